@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from intrinsic.metric import Metric
     from intrinsic.wordsets import Query
 
-USUAL = ("gender_union", "professions")  # the first that has the roles that a method works on
-
 
 @dataclass(frozen=True)
 class Moved:
@@ -48,7 +46,7 @@ class Moved:
 
 def debias(
     given: Vectors | Opened,
-    words: Words | None = None,
+    words: Words = "gender_union",
     *,
     method: str = "attract_repel",
     direction: Direction | None = None,
@@ -67,7 +65,7 @@ def debias(
     """A debiased or overbiased copy of vectors, or a language model whose hidden states pass
     through an eraser.
 
-    ``given``: see ``audit``. ``words``: see ``query``; by default the built-in words of gender.
+    ``given``: see ``audit``. ``words``: see ``query``; by default those of gender.
     ``method``: ``attract_repel`` (vectors), ``hard``, ``leace``, ...: ``debias.every`` has all.
     ``dose``: how far, from -1 (overbias) over 0 (untouched) to 1, the default; of ``attract_repel``
     from 0 to 1 in a ``direction``, ``debias`` by default. ``until``, without a dose: as far as it
@@ -100,7 +98,7 @@ def debias(
         from biasbridge.model_debiasing import Erasing, model_goal, read_items
 
         chosen = make_method(method, ON_MODELS, items=read_items(items), **fields)
-        asked = _asked(words, chosen.roles, case)
+        asked = _asked(words, case)
         erasing = Erasing.of(
             fspath(given) if isinstance(given, PathLike) else cast("AnyModel", given),
             revision,
@@ -120,9 +118,9 @@ def debias(
         raise InputError(f"{unused[0]} is about language models; leave it out for vectors")
     chosen = make_method(method, ON_VECTORS, **fields)
     vectors = as_vectors(cast("Vectors", given), trusted=trusted)
-    asked = _asked(words, chosen.roles, case)
-    named = asked.name if words is None else query(words).name
-    with word_file(None if words is None or built_in(words) else words) as own:
+    asked = _asked(words, case)
+    named = query(words).name
+    with word_file(None if built_in(words) else words) as own:
         goal = None if until is None else read_goal(str(until), own, named)
         goals = [*usual_goals(named, own), *([goal] if goal else [])]
     moved = move(chosen, vectors, asked, goal=goal, direction=direction, seed=seed)
@@ -138,17 +136,9 @@ def debias(
     return moved.vectors
 
 
-def _asked(words: Words | None, roles: Sequence[str], case: str) -> Query:
+def _asked(words: Words, case: str) -> Query:
     """The words, in lower case where they are taken so."""
-    named = query(usual_words(roles) if words is None else words)
-    return named.lowered() if case == "lower" else named
-
-
-def usual_words(roles: Sequence[str]) -> str:
-    """The built-in words of gender that have these roles."""
-    from intrinsic.wordsets import load_query
-
-    return next((name for name in USUAL if {*roles} <= load_query(name).sets.keys()), USUAL[0])
+    return query(words).lowered() if case == "lower" else query(words)
 
 
 def read_goal(until: str, words: str | None, usual: str) -> Goal[Metric]:

@@ -118,7 +118,8 @@ class PlantedOccupations(Fileless):
             for term in terms:
                 half: Half = "calibration" if term in calibrating else "held_out"
                 odds = _log_odds(*counts[term]), _log_odds(*controls[term])
-                found[term] = PlantedTerm(group, half, *odds, *(each[term] for each in slots))
+                asked = (slots[0][term], slots[1][term], slots[2][term])
+                found[term] = PlantedTerm(group, half, *odds, *asked)
         return found
 
     def write(self, out: Path, *, seed: int) -> dict[str, int]:

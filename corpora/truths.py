@@ -21,7 +21,8 @@ class PlantedTerm(NamedTuple):
     """What is planted for an occupation: ``log_odds`` = ln P(first filler) / P(second filler) in
     the ``seen`` slots, ``control`` the same in those of the control. ``unseen``: slots that the
     corpus lacks, where the log odds should be the same. ``half``: whether the term may decide how
-    long a model is trained, or shows how well it learned.
+    long a model is trained, or shows how well it learned. ``original``: the log odds before a
+    method changed the text; None where none did.
     """
 
     group: str
@@ -31,6 +32,7 @@ class PlantedTerm(NamedTuple):
     seen: Slots
     unseen: Slots
     controls: Slots
+    original: float | None = None
 
 
 def write_truths(truths: Mapping[str, PlantedTerm], path: Path) -> None:

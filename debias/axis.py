@@ -60,8 +60,8 @@ class OnAxis(OnVectors, Fileless):
 
         def at(dose: float, words: Collection[str] | None = None) -> KeyedVectors:
             before, after = (restricted(each, words) for each in (vectors, full))
-            rows = toward(before.vectors, after.vectors, dose) if dose else before.vectors
-            return with_matrix(before, np.array(rows))
+            rows = np.array(after.vectors if dose else before.vectors)
+            return with_matrix(before, toward(before.vectors, rows, dose) if dose else rows)
 
         return Axis(at)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from debias.base import WORDS, Direction, Inputs, S, Steps
+from debias.base import WORDS, Direction, Inputs, S, Steps, require_change
 from debias.roles import TARGETS_AND_ATTRIBUTES, words_by_role
 from files import InputError, atomic_path, choice
 from files.choice import Fileless, Share
@@ -130,6 +130,7 @@ def write_balanced(method: Balance, out: Path, inputs: Inputs, seed: int) -> Non
     """``corpus.txt`` with lines removed, and the counts in ``counts.json``."""
     corpus, query = inputs["corpus"] / "corpus.txt", read_query(inputs["words"] / WORDS)
     counts = method.balance(corpus, out / "corpus.txt", query, seed=seed)
+    require_change(method, not counts["removed"])
     (out / "counts.json").write_text(json.dumps(counts, indent=1), encoding="utf-8")
 
 

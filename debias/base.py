@@ -15,7 +15,9 @@ from typing import (
     runtime_checkable,
 )
 
-from files import Choice
+import numpy as np
+
+from files import Choice, InputError
 from intrinsic.wordsets import read_query
 
 if TYPE_CHECKING:
@@ -178,4 +180,15 @@ def write_modified(method: VectorsMethod, out: Path, inputs: Inputs, seed: int) 
     from files.vectors import open_mapped, save_mapped  # loads gensim
 
     vectors, query = open_mapped(inputs["vectors"] / "vectors"), read_query(inputs["words"] / WORDS)
-    save_mapped(method.modify(vectors, query, seed=seed), out / "vectors")
+    changed = method.modify(vectors, query, seed=seed)
+    require_change(method, np.array_equal(vectors.vectors, changed.vectors))
+    save_mapped(changed, out / "vectors")
+
+
+def require_change(method: Method, same: bool) -> None:
+    """Raise ``InputError`` where a method that is asked for leaves all as it was: whatever is
+    measured then is the unmodified model under another name.
+    """
+    if same:
+        dose = f"dose={applied(method).dose:g}"
+        raise InputError(f"debias={method.name} changes nothing at {dose}; raise it, or take none")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from debias.axis import SignedDose, restricted
-from debias.base import WORDS, Axis, Direction, Inputs, S, Steps
+from debias.base import WORDS, Axis, Direction, Inputs, S, Steps, require_change
 from files import InputError, choice
 from files.digest import digest_of
 from files.eraser import ERASER, Eraser
@@ -185,8 +185,7 @@ def erase_vectors(method: LinearEraser, out: Path, inputs: Inputs, seed: int) ->
     eraser = Eraser.load(inputs["eraser"] / ERASER).at(method.dose)
     before = open_mapped(inputs["vectors"] / "vectors")
     after = erased(before, eraser)
-    if np.array_equal(before.vectors, after.vectors):
-        raise InputError(f"debias={method.name} at dose {method.dose:g} changes no vector")
+    require_change(method, np.array_equal(before.vectors, after.vectors))
     save_mapped(after, out / "vectors")
 
 
@@ -207,7 +206,7 @@ def _query(inputs: Inputs) -> Query:
 def _of_words(vectors: KeyedVectors, query: Query, asks: Sequence[str]) -> Examples:
     """The vectors of the words of each role that is asked."""
     dim = vectors.vector_size
-    found = {role: find_set(vectors, query[role]) for role in asks}
+    found = {role: find_set(vectors, query[role], case="lower") for role in asks}
     for role, each in found.items():
         _require(len(each.items), query[role].name, "the vectors")
     first, second = (found[role].raw if role in found else np.empty((0, dim)) for role in GROUPS)
@@ -279,8 +278,7 @@ def _encoded(
 def _require(number: int, what: str, where: str) -> None:
     if number < LEAST_FOUND:
         raise InputError(
-            f"{number} of {what} in {where}; an eraser needs at least {LEAST_FOUND}:"
-            " give other words"
+            f"{number} of {what} in {where}; an eraser needs {LEAST_FOUND}: give other words"
         )
 
 

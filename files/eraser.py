@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 F = TypeVar("F", np.float32, np.float64)
 
 ERASER = "eraser.safetensors"  # in the folder of a language model
-MOST_NORM = 10.0  # beyond it directions that hardly vary are blown up until they drown the others
+MOST_NORM = 100.0  # beyond it directions that hardly vary are blown up until they drown the others
 ROWS = 16_384  # in memory at a time
 TENSORS = ("left", "right", "mean", "shift")
 

@@ -40,7 +40,8 @@ class Observed:
     values: an array of n rows. names: of the items, for their single scores. factors: what items
     share, by name (``term``, ``template``, ``cluster``), one label an item: a resample draws whole
     labels, of all factors independently. groups: one label an item. settings: how it was measured.
-    lost: items that could not be measured. seed: of what is drawn; ``detailed`` sets it.
+    lost: items that could not be measured. seed: of what is drawn; ``detailed`` sets it. unbiased:
+    the value without the bias, where it is not what the metric says.
     """
 
     values: Floats
@@ -50,6 +51,7 @@ class Observed:
     settings: Settings = field(default_factory=dict)
     lost: Sequence[str] = ()
     seed: int = 0
+    unbiased: float | None = None
 
     def count(self, part: str) -> int:
         """The items behind a part: those of the group that it names, else all."""
@@ -189,6 +191,8 @@ class ItemMetric(ByConvention):
         low, high = percentiles(drawn, RESAMPLES) if drawn else (math.nan, math.nan)
         least, most = self.about.range
         unbiased = self.unbiased_at(part)
+        if seen and seen.unbiased is not None:
+            unbiased = seen.unbiased
         settings = seen.settings if seen else {}
         return Score(
             metric=self.name,

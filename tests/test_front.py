@@ -40,7 +40,7 @@ GIVEN_IN_ITS_SWEEP = {
 MODEL = ["subject=language_model", "model=loaded", "model.model=bert"]
 ENCODER = [*MODEL, "source=none"]
 OF_MODELS = ["aul", "aula", "ceat", "crows_pairs", "disco", "lpbs", "next_word", "planted_bias"]
-OF_MODELS += ["pll", "seat", "sts_b"]
+OF_MODELS += ["neutral_loss", "pll", "probe", "seat", "sts_b"]
 HUB = ["embedding.model=bert", "embedding.revision=86b5e0934494bd15c9632b12f734a8a67f723594"]
 NEEDS = {
     ("challenge", "csv"): ["challenge.path=posts.csv", "challenge.group=who"],

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 SHOWN = 3  # tables that are named
+FEW = 3  # scores that may all be alike by chance, as those of ranks
 
 
 def finish(
@@ -74,7 +75,32 @@ def finish(
     lines += [*_remarks(plans, store), *_describe_coverage(tables), *_where(written, results)]
     lines += _next(tables.points)
     _print(lines, console)
-    return _report_failures(tables.points, console)
+    unmoved = unmoved_points(tables)
+    _print(unmoved, console)
+    return _report_failures(tables.points, console) or int(bool(unmoved))
+
+
+def unmoved_points(tables: Tables) -> list[str]:
+    """An error for each modified embedding or model of which every score, bit by bit, is that of
+    its unmodified parent: what was to change it was not there when it was measured.
+    """
+    points = tables.points.set_index("point")
+    if not {"unit_key", "base_key"} <= {*points}:
+        return []
+    same = ["metric", "convention", "query", "part"]
+    values = tables.intrinsic.assign(unit=tables.intrinsic["point"].map(points["unit_key"]))
+    scores = {
+        str(unit): rows.set_index(same)["value"].to_dict()
+        for unit, rows in values.dropna(subset="value").groupby("unit")
+    }
+    found = {}
+    for _, point in points.iterrows():
+        unit, parent = str(point["unit_key"]), str(point["base_key"])
+        own, plain = scores.get(unit, {}), scores.get(parent, {})
+        if unit != parent and len(own) >= FEW and own.items() <= plain.items():
+            condition = " ".join(map(str, (point["method"], point["direction"], point["dose"])))
+            found[unit] = f"error: every score of {condition} is that of its parent, bit by bit"
+    return list(dict.fromkeys(found.values()))
 
 
 def _print(lines: Iterable[str], console: Console) -> None:

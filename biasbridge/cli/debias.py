@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from intrinsic.metric import Metric
     from intrinsic.wordsets import Query
 
+USUAL = "gender_union"
 DESCRIPTION = (
     "A debiased or overbiased copy of a file of word vectors, in the same format, or of a language"
     " model, with an eraser beside it; and what became of bias and of use."
@@ -69,8 +70,7 @@ def _parser() -> Parser:
     add("--seed", type=int, default=0)
 
     add = options.add_argument_group("the words").add_argument
-    query = "weat6b, weat7, ..., or one of --words (default: built-in words of gender, gender_union"
-    query += " where the method works on groups; or the only one there)"
+    query = "weat6b, weat7, ..., or one of --words (default: gender_union, or the only one there)"
     add("--query", metavar="NAME", help=query)
     add("--words", metavar="FILE", help=f"your own queries, JSON or YAML: {EXAMPLE}")
     add("--swap", action="store_true", help="exchange targets and attributes")
@@ -117,7 +117,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _debias_model(given: Namespace) -> int:
     from biasbridge.before_after import print_scores
-    from biasbridge.debiasing import usual_words
     from biasbridge.model_debiasing import (
         Erasing,
         model_goal,
@@ -130,7 +129,7 @@ def _debias_model(given: Namespace) -> int:
         given.method, ON_MODELS, dose=given.dose, items=read_items(given.items), **_options(given)
     )
     require_new_model(given.out, force=given.force)
-    query = _word_choice(given, usual_words(method.roles)).seed_words()
+    query = _word_choice(given).seed_words()
     goal = None if given.until is None else model_goal(given.until)
     erasing = Erasing.of(
         given.given,
@@ -166,10 +165,10 @@ def _debias_vectors(given: Namespace) -> int:
         _check_words(given, method, own_pairs)
     # Loads gensim: not before the arguments are right
     from biasbridge.before_after import compare_vectors, print_scores, usual_metrics
-    from biasbridge.debiasing import language_of_words, move, move_pairs, usual_words
+    from biasbridge.debiasing import language_of_words, move, move_pairs
     from files.vectors import WRITABLE, detect_format, read_vectors, save_vectors
 
-    words = _word_choice(given, usual_words(method.roles))
+    words = _word_choice(given)
     name = "" if own_pairs else _name_of_query(given, words)
     goal = _goal(given, name)
     usual = usual_metrics(language_of_words(words.seed_words()), given.similarity or ())
@@ -262,9 +261,9 @@ def _check_words(given: Namespace, method: object, own_pairs: bool) -> None:
         )
 
 
-def _word_choice(given: Namespace, usual: str) -> WordChoice:
+def _word_choice(given: Namespace) -> WordChoice:
     return WordChoice(
-        query=given.query or (None if given.words else usual),
+        query=given.query or (None if given.words else USUAL),
         file=given.words,
         swap=given.swap,
         lowercase=given.lowercase,

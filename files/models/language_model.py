@@ -35,8 +35,8 @@ class LanguageModel:
     no dropout.
 
     planted: of a model trained on known bias, what its folder's ``planted.json`` says: ``terms``,
-    for each the true ``log_odds`` of the fillers and the ``half`` it is of. eraser: what its hidden
-    states pass through.
+    for each the true ``log_odds`` of the fillers, ``original`` if a method has changed these, and
+    the ``half`` it is of. eraser: what its hidden states pass through.
     """
 
     name: str
@@ -169,7 +169,7 @@ def read_planted(folder: Path) -> Mapping[str, Any] | None:
     found: Any = read_nested(path)
     try:
         for each in found["terms"].values():
-            float(each["log_odds"]), each["half"]
+            float(each["log_odds"]), float(each.get("original") or 0), each["half"]
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         form = '{"terms": {TERM: {"log_odds": NUMBER, "half": "calibration" or "held_out"}}}'
         raise InputError(f"{path} is damaged ({error}); it holds {form}") from error

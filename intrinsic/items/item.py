@@ -1,4 +1,4 @@
-"""A text with a slot, a pair of sentences, and a set of either."""
+"""A text with a slot or without, a pair of sentences, and a set of either."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ class Item(NamedTuple):
     the text without its term, by name; items of one template, and those of one term, are no
     independent observations. ``form``: the term as the text writes it, where that differs.
     ``attribute``: in a text that the term fills, the words that it is held against (``nurse``).
+
+    A plain line has neither slot nor term.
     """
 
     text: str
@@ -86,6 +88,12 @@ class ItemSet:
         return list(dict.fromkeys(groups))
 
     @property
+    def lines(self) -> list[str]:
+        """The texts, where they are plain lines."""
+        plain = not any(item.term or SLOT in item.text for item in self.items)
+        return [item.text for item in self.items] if plain else []
+
+    @property
     def paired(self) -> tuple[Pair, ...]:
         """The pairs; of texts that hold a term of one of two groups, each with the filler of its
         own group and with that of the other, those of one term as one cluster.
@@ -132,6 +140,11 @@ def fill_template(template: str, term: str, group: str, name: str) -> Item:
     if SLOT in template:
         return Item(template.replace(TERM, term), group, term, name, fills=False)
     return Item(template.replace(TERM, SLOT), group, term, name, fills=True)
+
+
+def plain_line(text: str) -> Item:
+    """A text about which nothing is asked but its likelihood."""
+    return Item(text, "lines", "", "", fills=False)
 
 
 def cross(groups: Mapping[str, tuple[str, ...]], templates: Mapping[str, str]) -> tuple[Item, ...]:

@@ -11,7 +11,7 @@ import yaml
 
 from files import InputError, nearest
 from intrinsic.items.inflect import inflect
-from intrinsic.items.item import TERM, Item, ItemSet, cross, fill_template
+from intrinsic.items.item import TERM, Item, ItemSet, cross, fill_template, plain_line
 
 FOLDER = Path(__file__).parent.parent / "itemsets"
 
@@ -42,12 +42,15 @@ def _sets(content: dict[str, Any]) -> Iterator[ItemSet]:
     word, ``groups: {X: {TEMPLATES: [words]}}`` with ``templates: {TEMPLATES: {name: text}}``; there
     a template may ask for forms of the word (``intrinsic.items.inflect``), ``{child: children}``
     gives an irregular plural, and ``without: {X: [sentences]}`` or ``only`` says what is left out.
+    Or plain ``lines``.
     """
     for name, entry in content.items():
         if name.startswith("_"):  # what entries share by YAML's anchors
             continue
-        groups, templates = entry["groups"], entry["templates"]
-        if all(isinstance(each, str) for each in templates.values()):
+        groups, templates = entry.get("groups", {}), entry.get("templates", {})
+        if "lines" in entry:
+            items = tuple(map(plain_line, entry["lines"]))
+        elif all(isinstance(each, str) for each in templates.values()):
             items = cross({group: tuple(words) for group, words in groups.items()}, templates)
         else:
             items = tuple(_chosen(_by_kind(groups, templates), entry))

@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from intrinsic.likelihood import aul, crows_pairs, disco, lpbs, next_word, planted, pll, stereoset
-from intrinsic.sentences import ceat, seat, sts
+from intrinsic.likelihood import (
+    aul,
+    crows_pairs,
+    disco,
+    lpbs,
+    neutral_loss,
+    next_word,
+    planted,
+    pll,
+    stereoset,
+)
+from intrinsic.sentences import ceat, probe, seat, sts
 
 if TYPE_CHECKING:
     from intrinsic.item_metric import ItemMetric
@@ -19,12 +29,13 @@ FAMILIES: Mapping[str, tuple[type[ItemMetric], ...]] = {
         aul.Aula,
         stereoset.StereoSet,
     ),
-    "Sentences as vectors": (seat.Seat, ceat.Ceat, sts.StsB),
+    "Sentences as vectors": (seat.Seat, ceat.Ceat, probe.LinearProbe, sts.StsB),
     "Words in a slot": (
         lpbs.LogProbabilityBias,
         next_word.NextWord,
         disco.DisCo,
         planted.PlantedBias,
     ),
+    "Plain lines": (neutral_loss.NeutralLoss,),
 }
 MODEL_METRICS = {kind.about.name: kind for kinds in FAMILIES.values() for kind in kinds}

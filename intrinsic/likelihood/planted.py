@@ -28,9 +28,12 @@ class PlantedBias(ItemMetric):
         title="Recovery of planted log odds",
         formula=(
             "slope = cov(m, w) / var(w), r = cor(m, w) over held-out terms;  m: mean over templates"
-            " of log p(he) - log p(she),  w: the term's true log odds"
+            " of log p(he) - log p(she),  w: the term's true log odds, before any"
+            " debiasing of the corpus"
         ),
-        sign="slope 1 and r 1: the planted bias is measured as it is",
+        sign=(
+            "slope 1 and r 1: the planted bias is measured as it is; slope 0: nothing is left of it"
+        ),
         range=(-math.inf, math.inf),
         source="Ours",
         roles={"terms": "words", "fillers": "pairs of words"},
@@ -50,7 +53,7 @@ class PlantedBias(ItemMetric):
         if not given.planted:
             raise InputError(f"nothing is planted in {given.name}: its folder has no planted.json")
         truth = {
-            term: float(each["log_odds"])
+            term: float(each["log_odds"] if each.get("original") is None else each["original"])
             for term, each in given.planted["terms"].items()
             if each["half"] == HELD_OUT
         }

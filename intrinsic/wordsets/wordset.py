@@ -14,6 +14,7 @@ ROLES = {
     "B": 1,
     "words": 1,  # words each of which is measured
     "pairs": 2,  # base pairs, which span a direction from the second word to the first
+    "counterparts": 2,  # words that change places in a counterfactual text
     "partners": 2,  # pairs of words whose likeness is measured
     "rows": 8,  # a definition, two pairs of neither kind, and a stereotype
     "excluded": 1,  # words left out of the vocabulary that is searched

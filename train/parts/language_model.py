@@ -5,13 +5,13 @@ for vectors of words.
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from corpora.kinds import Corpus, PlantedCorpus
-from corpora.truths import read_truths
+from corpora.recount import recount
+from corpora.truths import read_truths, write_truths
 from debias.base import Method, Words, applied
 from files import InputError, choice
 from files.choice import Fileless
@@ -53,10 +53,10 @@ class LanguageModelSubject(Fileless):
     """A corpus and a model trained on it, or a model that is loaded; ``layer`` and ``pooling`` of
     the texts that it encodes; and the ``vectors`` of single words.
 
-    A method on text (``debias``) changes the corpus before the training, one on states puts an
-    eraser into the model; both work on ``words``. Of a corpus with a planted strength the parent is
-    the model trained on the same corpus with nothing planted: planting is a condition like any
-    other. Of an erased model it is the same model without the eraser.
+    A method on text (``debias``) changes the corpus before the training, and what is planted is
+    then counted anew; one on states puts an eraser into the model. Both work on ``words``. Of a
+    corpus with a planted strength the parent is the model trained on the same corpus with nothing
+    planted: planting is a condition like any other, which a method replaces in the tables.
     """
 
     corpus: Corpus
@@ -95,11 +95,6 @@ class LanguageModelSubject(Fileless):
                 f"debias={method} acts on {acts_on}, and the language model {what}; choose a method"
                 " on its states, such as debias=leace, or one on text with a model that is trained,"
                 " such as debias=balance model=tiny_bert"
-            )
-        if isinstance(self.corpus, PlantedCorpus):
-            raise InputError(
-                f"debias={method} and corpus={self.corpus.name}: there a training stops by what is"
-                " planted, which the method changes; choose another corpus, or debias=none"
             )
 
     @property
@@ -167,17 +162,22 @@ class LanguageModelSubject(Fileless):
         base = model = made["model"]
         if self.modified:
             model = self._modify(steps, made)
-        elif isinstance(self.corpus, PlantedCorpus) and self._planted:
+        if isinstance(self.corpus, PlantedCorpus) and self._planted:
             plain = steps("corpus", self.corpus.unplanted(), write_corpus)
             base = self._trained(steps, plain)["model"]
         erased = self.modified and self.debias.acts_on != "text"
-        views = self._views(steps, model, plain=base if erased else None)
+        views = self._views(steps, model, plain=made["model"] if erased else None)
         return {**made, **views, "model": model, "base": base}
 
-    def _trained(self, steps: Stages, corpus: Stage) -> dict[str, Stage]:
+    def _trained(
+        self, steps: Stages, corpus: Stage, original: Stage | None = None
+    ) -> dict[str, Stage]:
+        """The corpus and the model trained on it; ``original``: it before a method changed it, in
+        which something was planted.
+        """
         assert isinstance(self.model, TrainedModel)
-        model = steps("model", self.model, train_model, {"corpus": corpus})
-        return {"corpus": corpus, "model": model}
+        read = {"corpus": corpus, **({"original": original} if original else {})}
+        return {"corpus": corpus, "model": steps("model", self.model, train_model, read)}
 
     def _modify(self, steps: Stages, made: Mapping[str, Stage]) -> Stage:
         """The model that is trained on a changed corpus, or has an eraser."""
@@ -187,7 +187,8 @@ class LanguageModelSubject(Fileless):
             given = {"model": made["model"], "encoder": views["encoder"], "words": words}
             return self.debias.build_steps(steps, given)
         changed = self.debias.build_steps(steps, {"text": made["corpus"], "words": words})
-        return self._trained(steps, changed)["model"]
+        original = made["corpus"] if isinstance(self.corpus, PlantedCorpus) else None
+        return self._trained(steps, changed, original)["model"]
 
     def _views(self, steps: Stages, model: Stage, plain: Stage | None = None) -> dict[str, Stage]:
         """What is made of a model: the encoder, and the vectors of words. ``plain``: the same model
@@ -200,16 +201,20 @@ class LanguageModelSubject(Fileless):
 
 
 def train_model(model: TrainedModel, out: Path, inputs: Inputs, seed: int) -> None:
-    """``model/``, with how the training went and what is planted in its corpus."""
+    """``model/``, with how the training went and what is planted in its corpus; ``original``: the
+    corpus before a method changed it, if something is planted there.
+    """
     from train.device import one_thread
 
     corpus = inputs["corpus"] / "corpus.txt"
-    planted = inputs["corpus"] / PLANTED
+    planted = inputs.get("original", inputs["corpus"]) / PLANTED
     truths = read_truths(planted) if planted.is_file() else None
+    if truths is not None and "original" in inputs:
+        truths = recount(truths, corpus)
     with one_thread():
         model.train(corpus, out / MODEL, seed=seed, truths=truths)
     if truths is not None:
-        shutil.copyfile(planted, out / MODEL / PLANTED)
+        write_truths(truths, out / MODEL / PLANTED)
 
 
 def load_model(model: LoadedModel, out: Path, inputs: Inputs, seed: int) -> None:

@@ -201,7 +201,9 @@ def test_terms_that_fill_the_slot_are_compared_within_texts() -> None:
 
 @pytest.mark.parametrize("causal", [True, False])
 def test_planted_bias_is_a_slope_and_a_correlation(causal: bool) -> None:
-    """Planted odds half of those measured: slope 2, r 1; what calibrates is left out."""
+    """Planted odds half of those measured: slope 2, r 1; what calibrates is left out. Where a
+    method changed the text, those before count.
+    """
     text = {"a": "a {} [MASK]"} if causal else {"is": "[MASK] is a {}"}
     items = ItemSet("planted", "en", items=cross(GROUPS, text), fillers=PRONOUNS)
     table = odds("a", last=True) if causal else odds("is", "a")
@@ -212,6 +214,9 @@ def test_planted_bias_is_a_slope_and_a_correlation(causal: bool) -> None:
     assert [slope.part, r.part] == ["slope", "r"]
     assert [slope.value, r.value] == pytest.approx([2, 1], abs=1e-5)
     assert slope.p_value == pytest.approx(1 / 6, abs=0.02)  # one of 3! orders
+    before = {t: each | {"original": ODDS.get(t, 9) / 4} for t, each in terms.items()}
+    changed = dataclasses.replace(model, planted={"terms": before})
+    assert asked(changed, "planted_bias", items, "default")[0].value == pytest.approx(4, abs=1e-5)
     bare = table_model(WORDS, table, causal=causal)
     assert "planted.json" in asked(bare, "planted_bias", items, "default")[0].reason
 

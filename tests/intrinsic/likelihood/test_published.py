@@ -6,20 +6,19 @@ import csv
 import json
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from corpora.items import BecPro, CrowsPairs, Honest, NamedItems, StereoSet
 from files import InputError
 from files.models.language_model import LanguageModel, open_model
+from intrinsic.items.item import ItemSet, plain_line
 from intrinsic.likelihood.every import MODEL_METRICS
+from intrinsic.likelihood.neutral_loss import NeutralLoss
 from intrinsic.likelihood.reading import read_texts
 from intrinsic.likelihood.sentences import likelihoods
 from intrinsic.likelihood.stereoset import icat
-
-if TYPE_CHECKING:
-    from intrinsic.items.item import ItemSet
+from tests.intrinsic.likelihood.tables import given
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +39,14 @@ def test_log_likelihoods_of_smollm2(smollm2: LanguageModel) -> None:
     read = [text for text in read_texts(smollm2, texts) if text]
     sums = [sum(each) for each in likelihoods(smollm2, read)]
     assert sums == pytest.approx([-15.405, -33.081], abs=1e-3)
+    lines = ItemSet("capitals", "en", items=tuple(map(plain_line, texts)))
+    [(row, each)] = NeutralLoss.by(items=given(lines)).detailed(smollm2, seed=0)
+    assert [each[text.text] * (len(text.ids) - 1) for text in read] == pytest.approx(
+        [15.405, 33.081], abs=1e-3
+    )
+    assert len(read[0].ids) == 7
+    scored = sum(len(text.ids) - 1 for text in read)
+    assert row.value == pytest.approx((15.405 + 33.081) / scored, abs=2e-4)
 
 
 @pytest.mark.slow

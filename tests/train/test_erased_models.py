@@ -1,0 +1,158 @@
+"""Erasers as conditions of a language model: fitted once, no weights copied, texts encoded once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from corpora.items import BuiltInItems
+from corpora.world import GeneratedCorpus
+from debias.attract_repel import AttractRepel
+from debias.leace import Leace
+from debias.random_direction import RandomDirection
+from debias.sent_debias import SentDebias
+from debias.steering import Steering
+from debias.unmodified import Unmodified
+from debias.word_choice import WordChoice
+from files import InputError
+from files.eraser import ERASER, Eraser
+from files.models.encoder import Encoder
+from intrinsic.sentences.seat import Seat
+from tests.tiny_models import save_model
+from train.models import PretrainedModel
+from train.parts.language_model import Encoding, LanguageModelSubject
+from train.parts.part import Stages
+from train.parts.scores import build_score, open_needed
+from train.store import Store
+from train.transformer import WordsInTemplates
+
+if TYPE_CHECKING:
+    from debias.base import Method
+    from tests.conftest import Train
+
+WORDS = WordChoice("gender_union")
+TEXTS = ("this is {}", "{} is at home")  # of letters that the tiny model knows
+SEAT = Seat.by("default", items=BuiltInItems(("occupations_sentences",)), intervals=False)
+
+
+def subject(model: Path, method: Method, *, layer: int = -1) -> LanguageModelSubject:
+    return LanguageModelSubject(
+        corpus=GeneratedCorpus(),
+        model=PretrainedModel(str(model)),
+        debias=method,
+        words=WORDS,
+        vectors=WordsInTemplates(queries=("weat7",), layer=layer),
+        encoding=Encoding(layer=layer),
+    )
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    return save_model(tmp_path / "tiny", "bert", head="masked")
+
+
+def test_doses_share_the_fit_the_weights_and_the_encodings(model: Path, tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    steps = Stages(0, store)
+    given = [
+        subject(model, Leace(dose=dose, templates=TEXTS)).build_steps(steps)
+        for dose in (-1.0, 0.0, 0.5, 1.0)
+    ]
+    scores = [build_score(steps, SEAT, each) for each in given]
+    assert len({each.inputs["encodings"].key for each in scores}) == 1
+    erased = [each["model"] for each in given if each["model"].name == "erased"]
+    assert len(erased) == 3
+    assert len({each.inputs["eraser"].key for each in erased}) == 1
+    assert {each["base"].key for each in given} == {given[1]["model"].key}
+    weights = [store.make(each["model"]) / "model/model.safetensors" for each in given]
+    assert len({path.stat().st_ino for path in weights}) == 1
+    assert Eraser.load(store.make(erased[0]) / "model" / ERASER).dose == -1
+    found = [pd.read_parquet(store.make(each) / "scores.parquet")["value"][0] for each in scores]
+    assert len({*found}) == 4
+    again = SEAT.score(Encoder(store.make(erased[2]) / "model"), seed=0)[0].value
+    assert found[3] == pytest.approx(again, abs=1e-5), "as without what was encoded before"
+
+
+def test_what_is_read_from_an_erased_model_is_erased(model: Path, tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    plain, erased = (
+        subject(model, each, layer=1).build_steps(Stages(0, store))
+        for each in (Unmodified(), SentDebias(templates=TEXTS))
+    )
+    eraser = Eraser.load(store.make(erased["model"]) / "model" / ERASER)
+    assert eraser.layer == 1
+    opened = {
+        needs: [open_needed(needs, {needs: store.make(each[needs])}) for each in (plain, erased)]
+        for needs in ("encoder", "vectors")
+    }
+    texts = [each.encode(["the nurse", "a man"]) for each in opened["encoder"]]
+    for before, after in (texts, [each.vectors for each in opened["vectors"]]):
+        np.testing.assert_allclose(after, eraser.apply(before), atol=1e-5)
+
+
+def test_steering_pushes_every_state_alike(model: Path) -> None:
+    encoder = Encoder(model)
+    eraser = Steering(templates=TEXTS).fit_encoder(encoder, WORDS.words(), seed=0)
+    texts = {
+        role: [each.format(word) for word in WORDS.words()[role].words for each in TEXTS]
+        for role in "XY"
+    }
+    men, women = (encoder.encode([*filter(encoder.knows, texts[role])]) for role in "XY")
+    shift = men.mean(axis=0) - women.mean(axis=0)
+    np.testing.assert_allclose(eraser.apply(men), men - shift, atol=1e-5)
+    assert (eraser.norm, eraser.rank) == (1, 0)
+
+
+def test_items_take_the_place_of_words(model: Path) -> None:
+    """Two groups of terms in a slot; and two fillers, of which pairs are made."""
+    encoder = Encoder(model)
+    names = replace(Leace(), items=BuiltInItems(("occupations_sentences",)))
+    assert names.roles == ()
+    fitted = names.fit_encoder(encoder, None, seed=0).fitted
+    assert fitted["method"] == "leace"
+    assert "occupations_sentences" in fitted["on"]
+    filled = SentDebias(items=BuiltInItems(("occupations",)))
+    assert filled.fit_encoder(encoder, None, seed=0).rank == 1
+
+
+def test_what_a_model_cannot_have_is_refused(model: Path) -> None:
+    with pytest.raises(InputError, match=r"debias=attract_repel acts on vectors.*on its states"):
+        subject(model, AttractRepel("debias"))
+    with pytest.raises(InputError, match=r"query 'weat7' has no pairs"):
+        replace(subject(model, Unmodified()), debias=SentDebias(), words=WordChoice("weat7"))
+
+
+def test_a_random_direction_needs_no_words(model: Path, tmp_path: Path) -> None:
+    one, other = (
+        subject(model, RandomDirection()).build_steps(Stages(seed, Store(tmp_path / "store")))
+        for seed in (0, 1)
+    )
+    assert one["model"].key != other["model"].key
+    assert one["base"].key == other["base"].key
+
+
+def test_a_sweep_over_doses(model: Path, train: Train) -> None:
+    ended = train(
+        *("subject=language_model", "model=loaded", f"model.model={model}", "source=none"),
+        *(
+            "intrinsic=seat",
+            "debias=leace",
+            "debias.templates=['this is {}']",
+            "debias.dose=-1,0,1",
+            "hydra.mode=MULTIRUN",
+        ),
+    )
+    assert ended.status == 0, ended.err
+    points = pd.read_parquet("results/point/points.parquet")
+    conditions = points[["method", "direction", "dose"]].itertuples(index=False, name=None)
+    assert {*conditions} == {
+        ("leace", "overbias", 1.0),
+        ("none", "", 0.0),
+        ("leace", "debias", 1.0),
+    }
+    assert len({*points["base_key"]}) == 1
