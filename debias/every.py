@@ -29,7 +29,7 @@ METHODS: Mapping[str, Mapping[str, str]] = {
         "random_direction": "debias.random_direction.RandomDirection",
     },
     "model": {"steering": "debias.steering.Steering"},
-    "text": {"balance": "debias.balance.Balance"},
+    "text": {"balance": "debias.balance.Balance", "cda": "debias.cda.CounterfactualAugmentation"},
 }
 NAMES = tuple(name for methods in METHODS.values() for name in methods)
 CHANGED = {
