@@ -288,7 +288,7 @@ def _print_words(query: Query, roles: Sequence[str], vectors: KeyedVectors) -> N
     from intrinsic.lookup import find_set
 
     for role in roles:
-        found = find_set(vectors, query[role])
+        found = find_set(vectors, query[role], case="lower")
         print(f"{role}: {len(found.items)} of {len(query[role].items)} of {query[role].name}")
 
 
