@@ -6,7 +6,7 @@ Setting up a wheel reads this table, so it imports nothing.
 COMMANDS = {
     "train": ("", "a point or a sweep, as train.py in a checkout"),
     "audit": ("intrinsic", "every bias metric on any vectors, in one table"),
-    "debias": ("debias", "a debiased or overbiased copy of a file of vectors"),
+    "debias": ("debias", "a debiased or overbiased copy of vectors or of a language model"),
     "gaps": ("extrinsic", "gaps with intervals from anybody's predictions"),
     "coreference": ("extrinsic.coreference", "coreference scored against the truth"),
     "agreement": ("extrinsic.agreement", "do gender words find the group annotators saw?"),

@@ -4,45 +4,34 @@ be said about them in ``table.attrs["notes"]``.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isnan
 from os import PathLike
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-import numpy as np
-from numpy.typing import ArrayLike
-
+from biasbridge.debiasing import debias as debias
+from biasbridge.given import (
+    KINDS,
+    Opened,
+    Vectors,
+    Words,
+    as_vectors,
+    built_in,
+    is_model,
+    word_file,
+)
+from biasbridge.given import query as query
 from files import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
-    from gensim.models import KeyedVectors
-    from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-    from debias.base import Direction
-    from debias.until import Goal
     from files.models.encoder import Pooling
-    from files.models.language_model import LanguageModel
     from intrinsic.audit import Audited
     from intrinsic.metric import Metric
-    from intrinsic.wordsets import Query
 
-# gensim's vectors, a path of a file, a table with a row a word, a vector by word
-Vectors: TypeAlias = "KeyedVectors | str | PathLike[str] | pd.DataFrame | Mapping[str, ArrayLike]"
-# A language model that is open already
-Opened: TypeAlias = "tuple[PreTrainedModel, PreTrainedTokenizerFast] | LanguageModel"
-Words: TypeAlias = "Query | str | PathLike[str] | Mapping[str, object]"
 Predictions: TypeAlias = "pd.DataFrame | str | PathLike[str]"
-
-KINDS = (
-    "give KeyedVectors, a path, a table with a row a word, or an array by word; or several of these"
-    " in a list, or by name"
-)
-WORD_FILES = (".yaml", ".yml", ".json", ".csv", ".tsv")
 
 
 def audit(
@@ -108,9 +97,9 @@ def audit(
         return table
     several = cast("Vectors | Mapping[str, Vectors] | Sequence[Vectors]", vectors)
     named, metrics, queries = _several(several), _names(metrics), _names(queries)
-    if _built_in(words):
+    if built_in(words):
         queries, words = [*queries, str(words)], None
-    with _word_file(words) as file:
+    with word_file(words) as file:
 
         def choose(seen: str) -> list[Metric]:
             return choose_metrics(
@@ -140,20 +129,7 @@ def audit(
 
 def _of_models(given: object) -> bool:
     """Whether these are language models."""
-    return (
-        bool(given) and all(map(_is_model, given)) if isinstance(given, list) else _is_model(given)
-    )
-
-
-def _is_model(given: object) -> bool:
-    """Whether it is a language model: opened, by its folder, or inside a package."""
-    from files.models.place import names_model
-
-    if isinstance(given, str | PathLike):
-        return names_model(str(given))
-    if isinstance(given, tuple):
-        return len(given) == 2 and not isinstance(given[0], str | PathLike)
-    return type(given).__name__ == "LanguageModel"
+    return bool(given) and all(map(is_model, given)) if isinstance(given, list) else is_model(given)
 
 
 def _audit_models(models: object, revision: str | None, **asked: Any) -> list[Audited]:
@@ -195,7 +171,7 @@ def audit_each(
     audited: list[Audited] = []
     remarks: list[str] = []
     for name, each in vectors.items():
-        read = _read(each, trusted=trusted)
+        read = as_vectors(each, trusted=trusted)
         language, known = language_of(name, read.index_to_key, asked)
         chosen = choose(language)
         remarks.append(f"{name} is taken to be in {given!r}, as stated" if given else known)
@@ -218,25 +194,6 @@ def _left_out(audited: Sequence[Audited]) -> list[str]:
         return []
     total = f"{sum(map(len, without.values()))} of {len(audited)} scores have no value"
     return [total, *(f"{', '.join(names)}: {reason}" for reason, names in without.items())]
-
-
-def query(words: Words, name: str | None = None, *, language: str = "und") -> Query:
-    """Word sets in roles, which metrics and debiasing methods ask about.
-
-    ``words``: the name of a built-in query (``"weat7"``), a file of one's own (YAML, JSON or CSV),
-    or the roles with their words, ``{"X": [...], "Y": [...], "A": [...], "B": [...]}``, of one or
-    of several queries by name. ``name``: which one of several; ``language``: of roles given here.
-
-    Raises ``InputError`` for an unknown name, a file that cannot be read, and what is no query.
-    """
-    from intrinsic.wordsets import Query, load_query, read_query
-
-    if isinstance(words, Query):
-        return words
-    if _built_in(words):
-        return load_query(str(words))
-    with _word_file(words, language) as file:
-        return read_query(file or "", name)
 
 
 def gaps(
@@ -362,76 +319,6 @@ def read_results(folder: str | PathLike[str]) -> pd.DataFrame:
     return join_points(read_tables(Path(folder)), Declaration.of(Path(folder)).utility)
 
 
-def debias(
-    vectors: Vectors,
-    words: Words = "gender_union",
-    *,
-    direction: Direction | None = None,
-    dose: float | None = None,
-    until: str | float | None = None,
-    case: str = "lower",
-    seed: int = 0,
-    trusted: bool = False,
-) -> KeyedVectors:
-    """A copy of the vectors, moved by Attract-Repel: its words attract and repel each other.
-
-    ``words``: see ``query``. ``direction``: ``debias``, the default, lowers the bias of the query,
-    ``overbias`` raises it; ``dose``: how far, in [0, 1], by default 1; ``until``, without a dose:
-    as far as it takes for WEAT of the words to be a number, such as 0, or for another score, such
-    as ``"weat6b=0"`` or ``"ect:names_professions=1"``, by default in the direction in which it
-    lies. ``case``: ``lower`` takes the words in lower case, ``exact`` as they are written.
-    ``trusted``: see ``audit``. The vectors given are left as they are.
-
-    The ``attrs`` of the copy, a dictionary, say what was done: ``method``, ``direction``, ``dose``,
-    and ``scores``, a table of WEAT of the words, and of the score of ``until``, ``before`` and
-    ``after``.
-
-    Raises ``InputError`` where no pair of the words is in the vectors.
-    """
-    from debias.attract_repel import AttractRepel
-    from debias.until import Goal, find_method
-    from intrinsic.lookup import CASES
-
-    if case not in CASES:
-        raise InputError(f"case={case!r}: give one of {', '.join(CASES)}")
-    if until is not None and dose is not None:
-        raise InputError(f"until={until!r} finds the dose; leave out dose={dose}")
-    named = query(words)
-    asked = named.lowered() if case == "lower" else named
-    given = _read(vectors, trusted=trusted)
-    method = AttractRepel(direction or "debias", dose=1.0 if dose is None else dose)
-    with _word_file(None if _built_in(words) else words) as own:
-        goal = None if until is None else Goal.read(str(until), own, named.name)
-        usual = None
-        with suppress(InputError):  # words that WEAT cannot ask about
-            usual = Goal.of("weat", named.name, 0, own)
-    if goal:
-        method = find_method(method, given, asked, goal, direction, seed=seed)
-    moved = method.modify(given, asked, seed=seed)
-    moved.attrs = {
-        "method": method.name,
-        "direction": method.direction,
-        "dose": method.dose,
-        "scores": _before_and_after(filter(None, (usual, goal)), given, moved),
-    }
-    return moved
-
-
-def _before_and_after(
-    goals: Iterable[Goal], before: KeyedVectors, after: KeyedVectors
-) -> pd.DataFrame:
-    """A row a score; NaN where the vectors lack its words."""
-    from pandas import DataFrame
-
-    metrics = {goal.name: goal.metric for goal in goals}.values()
-    rows = [
-        (old.metric, old.query, old.value, new.value)
-        for metric in metrics
-        for old, new in zip(*(metric.score(each, seed=0) for each in (before, after)), strict=True)
-    ]
-    return DataFrame(rows, columns=["metric", "query", "before", "after"])
-
-
 def _several(vectors: Vectors | Mapping[str, Vectors] | Sequence[Vectors]) -> dict[str, Vectors]:
     """Vectors by name: a mapping to arrays is one embedding, a mapping to others is several; in a
     list a file is called by its name, others by their place.
@@ -460,81 +347,6 @@ def _listed(several: Sequence[Vectors]) -> dict[str, Vectors]:
     if not named:
         raise InputError(f"vectors is an empty list; {KINDS}")
     return named
-
-
-def _read(vectors: Vectors, *, trusted: bool = False) -> KeyedVectors:
-    """The vectors as gensim has them. Raises ``InputError`` for rows that are no vectors."""
-    from gensim.models import KeyedVectors
-
-    from files.vectors import keyed, read_vectors
-
-    if isinstance(vectors, KeyedVectors):
-        return vectors
-    if isinstance(vectors, str | PathLike):
-        return read_vectors(Path(vectors), trusted=trusted)
-    from pandas import DataFrame
-
-    if not isinstance(vectors, DataFrame | Mapping):
-        given = type(vectors).__name__
-        raise InputError(f"vectors is {given}; {KINDS}")
-    words = list(map(str, vectors.index if isinstance(vectors, DataFrame) else vectors))
-    rows = vectors if isinstance(vectors, DataFrame) else list(vectors.values())
-    try:
-        matrix = np.asarray(rows, dtype=np.float32)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"vectors are not numbers of one length ({error})") from None
-    if matrix.ndim != 2 or not matrix.size:
-        raise InputError(f"vectors have the shape {matrix.shape}; give a row of numbers a word")
-    if not np.isfinite(matrix).all():
-        bad = words[int(np.flatnonzero(~np.isfinite(matrix).all(axis=1))[0])]
-        raise InputError(f"the vector of {bad!r} holds NaN or infinity; leave it out")
-    if len(set(words)) < len(words):
-        raise InputError("vectors hold a word twice; keep one of each")
-    return keyed(words, matrix)
-
-
-def _built_in(words: Words | None) -> bool:
-    """Whether they are the name of a built-in query, and not a path."""
-    return isinstance(words, str) and Path(words).suffix not in WORD_FILES
-
-
-@contextmanager
-def _word_file(words: Words | None, language: str = "und") -> Iterator[str | None]:
-    """The file of words; roles given in Python are written to one for as long as it is read.
-
-    Raises ``InputError`` for what is neither; what is wrong with roles names no file.
-    """
-    if words is None or isinstance(words, str | PathLike):
-        yield None if words is None else str(words)
-        return
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "words.json"
-        _write_words(words, path, language)
-        try:
-            yield str(path)
-        except InputError as error:
-            if str(path) not in str(error):
-                raise
-            raise InputError(str(error).replace(str(path), "words")) from None
-
-
-def _write_words(words: Query | Mapping[str, object], path: Path, language: str) -> None:
-    from intrinsic.wordsets import Query, write_query
-
-    if isinstance(words, Query):
-        write_query(words, path)
-        return
-    if not isinstance(words, Mapping):
-        raise InputError(f"words is {type(words).__name__}; give a name, a file or roles")
-    content = dict(words)
-    if not content.keys() & {"sets", "queries"}:
-        single = any(not isinstance(value, Mapping) for value in content.values())
-        content = {"queries": {"mine": content} if single else content}
-    content = {"language": language, "source": "given in Python"} | content
-    try:
-        path.write_text(json.dumps(content, default=list), encoding="utf-8")
-    except TypeError as error:
-        raise InputError(f"words cannot be read ({error}); give lists of words") from None
 
 
 def _table(table: Predictions) -> pd.DataFrame:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from annotated_types import Ge
-from numpy.typing import NDArray
 
-from debias.base import Direction, OnVectors
-from debias.constraints import Pair, stereotype_pairs, usable_pairs
+from debias.axis import restricted
+from debias.base import Axis, Direction, OnVectors
+from debias.constraints import stereotype_pairs, usable_pairs
 from debias.margins import Doubles, Singles, attract_repel
 from debias.roles import TARGETS_AND_ATTRIBUTES
 from files import InputError, choice
@@ -19,6 +21,7 @@ from files.choice import Count, Fileless, NotNegative, Share
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
+    from debias.base import Pair
     from intrinsic.wordsets import Query
 
 Norms = Literal["keep", "unit"]
@@ -30,11 +33,9 @@ ROWS = 8192  # vocabulary rows scaled at a time
 
 
 class Run(NamedTuple):
-    """The words that pairs touch, by their places, and their vectors before and after a full run.
-    Shapes: (words,), (words, dim), (words, dim).
-    """
+    """The words that pairs touch, and their vectors before and after a full run, (words, dim)."""
 
-    touched: NDArray[np.intp]
+    words: list[str]
     before: Doubles
     after: Singles
 
@@ -94,7 +95,40 @@ class AttractRepel(OnVectors, Fileless):
         self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int
     ) -> KeyedVectors:
         """The same for pairs of one's own, taken as they stand whatever ``direction`` says."""
-        return self.at_dose(vectors, self.run(vectors, attract, repel, seed=seed))
+        return self.along_pairs(vectors, attract, repel, seed=seed).at(self.dose)
+
+    def by(self, dose: float) -> Self:
+        """The same by a dose from -1, which overbiases, to 1, which debiases."""
+        return replace(self, direction="overbias" if dose < 0 else "debias", dose=abs(dose))
+
+    def along(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Axis:
+        """What becomes of ``vectors`` by any dose, below 0 by overbiasing: a run for a direction,
+        when it is asked for.
+        """
+
+        @cache
+        def side(direction: Direction) -> Axis:
+            pairs = replace(self, direction=direction).constraints(query)
+            return self.along_pairs(vectors, *pairs, seed=seed)
+
+        def at(dose: float, words: Collection[str] | None = None) -> KeyedVectors:
+            way = self.by(dose)
+            if dose:
+                return side(way.direction).at(way.dose, words)
+            return way.at_dose(restricted(vectors, words), None)
+
+        return Axis(at)
+
+    def along_pairs(
+        self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int
+    ) -> Axis:
+        """The same for pairs of one's own, from dose 0."""
+        run = self.run(vectors, attract, repel, seed=seed)
+
+        def at(dose: float, words: Collection[str] | None = None) -> KeyedVectors:
+            return replace(self, dose=dose).at_dose(restricted(vectors, words), run)
+
+        return Axis(at)
 
     def run(
         self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int
@@ -112,22 +146,22 @@ class AttractRepel(OnVectors, Fileless):
         )
         hyper = {name: getattr(self, name) for name in HYPERPARAMETERS}
         after = attract_repel(before, *sides, seed=seed, **hyper)
-        return Run(touched, before, after)
+        return Run(words, before, after)
 
-    def at_dose(self, vectors: KeyedVectors, run: Run) -> KeyedVectors:
+    def at_dose(self, vectors: KeyedVectors, run: Run | None) -> KeyedVectors:
         """A copy of ``vectors`` with the words that moved in a run where the dose leaves them."""
         matrix = np.array(vectors.vectors)
-        if self.dose > 0:
-            self._write(matrix, *run)
+        if run and self.dose > 0:
+            self._write(matrix, vectors.key_to_index, run)
         from files.vectors import with_matrix  # loads gensim: not before there are vectors
 
         return with_matrix(vectors, matrix)
 
-    def _write(
-        self, matrix: Singles, touched: NDArray[np.intp], before: Doubles, after: Singles
-    ) -> None:
-        """Put the words that moved into ``matrix``."""
+    def _write(self, matrix: Singles, index: Mapping[str, int], run: Run) -> None:
+        """Put the words that moved into ``matrix``, as far as they are in it."""
+        before, after = run.before, run.after
         moved = (before.astype(np.float32) != after).any(axis=1)
+        moved &= np.array([word in index for word in run.words])
         turned = between(before[moved], after[moved], self.dose)
         if self.norms == "keep":
             turned *= np.linalg.norm(before[moved], axis=1, keepdims=True)
@@ -136,7 +170,8 @@ class AttractRepel(OnVectors, Fileless):
                 block = matrix[start : start + ROWS]
                 lengths: Singles = np.linalg.norm(block, axis=1, keepdims=True)
                 block /= np.where(lengths > 0, lengths, 1)
-        matrix[touched[moved]] = turned
+        for row, place in zip(turned, np.flatnonzero(moved), strict=True):
+            matrix[index[run.words[place]]] = row
 
 
 def between(before: Doubles, after: Singles | Doubles, dose: float) -> Doubles:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 import numpy as np
 from annotated_types import Ge, Le
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from debias.base import Direction, OnVectors
+from debias.base import Axis, Direction, OnVectors
 from files import choice
 from files.choice import Fileless
 from files.eraser import ROWS
@@ -51,6 +52,23 @@ class OnAxis(OnVectors, Fileless):
         """f of every vector, (words, dim), in the order of the vocabulary."""
         raise NotImplementedError
 
+    def by(self, dose: float) -> Self:
+        """The same by another dose."""
+        return replace(self, dose=dose)
+
+    def along(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Axis:
+        """What becomes of ``vectors`` by any dose, f computed once."""
+        from files.vectors import with_matrix  # loads gensim
+
+        full = with_matrix(vectors, self.erase(vectors, query, seed=seed))
+
+        def at(dose: float, words: Collection[str] | None = None) -> KeyedVectors:
+            before, after = (restricted(each, words) for each in (vectors, full))
+            rows = np.array(after.vectors if dose else before.vectors)
+            return with_matrix(before, toward(before.vectors, rows, dose) if dose else rows)
+
+        return Axis(at)
+
     @ONE_THREAD
     def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
         """A copy of ``vectors`` by the dose."""
@@ -80,3 +98,14 @@ def in_blocks(f: Callable[[Floats], Floats], matrix: Singles) -> Singles:
         rows = slice(start, start + ROWS)
         made[rows] = f(matrix[rows].astype(np.float64))
     return made
+
+
+def restricted(vectors: KeyedVectors, words: Collection[str] | None) -> KeyedVectors:
+    """The vectors of these words alone, as far as they are there; all where none are named."""
+    if words is None:
+        return vectors
+    from files.vectors import keyed  # loads gensim
+
+    there = [word for word in dict.fromkeys(words) if word in vectors.key_to_index]
+    rows = [vectors.key_to_index[word] for word in there]
+    return keyed(there, np.array(vectors.vectors[rows]))

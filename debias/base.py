@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -10,6 +10,7 @@ from typing import (
     Literal,
     NamedTuple,
     Protocol,
+    Self,
     TypeVar,
     runtime_checkable,
 )
@@ -22,12 +23,14 @@ from intrinsic.wordsets import read_query
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
+    from files.eraser import Eraser
     from intrinsic.wordsets import Query
 
 WORDS = "words.yaml"  # the query that a method works on, in the folder of the step ``words``
 
 Direction = Literal["debias", "overbias"]
 Inputs = Mapping[str, Path]
+Pair = tuple[str, str]
 S = TypeVar("S")
 C = TypeVar("C", bound=Choice)
 
@@ -109,6 +112,56 @@ class VectorsMethod(Method, Protocol):
 
     def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
         """Other vectors of the same vocabulary; ``vectors`` is left as it is."""
+
+
+class ByDose(Protocol):
+    """Vectors by a dose from -1 (overbias) over 0 to 1 (debias)."""
+
+    def __call__(self, dose: float, words: Collection[str] | None = None) -> KeyedVectors:
+        """A copy; of ``words`` alone, as far as there are vectors of them."""
+
+
+class Axis(NamedTuple):
+    """What a method makes of vectors by any dose, fitted once; and its eraser, where it is one."""
+
+    at: ByDose
+    eraser: Eraser | None = None
+
+
+class DosedMethod(VectorsMethod, Protocol):
+    """A method on vectors whose dose, or direction and dose, can be chosen afterwards."""
+
+    @property
+    def dose(self) -> float:
+        """How far it goes."""
+
+    @property
+    def direction(self) -> Direction:
+        """Whether it lowers or raises the bias."""
+
+    def by(self, dose: float) -> Self:
+        """The same by a dose from -1 (overbias) to 1 (debias)."""
+
+    def along(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Axis:
+        """What it makes of vectors by any dose, whatever its own."""
+
+
+@runtime_checkable
+class PairsMethod(DosedMethod, Protocol):
+    """A method that moves pairs of words, those of a query in its direction or one's own."""
+
+    def constraints(self, query: Query) -> tuple[list[Pair], list[Pair]]:
+        """The pairs of a query to attract and those to repel."""
+
+    def along_pairs(
+        self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int
+    ) -> Axis:
+        """What it makes of vectors by any dose from 0, with these pairs."""
+
+
+def signed(method: DosedMethod) -> float:
+    """The dose of a method, below 0 where it overbiases."""
+    return -abs(method.dose) if method.direction == "overbias" else method.dose
 
 
 class OnVectors:

@@ -15,9 +15,8 @@ from files import InputError, read_lines
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
+    from debias.base import Pair
     from intrinsic.wordsets import Query
-
-Pair = tuple[str, str]
 
 
 class UsablePairs(NamedTuple):

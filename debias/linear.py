@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from debias.axis import ONE_THREAD, SignedDose
-from debias.base import WORDS, Direction, Inputs, S, Steps, require_change
+from debias.axis import ONE_THREAD, SignedDose, restricted
+from debias.base import WORDS, Axis, Direction, Inputs, S, Steps, require_change
 from files import InputError, choice
 from files.digest import digest_of
 from files.eraser import ERASER, Eraser
@@ -30,6 +30,7 @@ Floats = NDArray[np.float64]
 Texts = Sequence[str]
 
 GROUPS, PAIRS = ("X", "Y"), ("pairs",)
+ITEMS = {"X": "words", "Y": "words", "pairs": "pairs"}
 LEAST_FOUND = 2  # of a group, or of pairs
 TEMPLATES = ("This is {}.", "That is {}.", "There is {}.", "{} is here.", "It was about {}.")
 
@@ -123,6 +124,19 @@ class LinearEraser:
         eraser = self.fit(found, seed=seed)
         return replace(eraser, fitted={"method": self.name, "on": found.what, **eraser.fitted})
 
+    def by(self, dose: float) -> Self:
+        """The same by another dose."""
+        return replace(self, dose=dose)
+
+    def along(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Axis:
+        """What becomes of ``vectors`` by any dose, fitted once."""
+        eraser = self.fit_vectors(vectors, query, seed=seed)
+
+        def at(dose: float, words: Collection[str] | None = None) -> KeyedVectors:
+            return erased(restricted(vectors, words), eraser.at(dose))
+
+        return Axis(at, eraser)
+
     def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
         """A copy of ``vectors`` by the dose; ``vectors`` is left as it is."""
         return erased(vectors, self.fit_vectors(vectors, query, seed=seed).at(self.dose))
@@ -199,7 +213,10 @@ def _of_words(vectors: KeyedVectors, query: Query, asks: Sequence[str]) -> Examp
         require_some(len(each.items), query[role].name, "the vectors")
     first, second = (found[role].raw if role in found else np.empty((0, dim)) for role in GROUPS)
     pairs = found["pairs"].raw if "pairs" in found else np.empty((0, 2, dim))
-    counts = ", ".join(f"{len(each.items)} of {query[role].name}" for role, each in found.items())
+    counts = ", ".join(
+        f"{len(each.items)} of {len(query[role].items)} {ITEMS[role]} of {query[role].name}"
+        for role, each in found.items()
+    )
     return Examples(first, second, pairs, counts or "nothing")
 
 
@@ -252,7 +269,11 @@ def _encoded(
         encoder.encode(texts).astype(np.float64) for texts in (*known, [t for p in both for t in p])
     ]
     dim = rows[0].shape[1]
-    counts = f"{len(both)} pairs" if asks == PAIRS else f"{len(known[0])} and {len(known[1])} texts"
+    counts = (
+        f"{len(both)} of {len(pairs)} pairs"
+        if asks == PAIRS
+        else f"{len(known[0])} of {len(first)} and {len(known[1])} of {len(second)} texts"
+    )
     return Examples(rows[0], rows[1], rows[2].reshape(-1, 2, dim), f"{counts}, {what}")
 
 

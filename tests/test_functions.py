@@ -27,7 +27,7 @@ from tests.analysis.conftest import make_tables
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from biasbridge.functions import Vectors
+    from biasbridge.given import Vectors
 
 ROLES = {
     "X": ["he", "him"],
@@ -123,7 +123,7 @@ def test_debiasing_until_a_score_tells_dose_and_scores(until: float | str) -> No
     assert (row["before"], row["after"]) == pytest.approx((expected(), value), abs=1e-6)
     dose = attrs.pop("dose")
     assert attrs == {"method": "attract_repel", "direction": "overbias"}  # the score was below 0
-    same = debias(BY_WORD, ROLES, direction="overbias", dose=dose)  # type: ignore[arg-type]
+    same = debias(BY_WORD, ROLES, direction="overbias", dose=dose)
     assert (same.vectors == moved.vectors).all()
 
 

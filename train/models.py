@@ -91,12 +91,19 @@ class PretrainedModel:
 
         drawn = seed if self.random_weights else None
         opened = open_model(self.model, self.revision, random_seed=drawn)
-        if self._place.local and not self._place.gguf and drawn is None:
-            out.mkdir()
-            for path in self._place.files():
-                shutil.copyfile(path, out / path.name)
-        else:
-            save_whole(opened, out)
+        save_model(opened, None if self.random_weights else self._place, out)
+
+
+def save_model(opened: LanguageModel, place: Place | None, out: Path) -> None:
+    """A folder with the model's own files where it was loaded from such, and with what they are in
+    safetensors and float32 where it was not.
+    """
+    if place and place.local and not place.gguf:
+        out.mkdir()
+        for path in place.files():
+            shutil.copyfile(path, out / path.name)
+    else:
+        save_whole(opened, out)
 
 
 def save_whole(opened: LanguageModel, out: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from files.errors import InputError
@@ -14,8 +15,9 @@ if TYPE_CHECKING:
     from files.eraser import Eraser
 
 
-def hook_eraser(base: PreTrainedModel, eraser: Eraser) -> None:
-    """Let the hidden states of the eraser's layer pass through it, for all layers after it too.
+def hook_eraser(base: PreTrainedModel, eraser: Eraser) -> Callable[[], None]:
+    """Let the hidden states of the eraser's layer pass through it, for all layers after it too;
+    what is returned undoes it.
 
     ``base``: the model without its head. Raises ``InputError`` for another dimension or a layer
     that the model has not, and where the states do not come out as the eraser says.
@@ -28,7 +30,7 @@ def hook_eraser(base: PreTrainedModel, eraser: Eraser) -> None:
     if not -layers <= eraser.layer + 1 <= layers + 1:
         raise InputError(f"the eraser is for layer {eraser.layer}, and the model has {layers}")
     if not eraser.dose:
-        return
+        return lambda: None
     layer = eraser.layer % (layers + 1)
     weights = next(base.parameters())
     left, right, mean, shift = (
@@ -41,19 +43,22 @@ def hook_eraser(base: PreTrainedModel, eraser: Eraser) -> None:
 
     before = _states(base, layer)
     if layer == layers:
-        base.register_forward_hook(lambda _, __, out: _last_erased(out, erase))
+        hook = base.register_forward_hook(lambda _, __, out: _last_erased(out, erase))
     elif layer:  # before what the library itself hooks, which collects the states
-        blocks(base)[layer - 1].register_forward_hook(
+        hook = blocks(base)[layer - 1].register_forward_hook(
             lambda _, __, out: _first_erased(out, erase), prepend=True
         )
     else:
-        blocks(base)[0].register_forward_pre_hook(lambda _, given: _first_erased(given, erase))
+        first = blocks(base)[0]
+        hook = first.register_forward_pre_hook(lambda _, given: _first_erased(given, erase))
     after = _states(base, layer)
     if not torch.allclose(after, erase(before), atol=1e-4) or torch.equal(before, after):
+        hook.remove()
         raise InputError(
             f"{type(base).__name__} does not let layer {eraser.layer} be erased: its states do not"
             " change as they should; take another layer, such as -1"
         )
+    return hook.remove
 
 
 def blocks(base: PreTrainedModel) -> nn.ModuleList:

@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 
 from files.eraser import ERASER, Eraser
-from files.errors import InputError
 from files.models.erased import hook_eraser
 from files.models.language_model import open_model
 
@@ -17,9 +16,9 @@ def write_erased(model: Path, out: Path, eraser: Eraser) -> None:
 
     Raises ``InputError`` where the model does not take it, or nothing would change.
     """
-    if (model / ERASER).is_file():
-        raise InputError(f"{model} has an eraser already; give the model as it was before")
-    hook_eraser(open_model(model).base, eraser)
+    opened = open_model(model)
+    opened.require_untouched()
+    hook_eraser(opened.base, eraser)
     link_files(model, out)
     eraser.save(out / ERASER)
 

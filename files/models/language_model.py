@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike, fspath
@@ -86,6 +87,14 @@ class LanguageModel:
         ]
         return min(self.tokenizer.model_max_length, positions - max(unused, default=0))
 
+    def require_untouched(self) -> None:
+        """Raise ``InputError`` where the hidden states pass through an eraser already."""
+        if self.eraser:
+            raise InputError(
+                f"{self.name} has an eraser already; give the model as it was before, without"
+                f" {ERASER}"
+            )
+
     def knows(self, text: str) -> bool:
         """Whether a text has tokens, none of them the unknown one."""
         [found] = self.tokenizer([text], add_special_tokens=False)["input_ids"]
@@ -138,6 +147,16 @@ def open_model(
         hook_eraser(opened.base, eraser)
         return replace(opened, eraser=eraser)
     return opened
+
+
+@contextmanager
+def passing_through(opened: LanguageModel, eraser: Eraser) -> Iterator[LanguageModel]:
+    """The same model, its hidden states passing through an eraser meanwhile."""
+    undo = hook_eraser(opened.base, eraser)
+    try:
+        yield replace(opened, eraser=eraser)
+    finally:
+        undo()
 
 
 def read_planted(folder: Path) -> Mapping[str, Any] | None:

@@ -12,7 +12,7 @@ import pytest
 from biasbridge import debias
 from biasbridge.cli.debias import main
 from debias.attract_repel import AttractRepel
-from debias.until import Goal, find_dose, find_method
+from debias.until import Goal, find_method
 from files import InputError
 from files.vectors import keyed, read_vectors, save_vectors
 from intrinsic.metrics.weat import Weat
@@ -44,8 +44,7 @@ def weat(vectors: KeyedVectors) -> float:
 
 def test_the_dose_found_is_the_first_at_which_the_score_is_the_value(biased: KeyedVectors) -> None:
     method, goal = AttractRepel("debias"), Goal.read("weat6b=0")
-    pairs = method.constraints(QUERY)
-    dose = find_dose(method, biased, *pairs, goal, seed=0)
+    dose = find_method(method, biased, QUERY, goal, "debias", seed=0)[0].dose
     assert 0 < dose < 1
     assert weat(biased) > 1
     full = AttractRepel("debias").modify(biased, QUERY, seed=0)
@@ -59,7 +58,7 @@ def test_the_dose_found_is_the_first_at_which_the_score_is_the_value(biased: Key
 def test_a_value_that_is_not_reached_is_refused(biased: KeyedVectors) -> None:
     method = AttractRepel("overbias")
     with pytest.raises(InputError, match=r"weat of weat6b does not come to 0: it goes from 1\."):
-        find_dose(method, biased, *method.constraints(QUERY), Goal.read("weat6b=0"), seed=0)
+        find_method(method, biased, QUERY, Goal.read("weat6b=0"), "overbias", seed=0)
 
 
 def test_the_command_prints_before_and_after(
@@ -130,7 +129,7 @@ def test_the_score_of_a_file_of_words_is_reached_however_it_is_named(
 def test_a_score_that_falls_as_bias_grows_is_reached_too(biased: KeyedVectors) -> None:
     goal = Goal.read("rnd:weat6b=-0.08")
     assert goal.score(biased) < goal.value
-    found = find_method(AttractRepel("debias"), biased, QUERY, goal, seed=0)
+    found, _ = find_method(AttractRepel("debias"), biased, QUERY, goal, seed=0)
     assert found.direction == "debias"
     assert goal.score(found.modify(biased, QUERY, seed=0)) == pytest.approx(goal.value, abs=1e-3)
 

@@ -1,0 +1,141 @@
+"""What notebooks give: vectors, models and words of whatever form."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from files import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from gensim.models import KeyedVectors
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+    from files.models.language_model import LanguageModel
+    from intrinsic.wordsets import Query
+
+# gensim's vectors, a path of a file, a table with a row a word, a vector by word
+Vectors: TypeAlias = "KeyedVectors | str | PathLike[str] | pd.DataFrame | Mapping[str, ArrayLike]"
+# A language model that is open already
+Opened: TypeAlias = "tuple[PreTrainedModel, PreTrainedTokenizerFast] | LanguageModel"
+Words: TypeAlias = "Query | str | PathLike[str] | Mapping[str, object]"
+
+KINDS = (
+    "give KeyedVectors, a path, a table with a row a word, or an array by word; or several of these"
+    " in a list, or by name"
+)
+WORD_FILES = (".yaml", ".yml", ".json", ".csv", ".tsv")
+
+
+def is_model(given: object) -> bool:
+    """Whether it is a language model: opened, by its folder, or inside a package."""
+    from files.models.place import names_model
+
+    if isinstance(given, str | PathLike):
+        return names_model(str(given))
+    if isinstance(given, tuple):
+        return len(given) == 2 and not isinstance(given[0], str | PathLike)
+    return type(given).__name__ == "LanguageModel"
+
+
+def query(words: Words, name: str | None = None, *, language: str = "und") -> Query:
+    """Word sets in roles, which metrics and debiasing methods ask about.
+
+    ``words``: the name of a built-in query (``"weat7"``), a file of one's own (YAML, JSON or CSV),
+    or the roles with their words, ``{"X": [...], "Y": [...], "A": [...], "B": [...]}``, of one or
+    of several queries by name. ``name``: which one of several; ``language``: of roles given here.
+
+    Raises ``InputError`` for an unknown name, a file that cannot be read, and what is no query.
+    """
+    from intrinsic.wordsets import Query, load_query, read_query
+
+    if isinstance(words, Query):
+        return words
+    if built_in(words):
+        return load_query(str(words))
+    with word_file(words, language) as file:
+        return read_query(file or "", name)
+
+
+def as_vectors(vectors: Vectors, *, trusted: bool = False) -> KeyedVectors:
+    """The vectors as gensim has them. Raises ``InputError`` for rows that are no vectors."""
+    from gensim.models import KeyedVectors
+
+    from files.vectors import keyed, read_vectors
+
+    if isinstance(vectors, KeyedVectors):
+        return vectors
+    if isinstance(vectors, str | PathLike):
+        return read_vectors(Path(vectors), trusted=trusted)
+    from pandas import DataFrame
+
+    if not isinstance(vectors, DataFrame | Mapping):
+        given = type(vectors).__name__
+        raise InputError(f"vectors is {given}; {KINDS}")
+    words = list(map(str, vectors.index if isinstance(vectors, DataFrame) else vectors))
+    rows = vectors if isinstance(vectors, DataFrame) else list(vectors.values())
+    try:
+        matrix = np.asarray(rows, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"vectors are not numbers of one length ({error})") from None
+    if matrix.ndim != 2 or not matrix.size:
+        raise InputError(f"vectors have the shape {matrix.shape}; give a row of numbers a word")
+    if not np.isfinite(matrix).all():
+        bad = words[int(np.flatnonzero(~np.isfinite(matrix).all(axis=1))[0])]
+        raise InputError(f"the vector of {bad!r} holds NaN or infinity; leave it out")
+    if len(set(words)) < len(words):
+        raise InputError("vectors hold a word twice; keep one of each")
+    return keyed(words, matrix)
+
+
+def built_in(words: Words | None) -> bool:
+    """Whether they are the name of a built-in query, and not a path."""
+    return isinstance(words, str) and Path(words).suffix not in WORD_FILES
+
+
+@contextmanager
+def word_file(words: Words | None, language: str = "und") -> Iterator[str | None]:
+    """The file of words; roles given in Python are written to one for as long as it is read.
+
+    Raises ``InputError`` for what is neither; what is wrong with roles names no file.
+    """
+    if words is None or isinstance(words, str | PathLike):
+        yield None if words is None else str(words)
+        return
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "words.json"
+        _write_words(words, path, language)
+        try:
+            yield str(path)
+        except InputError as error:
+            if str(path) not in str(error):
+                raise
+            raise InputError(str(error).replace(str(path), "words")) from None
+
+
+def _write_words(words: Query | Mapping[str, object], path: Path, language: str) -> None:
+    from intrinsic.wordsets import Query, write_query
+
+    if isinstance(words, Query):
+        write_query(words, path)
+        return
+    if not isinstance(words, Mapping):
+        raise InputError(f"words is {type(words).__name__}; give a name, a file or roles")
+    content = dict(words)
+    if not content.keys() & {"sets", "queries"}:
+        single = any(not isinstance(value, Mapping) for value in content.values())
+        content = {"queries": {"mine": content} if single else content}
+    content = {"language": language, "source": "given in Python"} | content
+    try:
+        path.write_text(json.dumps(content, default=list), encoding="utf-8")
+    except TypeError as error:
+        raise InputError(f"words cannot be read ({error}); give lists of words") from None

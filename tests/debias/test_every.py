@@ -1,0 +1,61 @@
+"""Every debiasing method by name."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from debias.every import METHODS, ON_MODELS, ON_VECTORS, make_method
+from files import InputError
+
+CONF = Path(__file__).resolve().parents[2] / "conf" / "debias"
+THERE = {
+    name: (changes, path)
+    for changes, methods in METHODS.items()
+    for name, path in methods.items()
+    if find_spec(path.rpartition(".")[0])
+}
+
+
+@pytest.mark.parametrize("name", THERE)
+def test_a_name_is_that_of_the_class_and_of_its_configuration(name: str) -> None:
+    changes, path = THERE[name]
+    made = make_method(name, [changes])
+    assert (made.name, made.acts_on) == (name, changes)
+    written = yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8"))
+    assert written["_target_"] == path == f"{type(made).__module__}.{type(made).__name__}"
+
+
+@pytest.mark.parametrize(
+    ("name", "acts_on", "fields", "message"),
+    [
+        ("leac", ON_VECTORS, {}, "unknown method 'leac'; did you mean 'leace'"),
+        (
+            "balance",
+            ON_VECTORS,
+            {},
+            "balance acts on text; those on word vectors are attract_",
+        ),
+        ("steering", ON_VECTORS, {}, "acts on a causal language model; those on word vectors are"),
+        (
+            "attract_repel",
+            ON_MODELS,
+            {},
+            "word vectors; those on a language model are inlp",
+        ),
+        ("inlp", ON_VECTORS, {"round": 4}, "inlp has no round; did you mean 'rounds'"),
+        ("inlp", ON_VECTORS, {"rounds": 0}, "rounds=0: give a whole number of at least 1"),
+        ("leace", ON_VECTORS, {"dose": 1.5}, "dose=1.5: give a number from -1 to 1"),
+        ("leace", ON_VECTORS, {"direction": "overbias"}, "no direction; a negative dose overbias"),
+        ("attract_repel", ON_VECTORS, {"dose": -0.5}, "dose=-0.5: give a number from 0 to 1"),
+    ],
+)
+def test_what_does_not_fit_is_refused(
+    name: str, acts_on: tuple[str, ...], fields: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        make_method(name, acts_on, **fields)
