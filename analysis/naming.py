@@ -155,7 +155,8 @@ def score_titles(table: pd.DataFrame) -> list[str]:
     several = len({*texts(table, "metric")}) > 1
     scores = row_names(table, ("metric", "convention")) if several else [""] * len(table)
     pairs = zip(map(_with_acronym, scores), query_titles(table), strict=True)
-    return [" ".join(each).strip() for each in pairs]
+    # A query may begin with its metric: no SEAT SEAT 6b
+    return [re.sub(r"^(\w+) (?=\1 )", "", " ".join(each).strip()) for each in pairs]
 
 
 def _with_acronym(score: str) -> str:
