@@ -41,6 +41,7 @@ DESCRIPTION = (
 OF_VECTORS = (
     *("direction", "attract", "repel", "norms", "similarity", "expand", "write_words", "trusted"),
 )
+OWN_OPTIONS = ("dose", "direction", "norms", "items")
 OF_MODELS = ("items", "layer", "pooling", "revision")
 
 
@@ -125,9 +126,8 @@ def _debias_model(given: Namespace) -> int:
         usual_metrics,
     )
 
-    method = make_method(
-        given.method, ON_MODELS, dose=given.dose, items=read_items(given.items), **_options(given)
-    )
+    fields = {"dose": given.dose, "items": read_items(given.items)}
+    method = make_method(given.method, ON_MODELS, **{**_options(given), **fields})
     require_new_model(given.out, force=given.force)
     query = _word_choice(given).seed_words()
     goal = None if given.until is None else model_goal(given.until)
@@ -159,7 +159,7 @@ def _debias_model(given: Namespace) -> int:
 def _debias_vectors(given: Namespace) -> int:
     own_pairs = given.attract is not None or given.repel is not None
     fields = {"dose": given.dose, "direction": given.direction, "norms": given.norms}
-    method = make_method(given.method, ON_VECTORS, **fields, **_options(given))
+    method = make_method(given.method, ON_VECTORS, **{**_options(given), **fields})
     _check_outputs(given)
     if own_pairs or isinstance(method, PairsMethod):
         _check_words(given, method, own_pairs)
@@ -190,8 +190,8 @@ def _debias_vectors(given: Namespace) -> int:
     form = detect_format(given.given)
     save_vectors(moved.vectors, given.out, format=form if form in WRITABLE else None)
     if isinstance(moved.method, PairsMethod):
-        attract, repel = pairs if own_pairs else moved.method.constraints(query)
-        _print_pairs(attract, repel, vectors, moved.vectors)
+        used = pairs if own_pairs else moved.method.constraints(query)
+        _print_pairs(*used, vectors, moved.vectors)
     elif moved.eraser:
         _print_fit(moved.eraser)
     else:
@@ -209,6 +209,8 @@ def _options(given: Namespace) -> Mapping[str, Any]:
     found = {}
     for text in given.option:
         name, equals, value = text.partition("=")
+        if name in OWN_OPTIONS:
+            raise InputError(f"--option {text}: give --{name} {value}")
         if not (name and equals):
             raise InputError(f"--option {text}: give NAME=VALUE, as rounds=4")
         try:
