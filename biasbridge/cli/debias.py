@@ -190,8 +190,8 @@ def _debias_vectors(given: Namespace) -> int:
     form = detect_format(given.given)
     save_vectors(moved.vectors, given.out, format=form if form in WRITABLE else None)
     if isinstance(moved.method, PairsMethod):
-        used = pairs if own_pairs else moved.method.constraints(query)
-        _print_pairs(*used, vectors, moved.vectors)
+        attract, repel = pairs if own_pairs else moved.method.constraints(query)
+        _print_pairs(attract, repel, vectors, moved.vectors)
     elif moved.eraser:
         _print_fit(moved.eraser)
     else:
