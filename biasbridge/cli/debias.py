@@ -10,7 +10,7 @@ from biasbridge.cli.options import add_trusted
 from debias.attract_repel import Norms
 from debias.base import Direction, PairsMethod
 from debias.constraints import mean_cosine, read_pairs, usable_pairs
-from debias.every import NAMES, ON_MODELS, ON_VECTORS, make_method
+from debias.every import METHODS, ON_MODELS, ON_VECTORS, make_method
 from debias.word_choice import WordChoice
 from files import InputError
 from files.atomic import require_new
@@ -56,7 +56,8 @@ def _parser() -> Parser:
     add("out", type=Path, metavar="OUT", help=out)
     add("--force", action="store_true", help="replace OUT, or the file of --write-words")
     add_trusted(options)
-    method = f"attract_repel (default); of {', '.join(NAMES)}"
+    names = [name for changes in (*ON_VECTORS, "model") for name in METHODS[changes]]
+    method = f"of {', '.join(names)}; attract_repel is the default"
     add("--method", default="attract_repel", metavar="NAME", help=method)
     dose = "how far to go, from -1 (overbias) over 0 (untouched) to 1 (default); attract_repel:"
     dose += " from 0 to 1 in the --direction"
