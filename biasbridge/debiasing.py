@@ -93,21 +93,16 @@ def debias(
         raise InputError(f"case={case!r}: give one of {', '.join(CASES)}")
     if until is not None and dose is not None:
         raise InputError(f"until={until!r} finds the dose; leave out dose={dose}")
+    named = query(words)
+    asked = named.lowered() if case == "lower" else named
     fields = {"dose": dose, "direction": direction, **options}
     if revision or is_model(given):
         from biasbridge.model_debiasing import Erasing, model_goal, read_items
 
         chosen = make_method(method, ON_MODELS, items=read_items(items), **fields)
-        asked = _asked(words, case)
-        erasing = Erasing.of(
-            fspath(given) if isinstance(given, PathLike) else cast("AnyModel", given),
-            revision,
-            chosen,
-            asked,
-            layer=layer,
-            pooling=pooling,
-            seed=seed,
-        )
+        model = fspath(given) if isinstance(given, PathLike) else cast("AnyModel", given)
+        encoding: Any = {"layer": layer, "pooling": pooling}
+        erasing = Erasing.of(model, revision, chosen, asked, **encoding, seed=seed)
         if until is not None:
             erasing = erasing.until(model_goal(str(until)))
         if out is not None:
@@ -118,11 +113,9 @@ def debias(
         raise InputError(f"{unused[0]} is about language models; leave it out for vectors")
     chosen = make_method(method, ON_VECTORS, **fields)
     vectors = as_vectors(cast("Vectors", given), trusted=trusted)
-    asked = _asked(words, case)
-    named = query(words).name
     with word_file(None if built_in(words) else words) as own:
-        goal = None if until is None else read_goal(str(until), own, named)
-        goals = [*usual_goals(named, own), *([goal] if goal else [])]
+        goal = None if until is None else read_goal(str(until), own, named.name)
+        goals = [*usual_goals(named.name, own), *([goal] if goal else [])]
     moved = move(chosen, vectors, asked, goal=goal, direction=direction, seed=seed)
     moved.vectors.attrs = {
         "method": moved.method.name,
@@ -134,11 +127,6 @@ def debias(
         ),
     }
     return moved.vectors
-
-
-def _asked(words: Words, case: str) -> Query:
-    """The words, in lower case where they are taken so."""
-    return query(words).lowered() if case == "lower" else query(words)
 
 
 def read_goal(until: str, words: str | None, usual: str) -> Goal[Metric]:

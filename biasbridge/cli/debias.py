@@ -10,7 +10,7 @@ from biasbridge.cli.options import add_trusted
 from debias.attract_repel import Norms
 from debias.base import Direction, PairsMethod
 from debias.constraints import mean_cosine, read_pairs, usable_pairs
-from debias.every import NAMES, ON_MODELS, ON_VECTORS, make_method
+from debias.every import METHODS, ON_MODELS, ON_VECTORS, make_method
 from debias.word_choice import WordChoice
 from files import InputError
 from files.atomic import require_new
@@ -41,6 +41,7 @@ DESCRIPTION = (
 OF_VECTORS = (
     *("direction", "attract", "repel", "norms", "similarity", "expand", "write_words", "trusted"),
 )
+OWN_OPTIONS = ("dose", "direction", "norms", "items")
 OF_MODELS = ("items", "layer", "pooling", "revision")
 
 
@@ -55,7 +56,8 @@ def _parser() -> Parser:
     add("out", type=Path, metavar="OUT", help=out)
     add("--force", action="store_true", help="replace OUT, or the file of --write-words")
     add_trusted(options)
-    method = f"attract_repel (default); of {', '.join(NAMES)}"
+    names = [name for changes in (*ON_VECTORS, "model") for name in METHODS[changes]]
+    method = f"of {', '.join(names)}; attract_repel is the default"
     add("--method", default="attract_repel", metavar="NAME", help=method)
     dose = "how far to go, from -1 (overbias) over 0 (untouched) to 1 (default); attract_repel:"
     dose += " from 0 to 1 in the --direction"
@@ -125,9 +127,8 @@ def _debias_model(given: Namespace) -> int:
         usual_metrics,
     )
 
-    method = make_method(
-        given.method, ON_MODELS, dose=given.dose, items=read_items(given.items), **_options(given)
-    )
+    fields = {"dose": given.dose, "items": read_items(given.items)}
+    method = make_method(given.method, ON_MODELS, **{**_options(given), **fields})
     require_new_model(given.out, force=given.force)
     query = _word_choice(given).seed_words()
     goal = None if given.until is None else model_goal(given.until)
@@ -159,7 +160,7 @@ def _debias_model(given: Namespace) -> int:
 def _debias_vectors(given: Namespace) -> int:
     own_pairs = given.attract is not None or given.repel is not None
     fields = {"dose": given.dose, "direction": given.direction, "norms": given.norms}
-    method = make_method(given.method, ON_VECTORS, **fields, **_options(given))
+    method = make_method(given.method, ON_VECTORS, **{**_options(given), **fields})
     _check_outputs(given)
     if own_pairs or isinstance(method, PairsMethod):
         _check_words(given, method, own_pairs)
@@ -209,6 +210,8 @@ def _options(given: Namespace) -> Mapping[str, Any]:
     found = {}
     for text in given.option:
         name, equals, value = text.partition("=")
+        if name in OWN_OPTIONS:
+            raise InputError(f"--option {text}: give --{name} {value}")
         if not (name and equals):
             raise InputError(f"--option {text}: give NAME=VALUE, as rounds=4")
         try:
