@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
+from fairlearn.preprocessing import CorrelationRemover
 from numpy.typing import NDArray
 
 from corpora.items import BecPro
@@ -65,6 +67,18 @@ def test_its_authors_package_where_the_covariance_is_singular() -> None:
 def test_no_covariance_with_the_groups_is_left() -> None:
     found = drawn(400, 12)
     assert covariance_with_labels(Leace().fit(found, seed=0), found).max() < 1e-12
+
+
+def test_it_changes_more_than_what_knows_the_group_of_each_row() -> None:
+    """Fairlearn's baseline on labelled rows takes away each group's mean, and needs it at use."""
+    found = drawn(400, 12)
+    table = pd.DataFrame(found.rows, columns=[f"x{number}" for number in range(12)])
+    table["group"] = found.labels
+    baseline = CorrelationRemover(sensitive_feature_ids=["group"]).fit_transform(table)
+    left = baseline.astype(np.float64) - found.rows.mean(axis=0)
+    assert np.abs(left.T @ (found.labels - found.labels.mean())).max() < 1e-9
+    changed = Leace(shrinkage=False).fit(found, seed=0).apply(found.rows) - found.rows
+    assert (changed**2).sum() > ((baseline - found.rows) ** 2).sum()
 
 
 def test_groups_without_a_difference_are_refused() -> None:
