@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import isnan
+from math import isnan, nan
 from typing import TYPE_CHECKING
 
 from files import InputError
+from intrinsic.resampling import RESAMPLES
+from intrinsic.score import percentiles
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,19 +19,25 @@ if TYPE_CHECKING:
 
 
 def compare(rows: Iterable[tuple[Sequence[Score], Sequence[Score]]]) -> pd.DataFrame:
-    """A row a score, with the columns metric, query, part, before and after; a score that is
-    measured twice stands once.
+    """A row a score, with the columns metric, query, part, n (words or items), before, after, and
+    low and high of the change; a score that is measured twice stands once.
     """
     from pandas import DataFrame
 
     found = [
-        (old.metric, old.query, old.part, old.value, new.value)
+        (old.metric, old.query, old.part, old.n_found, old.value, new.value, *_interval(old, new))
         for before, after in rows
         for old, new in zip(before, after, strict=True)
     ]
     names = ["metric", "query", "part"]
-    table = DataFrame(found, columns=[*names, "before", "after"])
+    table = DataFrame(found, columns=[*names, "n", "before", "after", "low", "high"])
     return table.drop_duplicates(names, ignore_index=True)
+
+
+def _interval(old: Score, new: Score) -> tuple[float, float]:
+    """The 95% interval of the change, over the same resampled words or items before and after."""
+    changes = [after - before for before, after in zip(old.resampled, new.resampled, strict=False)]
+    return percentiles(changes, len(changes)) if changes else (nan, nan)
 
 
 def compare_vectors(
@@ -54,7 +62,12 @@ def usual_metrics(language: str, similarity: Sequence[str]) -> list[Metric]:
         try:
             there = in_language(queries, language) if queries else ()
             found += choose_metrics(
-                [name], queries=there, language=language, case="lower", similarity=similarity
+                [name],
+                queries=there,
+                language=language,
+                case="lower",
+                similarity=similarity,
+                resamples=RESAMPLES if name == "weat" else 0,  # the others take minutes
             )
         except InputError:  # there is none in the language
             if name == "sq":
@@ -64,17 +77,19 @@ def usual_metrics(language: str, similarity: Sequence[str]) -> list[Metric]:
 
 def print_scores(table: pd.DataFrame) -> None:
     """The table as text, and which scores have no value."""
-    rows: dict[str, str] = {}
+    rows = [("", "n", "before", "after", "change [95%]")]
     without = []
-    for *names, before, after in table.itertuples(index=False):
+    for *names, n, before, after, low, high in table.itertuples(index=False):
         label = " ".join(filter(None, names))
         if isnan(before) and isnan(after):
             without.append(label)
         else:
-            rows[label] = f"{before:8.4f} -> {after:8.4f}"
-    width = max(map(len, rows), default=0)
-    print(f"{'':<{width}} {'before':>8} -> {'after':>8}")
-    for label, change in rows.items():
-        print(f"{label:<{width}} {change}")
+            interval = "" if isnan(low) else f" [{low:+.2f}, {high:+.2f}]"
+            change = f"{after - before:+.2f}{interval}"
+            rows.append((label, str(n), f"{before:.4f}", f"{after:.4f}", change))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for label, n, before, after, change in rows:
+        cells = f"{n:>{widths[1]}}  {before:>{widths[2]}}  {after:>{widths[3]}}  {change}"
+        print(f"{label:<{widths[0]}}  {cells}")
     if without:
         print(f"no value, for their words are not there: {', '.join(without)}")

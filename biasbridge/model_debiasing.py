@@ -182,5 +182,5 @@ def usual_metrics(opened: LanguageModel) -> list[ItemMetric]:
         if name in MODEL_METRICS and opened.kind in kinds:
             kind = MODEL_METRICS[name]
             source = named_items(ASKED.get(name, kind.about.asks), there_only=True)
-            found += [kind.by(items=source, intervals=False)] if source.load() else []
+            found += [kind.by(items=source)] if source.load() else []
     return found

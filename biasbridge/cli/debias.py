@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -229,8 +230,9 @@ def _goal(given: Namespace, name: str) -> Goal[Metric] | None:
 
 def _weat(name: str, words: str | None) -> list[Metric]:
     from biasbridge.debiasing import usual_goals
+    from intrinsic.resampling import RESAMPLES
 
-    return [each.metric for each in usual_goals(name, words)]
+    return [replace(each.metric, resamples=RESAMPLES) for each in usual_goals(name, words)]
 
 
 def _name_of_query(given: Namespace, words: WordChoice) -> str:
