@@ -42,6 +42,7 @@ OF_VECTORS = (
     *("direction", "attract", "repel", "norms", "similarity", "expand", "write_words", "trusted"),
 )
 OF_MODELS = ("items", "layer", "pooling", "revision")
+OWN_OPTIONS = ("dose", "direction", "norms", "items")  # fields of methods
 
 
 def _parser() -> Parser:
@@ -211,6 +212,8 @@ def _options(given: Namespace) -> Mapping[str, Any]:
         name, equals, value = text.partition("=")
         if not (name and equals):
             raise InputError(f"--option {text}: give NAME=VALUE, as rounds=4")
+        if name in OWN_OPTIONS:
+            raise InputError(f"--option {text}: give --{name} {value}")
         try:
             found[name] = yaml.safe_load(value)
         except yaml.YAMLError as error:

@@ -189,6 +189,8 @@ def test_only_a_score_of_its_own_words_is_looked_at_among_them_alone(
         (["--method", "leace", "--norms", "unit"], "leace has no norms"),
         (["--method", "leace", "--attract", "pairs.txt"], "are of attract_repel"),
         (["--method", "leace", "--option", "shrinkage"], "give NAME=VALUE"),
+        (["--method", "leace", "--option", "dose=0.5"], "option dose=0.5: give --dose 0.5"),
+        (["--method", "leace", "--option", "name=x"], "leace has no name"),
         (["--method", "leace", "--layer", "0"], "--layer is about language models"),
         (["--method", "leace", "--items", "bec_pro"], "--items is about language models"),
         (["--method", "leace", "--until", "weat7=0", "--dose", "1"], "leave out --dose"),
