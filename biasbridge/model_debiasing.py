@@ -71,18 +71,11 @@ class Erasing:
         pooling: Pooling,
         seed: int,
     ) -> Erasing:
-        """Open the model and fit. Raises ``InputError`` for a model that has an eraser already, and
-        for steering of one that is not causal.
-        """
+        """Open the model and fit. Raises ``InputError`` for a model that has an eraser already."""
         if query:
             require_roles(query, method.roles)
         opened = open_model(model, revision)
         opened.require_untouched()
-        if method.acts_on == "model" and opened.kind != "causal":
-            raise InputError(
-                f"{method.name} pushes a causal language model while it writes, and {opened.name}"
-                " is none; take an eraser, such as leace"
-            )
         encoder = Encoder(opened, layer=layer, pooling=pooling)
         eraser = method.fit_encoder(encoder, query, seed=seed)
         place = find_model(model, revision) if isinstance(model, str) else None
@@ -128,12 +121,15 @@ class Erasing:
 
     def write(self, out: Path, *, force: bool = False) -> None:
         """A folder with the model as it was, and the eraser beside; ``force``: in the place of one
-        that has an eraser. Raises ``InputError`` for another that is there, and where the model
-        does not take the eraser.
+        that has an eraser. Raises ``InputError`` for another that is there or holds the model, and
+        where the model does not take the eraser.
         """
         from train.models import save_model
 
         require_new_model(out, force=force)
+        place = self.place
+        if place and place.local and Path(place.source).resolve().is_relative_to(out.resolve()):
+            raise InputError(f"{out} holds the model that is read; give another name")
         with passing_through(self.encoder.opened, self.eraser), atomic_path(out) as work:
             save_model(self.encoder.opened, self.place, work)
             self.eraser.save(work / ERASER)

@@ -41,7 +41,7 @@ CHANGED = {
 ON_VECTORS, ON_MODELS = ("vectors", "states"), ("states", "model")
 
 
-def make_method(name: str, acts_on: Sequence[str], **fields: Any) -> Any:
+def make_method(name: str, acts_on: Sequence[str], /, **fields: Any) -> Any:
     """The method of a name with these fields, those that are None left out; of ``acts_on`` it
     changes one.
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from debias.linear import GROUPS, Examples, LinearEraser
-from files import choice
+from files import InputError, choice
 from files.eraser import Eraser
 from intrinsic.lookup import unit_rows
 
@@ -22,8 +23,14 @@ class Gbdd(LinearEraser):
     asks: ClassVar[tuple[str, ...]] = GROUPS
 
     def fit(self, found: Examples, *, seed: int) -> Eraser:
-        """Norm 1, rank 1."""
+        """Norm 1, rank 1. Raises ``InputError`` where all vectors of both groups are the same."""
         first, second = unit_rows(found.first), unit_rows(found.second)
-        differences = (first[:, None] - second[None]).reshape(-1, first.shape[1])
-        differences = unit_rows(differences[differences.any(axis=1)])
-        return Eraser.removing(np.linalg.eigh(differences.T @ differences)[1].T[-1:])
+        squares = cdist(first, second, "sqeuclidean")
+        if not squares.any():
+            raise InputError("the two groups have the same vectors, so nothing sets them apart")
+        # Sum of w (x - y)(x - y)', w = 1 / |x - y|^2: all differences of sentences are too many
+        weights = np.divide(1, squares, out=np.zeros_like(squares), where=squares > 0)
+        across = first.T @ weights @ second
+        products = (first.T * weights.sum(axis=1)) @ first - across
+        products += (second.T * weights.sum(axis=0)) @ second - across.T
+        return Eraser.removing(np.linalg.eigh(products)[1].T[-1:])

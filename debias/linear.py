@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from debias.axis import ONE_THREAD, SignedDose, restricted
 from debias.base import WORDS, Axis, Direction, Inputs, S, Steps, require_change
 from files import InputError, choice
+from files.choice import FieldError
 from files.digest import digest_of
 from files.eraser import ERASER, Eraser
 from intrinsic.directions import NO_LENGTH
-from intrinsic.items.item import SLOT, ItemSet, ItemSource
+from intrinsic.items.item import SLOT, TERM, Item, ItemSet, ItemSource
 from intrinsic.lookup import find_set, unit_rows
 from intrinsic.wordsets import read_query
 
@@ -77,6 +78,11 @@ class LinearEraser:
     name: ClassVar[str]
     asks: ClassVar[tuple[str, ...]]
 
+    def __post_init__(self) -> None:
+        for each in self.templates:
+            if TERM not in each:
+                raise FieldError(f"templates={each!r}: every one needs {TERM}, where the word goes")
+
     @property
     def roles(self) -> tuple[str, ...]:
         """The word sets that it needs of a query; none where it has items."""
@@ -112,9 +118,12 @@ class LinearEraser:
         """The eraser of the items, or of the words of a query in templates, on the encoder's layer.
         Raises ``InputError`` where the model knows too few of the texts.
         """
-        if self.items:
+        if not self.asks:
+            none = encoder.encode([]).astype(np.float64)
+            found = Examples(none, none, none.reshape(0, 2, none.shape[1]), "nothing")
+        elif self.items:
             found = _of_items(encoder, self.items.load(), self.asks)
-        elif query or not self.asks:
+        elif query:
             found = _of_templates(encoder, query, self.asks, self.templates)
         else:
             raise InputError("give the words of a query, or items")
@@ -221,16 +230,17 @@ def _of_words(vectors: KeyedVectors, query: Query, asks: Sequence[str]) -> Examp
 
 
 def _of_templates(
-    encoder: Encoder, query: Query | None, asks: Sequence[str], templates: Sequence[str]
+    encoder: Encoder, query: Query, asks: Sequence[str], templates: Sequence[str]
 ) -> Examples:
     """The encodings of the words of each role in every template."""
     texts: dict[str, Any] = {"X": [], "Y": [], "pairs": []}
     for role in asks:
-        assert query is not None
         for item in query[role].items:
-            filled = [[each.format(word.replace("_", " ")) for word in item] for each in templates]
+            filled = [
+                [each.replace(TERM, word.replace("_", " ")) for word in item] for each in templates
+            ]
             texts[role] += filled if role == "pairs" else [text for [text] in filled]
-    where = f"words of {query.name} in {len(templates)} templates" if query else "nothing"
+    where = f"words of {query.name} in {len(templates)} templates"
     return _encoded(encoder, texts["X"], texts["Y"], texts["pairs"], where, asks)
 
 
@@ -240,16 +250,37 @@ def _of_items(encoder: Encoder, sets: Sequence[ItemSet], asks: Sequence[str]) ->
     second: list[str] = []
     pairs: list[list[str]] = []
     for each in sets:
-        groups = each.groups[:2]
+        whole = []
         for item in each.items:
-            if not item.fills:
+            if item.fills or SLOT not in item.text:
+                whole.append(item)
+            else:
                 pairs += [[item.text.replace(SLOT, one) for one in both] for both in each.fillers]
-            elif item.group in groups:
-                (first if item.group == groups[0] else second).append(item.sentence)
+        texts = two_groups(each.name, whole)
+        first += texts[0]
+        second += texts[1]
     first += [one for one, _ in pairs]
     second += [other for _, other in pairs]
     names = ", ".join(each.name for each in sets)
     return _encoded(encoder, first, second, pairs, names, asks)
+
+
+def two_groups(name: str, items: Sequence[Item]) -> tuple[list[str], list[str]]:
+    """The sentences of X and of Y, or of the two groups that there are; none of no items. Raises
+    ``InputError`` for another number of groups.
+    """
+    groups = list(dict.fromkeys(item.group for item in items))
+    if {*GROUPS} <= {*groups}:
+        groups = [*GROUPS]
+    if len(groups) not in (0, 2):
+        raise InputError(
+            f"{name} has sentences of {len(groups)} groups ({', '.join(groups)}), and an eraser is"
+            " of two; give items of two groups, or call them X and Y"
+        )
+    first, second = (
+        [item.sentence for item in items if item.group == group] for group in (groups or GROUPS)
+    )
+    return first, second
 
 
 def _encoded(

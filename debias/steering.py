@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from debias.linear import GROUPS, Examples, LinearEraser
-from files import choice
+from files import InputError, choice
 from files.eraser import Eraser
+
+if TYPE_CHECKING:
+    from files.models.encoder import Encoder
+    from intrinsic.wordsets import Query
 
 
 @choice
@@ -21,6 +25,15 @@ class Steering(LinearEraser):
     name: ClassVar[str] = "steering"
     acts_on: ClassVar[str] = "model"
     asks: ClassVar[tuple[str, ...]] = GROUPS
+
+    def fit_encoder(self, encoder: Encoder, query: Query | None, *, seed: int) -> Eraser:
+        """As every eraser's. Raises ``InputError`` for a model that is not causal."""
+        if encoder.opened.kind != "causal":
+            raise InputError(
+                f"{self.name} pushes a causal language model while it writes, and {encoder.name}"
+                " is none; take an eraser, such as leace"
+            )
+        return super().fit_encoder(encoder, query, seed=seed)
 
     def fit(self, found: Examples, *, seed: int) -> Eraser:
         """Norm 1, rank 0."""

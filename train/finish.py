@@ -87,17 +87,17 @@ def unmoved_points(tables: Tables) -> list[str]:
     points = tables.points.set_index("point")
     if not {"unit_key", "base_key"} <= {*points}:
         return []
-    same = ["metric", "convention", "query", "part"]
+    same = ["metric", "convention", "query", "part", "value"]
     values = tables.intrinsic.assign(unit=tables.intrinsic["point"].map(points["unit_key"]))
-    scores = {
-        str(unit): rows.set_index(same)["value"].to_dict()
+    scores = {  # those of all layers of a model
+        str(unit): {*rows[same].itertuples(index=False, name=None)}
         for unit, rows in values.dropna(subset="value").groupby("unit")
     }
     found = {}
     for _, point in points.iterrows():
         unit, parent = str(point["unit_key"]), str(point["base_key"])
-        own, plain = scores.get(unit, {}), scores.get(parent, {})
-        if unit != parent and len(own) >= FEW and own.items() <= plain.items():
+        own, plain = scores.get(unit, set()), scores.get(parent, set())
+        if unit != parent and len(own) >= FEW and own <= plain:
             condition = " ".join(map(str, (point["method"], point["direction"], point["dose"])))
             found[unit] = f"error: every score of {condition} is that of its parent, bit by bit"
     return list(dict.fromkeys(found.values()))

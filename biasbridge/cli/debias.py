@@ -44,6 +44,7 @@ OF_VECTORS = (
 )
 OWN_OPTIONS = ("dose", "direction", "norms", "items")
 OF_MODELS = ("items", "layer", "pooling", "revision")
+OWN_OPTIONS = ("dose", "direction", "norms", "items")  # fields of methods
 
 
 def _parser() -> Parser:
@@ -215,6 +216,8 @@ def _options(given: Namespace) -> Mapping[str, Any]:
             raise InputError(f"--option {text}: give --{name} {value}")
         if not (name and equals):
             raise InputError(f"--option {text}: give NAME=VALUE, as rounds=4")
+        if name in OWN_OPTIONS:
+            raise InputError(f"--option {text}: give --{name} {value}")
         try:
             found[name] = yaml.safe_load(value)
         except yaml.YAMLError as error:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ class Encoder:
     layer: of the hidden states, 0 the embeddings, -1 the last. pooling: what becomes one vector of
     a text: ``mean`` of all tokens, special ones included; ``words``, the mean of all but these;
     ``cls``, the first token; ``last``, the last one. Raises ``InputError`` for a layer that the
-    model has not.
+    model has not, and for another pooling.
     """
 
     def __init__(
@@ -54,6 +54,8 @@ class Encoder:
         device: str = "cpu",
     ) -> None:
         self.opened: LanguageModel = open_model(model, revision, device=device)
+        if pooling not in get_args(Pooling):
+            raise InputError(f"pooling={pooling!r}: give one of {', '.join(get_args(Pooling))}")
         self.layer, self.pooling = self._checked(layer), pooling
         self._base = self.opened.base
         self.encodings: Encodings = {}  # of every text encoded so far

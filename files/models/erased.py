@@ -39,7 +39,9 @@ def hook_eraser(base: PreTrainedModel, eraser: Eraser) -> Callable[[], None]:
     )
 
     def erase(states: torch.Tensor) -> torch.Tensor:
-        return states - eraser.dose * ((states - mean) @ left @ right + shift)
+        to = states.device  # a copy of the model may have gone elsewhere since
+        changed = (states - mean.to(to)) @ left.to(to) @ right.to(to) + shift.to(to)
+        return states - eraser.dose * changed
 
     before = _states(base, layer)
     if layer == layers:

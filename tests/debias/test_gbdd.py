@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
+import pytest
 
 from debias.gbdd import Gbdd
 from debias.linear import Examples
+from files import InputError
 from tests.debias.planted import require_doses
 
 
@@ -27,6 +31,20 @@ def test_a_word_of_both_groups() -> None:
     rows = np.array([[1.0, 0, 0], [0, 1, 0]])
     eraser = Gbdd().fit(Examples(rows, rows, np.empty((0, 2, 3)), ""), seed=0)
     np.testing.assert_allclose(eraser.apply(rows), [[0.5, 0.5, 0], [0.5, 0.5, 0]], atol=1e-12)
+
+
+def test_groups_that_are_alike() -> None:
+    rows = np.ones((3, 4))
+    with pytest.raises(InputError, match="same vectors"):
+        Gbdd().fit(Examples(rows, rows, np.empty((0, 2, 4)), ""), seed=0)
+
+
+def test_the_differences_are_not_all_held_at_once() -> None:
+    x, y = np.random.default_rng(0).standard_normal((2, 1000, 16))
+    tracemalloc.start()
+    Gbdd().fit(Examples(x, y, np.empty((0, 2, 16)), ""), seed=0)
+    assert tracemalloc.get_traced_memory()[1] < 1000 * 1000 * 16 * 4  # bytes, half of all pairs
+    tracemalloc.stop()
 
 
 def test_doses() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import numpy as np
@@ -195,6 +196,24 @@ def test_a_folder_that_is_there_is_kept(masked: Path, tmp_path: Path) -> None:
     assert main([str(masked), str(out), *LEACE, *SHORT, "--dose", "0.5", "--force"]) == 0
     assert Eraser.load(out / ERASER).dose == 0.5
     assert same_files(masked, out)
+    inside = copytree(masked, out / "inside")
+    with pytest.raises(InputError, match="holds the model that is read"):
+        main([str(inside), str(out), *LEACE, *SHORT, "--force"])
+    assert (inside / "config.json").is_file()
+
+
+def test_a_template_or_pooling_that_is_none(masked: Path) -> None:
+    for template in ("this is", "{word} is"):
+        with pytest.raises(InputError, match=r"every one needs \{\}"):
+            debias(masked, method="leace", templates=[template])
+    fitted = debias(masked, method="leace", templates=["this { is {}"]).eraser
+    assert "in 1 templates" in fitted.fitted["on"]
+    with pytest.raises(InputError, match=r"pooling='max'.*mean, words, cls, last"):
+        debias(masked, method="leace", pooling="max")  # type: ignore[arg-type]
+
+
+def test_a_random_direction_is_fitted_on_nothing(masked: Path) -> None:
+    assert debias(masked, method="random_direction").eraser.fitted["on"] == "nothing"
 
 
 def test_a_model_with_an_eraser_is_refused_and_a_damaged_one(masked: Path, tmp_path: Path) -> None:

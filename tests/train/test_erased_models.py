@@ -4,26 +4,32 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from corpora.items import BuiltInItems
+from analysis.results import Tables
+from biasbridge import debias
+from corpora.items import BuiltInItems, OwnItems
 from corpora.world import GeneratedCorpus
 from debias.attract_repel import AttractRepel
 from debias.leace import Leace
+from debias.mean_difference import MeanDifference
 from debias.random_direction import RandomDirection
 from debias.sent_debias import SentDebias
 from debias.steering import Steering
 from debias.unmodified import Unmodified
 from debias.word_choice import WordChoice
-from files import InputError
+from files import InputError, choice
+from files.choice import Fileless
 from files.eraser import ERASER, Eraser
 from files.models.encoder import Encoder
+from intrinsic.items.item import Item, ItemSet
 from intrinsic.sentences.seat import Seat
 from tests.tiny_models import save_model
+from train.finish import unmoved_points
 from train.models import PretrainedModel
 from train.parts.language_model import Encoding, LanguageModelSubject
 from train.parts.part import Stages
@@ -95,8 +101,26 @@ def test_what_is_read_from_an_erased_model_is_erased(model: Path, tmp_path: Path
         np.testing.assert_allclose(after, eraser.apply(before), atol=1e-5)
 
 
-def test_steering_pushes_every_state_alike(model: Path) -> None:
-    encoder = Encoder(model)
+def test_a_model_that_came_with_an_eraser_is_erased_once(model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "erased"
+    debias(str(model), method="leace", dose=-1, templates=TEXTS, out=out)
+    store = Store(tmp_path / "store")
+    steps = Stages(0, store)
+    score = build_score(steps, SEAT, subject(out, Unmodified()).build_steps(steps))
+    [found] = pd.read_parquet(store.make(score) / "scores.parquet")["value"]
+    assert found == pytest.approx(SEAT.score(Encoder(out), seed=0)[0].value, abs=1e-6)
+    assert found != pytest.approx(SEAT.score(Encoder(model), seed=0)[0].value, abs=1e-3)
+
+
+def test_steering_is_refused_where_a_model_is_not_causal(model: Path, tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    steered = subject(model, Steering(templates=TEXTS)).build_steps(Stages(0, store))
+    with pytest.raises(InputError, match="model is none; take an eraser"):
+        store.make(steered["model"])
+
+
+def test_steering_pushes_every_state_alike(tmp_path: Path) -> None:
+    encoder = Encoder(save_model(tmp_path / "causal", "gpt2", head="causal"))
     eraser = Steering(templates=TEXTS).fit_encoder(encoder, WORDS.words(), seed=0)
     texts = {
         role: [each.format(word) for word in WORDS.words()[role].words for each in TEXTS]
@@ -118,6 +142,41 @@ def test_items_take_the_place_of_words(model: Path) -> None:
     assert "occupations_sentences" in fitted["on"]
     filled = SentDebias(items=BuiltInItems(("occupations",)))
     assert filled.fit_encoder(encoder, None, seed=0).rank == 1
+
+
+def test_sentences_of_other_than_two_groups(model: Path, tmp_path: Path) -> None:
+    """X and Y are taken where they are named; of three others none is left out unseen."""
+    rows = [
+        "text,group,term,template",
+        *(f"a [MASK] was,{g},{g}{n},t" for g in "hsi" for n in "am"),
+    ]
+    (path := tmp_path / "items.csv").write_text("\n".join(rows), encoding="utf-8")
+    encoder = Encoder(model)
+    with pytest.raises(InputError, match=r"3 groups \(h, s, i\).*of two groups"):
+        Leace(items=OwnItems(str(path))).fit_encoder(encoder, None, seed=0)
+
+
+@choice
+class Written(Fileless):
+    """Sentences without a slot, as SEAT has some."""
+
+    name: ClassVar[str] = "written"
+    version: ClassVar[int] = 1
+
+    def load(self) -> list[ItemSet]:
+        items = [Item(text, "XYA"[n % 3], text, "", fills=False) for n, text in enumerate(PLAIN)]
+        return [ItemSet("written", "en", items=tuple(items))]
+
+
+PLAIN = ("a man", "a woman", "the family", "the man", "the woman", "the office")
+
+
+def test_sentences_that_are_written_out(model: Path) -> None:
+    encoder = Encoder(model)
+    eraser = MeanDifference(items=Written()).fit_encoder(encoder, None, seed=0)
+    men, women = (encoder.encode(PLAIN[n::3]).mean(axis=0) for n in (0, 1))
+    u = (men - women) / np.linalg.norm(men - women)
+    assert abs(eraser.right[0] @ u) == pytest.approx(1, abs=1e-6)
 
 
 def test_what_a_model_cannot_have_is_refused(model: Path) -> None:
@@ -156,3 +215,25 @@ def test_a_sweep_over_doses(model: Path, train: Train) -> None:
         ("leace", "debias", 1.0),
     }
     assert len({*points["base_key"]}) == 1
+
+
+def test_every_score_of_an_erased_layer_is_that_of_its_parent() -> None:
+    """The parent's last layer is measured too; a model that moved is left alone."""
+    names = ("model", "model last layer", "moved", "unmoved")
+    points = pd.DataFrame(
+        {
+            "point": names,
+            "unit_key": ["model", "model", "moved", "unmoved"],
+            "base_key": "model",
+            "method": ["none", "none", "leace", "leace"],
+            "direction": "",
+            "dose": 0.5,
+        }
+    )
+    of = {"model": 0.1, "model last layer": 0.2, "moved": 0.3, "unmoved": 0.1}
+    intrinsic = pd.DataFrame(
+        [(p, "seat", "default", q, "", of[p] + n) for p in names for n, q in enumerate("abc")],
+        columns=["point", "metric", "convention", "query", "part", "value"],
+    )
+    found = unmoved_points(Tables(points, intrinsic, pd.DataFrame()))
+    assert found == ["error: every score of leace  0.5 is that of its parent, bit by bit"]

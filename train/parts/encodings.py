@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from files import Choice
+from files.models.encoder import Encoder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,10 +40,14 @@ def encoded(
 
 
 def keep_encodings(encoder: object, out: Path) -> None:
-    """Write the vectors of all that an encoder has encoded; nothing of one that keeps none."""
+    """Write the vectors of all that an encoder has encoded; nothing of one that keeps none, nor of
+    a model that came with an eraser, which whoever recalls them would apply again.
+    """
     import pandas as pd
 
-    kept: Encodings = getattr(encoder, "encodings", {})
+    kept: Encodings = {}
+    if isinstance(encoder, Encoder) and not encoder.opened.eraser:
+        kept = encoder.encodings
     rows = [(*how, text, vector) for how, known in kept.items() for text, vector in known.items()]
     table = pd.DataFrame([row[:3] for row in rows], columns=["layer", "pooling", "text"])
     table.to_parquet(out / TEXTS)
