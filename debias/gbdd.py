@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from debias.linear import GROUPS, Examples, LinearEraser
 from files import InputError, choice
@@ -24,6 +23,8 @@ class Gbdd(LinearEraser):
 
     def fit(self, found: Examples, *, seed: int) -> Eraser:
         """Norm 1, rank 1. Raises ``InputError`` where all vectors of both groups are the same."""
+        from scipy.spatial.distance import cdist  # slow to import
+
         first, second = unit_rows(found.first), unit_rows(found.second)
         squares = cdist(first, second, "sqeuclidean")
         if not squares.any():

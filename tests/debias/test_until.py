@@ -72,8 +72,8 @@ def test_the_command_prints_before_and_after(
     assert main([*files, *until, "--similarity", str(tmp_path / "similar.tsv")]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("dose 0.")
-    printed = {line.split("  ")[0].strip(): line.split()[-3:] for line in lines if "->" in line}
-    before, _, after = printed["weat weat6b"]
+    printed = {line.split("  ")[0].strip(): line.split()[3:5] for line in lines}
+    before, after = printed["weat weat6b"]
     assert float(before) == pytest.approx(weat(biased), abs=1e-3)
     assert float(after) == pytest.approx(weat(read_vectors(tmp_path / "b.vec")), abs=1e-3)
     assert any(label.startswith("sq ") for label in printed)
