@@ -6,7 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from debias.linear import PAIRS, Examples, LinearEraser
+from debias.examples import PAIRS, Examples
+from debias.linear import LinearEraser
 from files import choice
 from files.eraser import Eraser
 from intrinsic.lookup import unit_rows

@@ -9,8 +9,8 @@ from annotated_types import doc
 from numpy.typing import NDArray
 
 from debias.axis import ONE_THREAD, Floats, Singles, in_blocks
+from debias.examples import require_some
 from debias.hard import Hard, Rows, find_places, neutralise, pair_axes, units
-from debias.linear import require_some
 from files import choice
 from files.choice import Count
 from files.eraser import ROWS

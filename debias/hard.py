@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from debias.attract_repel import Norms
 from debias.axis import Floats, OnAxis, Singles, in_blocks
-from debias.linear import main_axes, require_some, unit_differences
+from debias.directions import main_axes, unit_differences
+from debias.examples import require_some
 from debias.roles import require_roles
 from files import choice
 from files.choice import Count

@@ -7,7 +7,8 @@ from typing import Annotated, ClassVar
 import numpy as np
 from annotated_types import doc
 
-from debias.linear import GROUPS, Examples, LinearEraser
+from debias.examples import GROUPS, Examples
+from debias.linear import LinearEraser
 from files import choice
 from files.choice import Count
 from files.eraser import Eraser

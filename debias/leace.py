@@ -7,7 +7,8 @@ from typing import Annotated, ClassVar
 import numpy as np
 from annotated_types import doc
 
-from debias.linear import GROUPS, Examples, Floats, LinearEraser
+from debias.examples import GROUPS, Examples, Floats
+from debias.linear import LinearEraser
 from files import InputError, choice
 from files.eraser import Eraser
 

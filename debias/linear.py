@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from debias.axis import ONE_THREAD, SignedDose, restricted
 from debias.base import WORDS, Axis, Direction, Inputs, S, Steps, require_change
+from debias.examples import Examples, of_items, of_templates, of_words
 from files import InputError, choice
 from files.choice import FieldError
 from files.digest import digest_of
 from files.eraser import ERASER, Eraser
-from intrinsic.directions import NO_LENGTH
-from intrinsic.items.item import SLOT, TERM, Item, ItemSet, ItemSource
-from intrinsic.lookup import find_set, unit_rows
+from intrinsic.items.item import TERM, ItemSource
 from intrinsic.wordsets import read_query
 
 if TYPE_CHECKING:
@@ -28,33 +27,8 @@ if TYPE_CHECKING:
     from intrinsic.wordsets import Query
 
 Floats = NDArray[np.float64]
-Texts = Sequence[str]
 
-GROUPS, PAIRS = ("X", "Y"), ("pairs",)
-ITEMS = {"X": "words", "Y": "words", "pairs": "pairs"}
-LEAST_FOUND = 2  # of a group, or of pairs
 TEMPLATES = ("This is {}.", "That is {}.", "There is {}.", "{} is here.", "It was about {}.")
-
-
-class Examples(NamedTuple):
-    """What an eraser is fitted on: vectors of two groups, (n, dim) each, and of pairs, (m, 2, dim),
-    the first of a pair of the first group; and in words what they are of.
-    """
-
-    first: Floats
-    second: Floats
-    pairs: Floats
-    what: str
-
-    @property
-    def rows(self) -> Floats:
-        """Those of both groups, (n, dim)."""
-        return np.concatenate([self.first, self.second])
-
-    @property
-    def labels(self) -> Floats:
-        """1 for each row of the first group, 0 for the second, (n,)."""
-        return np.repeat([1.0, 0.0], [len(self.first), len(self.second)])
 
 
 @choice
@@ -112,7 +86,7 @@ class LinearEraser:
         """
         if self.items:
             raise InputError(f"items={self.items.name} are texts for a model; vectors have words")
-        return self._fitted(_of_words(vectors, query, self.asks), seed)
+        return self._fitted(of_words(vectors, query, self.asks), seed)
 
     def fit_encoder(self, encoder: Encoder, query: Query | None, *, seed: int) -> Eraser:
         """The eraser of the items, or of the words of a query in templates, on the encoder's layer.
@@ -122,9 +96,9 @@ class LinearEraser:
             none = encoder.encode([]).astype(np.float64)
             found = Examples(none, none, none.reshape(0, 2, none.shape[1]), "nothing")
         elif self.items:
-            found = _of_items(encoder, self.items.load(), self.asks)
+            found = of_items(encoder, self.items.load(), self.asks)
         elif query:
-            found = _of_templates(encoder, query, self.asks, self.templates)
+            found = of_templates(encoder, query, self.asks, self.templates)
         else:
             raise InputError("give the words of a query, or items")
         return replace(self._fitted(found, seed), layer=encoder.layer)
@@ -212,134 +186,3 @@ def _query(inputs: Inputs) -> Query:
     from intrinsic.wordsets import Query
 
     return read_query(inputs["words"] / WORDS) if "words" in inputs else Query("", {}, "und")
-
-
-def _of_words(vectors: KeyedVectors, query: Query, asks: Sequence[str]) -> Examples:
-    """The vectors of the words of each role that is asked."""
-    dim = vectors.vector_size
-    found = {role: find_set(vectors, query[role], case="lower") for role in asks}
-    for role, each in found.items():
-        require_some(len(each.items), query[role].name, "the vectors")
-    first, second = (found[role].raw if role in found else np.empty((0, dim)) for role in GROUPS)
-    pairs = found["pairs"].raw if "pairs" in found else np.empty((0, 2, dim))
-    counts = ", ".join(
-        f"{len(each.items)} of {len(query[role].items)} {ITEMS[role]} of {query[role].name}"
-        for role, each in found.items()
-    )
-    return Examples(first, second, pairs, counts or "nothing")
-
-
-def _of_templates(
-    encoder: Encoder, query: Query, asks: Sequence[str], templates: Sequence[str]
-) -> Examples:
-    """The encodings of the words of each role in every template."""
-    texts: dict[str, Any] = {"X": [], "Y": [], "pairs": []}
-    for role in asks:
-        for item in query[role].items:
-            filled = [
-                [each.replace(TERM, word.replace("_", " ")) for word in item] for each in templates
-            ]
-            texts[role] += filled if role == "pairs" else [text for [text] in filled]
-    where = f"words of {query.name} in {len(templates)} templates"
-    return _encoded(encoder, texts["X"], texts["Y"], texts["pairs"], where, asks)
-
-
-def _of_items(encoder: Encoder, sets: Sequence[ItemSet], asks: Sequence[str]) -> Examples:
-    """The encodings of texts of two groups; of those with a slot, of either filler in it."""
-    first: list[str] = []
-    second: list[str] = []
-    pairs: list[list[str]] = []
-    for each in sets:
-        whole = []
-        for item in each.items:
-            if item.fills or SLOT not in item.text:
-                whole.append(item)
-            else:
-                pairs += [[item.text.replace(SLOT, one) for one in both] for both in each.fillers]
-        texts = two_groups(each.name, whole)
-        first += texts[0]
-        second += texts[1]
-    first += [one for one, _ in pairs]
-    second += [other for _, other in pairs]
-    names = ", ".join(each.name for each in sets)
-    return _encoded(encoder, first, second, pairs, names, asks)
-
-
-def two_groups(name: str, items: Sequence[Item]) -> tuple[list[str], list[str]]:
-    """The sentences of X and of Y, or of the two groups that there are; none of no items. Raises
-    ``InputError`` for another number of groups.
-    """
-    groups = list(dict.fromkeys(item.group for item in items))
-    if {*GROUPS} <= {*groups}:
-        groups = [*GROUPS]
-    if len(groups) not in (0, 2):
-        raise InputError(
-            f"{name} has sentences of {len(groups)} groups ({', '.join(groups)}), and an eraser is"
-            " of two; give items of two groups, or call them X and Y"
-        )
-    first, second = (
-        [item.sentence for item in items if item.group == group] for group in (groups or GROUPS)
-    )
-    return first, second
-
-
-def _encoded(
-    encoder: Encoder,
-    first: Texts,
-    second: Texts,
-    pairs: Sequence[Texts],
-    what: str,
-    asks: Sequence[str],
-) -> Examples:
-    known = [[text for text in texts if encoder.knows(text)] for texts in (first, second)]
-    both = [pair for pair in pairs if all(map(encoder.knows, pair))]
-    for role, number in zip((*GROUPS, *PAIRS), (*map(len, known), len(both)), strict=True):
-        if role in asks:
-            require_some(number, f"texts of {role} ({what})", "what the model knows")
-    rows = [
-        encoder.encode(texts).astype(np.float64) for texts in (*known, [t for p in both for t in p])
-    ]
-    dim = rows[0].shape[1]
-    counts = (
-        f"{len(both)} of {len(pairs)} pairs"
-        if asks == PAIRS
-        else f"{len(known[0])} of {len(first)} and {len(known[1])} of {len(second)} texts"
-    )
-    return Examples(rows[0], rows[1], rows[2].reshape(-1, 2, dim), f"{counts}, {what}")
-
-
-def require_some(number: int, what: str, where: str) -> None:
-    """Raise ``InputError`` where there are fewer than an eraser needs."""
-    if number < LEAST_FOUND:
-        raise InputError(
-            f"{number} of {what} in {where}; an eraser needs {LEAST_FOUND}: give other words"
-        )
-
-
-def unit_differences(pairs: Floats) -> Floats:
-    """First minus second unit vector of each pair: (m, 2, dim) -> (m, dim)."""
-    rows = unit_rows(pairs.reshape(-1, pairs.shape[-1])).reshape(pairs.shape)
-    return rows[:, 0] - rows[:, 1]
-
-
-def main_axes(rows: Floats, components: int) -> tuple[Floats, Floats]:
-    """The first principal axes of centred rows (n, dim), and the share of their variance that each
-    of all axes explains: (components, dim), (min(n, dim),). Raises ``InputError`` where the rows
-    span fewer dimensions.
-    """
-    _, sizes, axes = np.linalg.svd(rows, full_matrices=False)
-    spanned = int((sizes > NO_LENGTH).sum())
-    if components > spanned:
-        raise InputError(
-            f"components={components}: the words or texts span {spanned} dimensions; give fewer"
-            " components, or more words"
-        )
-    return axes[:components], sizes**2 / (sizes**2).sum()
-
-
-def unit(row: Floats) -> Floats:
-    """The direction of a row. Raises ``InputError`` where it is zero."""
-    length = float(np.linalg.norm(row))
-    if not length > 0:
-        raise InputError("the two groups have the same mean, so nothing sets them apart")
-    return row / length

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from debias.linear import GROUPS, Examples, LinearEraser, unit
+from debias.directions import unit
+from debias.examples import GROUPS, Examples
+from debias.linear import LinearEraser
 from files import choice
 from files.eraser import Eraser
 

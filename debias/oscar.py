@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from debias.axis import Floats, OnAxis, Singles, in_blocks
-from debias.linear import require_some, unit
+from debias.directions import unit
+from debias.examples import require_some
 from debias.roles import TARGETS_AND_ATTRIBUTES, require_roles
 from files import InputError, choice
 from intrinsic.lookup import find_set

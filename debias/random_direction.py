@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from debias.linear import Examples, Floats, LinearEraser, unit
+from debias.directions import unit
+from debias.linear import LinearEraser
 from files import choice
 from files.eraser import Eraser
+
+if TYPE_CHECKING:
+    from debias.examples import Examples, Floats
 
 
 @choice

@@ -7,7 +7,9 @@ from typing import Annotated, ClassVar
 
 from annotated_types import doc
 
-from debias.linear import PAIRS, Examples, LinearEraser, main_axes, unit_differences
+from debias.directions import main_axes, unit_differences
+from debias.examples import PAIRS, Examples
+from debias.linear import LinearEraser
 from files import choice
 from files.choice import Count
 from files.eraser import Eraser

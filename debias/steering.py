@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from debias.linear import GROUPS, Examples, LinearEraser
+from debias.examples import GROUPS, Examples
+from debias.linear import LinearEraser
 from files import InputError, choice
 from files.eraser import Eraser
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import orthogonal_procrustes
 
 from debias.bam import Bam
-from debias.linear import Examples
+from debias.examples import Examples
 from tests.debias.planted import require_doses
 
 

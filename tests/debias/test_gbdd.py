@@ -7,8 +7,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from debias.examples import Examples
 from debias.gbdd import Gbdd
-from debias.linear import Examples
 from files import InputError
 from tests.debias.planted import require_doses
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
+from debias.examples import Examples
 from debias.inlp import Inlp
-from debias.linear import Examples
 from tests.debias.planted import require_doses
 
 MALE = "man he his boy grandpa uncle jack"

@@ -14,8 +14,8 @@ from fairlearn.preprocessing import CorrelationRemover
 from numpy.typing import NDArray
 
 from corpora.items import BecPro
+from debias.examples import Examples
 from debias.leace import Leace
-from debias.linear import Examples
 from files import InputError
 from tests.minilm import minilm
 

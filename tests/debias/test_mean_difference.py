@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from debias.linear import Examples
+from debias.examples import Examples
 from debias.mean_difference import MeanDifference
 from files import InputError
 from tests.debias.planted import QUERY, planted_vectors, require_doses

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 
-from debias.linear import Examples
+from debias.examples import Examples
 from debias.sent_debias import SentDebias
 from files import InputError
 from tests.debias.planted import require_doses
