@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from files import Choice
-from files.models.encoder import Encoder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,6 +43,8 @@ def keep_encodings(encoder: object, out: Path) -> None:
     a model that came with an eraser, which whoever recalls them would apply again.
     """
     import pandas as pd
+
+    from files.models.encoder import Encoder
 
     kept: Encodings = {}
     if isinstance(encoder, Encoder) and not encoder.opened.eraser:
