@@ -9,6 +9,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from biasbridge.before_after import compare_vectors
 from biasbridge.given import (
     Opened,
@@ -71,8 +73,9 @@ def debias(
     from 0 to 1 in a ``direction``, ``debias`` by default. ``until``, without a dose: as far as it
     takes for WEAT of the words to be a number, such as 0, or for another score, such as
     ``"weat6b=0"``, ``"ect:names_professions=1"`` or, of a model, ``"seat:seat6b=0"``.
-    ``options``: further fields of the method, such as ``rounds=4`` of ``inlp``. ``case``: ``lower``
-    takes the words in lower case, ``exact`` as they are written. ``trusted``: see ``audit``.
+    ``options``: further fields of the method, such as ``rounds=4`` of ``inlp``. ``case``, of
+    vectors: ``lower`` takes the words in lower case, ``exact`` as they are written. ``trusted``:
+    see ``audit``.
 
     The ``attrs`` of the vectors returned, a dictionary, say what was done: ``method``,
     ``direction``, ``dose``, of an eraser ``norm`` and ``rank``, and ``scores``, a table of WEAT of
@@ -102,7 +105,7 @@ def debias(
         chosen = make_method(method, ON_MODELS, items=read_items(items), **fields)
         model = fspath(given) if isinstance(given, PathLike) else cast("AnyModel", given)
         encoding: Any = {"layer": layer, "pooling": pooling}
-        erasing = Erasing.of(model, revision, chosen, asked, **encoding, seed=seed)
+        erasing = Erasing.of(model, revision, chosen, named, **encoding, seed=seed)
         if until is not None:
             erasing = erasing.until(model_goal(str(until)))
         if out is not None:
@@ -155,7 +158,7 @@ def move(
     seed: int,
 ) -> Moved:
     """The vectors by the method's dose, or by that at which the goal is reached."""
-    from debias.base import signed
+    from debias.base import require_change, signed
     from debias.roles import require_roles
     from debias.until import find_method
 
@@ -164,7 +167,10 @@ def move(
         method, axis = find_method(method, vectors, query, goal, direction, seed=seed)
     else:
         axis = method.along(vectors, query, seed=seed)
-    return Moved(method, axis.at(signed(method)), axis.eraser)
+    changed = axis.at(signed(method))
+    if method.dose:
+        require_change(method, np.array_equal(vectors.vectors, changed.vectors))
+    return Moved(method, changed, axis.eraser)
 
 
 def move_pairs(

@@ -81,22 +81,23 @@ def finish(
 
 
 def unmoved_points(tables: Tables) -> list[str]:
-    """An error for each modified embedding or model of which every score, bit by bit, is that of
-    its unmodified parent: what was to change it was not there when it was measured.
+    """An error for each modified embedding or model of which every score but shares, bit by bit, is
+    that of its unmodified parent: what was to change it was not there when it was measured.
     """
     points = tables.points.set_index("point")
-    if not {"unit_key", "base_key"} <= {*points}:
+    if not {"unit_key", "base_key"} <= {*points} or "least" not in tables.intrinsic:
         return []
     same = ["metric", "convention", "query", "part", "value"]
-    values = tables.intrinsic.assign(unit=tables.intrinsic["point"].map(points["unit_key"]))
-    scores = {  # those of all layers of a model
+    scores = tables.intrinsic.query("least != 0 or most != 1")  # shares may well stay
+    values = scores.assign(unit=scores["point"].map(points["unit_key"]))
+    found_by = {  # those of all layers of a model
         str(unit): {*rows[same].itertuples(index=False, name=None)}
         for unit, rows in values.dropna(subset="value").groupby("unit")
     }
     found = {}
     for _, point in points.iterrows():
         unit, parent = str(point["unit_key"]), str(point["base_key"])
-        own, plain = scores.get(unit, set()), scores.get(parent, set())
+        own, plain = found_by.get(unit, set()), found_by.get(parent, set())
         if unit != parent and len(own) >= FEW and own <= plain:
             condition = " ".join(map(str, (point["method"], point["direction"], point["dose"])))
             found[unit] = f"error: every score of {condition} is that of its parent, bit by bit"

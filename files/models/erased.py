@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from files.eraser import Eraser
 
+ERASED = "passes_through_eraser"  # of a model, as long as it does
+
 
 def hook_eraser(base: PreTrainedModel, eraser: Eraser) -> Callable[[], None]:
     """Let the hidden states of the eraser's layer pass through it, for all layers after it too;
@@ -29,6 +31,8 @@ def hook_eraser(base: PreTrainedModel, eraser: Eraser) -> Callable[[], None]:
         raise InputError(f"the eraser has {eraser.dim} dimensions, the model {dim}; fit it on this")
     if not -layers <= eraser.layer + 1 <= layers + 1:
         raise InputError(f"the eraser is for layer {eraser.layer}, and the model has {layers}")
+    if getattr(base, ERASED, False):
+        raise InputError("the model has an eraser already; give it as it was before")
     if not eraser.dose:
         return lambda: None
     layer = eraser.layer % (layers + 1)
@@ -60,7 +64,13 @@ def hook_eraser(base: PreTrainedModel, eraser: Eraser) -> Callable[[], None]:
             f"{type(base).__name__} does not let layer {eraser.layer} be erased: its states do not"
             " change as they should; take another layer, such as -1"
         )
-    return hook.remove
+    setattr(base, ERASED, True)
+
+    def undo() -> None:
+        hook.remove()
+        delattr(base, ERASED)
+
+    return undo
 
 
 def blocks(base: PreTrainedModel) -> nn.ModuleList:

@@ -36,3 +36,17 @@ def test_a_mirror_brings_the_two_of_a_pair_together() -> None:
 
 def test_doses() -> None:
     require_doses(Bam)
+
+
+def test_what_few_pairs_leave_open_is_settled() -> None:
+    """Neither the order of pairs nor rounding decides; what no pair concerns stays."""
+    draw = np.random.default_rng(0)
+    pairs, none = draw.standard_normal((3, 2, 8)), np.empty((0, 8))
+    pairs[..., 6:] = 0
+    first, second, third = (
+        Bam().fit(Examples(none, none, each, ""), seed=0).apply(np.eye(8))
+        for each in (pairs, pairs[::-1], pairs + 1e-12 * draw.standard_normal(pairs.shape))
+    )
+    np.testing.assert_allclose(first, second, atol=1e-9)
+    np.testing.assert_allclose(first, third, atol=1e-6)
+    np.testing.assert_allclose(first[6:], np.eye(8)[6:], atol=1e-9)

@@ -235,5 +235,8 @@ def test_every_score_of_an_erased_layer_is_that_of_its_parent() -> None:
         [(p, "seat", "default", q, "", of[p] + n) for p in names for n, q in enumerate("abc")],
         columns=["point", "metric", "convention", "query", "part", "value"],
     )
+    intrinsic = intrinsic.assign(least=-2.0, most=2.0)
     found = unmoved_points(Tables(points, intrinsic, pd.DataFrame()))
+    shares = intrinsic.assign(least=0.0, most=1.0)
+    assert not unmoved_points(Tables(points, shares, pd.DataFrame())), "shares may stay"
     assert found == ["error: every score of leace  0.5 is that of its parent, bit by bit"]
