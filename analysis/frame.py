@@ -35,7 +35,10 @@ EXTRINSIC = (
     *("point", "task", "kind", "measure", "subset", "group", "privileged", "unprivileged"),
     *("group_by", "reason"),
 )
-OF_EXTRINSIC = ("value", "low", "high", "support", "coverage")
+OF_EXTRINSIC = (
+    *("value", "low", "high", "support", "coverage"),
+    *("constant", "from_base_rates"),
+)
 
 
 class Tables(NamedTuple):

@@ -18,8 +18,18 @@ SPANISH = (
     "hombre hombres chico chicos niño niños varón varon masculino él el",
     "mujer mujeres chica chicas niña niñas femenino ella",
 )
-NAMES = frozenset(" ".join((MEN, WOMEN, *SPANISH, "fem gender genders")).split())
+EITHER = tuple(
+    frozenset(f"{english} {spanish}".split())
+    for english, spanish in zip((MEN, WOMEN), SPANISH, strict=True)
+)
+NAMES = EITHER[0] | EITHER[1] | {"fem", "gender", "genders"}
 OPAQUE = 2  # characters of a name that says nothing: A, g1, 0
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two names are of one group: the same, or both of men, or both of women."""
+    names = {one.lower(), other.lower()}
+    return len(names) == 1 or any(names <= either for either in EITHER)
 
 
 def doubt(about: str, groups: Collection[str]) -> str:

@@ -47,7 +47,7 @@ KEPT_OF_SCORES = (
     *("low", "high", "unbiased", "p_value", "n_found", "n_lost", "resampled", "reason"),
 )
 KEPT_OF_GAPS = (
-    *("low", "high", "resampled", "reason"),
+    *("low", "high", "resampled", "reason", "from_base_rates"),
     *("support", "support_privileged", "support_unprivileged", "group_by"),
 )
 
@@ -88,7 +88,7 @@ def utility_rows(extrinsic: pd.DataFrame, utility: str) -> pd.DataFrame:
 
 def _utilities(extrinsic: pd.DataFrame, utility: str) -> pd.DataFrame:
     rows = utility_rows(extrinsic[extrinsic["kind"] == "value"], utility)
-    rows = rows[["point", "task", "value"]].rename(columns={"value": "utility"})
+    rows = rows[["point", "task", "value", "constant"]].rename(columns={"value": "utility"})
     return rows.drop_duplicates(["point", "task"])
 
 

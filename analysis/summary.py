@@ -20,12 +20,14 @@ from analysis.naming import (
     CONTROL,
     ORIGINAL,
     SLICE_COLUMNS,
+    capital,
     counted,
     gap_titles,
     group_pairs,
     score_titles,
 )
 from analysis.show import NOTHING, estimate, print_lines, print_table, short
+from analysis.utility import describe_task
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -56,7 +58,7 @@ def print_answer(
         print_lines(wrap(_answer(gap, scores), WIDTH, subsequent_indent="  "), console)
     for why in dict.fromkeys(each.why for each in found if each.confirmatory and each.why):
         print_lines(wrap(f"{capital(why)}.", WIDTH, subsequent_indent="  "), console)
-    print_lines(wrap_all(_missing(tables)), console)
+    print_lines(wrap_all([*describe_task(tables, declared.utility), *_missing(tables)]), console)
     names = list(dict.fromkeys(name for scores in gaps.values() for name in scores))
     rows = [
         {"r_rm [95%]": gap}
@@ -190,11 +192,6 @@ def _print_conditions(moved: Sequence[Effect], declared: Declaration, console: C
         blanks=1,
     )
     print_lines(_more(len(rows) - CONDITIONS - 1, "conditions in effects.csv"), console)
-
-
-def capital(text: str) -> str:
-    """The text as a sentence begins."""
-    return text[:1].upper() + text[1:]
 
 
 def _more(hidden: int, what: str) -> Iterable[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import nan
 
 import numpy as np
 
@@ -55,6 +56,15 @@ class Combined:
         estimates = [sample.figure(measure, side).estimate for sample, side in terms]
         together = correlation_of([sample.by_unit(measure, side) for sample, side in terms])
         return combination(estimates, weights, together)
+
+    def constant(self, measure: str, side: Side) -> float:
+        """NaN: what calling all items the same reaches is known of one classifier and class."""
+        return nan
+
+    def from_base_rates(self, measure: str, one: Side, other: Side) -> float:
+        """The sum of what base rates alone would make."""
+        parts = [each.from_base_rates(measure, one, other) for each in self.samples]
+        return float(np.array(self.weights) @ np.array(parts))
 
     def resampled_difference(self, measure: str, one: Side, other: Side) -> list[float]:
         """The difference over the resamples; empty where there are none."""

@@ -40,6 +40,8 @@ class Row(NamedTuple):
     support_privileged: int | None = None
     support_unprivileged: int | None = None
     reason: str = ""
+    constant: float = nan
+    from_base_rates: float = nan
     resampled: Sequence[float] = ()
     subset: str = ""
     classifier: str = ""
@@ -75,6 +77,10 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> pd.DataFrame:
     base rate), the smaller class (AUCs). The support of a gap is the smaller of its groups' two.
     Where it is below ``least_support`` the value is NaN, and ``reason`` says why; of "largest" and
     "ratio", ``reason`` names the groups that are left out for it.
+
+    ``constant``, of the F1 and accuracy of a group: what calling all its items the same reaches.
+    ``from_base_rates``, of a gap: what it would be if both groups had the recall and false positive
+    rate of all items, so that only their base rates differed.
 
     ``low`` and ``high`` are Wilson's score interval (see ``extrinsic.measures``), of a gap
     Newcombe's (``extrinsic.intervals``), of an AUC see ``extrinsic.ranking``; of "largest" and
@@ -116,6 +122,7 @@ def value_rows(sample: Sample | Combined, gaps: Gaps) -> list[Row]:
             **each.estimate._asdict(),
             support=each.support,
             reason=each.reason,
+            constant=nan if each.reason else sample.constant(name, Side(group)),
         )
         for group in (*sample.groups, ALL)
         for name in gaps.measures
@@ -158,6 +165,7 @@ def _gap(sample: Sample | Combined, measure: str, privileged: Side, unprivileged
         support_privileged=a.support,
         support_unprivileged=b.support,
         reason=reason,
+        from_base_rates=nan if reason else sample.from_base_rates(measure, one, other),
         resampled=() if reason else sample.resampled_difference(measure, one, other),
     )
 

@@ -55,15 +55,15 @@ class Gaps(Fileless):
     unprivileged: str = "female"
     least_support: Whole = 10
     level: Annotated[float, Gt(0), Lt(1)] = 0.95
-    measures: tuple[str, ...] = ("precision", "recall", "f1", "fpr")
+    measures: tuple[str, ...] = ("base_rate", "precision", "recall", "f1", "fpr")
     compare: tuple[Comparison, ...] = ("pair",)
     groups: tuple[str, ...] = ()
 
     name: ClassVar[str] = "gaps"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     seeded: ClassVar[bool] = False
-    # Keyed where they say more than two groups and four measures, so that the results of those who
-    # ask for no more keep their names
+    # Keyed where they say more than two groups and the usual measures, so that the results of those
+    # who ask for no more keep their names
     unkeyed: ClassVar[tuple[str, ...]] = ("measures", "compare", "groups")
 
     def __post_init__(self) -> None:

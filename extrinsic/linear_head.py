@@ -16,13 +16,15 @@ if TYPE_CHECKING:
 
 @choice
 class LinearHead(Fileless):
-    """L2-regularised logistic regression on standardised rows; ``C``: inverse strength.
+    """L2-regularised logistic regression on standardised rows; ``C``: inverse strength;
+    ``balanced``: both classes weigh alike in training, as if half of the posts were of either.
 
     Standardising makes the result blind to the scale of the vectors, which debiasing may change.
     The dev items stay unused, so that this and the CNN learn from the same posts.
     """
 
     C: Positive = 1.0
+    balanced: bool = False
     folds: Folds = 5
     max_iter: Count = 1000
 
@@ -37,7 +39,8 @@ class LinearHead(Fileless):
         labels = table["train_label"].to_numpy()
 
         def score(fold: Fold) -> NDArray[np.float64]:
-            regression = LogisticRegression(C=self.C, max_iter=self.max_iter)
+            weight = "balanced" if self.balanced else None
+            regression = LogisticRegression(C=self.C, max_iter=self.max_iter, class_weight=weight)
             model = make_pipeline(StandardScaler(), regression)
             model.fit(features[fold.train], labels[fold.train])
             return model.predict_proba(features[fold.test])[:, 1]

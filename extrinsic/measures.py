@@ -13,6 +13,7 @@ F1 is 2 J / (1 + J) of the share J = tp / (tp + fp + fn), so all have the interv
 
 from __future__ import annotations
 
+from math import nan
 from typing import NamedTuple
 
 import numpy as np
@@ -86,3 +87,32 @@ MEASURES = {
     "selection_rate": Measure((FP, TP), EVERY, "item"),
     "base_rate": Measure((FN, TP), EVERY, "item"),
 }
+
+
+def constant_value(measure: str, cells: Counts) -> float:
+    """The better F1 or accuracy of the two classifiers that give every item the same label, of the
+    cells (4,) of at least one item; NaN of all other measures, on which one of the two is perfect
+    or undefined.
+    """
+    if measure not in ("f1", "accuracy"):
+        return nan
+    negatives, positives = cells[TN] + cells[FP], cells[FN] + cells[TP]
+    same = np.array([[0, negatives, 0, positives], [negatives, 0, positives, 0]])
+    return float(np.nanmax(MEASURES[measure].values(same)))
+
+
+def from_base_rates(measure: str, one: Counts, other: Counts, every: Counts) -> float:
+    """The measure of one side minus that of the other if both had the recall and false positive
+    rate of ``every`` item: what their base rates alone would make. Cells (4,); NaN where there is
+    no such rate.
+    """
+    with np.errstate(invalid="ignore"):
+        rates = np.array([every[FP] / (every[TN] + every[FP]), every[TP] / (every[FN] + every[TP])])
+
+        def expected(cells: Counts) -> float:
+            of = np.array([cells[TN] + cells[FP], cells[FN] + cells[TP]])
+            wrong, right = rates * of
+            made = np.array([of[0] - wrong, wrong, of[1] - right, right])
+            return float(MEASURES[measure].values(made))
+
+        return round(expected(one) - expected(other), 12) + 0.0  # no rate of one class moves

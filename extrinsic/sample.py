@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import nan
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from extrinsic.intervals import (
     difference,
     effective_size,
 )
-from extrinsic.measures import MEASURES, Counts
+from extrinsic.measures import MEASURES, Counts, constant_value, from_base_rates
 from extrinsic.ranking import RANKINGS, area, placements
 from extrinsic.spread import Block
 
@@ -191,6 +192,17 @@ class Sample:
             return difference(a.estimate, b.estimate)
         together = self.correlation(measure, [one, other])
         return combination([a.estimate, b.estimate], [1, -1], together)
+
+    def constant(self, measure: str, side: Side) -> float:
+        """See ``extrinsic.measures.constant_value``; .5 of an AUC."""
+        return constant_value(measure, self.cells(side)) if measure in MEASURES else 0.5
+
+    def from_base_rates(self, measure: str, one: Side, other: Side) -> float:
+        """See ``extrinsic.measures.from_base_rates``; NaN of an AUC."""
+        if measure not in MEASURES:
+            return nan
+        sides = (self.cells(side) for side in (one, other, Side(ALL)))
+        return from_base_rates(measure, *sides)
 
     def resampled_difference(self, measure: str, one: Side, other: Side) -> list[float]:
         """The same over the resamples; empty for an AUC, and where there are none."""

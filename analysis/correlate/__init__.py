@@ -32,6 +32,7 @@ from analysis.joined import (
 )
 from analysis.naming import ALL, KINDS, POOLED_OVER, SESOI, SLICE_COLUMNS
 from analysis.slices import slices
+from analysis.utility import useless
 from analysis.verdict import judge
 from files import InputError
 
@@ -153,10 +154,12 @@ def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> 
                 unbiased=float(unbiased[places[0]]),
                 permutations=many if key[0] in tested else EXPLORED,
             )
+        of_task = joined.iloc[places]
         found.append(
             known[key]._replace(
                 names=names,
                 confirmatory=confirmatory,
+                refused=useless(of_task, declared.utility) if confirmatory else "",
                 synthetic=bool(synthetic[places].any()),
                 reverse_scored=bool(reverse[places].any()),
                 line=known[key].line.of_sign(np.where(reverse[places], -1.0, 1.0)),

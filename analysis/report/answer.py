@@ -19,13 +19,14 @@ from analysis.naming import (
     ORIGINAL,
     SCORE,
     SLICE_COLUMNS,
+    capital,
     counted,
     gap_titles,
     query_titles,
     row_names,
 )
 from analysis.show import estimate, short
-from analysis.summary import by_gap, capital, join_scores, scores_by_way, verdicts_of
+from analysis.summary import by_gap, join_scores, scores_by_way, verdicts_of
 from analysis.verdict import FEWEST_DF, INCONCLUSIVE, NEGATIVE, NEGLIGIBLE, POSITIVE
 
 if TYPE_CHECKING:

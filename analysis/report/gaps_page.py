@@ -15,10 +15,9 @@ import vl_convert
 
 from analysis.charts import CONFIG
 from analysis.gap_charts import ALL, MOST_GROUPS, gap_panels, order_groups
-from analysis.naming import measure_title
+from analysis.naming import capital, measure_title
 from analysis.report.frame import build_page, fill
 from analysis.show import short
-from analysis.summary import capital
 from files import atomic_path
 
 if TYPE_CHECKING:

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from corpora.kinds import CheckedSource
 from extrinsic.kinds import LanguageTagger
 from files import InputError, nearest
@@ -99,6 +101,34 @@ def describe_oddities(posts: pd.DataFrame) -> list[str]:
         both = len({*posts.loc[tested, "text"]} & {*posts.loc[~tested, "text"]})
         sides = f"{counted(both, 'text') if both else 'no text'} both learned from and tested on"
         lines.append(f"{counted(repeated, 'post')} with the text of another, {sides}")
+    return lines
+
+
+def describe_agreement(posts: pd.DataFrame, tagger: Tagger) -> list[str]:
+    """How often the words of a tagger find the group that is annotated in the column ``group``: for
+    each group that both name, of the posts with its words, and of those annotated, the share that
+    are both, with Wilson's intervals.
+    """
+    from analysis.groups import alike  # what is said of posts loads where there are some
+    from analysis.show import estimate
+    from extrinsic.measures import MEASURES
+
+    annotated, tagged = posts["group"].astype(str), tagger.tag(posts)["group"].astype(str)
+    lines = []
+    for group in sorted({*annotated}):
+        names = [name for name in sorted({*tagged}) if alike(name, group)]
+        gold, found = (annotated == group).to_numpy(), tagged.isin(names).to_numpy()
+        cells = np.bincount(2 * gold + found, minlength=4)
+        if not names or not gold.any() or not found.any():
+            continue
+        shares = {
+            name: estimate(*MEASURES[name].estimate(cells, 0.95))
+            for name in ("precision", "recall")
+        }
+        lines.append(
+            f"of {found.sum():,} posts with words for {' or '.join(names)} {shares['precision']} are"
+            f" annotated {group}; of {gold.sum():,} annotated so {shares['recall']} have such words"
+        )
     return lines
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,13 +15,14 @@ from debias.base import Method, applied
 from debias.unmodified import Unmodified
 from extrinsic.crossval import read_posts, split_posts
 from extrinsic.gaps import Gaps
-from extrinsic.kinds import Classifier, CrossValidated, Tagger, needs_of
+from extrinsic.kinds import Classifier, CrossValidated, LanguageTagger, Tagger, needs_of
 from files import InputError, choice
 from files.choice import Fileless, Whole
-from files.language import language_of
+from files.language import UNDETERMINED, language_of
 from train.parts.check_posts import (
     check_challenge,
     check_posts,
+    describe_agreement,
     describe_groups,
     describe_oddities,
     groups_in_language,
@@ -179,8 +181,28 @@ class HateSpeech(Fileless):
         describe_groups(posts, how, self.gaps, found)
 
     def remarks(self, find: Callable[[str], Path | None]) -> list[str]:
-        """What is odd about posts that are not generated."""
-        if self.source.generated or not (folder := find(POSTS)):
+        """What is odd about posts that are not generated; and where their groups are annotated, how
+        often words would find them.
+        """
+        lines = []
+        given = {POSTS: self.source, "challenge": self.challenge}
+        for step, data in given.items():
+            folder = find(step) if data and not data.generated else None
+            if data is None or folder is None:
+                continue
+            posts = pd.read_parquet(folder / "posts.parquet")
+            said = describe_oddities(posts) if data is self.source else []
+            if data is self.challenge or self.source.grouped:
+                said += self._agreement(posts, data)
+            option = "source" if data is self.source else "challenge"
+            lines += [f"{option}={data.name}: {line}" for line in said]
+        return lines
+
+    def _agreement(self, posts: pd.DataFrame, data: Source | PostChallenge) -> list[str]:
+        words = self.groups
+        if isinstance(words, LanguageTagger):
+            with suppress(InputError):  # there are none in that language
+                words = words.in_language(language_of(data))
+        if language_of(words) not in (language_of(data), UNDETERMINED):
             return []
-        lines = describe_oddities(pd.read_parquet(folder / "posts.parquet"))
-        return [f"source={self.source.name}: {line}" for line in lines]
+        return describe_agreement(posts, words)
