@@ -39,8 +39,11 @@ class LinearHead(Fileless):
         labels = table["train_label"].to_numpy()
 
         def score(fold: Fold) -> NDArray[np.float64]:
-            weight = "balanced" if self.balanced else None
-            regression = LogisticRegression(C=self.C, max_iter=self.max_iter, class_weight=weight)
+            regression = LogisticRegression(
+                C=self.C,
+                max_iter=self.max_iter,
+                class_weight="balanced" if self.balanced else None,
+            )
             model = make_pipeline(StandardScaler(), regression)
             model.fit(features[fold.train], labels[fold.train])
             return model.predict_proba(features[fold.test])[:, 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from corpora.hatespeech import Davidson, HatEval
 from corpora.labelled import DatasetSource, TableSource, prepare_posts
+from extrinsic.keywords import KeywordTagger
 from files import InputError
 
 ROWS = {
@@ -142,6 +144,48 @@ def test_hateval_reads_lone_quotes_and_pairs_lines(tmp_path: Path) -> None:
     }  # fmt: skip
     assert posts["split"].value_counts().to_dict() == {"train": 2, "dev": 1, "test": 2}
     assert posts["raw"]['" lone quote refugee'] == '"lone quote refugee'
+
+
+def test_hateval_whole_and_by_target(tmp_path: Path) -> None:
+    whole = replace(write_hateval(tmp_path), cross_validate=True)
+    assert whole.cross_validated
+    assert set(whole.load(seed=0)["split"]) == {"all"}
+    header = "id\ttext\tHS\tTR\tAG\n"
+    for name, first in (("train_en", 4700), ("dev_en", 18700)):
+        rows = [f"{first + each}\t{name} {each}\t{each}\t0\t0\n" for each in (0, 1)]
+        (tmp_path / f"{name}.tsv").write_text(header + "".join(rows), encoding="utf-8")
+    posts = replace(whole, group="target").load(seed=0).set_index("raw")
+    assert posts["group"].to_dict() == {
+        "train_en 0": "migrants", "train_en 1": "women", "dev_en 0": "migrants",
+        "dev_en 1": "women", "kitchen refugee": "none", "kitchen alone": "none",
+    }  # fmt: skip
+    with pytest.raises(InputError, match=r"groups=hateval_es_women"):
+        HatEval(str(tmp_path), language="es", group="target")
+
+
+@pytest.mark.realdata
+def test_hateval_targets_are_those_of_the_keywords(realdata: Path) -> None:
+    """On either side of the first id about women lie 4,500 and 500 tweets; keywords against
+    immigrants, by which the stream was searched, are hardly in any of those after it.
+    """
+    folder = realdata / "hatespeech"
+    source = HatEval(
+        str(folder / "hateval2019"),
+        test_folder=str(folder / "tweeteval_hate"),
+        cross_validate=True,
+        group="target",
+    )
+    posts = source.load(seed=0)
+    assert posts["group"].value_counts().to_dict() == {
+        "women": 5000, "migrants": 5000, "none": 2970,
+    }  # fmt: skip
+    file = str(folder / "hateval2019" / "keyword_set.md")
+    words = KeywordTagger(
+        "migrants", file=file, heading="English language against immigrants", language="en"
+    )
+    tagged = words.tag(posts)["group"] == "migrants"
+    assert tagged[posts["group"] == "migrants"].mean() > 0.75
+    assert tagged[posts["group"] == "women"].sum() < 20
 
 
 def test_the_larger_class_is_drawn_down_to_the_smaller(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ PROPORTIONS = {
     "fpr": ((0, 1), [(0, 0), (0, 1)]),
 }
 ANY = Gaps(least_support=0)
+GAPPED = [name for name in ANY.measures if name != "base_rate"]
 item = st.tuples(st.integers(0, 1), st.integers(0, 1), st.sampled_from(["male", "female", "both"]))
 
 
@@ -86,7 +88,7 @@ def test_swapping_the_groups_mirrors_the_gap(rows: list[tuple[int, int, str]]) -
     assume({"male", "female"} <= set(data["group"]))
     one = gap_table(data, ANY)
     other = gap_table(data, Gaps("female", "male", least_support=0))
-    for measure in ANY.measures:
+    for measure in GAPPED:
         a, b = gap(one, measure), gap(other, measure)
         assert (a["value"], a["low"], a["high"]) == pytest.approx(
             (-b["value"], -b["high"], -b["low"]), nan_ok=True
@@ -179,7 +181,7 @@ def test_order_of_rows() -> None:
     table = gap_table(data, Gaps("female", "male"))
     names = ["female", "male", "another", "both", "all"]
     expected = [("value", m, g, "", "") for g in names for m in ANY.measures]
-    expected += [("gap", m, "", "female", "male") for m in ANY.measures]
+    expected += [("gap", m, "", "female", "male") for m in GAPPED]
     columns = ["kind", "measure", "group", "privileged", "unprivileged"]
     assert list(table[columns].itertuples(index=False, name=None)) == expected
 
@@ -204,3 +206,38 @@ def test_bad_input_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=message):
         gap_table(sample().assign(**change), Gaps(privileged))
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(item, min_size=2, max_size=60))
+def test_a_constant_classifier_is_counted_by_making_one(rows: list[tuple[int, int, str]]) -> None:
+    data = frame(rows)
+    assume({"male", "female"} <= set(data["group"]))
+    gaps = replace(ANY, measures=("f1", "accuracy"))
+
+    def of_all(table: pd.DataFrame, column: str) -> list[float]:
+        rows = table[(table["kind"] == "value") & (table["group"] == "all")]
+        return rows[column].tolist()
+
+    same = [of_all(gap_table(data.assign(prediction=each), gaps), "value") for each in (0, 1)]
+    for found, reached in zip(
+        of_all(gap_table(data, gaps), "constant"), np.nanmax(same, axis=0), strict=True
+    ):
+        assert np.isnan(found) or found == pytest.approx(reached)
+
+
+def test_base_rates_alone_make_a_precision_gap() -> None:
+    """A classifier that finds .8 and calls .2 of the rest so, in groups of which .5 and .2 are 1:
+    tp / (tp + fp) is .4 / .5 = .8 and .16 / .32 = .5. Worked by hand.
+    """
+    cells = {"male": (40, 10, 10, 40), "female": (64, 16, 4, 16)}
+    rows = [
+        (label, prediction, group)
+        for group, counts in cells.items()
+        for (label, prediction), count in zip(((0, 0), (0, 1), (1, 0), (1, 1)), counts, strict=True)
+        for _ in range(count)
+    ]
+    table = gap_table(frame(rows), ANY)
+    assert gap(table, "precision")["from_base_rates"] == pytest.approx(0.3)
+    assert gap(table, "precision")["value"] == pytest.approx(0.3)
+    assert gap(table, "recall")["from_base_rates"] == gap(table, "fpr")["from_base_rates"] == 0

@@ -13,7 +13,9 @@ from debias.labels import Relabel, Resample
 from extrinsic.crossval import read_posts
 from extrinsic.gaps import Gaps
 from extrinsic.linear import Linear
+from extrinsic.tagger import MentionTagger
 from files.vectors import keyed, save_mapped
+from train.parts.check_posts import describe_agreement
 from train.parts.posts import measure_gaps, predict_challenge
 
 if TYPE_CHECKING:
@@ -105,3 +107,18 @@ def test_a_label_dose_reaches_the_classifier_of_a_challenge_set(
     for name in ("train_label", "in_training"):
         assert learned[name].tolist() == whole[name].tolist()
     assert (learned["train_label"] != whole["label"]).any() or not learned["in_training"].all()
+
+
+def test_words_are_set_against_the_groups_that_are_annotated() -> None:
+    posts = pd.DataFrame(
+        {
+            "text": ["she left", "her house", "a woman", "nobody", "he left", "she and he"],
+            "group": ["women", "migrants", "women", "women", "men", "women"],
+        }
+    )
+    lines = describe_agreement(posts, MentionTagger())
+    assert [line.split("]")[0].split(" [")[0] for line in lines] == [
+        "of 1 posts that words call male 1.00",
+        "of 3 posts that words call female .67",
+    ]
+    assert "annotated women; of 4 annotated so words find .50" in lines[1]

@@ -121,13 +121,12 @@ def describe_agreement(posts: pd.DataFrame, tagger: Tagger) -> list[str]:
         cells = np.bincount(2 * gold + found, minlength=4)
         if not names or not gold.any() or not found.any():
             continue
-        shares = {
-            name: estimate(*MEASURES[name].estimate(cells, 0.95))
-            for name in ("precision", "recall")
-        }
+        right, had = (
+            estimate(*MEASURES[name].estimate(cells, 0.95)) for name in ("precision", "recall")
+        )
         lines.append(
-            f"of {found.sum():,} posts with words for {' or '.join(names)} {shares['precision']} are"
-            f" annotated {group}; of {gold.sum():,} annotated so {shares['recall']} have such words"
+            f"of {found.sum():,} posts that words call {' or '.join(names)} {right} are annotated"
+            f" {group}; of {gold.sum():,} annotated so words find {had}"
         )
     return lines
 

@@ -10,4 +10,5 @@ class LogisticRegression(Classifier):
         tol: float = 1e-4,
         solver: Literal["lbfgs", "liblinear"] = "lbfgs",
         max_iter: int = 100,
+        class_weight: Literal["balanced"] | None = None,
     ) -> None: ...

@@ -1,0 +1,64 @@
+"""The task's utility beside a constant classifier, and what base rates make of a gap."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pytest
+
+from analysis.correlate import correlate_slices
+from analysis.joined import join_points
+from analysis.utility import describe_task, useless
+
+if TYPE_CHECKING:
+    from analysis.results import Tables
+
+
+def with_constant(tables: Tables, f1: float, constant: float) -> Tables:
+    """The small experiment with rows of F1 over all items."""
+    rows = [
+        {"point": point, "task": task, "kind": "value", "measure": "f1", "group": "all"}
+        | {"value": f1, "constant": constant}
+        for point, task in zip(tables.points["point"], tables.points["task"], strict=True)
+    ]
+    kept = tables.extrinsic[tables.extrinsic["measure"] != "f1"]
+    return tables._replace(extrinsic=pd.concat([kept, pd.DataFrame(rows)], ignore_index=True))
+
+
+@pytest.mark.parametrize(("f1", "refused"), [(0.62, True), (0.65, False)])
+def test_a_task_that_hardly_beats_a_constant_classifier_gets_no_verdict(
+    tables: Tables, f1: float, refused: bool
+) -> None:
+    joined = join_points(with_constant(tables, f1, 0.593))
+    why = "F1 is .62, and .59 for calling all items the same; a verdict takes .05 more than that"
+    assert useless(joined, "f1") == (why if refused else "")
+    judged = [each for each in correlate_slices(joined) if each.confirmatory]
+    assert judged
+    for each in judged:
+        assert (each.refused == why) == refused
+        if refused:
+            assert each.verdict == "inconclusive"
+            assert why in each.why
+
+
+def test_nothing_is_said_of_a_utility_without_constant(tables: Tables) -> None:
+    assert useless(join_points(tables), "f1") == ""
+    assert describe_task(tables, "conll_f1") == []
+
+
+def test_the_task_is_described_in_one_sentence(tables: Tables) -> None:
+    tables = with_constant(tables, 0.62, 0.593)
+    groups = pd.DataFrame(
+        [
+            {"point": point, "task": task, "kind": "value", "measure": measure, "group": group}
+            | {"value": value}
+            for point, task in zip(tables.points["point"], tables.points["task"], strict=True)
+            for measure, by_group in {"base_rate": (0.4, 0.5), "fpr": (0.2, 0.3)}.items()
+            for group, value in zip(("male", "female"), by_group, strict=True)
+        ]
+    )
+    tables = tables._replace(extrinsic=pd.concat([tables.extrinsic, groups], ignore_index=True))
+    [said] = describe_task(tables, "f1")
+    assert said.startswith("Unmodified models: F1 .62, .59 for calling all the same; base rate ")
+    assert "male .40, female .50; false positive rate male .20, female .30" in said
