@@ -124,9 +124,15 @@ def generalises_to(found: Sequence[Effect]) -> str:
 def write_effects(
     found: Sequence[Effect], confirmatory: Sequence[str], path: Path, console: Console
 ) -> Path:
-    """Print what the largest doses did, and what of the scores is not shown, and write every
-    effect; the path.
-    """
+    """Print what the largest doses did, and write every effect; the path."""
+    print_effects(found, confirmatory, console)
+    with atomic_path(path) as work:
+        write_csv(effect_table(found), work)
+    return path
+
+
+def print_effects(found: Sequence[Effect], confirmatory: Sequence[str], console: Console) -> None:
+    """What the largest doses did, and what of the scores is not shown."""
     shown = condition_table(found, confirmatory)
     rows = as_rows({str(name): texts(shown, str(name)) for name in shown})
     generated = any(each.names["generated"] == "True" for each in found)
@@ -134,9 +140,6 @@ def write_effects(
     if rows:
         print_table(TITLE + stamp, rows, console, left=(*SHARED, *CONDITION[:-1]))
         print_lines(filter(None, [generalises_to(found)]), console)
-    with atomic_path(path) as work:
-        write_csv(effect_table(found), work)
-    return path
 
 
 def saturation(tables: Tables) -> str:

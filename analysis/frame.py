@@ -25,8 +25,8 @@ POINTS = (
     *("challenge_positive_class", "corpus", "embedding", "method", "direction", "wordset"),
     *("classifier", "label_method", "label_direction", "mixture", "asks_about"),
     "status",
-    *("base_options", "method_options", "task_options"),
-    *("unit_key", "base_key", "corpus_key", "extrinsic_key"),
+    *("parent_options", "method_options", "task_options"),
+    *("unit_key", "parent_key", "corpus_key", "extrinsic_key"),
 )
 OF_POINTS = ("dose", "label_dose", "stereotype")
 INTRINSIC = ("point", "metric", "convention", "query", "part", "lost", "reason")

@@ -109,7 +109,7 @@ def origins(points: pd.DataFrame) -> dict[str, list[str]]:
     posts too), else corpora.
     """
     model = _keys(points, "unit_key", texts(points, "point"))
-    parent = _keys(points, "base_key", model)
+    parent = _keys(points, "parent_key", model)
     corpus = _keys(points, "corpus_key", parent)
     return {"model": model, "parent": parent, "cluster": _worlds(points, corpus)}
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # Of the unmodified embedding, of what modifies it, of the task
-OPTIONS = ("base_options", "method_options", "task_options")
+OPTIONS = ("parent_options", "method_options", "task_options")
 
 
 def with_varied(points: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from analysis.correlation import LEVEL, holm
 from analysis.findings import FEWEST_CONDITIONS
 from analysis.naming import SESOI, counted
+from analysis.utility import LEAST_ABOVE
 
 if TYPE_CHECKING:
     from analysis.correlation import Correlation
@@ -33,7 +34,8 @@ negligible:    neither, and |r_rm| is below the smallest correlation of interest
                one-sided tests at {LEVEL} (its 90% interval)
 inconclusive:  everything else: fewer than {FEWEST_DF} degrees of freedom, more than a tenth of the
                models lost, a score or gap that is the same in most models, or of whose variance one
-               model has two thirds
+               model has two thirds, a task done less than {LEAST_ABOVE} better (F1) than by calling
+               all items the same
 p is adjusted over the tests declared before the run (Holm, 1979). All others are exploratory: they
 carry r, interval and p of their own, and no verdict. A verdict holds for these conditions; for
 other conditions too where the means of {FEWEST_CONDITIONS} conditions or more show it (p adjusted

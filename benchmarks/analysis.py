@@ -55,7 +55,7 @@ def points() -> pd.DataFrame:
     constant = {"experiment": "large", "corpus": "c", "source": "s", "wordset": "w", "error": ""}
     constant |= {"status": "done"}
     table = table.assign(generated=True, **constant)
-    return table.assign(base_key=table["embedding"] + table["seed"].astype(str))
+    return table.assign(parent_key=table["embedding"] + table["seed"].astype(str))
 
 
 def values(rows: pd.DataFrame, spread: float, noise: float) -> pd.DataFrame:

@@ -85,7 +85,7 @@ def unmoved_points(tables: Tables) -> list[str]:
     that of its unmodified parent: what was to change it was not there when it was measured.
     """
     points = tables.points.set_index("point")
-    if not {"unit_key", "base_key"} <= {*points} or "least" not in tables.intrinsic:
+    if not {"unit_key", "parent_key"} <= {*points} or "least" not in tables.intrinsic:
         return []
     same = ["metric", "convention", "query", "part", "value"]
     scores = tables.intrinsic.query("least != 0 or most != 1")  # shares may well stay
@@ -96,7 +96,7 @@ def unmoved_points(tables: Tables) -> list[str]:
     }
     found = {}
     for _, point in points.iterrows():
-        unit, parent = str(point["unit_key"]), str(point["base_key"])
+        unit, parent = str(point["unit_key"]), str(point["parent_key"])
         own, plain = found_by.get(unit, set()), found_by.get(parent, set())
         if unit != parent and len(own) >= FEW and own <= plain:
             condition = " ".join(map(str, (point["method"], point["direction"], point["dose"])))

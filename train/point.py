@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from train.store import Stage, Store
 
 NO_TASK: Facts = {"task": "none"}
+NAMES = {"base": "parent"}  # of steps of a subject, in the tables
 WORLDS = {"es": "corpus=generated_es_gender"}  # the built-in corpora of other languages than 'en'
 
 
@@ -191,10 +192,11 @@ class Plan:
 
     def keys(self) -> dict[str, str]:
         """The columns that name the point's results in the store: ``unit_key``, the observation,
-        the subject's other steps, and the end of the task.
+        the subject's other steps (``parent_key``, the unmodified one), and the end of the task.
         """
         unit = self.point.subject.unit
-        others = {f"{name}_key": each.key for name, each in self.subject.items() if name != unit}
+        named = {NAMES.get(name, name): step for name, step in self.subject.items() if name != unit}
+        others = {f"{name}_key": step.key for name, step in named.items()}
         task = self.task.key if self.task else ""
         return {"unit_key": self.unit.key, **others, "extrinsic_key": task}
 
@@ -206,7 +208,7 @@ class Plan:
         base = _options([self.subject["base"]]) if "base" in self.subject else subject
         task = _options([self.task] if self.task else [])
         of = {
-            "base_options": base,
+            "parent_options": base,
             "method_options": {k: v for k, v in subject.items() if base.get(k) != v},
             "task_options": {k: v for k, v in task.items() if subject.get(k) != v},
         }

@@ -45,7 +45,7 @@ FEWEST_RESAMPLES = 50
 ROUNDING = 1e-9
 # Embeddings are compared where these are the same; a score knows only the last
 SHARED = (*SETTINGS, "task_options", "generated")
-PARENT = ("embedding", "corpus", "base_options")
+PARENT = ("embedding", "corpus", "parent_options")
 OUTCOME = ("side", *SCORE, *GAP)
 DEBIASED, OVERBIASED = DOSE_SIGN
 Names = tuple[str, ...]

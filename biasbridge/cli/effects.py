@@ -10,13 +10,13 @@ from files.options import Parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print what the largest doses did, and write every effect."""
+    """Print what the largest doses did, and with ``--out`` write every effect."""
     given = _parser().parse_args(arguments)
     from rich.console import Console
 
     from analysis.declaration import Declaration
     from analysis.effects import effects
-    from analysis.effects_table import TABLE, write_effects
+    from analysis.effects_table import print_effects, write_effects
     from analysis.results import read_tables
 
     study = Declaration.of(given.results)
@@ -25,8 +25,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message = "nothing was modified, or no unmodified embedding is there"
         raise InputError(f"{given.results}: {message}")
     console = Console(soft_wrap=True)
-    path = write_effects(found, study.confirmatory, given.out or given.results / TABLE, console)
-    console.print(str(path), highlight=False)
+    if given.out:
+        write_effects(found, study.confirmatory, given.out, console)
+        console.print(str(given.out), highlight=False)
+    else:
+        print_effects(found, study.confirmatory, console)
     return 0
 
 
@@ -34,6 +37,5 @@ def _parser() -> Parser:
     description = "How far each condition moved gaps, scores and how well the task is done."
     parser = Parser(prog="biasbridge effects", description=description)
     parser.add_argument("results", type=Path, help="a results folder, as a sweep writes it")
-    table = "the table (default: effects.csv in that folder)"
-    parser.add_argument("--out", type=Path, help=table)
+    parser.add_argument("--out", type=Path, help="a table of all of them")
     return parser

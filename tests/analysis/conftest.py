@@ -48,7 +48,7 @@ def noisy(tables: Tables) -> Tables:
     """The small experiment with noise in scores and gaps, its embeddings two bases."""
     rng = np.random.default_rng(0)
     points = tables.points.assign(
-        unit_key=tables.points["point"], base_key=tables.points["embedding"]
+        unit_key=tables.points["point"], parent_key=tables.points["embedding"]
     )
     scores, gaps = (
         table.assign(value=table["value"] + rng.normal(scale=scale, size=len(table)))
@@ -132,7 +132,7 @@ def make_sweep(seed: int = 0, slope: float = 0.0, /, **settings: Sequence[object
                 "method": "balance" if number else "none",
             }
             made |= {"dose": number, "status": "done", "generated": False, "seed": 0}
-            keys = {"unit_key": f"{parent}{number}", "base_key": parent, "corpus_key": "one"}
+            keys = {"unit_key": f"{parent}{number}", "parent_key": parent, "corpus_key": "one"}
             named = dict(zip(settings, values, strict=True))
             points.append({"point": key} | made | {"replicate": 0} | keys | named)
             for query, at in (("weat7", 1.5), ("weat8", -1.5)):

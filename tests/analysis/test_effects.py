@@ -57,7 +57,7 @@ class Made:
         parent = f"{embedding} {seed} {dim}"
         own = f"{epochs} {drawn}" if dose else ""
         options = {
-            "base_options": json.dumps({"vectors.dim": dim}),
+            "parent_options": json.dumps({"vectors.dim": dim}),
             "method_options": json.dumps({"modified.epochs": epochs} if dose else {}),
             "task_options": json.dumps({"predictions.C": regularisation}),
         }
@@ -77,7 +77,7 @@ class Made:
                 "seed": drawn,
                 **(options if known else {}),
                 "unit_key": f"{parent} {condition} {own}",
-                "base_key": parent,
+                "parent_key": parent,
                 "corpus_key": str(seed),
                 "extrinsic_key": str(len(self.rows)),
                 "score": score,

@@ -92,7 +92,7 @@ def test_a_panel_shows_the_slice_of_the_same_name(
     models: str, noisy: Tables, tmp_path: Path, texts: Texts
 ) -> None:
     if models != "of two parents":
-        noisy = noisy._replace(points=noisy.points.drop(columns="base_key"))
+        noisy = noisy._replace(points=noisy.points.drop(columns="parent_key"))
     joined = join_points(noisy)
     draw_figures(joined, tmp_path, suffixes=[".svg"])
     slices = correlation_table(correlate_slices(joined), CORRELATION_COLUMNS)
@@ -116,7 +116,7 @@ def test_a_panel_shows_the_slice_of_the_same_name(
 
 def test_embeddings_of_one_model_share_a_panel(tables: Tables, tmp_path: Path) -> None:
     """A panel of one embedding's single point shows nothing."""
-    points = tables.points.query("method == 'none'").drop(columns="base_key", errors="ignore")
+    points = tables.points.query("method == 'none'").drop(columns="parent_key", errors="ignore")
     left = tables._replace(points=points)
     left = left._replace(
         intrinsic=tables.intrinsic[tables.intrinsic["point"].isin(points["point"])],

@@ -40,7 +40,7 @@ def test_every_column_is_there_and_of_its_type(tables: Tables) -> None:
 def test_a_table_of_gaps_alone_needs_no_groups(tables: Tables) -> None:
     gaps = tables.extrinsic.query("kind == 'gap'").drop(columns="group")
     parent = [name.split()[0] for name in tables.points["point"]]
-    alone = tables._replace(points=tables.points.assign(base_key=parent), extrinsic=gaps)
+    alone = tables._replace(points=tables.points.assign(parent_key=parent), extrinsic=gaps)
     console = Console(record=True, file=io.StringIO(), width=200)
     print_points(alone, console, confirmatory=("recall",), utility="f1")
     assert "recall gap" in console.export_text()

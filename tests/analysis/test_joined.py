@@ -164,7 +164,7 @@ def test_models_are_embeddings_and_parents_what_they_were_before(tables: Tables)
     """A key stands for an embedding, whatever else differs between its points."""
     points = tables.points.assign(
         unit_key=tables.points["embedding"] + tables.points["method"],
-        base_key=tables.points["embedding"],
+        parent_key=tables.points["embedding"],
         corpus_key=np.where(tables.points["embedding"] == "word2vec", "wiki", "news"),
     )
     joined = join_points(tables._replace(points=points))
@@ -182,7 +182,7 @@ def swept(*rows: tuple[str, int, str], **columns: float) -> dict[str, list[str]]
     """The levels of unmodified embeddings, each of an algorithm, a seed and a corpus."""
     points = pd.DataFrame(rows, columns=["embedding", "seed", "corpus_key"])
     key = [" ".join(map(str, row)) for row in rows]
-    return levels(points.assign(point=key, unit_key=key, base_key=key, **columns))
+    return levels(points.assign(point=key, unit_key=key, parent_key=key, **columns))
 
 
 def test_where_algorithms_share_corpora_a_corpus_is_the_model() -> None:

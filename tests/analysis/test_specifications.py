@@ -71,7 +71,7 @@ def tables_of(of: Measured, metrics: int = 1, reverse: bool = False) -> Tables:
             "generated": False,
             "classifier": "cnn",
             "unit_key": names,
-            "base_key": of.parent.astype(str),
+            "parent_key": of.parent.astype(str),
         }
     )
     intrinsic, extrinsic = [], []

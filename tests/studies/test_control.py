@@ -34,7 +34,7 @@ def make_tables() -> Tables:
                     {"point": key, "status": "done", "generated": True, "embedding": "word2vec"}
                     | {"method": method, "direction": direction, "dose": dose, "seed": seed}
                     | {"transmission": transmission, "posts": 4_000, "task": "t"}
-                    | {"unit_key": f"{seed} {method} {level}", "base_key": parent}
+                    | {"unit_key": f"{seed} {method} {level}", "parent_key": parent}
                 )
                 for query, value in scores.items():
                     intrinsic.append(

@@ -214,7 +214,7 @@ def test_a_sweep_over_doses(model: Path, train: Train) -> None:
         ("none", "", 0.0),
         ("leace", "debias", 1.0),
     }
-    assert len({*points["base_key"]}) == 1
+    assert len({*points["parent_key"]}) == 1
 
 
 def test_every_score_of_an_erased_layer_is_that_of_its_parent() -> None:
@@ -224,7 +224,7 @@ def test_every_score_of_an_erased_layer_is_that_of_its_parent() -> None:
         {
             "point": names,
             "unit_key": ["model", "model", "moved", "unmoved"],
-            "base_key": "model",
+            "parent_key": "model",
             "method": ["none", "none", "leace", "leace"],
             "direction": "",
             "dose": 0.5,

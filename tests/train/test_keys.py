@@ -128,7 +128,7 @@ def test_dose_0_is_the_unmodified_embedding(tmp_path: Path) -> None:
     assert none.key == plan(tmp_path).key
     some = plan(tmp_path, subject=replace(SUBJECT, debias=Balance("debias", dose=0.5)))
     assert some.key != none.key
-    assert some.keys()["base_key"] == none.keys()["unit_key"]
+    assert some.keys()["parent_key"] == none.keys()["unit_key"]
     assert some.keys()["corpus_key"] == none.keys()["corpus_key"]
 
 

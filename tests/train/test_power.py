@@ -57,7 +57,7 @@ def pilot_tables(models: int = 9, noise: float = 0.5) -> Tables:
             "status": "done",
             "generated": False,
             "unit_key": names,
-            "base_key": np.repeat(["a", "b"], models),
+            "parent_key": np.repeat(["a", "b"], models),
         }
     )
     true = rng.normal(size=len(names))

@@ -57,7 +57,7 @@ def test_both_points_name_both_models_and_say_which_they_are(tmp_path: Path) -> 
     for name in ("biased_key", "unbiased_key"):
         assert biased.keys()[name] == unbiased.keys()[name]
     assert biased.keys()["unit_key"] != unbiased.keys()["unit_key"]
-    assert biased.keys()["biased_key"] == biased.keys()["base_key"]
+    assert biased.keys()["biased_key"] == biased.keys()["parent_key"]
     facts = biased.point.facts(), unbiased.point.facts()
     assert [each["reference"] for each in facts] == ["biased", "unbiased"]
     assert [each["stereotype"] for each in facts] == [0.5, 0.0]

@@ -1,0 +1,34 @@
+"""Keep a sweep's tables: ``python docs/runs/record.py results/answer_en docs/runs/answer_en``.
+
+Scores and gaps only, with what they were made from: no post, no vector, no path.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+# Errors may name files; the words that a metric lost are many times the same
+LEFT_OUT = ("error", "refused", "lost", "cut", "settings", "intrinsic_key", "extrinsic_key")
+COPIED = ("correlation.json", "correlations.csv")
+
+
+def main(results: Path, out: Path) -> None:
+    """Write the three tables, what was declared and the correlations."""
+    out.mkdir(parents=True, exist_ok=True)
+    for name in ("points", "intrinsic", "extrinsic"):
+        table = pd.read_parquet(results / f"{name}.parquet")
+        table = table.drop(columns=[each for each in LEFT_OUT if each in table])
+        if "resampled" in table:
+            table["resampled"] = [np.float32(np.round(each, 4)) for each in table["resampled"]]
+        table.to_parquet(out / f"{name}.parquet", compression="zstd")
+    for name in COPIED:
+        shutil.copy(results / name, out / name)
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))
