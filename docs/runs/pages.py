@@ -1,0 +1,217 @@
+"""The tables of the pages in this folder, from the recorded tables: ``python docs/runs/pages.py``
+writes them anew between ``<!-- NAME -->`` and ``<!-- end -->``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analysis.correlate import correlate_slices
+from analysis.declaration import Declaration
+from analysis.effects import effects
+from analysis.joined import join_points
+from analysis.naming import ALL, gap_titles, measure_title, score_titles
+from analysis.results import read_tables
+from analysis.show import estimate, p_value, short
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from analysis.effects import Effect
+    from analysis.findings import Finding
+    from analysis.frame import Tables
+
+HERE = Path(__file__).parent
+BLOCK = re.compile(r"(<!-- (?P<name>[\w ./-]+) -->\n)(?P<body>.*?)(<!-- end -->)", re.DOTALL)
+FULL = {"debias": "1", "overbias": "1"}  # and an eraser's dose -1 is overbiasing
+
+
+@cache
+def tables(run: str) -> Tables:
+    """The recorded tables."""
+    return read_tables(HERE / run)
+
+
+@cache
+def joined(run: str) -> pd.DataFrame:
+    """One row a point, score and gap."""
+    return join_points(tables(run), declared(run).utility)
+
+
+@cache
+def declared(run: str) -> Declaration:
+    """What was declared before the run."""
+    return Declaration.of(HERE / run)
+
+
+@cache
+def findings(run: str) -> list[Finding]:
+    """The confirmatory slices."""
+    found = correlate_slices(joined(run), declared(run))
+    return [each for each in found if each.confirmatory]
+
+
+@cache
+def moved(run: str) -> list[Effect]:
+    """What every condition did."""
+    return effects(tables(run), declared(run).utility)
+
+
+def markdown(rows: Sequence[dict[str, str]]) -> str:
+    """A table."""
+    heads = list(rows[0])
+    lines = [heads, ["---"] * len(heads), *([row.get(name, "") for name in heads] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def slices(run: str) -> str:
+    """The confirmatory slices."""
+    import pandas as pd
+
+    found = findings(run)
+    names = pd.DataFrame([each.names for each in found])
+    rows = [
+        {
+            "score": score,
+            "gap": gap.removesuffix(" gap"),
+            "models, parents, conditions": f"{each.n}, {each.n_parents}, {each.n_conditions}",
+            "these conditions": estimate(*each.within.interval),
+            "p (Holm)": p_value(each.p_holm),
+            "other conditions": estimate(*each.conditions.interval),
+            "given the condition": estimate(*each.given_condition.interval),
+            "verdict": each.verdict,
+        }
+        for each, score, gap in zip(found, score_titles(names), gap_titles(names), strict=True)
+    ]
+    return markdown(rows)
+
+
+def more(run: str) -> str:
+    """What else is to be known of these slices."""
+    import pandas as pd
+
+    found = findings(run)
+    names = pd.DataFrame([each.names for each in found])
+    rows = [
+        {
+            "score": score,
+            "gap": gap.removesuffix(" gap"),
+            "given utility": estimate(*each.given_utility.interval),
+            "found in 4 of 5 studies from r": short(each.mde),
+            "reliability": f"{short(each.reliability_x)}, {short(each.reliability_y)}",
+            "right of two, signed": short(each.pairwise_signed),
+            "by magnitude": short(each.pairwise_magnitude),
+            "lost": str(each.lost),
+        }
+        for each, score, gap in zip(found, score_titles(names), gap_titles(names), strict=True)
+    ]
+    return markdown(rows)
+
+
+def _spread(values: pd.Series) -> str:
+    low, high = short(float(values.min()), 3), short(float(values.max()), 3)
+    return f"{short(float(values.mean()), 3)} ({low} to {high})"
+
+
+def unmodified(run: str) -> str:
+    """Means of the unmodified models, and their range; of gaps what base rates alone would make."""
+    of = tables(run)
+    plain = of.points.loc[of.points["method"] == "none", "point"]
+    scores = of.intrinsic[of.intrinsic["point"].isin(plain)]
+    extrinsic = of.extrinsic[of.extrinsic["point"].isin(plain)]
+    rows = [
+        {"what": str(title), "mean (range)": _spread(part["value"]), "by base rates alone": ""}
+        for title, part in scores.assign(title=score_titles(scores)).groupby("title", sort=False)
+    ]
+    values = extrinsic[extrinsic["kind"] == "value"]
+    for measure, group in (("f1", ALL), ("base_rate", ""), ("fpr", ""), ("conll_f1", ALL)):
+        own = values[values["measure"] == measure]
+        for name, part in own.groupby("group", sort=False):
+            if (name == ALL and group != ALL) or (name != ALL and group == ALL):
+                continue
+            what = measure_title(measure) if name == ALL else f"{measure_title(measure)}, {name}"
+            rows.append({"what": what, "mean (range)": _spread(part["value"])})
+            constant = part["constant"] if "constant" in part else np.array([np.nan])
+            if np.isfinite(constant).any():
+                told = f"{what} of calling all the same"
+                rows.append({"what": told, "mean (range)": short(float(np.nanmean(constant)), 3)})
+    gaps = extrinsic[extrinsic["kind"] == "gap"]
+    for title, part in gaps.assign(title=gap_titles(gaps)).groupby("title", sort=False):
+        made = part["from_base_rates"].mean() if "from_base_rates" in part else np.nan
+        shown = short(float(made), 3) if made else ""
+        rows.append(
+            {
+                "what": str(title),
+                "mean (range)": _spread(part["value"]),
+                "by base rates alone": shown,
+            }
+        )
+    return markdown(rows)
+
+
+def conditions(run: str) -> str:
+    """How far each method at its full dose moved the first score, the gaps declared and the task's
+    utility, over all parents.
+    """
+    import pandas as pd
+
+    kept = [
+        each
+        for each in moved(run)
+        if each.embedding == ALL
+        and each.against == "unmodified"
+        and abs(float(each.names["dose"])) == 1
+    ]
+    table = pd.DataFrame([{**each.names, **each._asdict()} for each in kept])
+    score = table["side"] == "score"
+    table["title"] = ""
+    table.loc[score, "title"] = score_titles(table[score])
+    first = table.loc[score, "title"].iloc[0]
+    gap = (table["side"] == "gap") & table["measure"].isin(declared(run).confirmatory)
+    table.loc[gap, "title"] = gap_titles(table[gap])
+    utility = table["side"] == "utility"
+    table.loc[utility, "title"] = [measure_title(each) for each in table.loc[utility, "measure"]]
+    table = table[(table["title"] != "") & (~score | (table["title"] == first))]
+    digits = [2 if side == "score" else 3 for side in table["side"]]
+    parts = (table[name].tolist() for name in ("change", "low", "high"))
+    table["cell"] = list(map(estimate, *parts, digits))
+    names = ["method", "wordset", "direction"]
+    wide = table.pivot_table("cell", names, "title", "first", sort=False).reset_index()
+    heads = dict(zip(names, ("method", "words", "direction"), strict=True))
+    return markdown(wide.rename(columns=heads).astype(str).to_dict("records"))
+
+
+TABLES: dict[str, Callable[[str], str]] = {
+    "slices": slices,
+    "more": more,
+    "unmodified": unmodified,
+    "conditions": conditions,
+}
+
+
+def render(page: str) -> str:
+    """The page with its tables as the recorded runs have them."""
+
+    def block(found: re.Match[str]) -> str:
+        kind, run = found["name"].split()
+        return f"{found[1]}\n{TABLES[kind](run)}\n{found[4]}"
+
+    return BLOCK.sub(block, page)
+
+
+def pages() -> Iterator[Path]:
+    """Those that have such tables."""
+    for path in sorted(HERE.glob("*.md")):
+        if BLOCK.search(path.read_text(encoding="utf-8")):
+            yield path
+
+
+if __name__ == "__main__":
+    for path in pages():
+        path.write_text(render(path.read_text(encoding="utf-8")), encoding="utf-8")
