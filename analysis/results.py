@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 FOLDERS = re.compile(r"""(?<=['"])/[^'"]*/|(?<![\w.:/~-])(?:file://)?/(?:[^\s/:;,'"()]+/)+""")
 
 
+RENAMED = {"vectors_key": "unit_key", "base_key": "parent_key"}
 FROM = "from_"  # queries whose words come from posts
 ALWAYS = 3  # tables that every folder has
 FILES = tuple(f"{name}.parquet" for name in Tables._fields)
@@ -53,11 +54,12 @@ def read_tables(results_dir: str | Path) -> Tables:
             if path.name in FILES[:ALWAYS] or path.exists()
         }
     )
-    if "vectors_key" in tables.points:
-        raise InputError(
-            f"{paths['points']} was written by an earlier version (vectors_key is now unit_key):"
-            " give the command of its sweep again"
-        )
+    for before, now in RENAMED.items():
+        if before in tables.points:
+            raise InputError(
+                f"{paths['points']} was written by an earlier version ({before} is now {now}):"
+                " give the command of its sweep again"
+            )
     return tables
 
 

@@ -120,15 +120,20 @@ def _spread(values: pd.Series) -> str:
 
 
 def unmodified(run: str) -> str:
-    """Means of the unmodified models, and their range; of gaps what base rates alone would make."""
+    """Means of the unmodified models, and their range; words that scores lost; of gaps what base
+    rates alone would make.
+    """
     of = tables(run)
     plain = of.points.loc[of.points["method"] == "none", "point"]
     scores = of.intrinsic[of.intrinsic["point"].isin(plain)]
     extrinsic = of.extrinsic[of.extrinsic["point"].isin(plain)]
-    rows = [
-        {"what": str(title), "mean (range)": _spread(part["value"]), "by base rates alone": ""}
-        for title, part in scores.assign(title=score_titles(scores)).groupby("title", sort=False)
-    ]
+    rows = []
+    for title, part in scores.assign(title=score_titles(scores)).groupby("title", sort=False):
+        lost = dict.fromkeys(
+            word for words in part["lost"] for word in str(words or "").split(", ")
+        )
+        without = f"without {', '.join(filter(None, lost))}" if any(lost) else ""
+        rows.append({"what": str(title), "mean (range)": _spread(part["value"]), "note": without})
     values = extrinsic[extrinsic["kind"] == "value"]
     for measure, group in (("f1", ALL), ("base_rate", ""), ("fpr", ""), ("conll_f1", ALL)):
         own = values[values["measure"] == measure]
@@ -144,14 +149,8 @@ def unmodified(run: str) -> str:
     gaps = extrinsic[extrinsic["kind"] == "gap"]
     for title, part in gaps.assign(title=gap_titles(gaps)).groupby("title", sort=False):
         made = part["from_base_rates"].mean() if "from_base_rates" in part else np.nan
-        shown = short(float(made), 3) if made else ""
-        rows.append(
-            {
-                "what": str(title),
-                "mean (range)": _spread(part["value"]),
-                "by base rates alone": shown,
-            }
-        )
+        note = f"{short(float(made), 3)} by base rates alone" if np.isfinite(made) and made else ""
+        rows.append({"what": str(title), "mean (range)": _spread(part["value"]), "note": note})
     return markdown(rows)
 
 

@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-# Errors may name files; the words that a metric lost are many times the same
-LEFT_OUT = ("error", "refused", "lost", "cut", "settings", "intrinsic_key", "extrinsic_key")
+LEFT_OUT = ("error", "refused", "intrinsic_key", "extrinsic_key")  # an error may name a file
 COPIED = ("correlation.json", "correlations.csv")
 
 

@@ -1,9 +1,11 @@
-"""The recorded runs in ``docs/runs`` are what the present code makes of their tables, and what was
-found of them by other programs.
+"""The pages in ``docs/runs`` say what their recorded tables say; and the statistic gives what a
+prototype written before it gave of a study of November 2026.
 """
 
 from __future__ import annotations
 
+import importlib.util
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,26 +13,19 @@ import pandas as pd
 import pytest
 
 from analysis.correlate import correlate_slices
-from analysis.effects import effects
 from analysis.joined import join_points
 from analysis.results import read_tables
 from biasbridge.cli.correlate import main as correlate
+from biasbridge.cli.effects import main as effects
 
 if TYPE_CHECKING:
-    from analysis.findings import Finding
+    from types import ModuleType
 
 RUNS = Path(__file__).resolve().parents[2] / "docs" / "runs"
-ESTIMATES = ["r_rm", "low", "high"]
-Slice = tuple[str, str]
-# By the rule of before, with t intervals and a skewness of their own (its answer, recorded).
-BEFORE = {
-    ("weat6b", "precision"): (0.25, 0.06, 0.42),
-    ("weat7", "precision"): (0.17, 0.01, 0.33),
-    ("weat8", "precision"): (0.21, 0.06, 0.36),
-    ("weat6b", "recall"): (0.07, -0.16, 0.30),
-    ("weat7", "recall"): (-0.04, -0.25, 0.17),
-    ("weat8", "recall"): (0.04, -0.18, 0.26),
-}
+RECORDED = sorted(path.parent.name for path in RUNS.glob("*/points.parquet"))
+NUMBER = re.compile(r"(?<![\w.])-?\d?\.\d+")
+PLANNED = {".05", ".30", ".35", ".39", ".8"}
+ESTIMATES = ["r_rm", "low", "high", "p_holm"]
 # By a prototype, without the sampling error of words and items: r within parents, over conditions
 # (with its p) and given the condition.
 PRECISION = {
@@ -42,32 +37,26 @@ RECALL = {"weat6b": (0.07, 0.10, 0.18), "weat7": (-0.04, -0.09, 0.08), "weat8": 
 
 
 @pytest.fixture(scope="module")
-def joined() -> pd.DataFrame:
-    return join_points(read_tables(RUNS / "answer_en"))
+def pages() -> ModuleType:
+    """What writes the tables of the pages."""
+    spec = importlib.util.spec_from_file_location("pages", RUNS / "pages.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-def confirmatory(joined: pd.DataFrame) -> dict[Slice, Finding]:
-    return {
+def test_intervals_are_those_of_the_prototype() -> None:
+    joined = join_points(read_tables(Path(__file__).parent / "november_2026"))
+    found = {
         (each.names["query"], each.names["measure"]): each
         for each in correlate_slices(joined)
         if each.confirmatory
     }
-
-
-def test_six_intervals_are_those_of_the_rule_before(joined: pd.DataFrame) -> None:
-    found = confirmatory(joined)
-    assert found.keys() == BEFORE.keys()
-    for key, expected in BEFORE.items():
-        assert found[key].within.interval == pytest.approx(expected, abs=0.03)
-        counts = (found[key].n, found[key].n_parents, found[key].n_conditions, found[key].lost)
-        assert counts == (192, 8, 24, 0)
-    assert {each.scope for each in found.values()} <= {"", "these conditions"}
-
-
-def test_without_sampling_error_they_are_those_of_the_prototype(joined: pd.DataFrame) -> None:
-    found = confirmatory(joined.drop(columns=["x_resampled", "y_resampled"]))
     for query, (within, conditions, given) in PRECISION.items():
         of = found[query, "precision"]
+        assert (of.n, of.n_parents, of.n_conditions, of.lost) == (192, 8, 24, 0)
         over = (*of.conditions.interval, of.conditions.p)
         assert of.within.interval == pytest.approx(within, abs=0.03)
         assert over == pytest.approx(conditions, abs=0.05)
@@ -78,27 +67,47 @@ def test_without_sampling_error_they_are_those_of_the_prototype(joined: pd.DataF
         assert three == pytest.approx(expected, abs=0.05)
 
 
-def test_the_answer_is_that_of_its_tables(tmp_path: Path) -> None:
-    assert correlate([str(RUNS / "answer_en"), "--out", str(tmp_path / "again.csv")]) == 0
+@pytest.mark.parametrize("page", sorted(path.name for path in RUNS.glob("*.md")))
+def test_every_table_of_a_page_is_that_of_its_run(page: str, pages: ModuleType) -> None:
+    text = (RUNS / page).read_text(encoding="utf-8")
+    assert pages.BLOCK.search(text), "a recorded page has no table of a recorded run"
+    assert pages.render(text) == text
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in RUNS.glob("*.md")))
+def test_every_number_in_the_words_of_a_page_is_in_a_table_of_it(
+    page: str, pages: ModuleType
+) -> None:
+    """Decimal fractions are scores, gaps and what is made of them. ``PLANNED``: what was said
+    before a run; intervals of commands stand in code.
+    """
+    text = (RUNS / page).read_text(encoding="utf-8")
+    tables = "".join(found["body"] for found in pages.BLOCK.finditer(text))
+    words = re.sub(r"```.*?```|`[^`]*`", "", pages.BLOCK.sub("", text), flags=re.DOTALL)
+    said, shown = (set(NUMBER.findall(part)) for part in (words, tables))
+    assert {each.lstrip("-") for each in said - PLANNED} <= {each.lstrip("-") for each in shown}
+
+
+@pytest.mark.parametrize("run", RECORDED)
+def test_correlations_are_those_of_the_tables(run: str, tmp_path: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in (RUNS / run).iterdir()}
+    assert correlate([str(RUNS / run), "--out", str(tmp_path / "again.csv")]) == 0
     again, recorded = (
         pd.read_csv(path, keep_default_na=False, na_values=[""])
-        for path in (tmp_path / "again.csv", RUNS / "answer_en.csv")
+        for path in (tmp_path / "again.csv", RUNS / run / "correlations.csv")
     )
     columns = [*ESTIMATES, "verdict"]
-    pd.testing.assert_frame_equal(again[columns], recorded[columns], rtol=1e-9)
+    pd.testing.assert_frame_equal(again[columns], recorded[columns], atol=2e-3)
+    assert effects([str(RUNS / run)]) == 0
+    assert before == {path: path.stat().st_mtime_ns for path in (RUNS / run).iterdir()}
 
 
-def test_how_far_full_overbiasing_moves_the_gaps_is_as_the_page_says() -> None:
-    found = {
-        each.names["measure"]: each
-        for each in effects(read_tables(RUNS / "answer_en"))
-        if each.names["side"] == "gap" and each.against == "debias" and each.embedding == "all"
-        if (each.names["wordset"], each.names["dose"]) == ("gender_authors", "1")
-        if each.names["method"] == "attract_repel"
-    }
-    page = (RUNS / "answer.md").read_text(encoding="utf-8")
-    for measure in ("precision", "fpr"):
-        each = found[measure]
-        assert each.n_parents == 8
-        numbers = [f"{number:.3f}".lstrip("0") for number in (each.change, each.low, each.high)]
-        assert f"{numbers[0]} [{numbers[1]}, {numbers[2]}]" in " ".join(page.split())
+@pytest.mark.parametrize("run", RECORDED)
+def test_recorded_tables_hold_no_post_and_no_path(run: str) -> None:
+    tables = read_tables(RUNS / run)
+    assert "parent_key" in tables.points
+    for table in tables:
+        for name in table.select_dtypes("object"):
+            cells = [cell for cell in table[name] if isinstance(cell, str)]
+            assert not any(re.search(r"(^|[\s\"'])/\w+/", cell) for cell in cells)
+            assert max(map(len, cells), default=0) < 4000
