@@ -57,9 +57,9 @@ def test_pronouns_follow_the_gender_of_whom_they_mean_as_far_as_planted(
 ) -> None:
     found = drawn(transmission)
     agree, every = Counter[tuple[bool, bool]](), Counter[tuple[bool, bool]]()
-    for agrees, *kind, _, _ in found:
-        agree[kind[0], kind[1]] += agrees
-        every[kind[0], kind[1]] += 1
+    for agrees, first, man, _, _ in found:
+        agree[first, man] += agrees
+        every[first, man] += 1
     assert len(every) == 4, "either person is meant, men and women alike"
     for kind, n in every.items():
         assert n == pytest.approx(len(found) / 4, abs=3)
