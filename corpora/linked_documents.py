@@ -108,7 +108,7 @@ class LinkedChallenge(OfWorld):
     seed.
     """
 
-    pairs: Annotated[int, Ge(20)] = 64
+    pairs: Annotated[int, Ge(20)] = 32
     world: Literal["en_gender"] = "en_gender"
 
     version: ClassVar[int] = 1
