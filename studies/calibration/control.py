@@ -1,4 +1,4 @@
-"""Would a study see a link between score and gap? Studies of posts in which one is planted."""
+"""Would a study see a link between score and gap? Studies of data in which one is planted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 NOTES = (
     "A link is planted where transmission is above 0, for queries of the link; the control queries"
     " have nothing to do with the task.",
-    "r_rm is within parents: embeddings of one seed share the world's own leans and the posts.",
+    "r_rm is within parents: embeddings of one seed share the world's own leans and what the task"
+    " learns from.",
     "apart: how many of the smaller studies share no seed; intervals are Wilson's for so many.",
     "It says what such a study can see in synthetic data, not that there is a link in the world.",
 )
@@ -30,19 +31,23 @@ NOTES = (
 
 @choice
 class Control(Fileless):
-    """The verdicts of studies in which the truth is known, for points of ``source=generated_link``.
+    """The verdicts of studies in which the truth is known, for points of ``source=generated_link``
+    or ``documents=generated_link``.
 
-    Of every transmission, number of posts, and way in which embeddings came to differ (planted
-    stereotypes, or a method), the gaps in the ``confirmatory`` measures against the scores of each
-    query: r and verdict of all embeddings together, and of ``draws`` smaller studies, each of some
-    seeds drawn from them: how often each verdict is reached. The queries ``controls`` have nothing
-    to do with the task. Prints both tables and writes ``control.csv``, ``control_studies.csv``,
-    figures of them and ``report.html``.
+    Of every transmission, number of posts or documents, and way in which embeddings came to differ
+    (planted stereotypes, or a method), the gaps in the ``confirmatory`` measures against the scores
+    of each query: r and verdict of all embeddings together, and of ``draws`` smaller studies, each
+    of some seeds drawn from them (``sizes``; where they are kept ``apart``, no two share a seed):
+    how often each verdict is reached. The queries ``controls`` have nothing to do with the task.
+    Prints both tables and writes ``control.csv``, ``control_studies.csv``, figures of them and
+    ``report.html``.
     """
 
     confirmatory: tuple[str, ...] = ("precision",)
     controls: tuple[str, ...] = ()
     draws: Annotated[Count, Ge(20)] = 100
+    sizes: tuple[Count, ...] = (2, 3, 4, 6, 10)
+    apart: bool = False
 
     name: ClassVar[str] = "control"
     version: ClassVar[int] = 1
@@ -63,13 +68,13 @@ class Control(Fileless):
         from studies.conclusion import Conclusion, conclude
 
         if not has_gaps(tables) or "transmission" not in tables.points:
-            remedy = "choose source=generated_link"
+            remedy = "choose source=generated_link or documents=generated_link"
             console.print(f"no control: the points have no transmission; {remedy}", highlight=False)
             return []
         rows, drawn = [], []
         for design in designs(tables, self.confirmatory, self.controls):
             rows += whole_study(design)
-            drawn += smaller_studies(design, self.draws)
+            drawn += smaller_studies(design, self.draws, self.sizes, apart=self.apart)
         whole, smaller = pd.DataFrame(rows), pd.DataFrame(drawn)
         shown = {
             "The whole study: r_rm and verdict": whole,

@@ -8,6 +8,7 @@ import altair as alt
 
 from analysis.charts import GREY, STAMP, Drawing, finish, intervals, rule_at, shades
 from analysis.naming import query_title
+from studies.calibration.control_studies import find_sized
 from studies.conclusion import rows_of
 
 if TYPE_CHECKING:
@@ -79,16 +80,17 @@ def _varied() -> alt.Column:
 
 def _links(table: pd.DataFrame) -> list[str]:
     """How strong the link is, ``0.25``; with the number of posts where that is not the usual."""
-    usual = table["posts"].max()
+    sized = find_sized(table)
+    usual = table[sized].max()
     return [
-        f"{row['transmission']:g}" + (f" ({row['posts']} posts)" if row["posts"] < usual else "")
+        f"{row['transmission']:g}" + (f" ({row[sized]} {sized})" if row[sized] < usual else "")
         for row in rows_of(table)
     ]
 
 
 def _by_link(table: pd.DataFrame, offset: str) -> dict[str, Any]:
     """Grey where there is no link, and darker the stronger it is."""
-    names = list(dict.fromkeys(_links(table.sort_values(["transmission", "posts"]))))
+    names = list(dict.fromkeys(_links(table.sort_values(["transmission", find_sized(table)]))))
     linked = [name for name in names if name != "0"]
     looks = dict(zip(linked, shades(len(linked)), strict=True))
     scale = alt.Scale(domain=names, range=[looks.get(name, GREY) for name in names])

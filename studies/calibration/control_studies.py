@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from analysis.rows import Rows
 
 PLANTED = "planted stereotype"
-SIZES = (2, 3, 4, 6, 10)  # seeds of a smaller study
+SIZED = ("posts", "documents")  # what a task learns from, by the column of its number
 FEWEST_LEFT = 2  # times as many seeds as a smaller study has, for studies to differ
 Row = dict[str, object]
 
@@ -35,15 +35,17 @@ A_LINK = (NEGATIVE, NEGLIGIBLE)  # wrong where a link is
 
 @dataclass(frozen=True)
 class Design:
-    """Rows that make one study: one transmission, number of posts, and way in which embeddings
-    differ (``planted stereotype``, or the name of a method).
+    """Rows that make one study: one transmission, number of posts or documents (``learned``, in
+    the column ``sized``), and way in which embeddings differ (``planted stereotype``, or the name
+    of a method).
 
     ``slices``: the rows by measure and query; ``seeds``: the seed of every row of a slice;
     ``controls``: the queries that have nothing to do with the task.
     """
 
     transmission: float
-    posts: int
+    sized: str
+    learned: int
     varied: str
     slices: dict[tuple[str, str], Rows]
     seeds: dict[tuple[str, str], Floats]
@@ -55,7 +57,7 @@ class Design:
         return {
             "varied": self.varied,
             "transmission": self.transmission,
-            "posts": self.posts,
+            self.sized: self.learned,
             "measure": measure,
             "query": query,
             "control": query in self.controls,
@@ -72,7 +74,8 @@ def designs(
     """Every design of the tables that has two embeddings or more."""
     joined = join_points(tables)
     joined = joined[joined["measure"].isin(confirmatory)]
-    for _, part in joined.groupby(["transmission", "posts"], sort=False):
+    sized = find_sized(joined)
+    for _, part in joined.groupby(["transmission", sized], sort=False):
         method = np.array(texts(part, "method"))
         modified = list(dict.fromkeys(method[method != CONTROL].tolist()))
         for varied in (PLANTED, *modified):
@@ -84,12 +87,18 @@ def designs(
             if len(rows) > 1:
                 yield Design(
                     numbers(rows, "transmission")[0].item(),
-                    int(numbers(rows, "posts")[0].item()),
+                    sized,
+                    int(numbers(rows, sized)[0].item()),
                     varied,
                     {_key(each): _rows(each, varied) for each in kept.values()},
                     {_key(each): numbers(each, "seed") for each in kept.values()},
                     controls,
                 )
+
+
+def find_sized(table: pd.DataFrame) -> str:
+    """The column that says how many posts or documents were learned from."""
+    return next(name for name in SIZED if name in table)
 
 
 def _key(part: pd.DataFrame) -> tuple[str, str]:
@@ -132,33 +141,39 @@ def whole_study(design: Design) -> list[Row]:
     ]
 
 
-def smaller_studies(design: Design, draws: int) -> list[Row]:
+def smaller_studies(
+    design: Design, draws: int, sizes: Sequence[int], *, apart: bool = False
+) -> list[Row]:
     """One row a slice and size: how often each verdict is reached, and a wrong one, by ``draws``
     studies of so many seeds, drawn without repetition within a study.
 
     Studies of m of n seeds share seeds with one another. The share over all of them varies no more
     than that over the n / m, rounded down, that share none (Hoeffding, 1963): intervals are
-    Wilson's for so many. Sizes are left out that are more than half of all seeds.
+    Wilson's for so many. ``apart``: these alone, in place of ``draws``. Sizes are left out that are
+    more than half of all seeds.
     """
     every = np.unique(np.concatenate(list(design.seeds.values())))
     rng = np.random.default_rng(0)
     rows: list[Row] = []
-    for size in SIZES:
+    for size in sizes:
         if size * FEWEST_LEFT > len(every):
             continue
-        chosen = np.array([rng.permutation(every)[:size] for _ in range(draws)])
+        disjoint = len(every) // size
+        if apart:
+            chosen = rng.permutation(every)[: disjoint * size].reshape(disjoint, size)
+        else:
+            chosen = np.array([rng.permutation(every)[:size] for _ in range(draws)])
         studies = [_verdicts(design, seeds) for seeds in chosen]
         embeddings = studies[0][1]
         reached = np.array([each for each, _ in studies])  # (draws, slices)
-        apart = len(every) // size
         for place, key in enumerate(design.slices):
             row: Row = design.names(key) | {"linked": design.linked(key), "seeds": size}
-            row |= {"embeddings": embeddings, "studies": draws, "apart": apart}
+            row |= {"embeddings": embeddings, "studies": len(chosen), "apart": disjoint}
             wrong = A_LINK if design.linked(key) else NO_LINK
             counted = {verdict: (verdict,) for verdict in VERDICTS}
             for name, verdicts in (counted | {"wrong": wrong}).items():
                 share = float(np.isin(reached[:, place], verdicts).mean())
-                row |= _columns(name, wilson(share, apart))
+                row |= _columns(name, wilson(share, disjoint))
             rows.append(row)
     return rows
 

@@ -8,13 +8,19 @@ import pytest
 
 from analysis.results import Tables
 from studies.calibration.control_figures import r_chart
-from studies.calibration.control_studies import PLANTED, designs, smaller_studies, whole_study
+from studies.calibration.control_studies import (
+    PLANTED,
+    Design,
+    designs,
+    smaller_studies,
+    whole_study,
+)
 
 SEEDS = 8
 LEVELS = (0.0, 0.2, 0.4, 0.6, 0.8)
 
 
-def make_tables() -> Tables:
+def make_tables(sized: str = "posts") -> Tables:
     """At transmission 1 the gap is level + noise, and so is the score of ``weat7``; that of
     ``control`` is noise, as every gap at transmission 0. Gaps and scores of a seed share a large
     error. A method ``balance`` with two doses stands beside.
@@ -33,7 +39,7 @@ def make_tables() -> Tables:
                 points.append(
                     {"point": key, "status": "done", "generated": True, "embedding": "word2vec"}
                     | {"method": method, "direction": direction, "dose": dose, "seed": seed}
-                    | {"transmission": transmission, "posts": 4_000, "task": "t"}
+                    | {"transmission": transmission, sized: 4_000, "task": "t"}
                     | {"unit_key": f"{seed} {method} {level}", "parent_key": parent}
                 )
                 for query, value in scores.items():
@@ -88,13 +94,13 @@ def test_a_stronger_link_is_drawn_darker_and_named_once() -> None:
     assert reds == sorted(reds, reverse=True)
 
 
+def linked_design(sized: str = "posts") -> Design:
+    found = designs(make_tables(sized), ("precision",), ("control",))
+    return next(each for each in found if each.transmission == 1)
+
+
 def test_smaller_studies_count_their_verdicts() -> None:
-    design = next(
-        each
-        for each in designs(make_tables(), ("precision",), ("control",))
-        if each.transmission == 1
-    )
-    table = pd.DataFrame(smaller_studies(design, 30))
+    table = pd.DataFrame(smaller_studies(linked_design(), 30, (2, 3, 4, 6, 10)))
     assert table["seeds"].unique().tolist() == [2, 3, 4], "at most half of the seeds"
     assert table["embeddings"].unique().tolist() == [10, 15, 20]
     weat = table[(table["query"] == "weat7") & (table["seeds"] == 4)].iloc[0]
@@ -104,3 +110,10 @@ def test_smaller_studies_count_their_verdicts() -> None:
     assert (weat["apart"], weat["positive_low"]) == (2, pytest.approx(0.342, abs=0.001))
     shares = table[["positive", "negative", "negligible", "inconclusive"]].sum(axis=1)
     assert shares.to_numpy() == pytest.approx(1)
+
+
+def test_studies_kept_apart_use_every_seed_once() -> None:
+    table = pd.DataFrame(smaller_studies(linked_design("documents"), 30, (3,), apart=True))
+    assert table["studies"].unique().tolist() == table["apart"].unique().tolist() == [2]
+    assert set(table["documents"]) == {4_000}
+    assert set(table.loc[table["query"] == "weat7", "positive"]) == {1.0}
