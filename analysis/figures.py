@@ -1,4 +1,4 @@
-"""Figures 3, 4 and 5 of Goldfarb-Tarrant et al. (2021) from the joined table of an experiment, each
+"""Figures 3 to 6 of Goldfarb-Tarrant et al. (2021) from the joined table of an experiment, each
 with its numbers beside it.
 """
 
@@ -54,6 +54,7 @@ POOLED = (
 Layout: TypeAlias = "tuple[pd.Series[str], pd.Series[str]]"  # each point's row and column
 MOST_COLUMNS = 6  # of panels; more, and nothing on a page of paper can be read
 MOST_POINTS = 30_000
+HELD_OUT = "held_out"  # the subset of a task's own test items, beside a challenge set
 MADE_FROM = ("point", "task", "embedding", "method", "direction", "dose", "wordset", "seed")
 VALUES = ("x", "x_low", "x_high", "y", "y_low", "y_high", "reason", "generated")
 NUMBERS = (*MADE_FROM, *SCORE, *GAP, *VALUES)
@@ -68,12 +69,14 @@ def draw_figures(
     suffixes: Sequence[str] = (".svg", ".png", ".pdf"),
     console: Console | None = None,
 ) -> list[Path]:
-    """Draw the three figures of every task, metric and convention into ``out`` in each format, with
+    """Draw the figures of every task, metric and convention into ``out`` in each format, with
     a CSV of its numbers; the paths written.
 
     * ``figure3``: rows: query; columns: embedding and gap of the ``confirmatory`` measures.
     * ``figure4``: rows: gap; columns: method, each with the unmodified embeddings.
     * ``figure5``: one panel per gap with every point of the task.
+    * ``figure6``: rows: gap; columns: subset of the test items (WinoBias: type1, type2), where
+      there are several.
 
     x is the intrinsic score and y the gap (the paper's figure 3 has them the other way round). More
     than six columns go to the rows. Of more than 30,000 points, in which nobody would see anything,
@@ -92,6 +95,8 @@ def draw_figures(
         figures = {3: _figure3(part, text, confirmatory), 5: _figure5(part, text)}
         if len({*texts(part, "method")} - {CONTROL}) > 1:  # else figure 5 shows the same
             figures[4] = _figure4(part, text)
+        if len({*texts(part, "subset")} - {"", HELD_OUT}) > 1:
+            figures[6] = _figure6(part[~part["subset"].isin(["", HELD_OUT])], text)
         for number, (data, of) in sorted(figures.items()):
             stem = re.sub(r"[^\w.-]+", "_", "_".join([f"figure{number}", *name])).strip("_")
             if len(data) > MOST_POINTS:
@@ -185,6 +190,14 @@ def _figure5(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartTe
     row, column = _narrow((part["gap_title"].str.slice(0, 0), part["gap_title"]), (groups, measure))
     data = part.assign(row=row, column=column, colour=part["method_title"], shape=part["embedding"])
     title, notes = f"{text.title}, all points", _pooled(part, text)
+    return data, text._replace(title=title, colour="method", shape="embedding", notes=notes)
+
+
+def _figure6(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartText]:
+    row = gap_titles(part.assign(subset=""))
+    data = part.assign(row=row, column=part["subset"], colour=part["method_title"])
+    data = data.assign(shape=part["embedding"])
+    title, notes = f"{text.title}, by type of test item", _pooled(part, text)
     return data, text._replace(title=title, colour="method", shape="embedding", notes=notes)
 
 

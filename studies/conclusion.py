@@ -117,8 +117,8 @@ def _figure(path: Path, chart: TopLevelMixin) -> str:
     """The drawing with its own title in its place, for those who do not see it."""
     data = base64.b64encode(path.read_bytes()).decode()
     name = html.escape(path.stem.replace("_", " "))
-    title = chart.to_dict().get("title", name)
-    text = html.escape(title if isinstance(title, str) else title["text"])
+    title = getattr(chart, "title", name)  # to_dict refuses charts of more than 5,000 rows
+    text = html.escape(title if isinstance(title, str) else getattr(title, "text", name))
     return (
         f'<figure><div class="wide"><img alt="{text}" src="data:image/svg+xml;base64,{data}">'
         f"</div><figcaption>{name}; its numbers: the CSV files beside this page</figcaption>"

@@ -35,6 +35,7 @@ CHOICES = [(group, path.stem) for group in GROUPS for path in sorted((CONF / gro
 GIVEN_IN_ITS_SWEEP = {
     "base_pairs_pretrained": ["embedding.path=vectors.txt"],
     "pretrained_audit": ["embedding.path=vectors.txt"],
+    "silhouettes_real": ["embedding.path=vectors.txt"],
     "score_properties_models": ["embedding.model=bert"],
 }
 MODEL = ["subject=language_model", "model=loaded", "model.model=bert"]

@@ -258,6 +258,11 @@ class EmbeddingCoherence(Metric):
     )
     others: ClassVar[tuple[Convention, ...]] = (
         Convention("wefe", f"{WEFE.source[:-1]} and p by Student's t.", {**WEFE.options, "p": "t"}),
+        Convention(
+            "bsa",
+            "Spliethöver & Wachsmuth (2021): on whatever words are found.",
+            {"min_found": 0.0},
+        ),
     )
     version: ClassVar[int] = 4
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 ROLES = ("X", "Y", "A", "B")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 USUAL = 40.0  # perplexity
+MARGIN = 45  # pixels around the words, for the last of a label
 
 
 def plane(
@@ -93,9 +94,10 @@ def _panel(query: Query, found: FoundQuery, places: Singles, title: str) -> Any:
     words = [(word, names[role]) for role in ROLES for word in found[role].words]
     table = pd.DataFrame(words, columns=["word", "set"]).assign(x=places[:, 0], y=places[:, 1])
     scale = alt.Scale(domain=[*names.values()], range=list(COLOURS))
+    around = alt.Scale(zero=False, nice=False, padding=MARGIN)
     base = alt.Chart(table, title=title, width=520, height=420).encode(
-        alt.X("x:Q", axis=None),
-        alt.Y("y:Q", axis=None),
+        alt.X("x:Q", axis=None, scale=around),
+        alt.Y("y:Q", axis=None, scale=around),
         alt.Color("set:N", title=None, scale=scale),
     )
     text = base.mark_text(align="left", dx=4, fontSize=8).encode(text="word:N")

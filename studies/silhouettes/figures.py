@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -28,7 +29,7 @@ def charts(pairs: Sequence[Pair], scored: pd.DataFrame, pilot: pd.DataFrame) -> 
     """``silhouettes_figure1`` (how the scores are read), ``silhouettes_QUERY`` (figure 2, and those
     of the paper's appendix) and ``silhouettes_runs`` (the pilot study).
 
-    Figures are of the first pair of models of each kind.
+    Figures are of the first pair of models of each kind; single models have no figure 1.
     """
     panels = [
         (pair.thinned(MOST_POINTS), _title(row))
@@ -36,7 +37,8 @@ def charts(pairs: Sequence[Pair], scored: pd.DataFrame, pilot: pd.DataFrame) -> 
         if not pair.reason
     ]
     first = [each for each in panels if each[0].seed == panels[0][0].seed]
-    drawn: dict[str, Drawing] = {"silhouettes_figure1": sketch(*first[0])} if first else {}
+    two = [each for each in first if each[0].there == MODELS]
+    drawn: dict[str, Drawing] = {"silhouettes_figure1": sketch(*two[0])} if two else {}
     by_query: dict[tuple[str, str], list[tuple[Pair, str]]] = {}
     for each in first:
         by_query.setdefault((each[0].models, each[0].about["query"]), []).append(each)
@@ -52,7 +54,9 @@ def charts(pairs: Sequence[Pair], scored: pd.DataFrame, pilot: pd.DataFrame) -> 
 def _title(row: dict[str, Any]) -> str:
     biased, unbiased, accurate = (short(row[name]) for name in SCORES)
     name = f"{row['metric']} {row['part']}".strip()
-    return f"{name}, {row['varied']}: robust {biased} / {unbiased}, accurate {accurate}"
+    two = f"{biased} / {unbiased}, accurate {accurate}"
+    scores = two if isfinite(row["score_unbiased"]) else biased
+    return f"{name}, {row['varied']}: robust {scores}"
 
 
 def sketch(pair: Pair, title: str) -> Drawing:
@@ -77,16 +81,17 @@ def panel_chart(panels: Sequence[tuple[Pair, str]]) -> Drawing:
     rows = pd.concat([curves([each]).assign(panel=title) for each, title in panels])
     runs = [
         {"panel": title, "size": size, "value": value, "run": f"{model} {run}", "model": model}
-        for model in MODELS
+        for model in pair.there
         for run, line in enumerate(pair.of(model).tolist())
         for size, value in zip(pair.sizes.tolist(), line, strict=True)
     ]
     lines = alt.Chart().transform_filter("isValid(datum.run)")
+    legend = LEGEND if pair.there == MODELS else None
     every = lines.mark_line(strokeWidth=0.4, opacity=0.35).encode(
-        _words(), _score("value"), alt.Detail("run:N"), colour("model", MODELS, legend=LEGEND)
+        _words(), _score("value"), alt.Detail("run:N"), colour("model", MODELS, legend=legend)
     )
     chart = (
-        alt.layer(every, *_bands())
+        alt.layer(every, *_bands(legend=legend))
         .properties(width=230, height=130)
         .facet(
             alt.Facet("panel:N", title=None, sort=[each for _, each in panels], header=HEADER),
@@ -106,9 +111,9 @@ def _score(field: str, title: str = "score") -> alt.Y:
     return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(zero=False))
 
 
-def _bands(title: str = "score") -> list[alt.Chart]:
+def _bands(title: str = "score", legend: alt.Legend | None = LEGEND) -> list[alt.Chart]:
     of_models = alt.Chart().transform_filter("isValid(datum.low)")
-    base = of_models.encode(_words(), colour("model", MODELS, legend=LEGEND))
+    base = of_models.encode(_words(), colour("model", MODELS, legend=legend))
     return [
         base.mark_area(opacity=0.25).encode(_score("low", title), alt.Y2("high")),
         base.mark_line(strokeWidth=2).encode(_score("mean", title)),

@@ -1,4 +1,4 @@
-"""The silhouettes of pairs of reference models, from the tables of a sweep."""
+"""The silhouettes of pairs of reference models, or of single models, from the tables of a sweep."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ class Pair:
     ``models``: which two, in words; ``about``: the metric, convention, query, part and kind of
     list (``varied``). ``sizes``: words in the lists, (sizes,); ``biased``, ``unbiased``: the
     values, (runs, sizes), all finite; ``left_out``: sizes at which some subset had none.
-    ``reason``: why there are no values, else empty.
+    ``reason``: why there are no values, else empty. A single model is the ``biased`` one, and the
+    other has no runs.
     """
 
     models: str
@@ -52,6 +53,11 @@ class Pair:
         """The metric and its query."""
         return " ".join(filter(None, (self.about[name] for name in ("metric", "query", "part"))))
 
+    @property
+    def there(self) -> tuple[str, ...]:
+        """Those of ``MODELS`` that have values."""
+        return tuple(model for model in MODELS if len(self.of(model)))
+
     def of(self, model: str) -> Floats:
         """The values on one of ``MODELS``, (runs, sizes)."""
         return self.biased if model == MODELS[0] else self.unbiased
@@ -64,18 +70,23 @@ class Pair:
 
 
 def read_pairs(tables: Tables, limits: Limits) -> list[Pair]:
-    """Every pair of points of two reference models, metric by metric.
+    """Every pair of points of two reference models, metric by metric; without ``subject=reference``
+    every point alone.
 
     ``limits``: the ends of a metric's scale, in the place of those that it declares. Raises
-    ``InputError`` where no silhouettes of two models are.
+    ``InputError`` where no silhouettes are, or those of one reference model alone.
     """
     probes = tables.probes[tables.probes["probe"] == "silhouettes"]
     points = tables.points[tables.points["status"] == "done"]
-    if not len(probes) or "reference" not in points:
-        raise InputError(
-            "no silhouettes of reference models; choose probe=silhouettes subject=reference"
-        )
+    if not len(probes):
+        raise InputError("no silhouettes; choose probe=silhouettes")
     found: list[Pair] = []
+    if "reference" not in points:
+        for _, one in points.groupby("point", sort=False):
+            about = (_named(one, one), texts(one, "seed")[0])
+            of_it = _by_key(probes[probes["point"].isin(texts(one, "point"))])
+            found += [_pair(*about, key, each, None, limits) for key, each in of_it.items()]
+        return found
     for (*_, seed), both in points.groupby(list(PAIR), sort=False):
         rows = dict(list(both.groupby("reference")))
         if set(MODELS) <= rows.keys():
@@ -125,20 +136,22 @@ def _fact(name: str, value: str) -> str:
 
 
 def _pair(
-    models: str,
+    named: str,
     seed: str,
     key: tuple[str, ...],
     biased: pd.DataFrame,
-    unbiased: pd.DataFrame,
+    unbiased: pd.DataFrame | None,
     limits: Limits,
 ) -> Pair:
     about = dict(zip(KEYS, key, strict=True))
-    reason = next(filter(None, texts(biased, "reason") + texts(unbiased, "reason")), "")
+    models = [biased] if unbiased is None else [biased, unbiased]
+    reason = next(filter(None, (text for each in models for text in texts(each, "reason"))), "")
     sizes = numbers(biased, "size")
-    values = [lists(each, "values").T for each in (biased, unbiased)]
-    if not reason and not np.array_equal(sizes, numbers(unbiased, "size")):
+    values = [lists(each, "values").T for each in models]
+    if not reason and not np.array_equal(sizes, numbers(models[-1], "size")):
         reason = "the models were asked about different words"
-    values = values if not reason else [np.empty((0, len(sizes)))] * 2
+    none = np.empty((0, len(sizes)))
+    values = [none, none] if reason else [*values, none][:2]
     complete = np.logical_and.reduce(np.isfinite(np.concatenate(values)), axis=0)
     if not reason and complete.sum() < 2:
         reason = "fewer than two sizes at which every subset has a score"
@@ -148,4 +161,4 @@ def _pair(
     scale = Scale(least, most, numbers(biased, "unbiased")[0].item())
     kept = [each[:, complete] for each in values]
     left_out = int((~complete).sum())
-    return Pair(models, seed, about, sizes[complete], kept[0], kept[1], scale, left_out, reason)
+    return Pair(named, seed, about, sizes[complete], kept[0], kept[1], scale, left_out, reason)

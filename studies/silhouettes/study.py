@@ -1,4 +1,4 @@
-"""How robust are word lists, and how accurate is a metric with them? Silhouettes of two models."""
+"""How robust are word lists, and how accurate is a metric with them? Silhouettes of models."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ NOTES = (
 
 @choice
 class SilhouetteAnalysis(Fileless):
-    """Bias Silhouette Analysis (Spliethöver & Wachsmuth, 2021), for ``subject=reference`` and
-    ``probe=silhouettes``.
+    """Bias Silhouette Analysis (Spliethöver & Wachsmuth, 2021), for ``probe=silhouettes``; accuracy
+    needs the two models of ``subject=reference``.
 
     Prints table 1 (robustness) and 2 (accuracy) and the pilot study over the number of runs; writes
     ``silhouettes.csv``, ``silhouettes_curves.csv``, ``silhouettes_runs.csv``, figures and
@@ -70,7 +70,8 @@ class SilhouetteAnalysis(Fileless):
             "silhouettes_runs": pilot,
         }
         title = "How robust are the word lists, and how accurate are the metrics?"
-        shown = {"Tables 1 and 2: robustness and accuracy": mean, "Fewer runs": pilot}
+        there = mean.dropna(axis="columns", how="all")
+        shown = {"Tables 1 and 2: robustness and accuracy": there, "Fewer runs": pilot}
         drawn = charts(pairs, scored, pilot)
         conclusion = Conclusion(title, answer(mean), found, shown, drawn, NOTES)
         return conclude(conclusion, tables.points, folder, console)
@@ -80,8 +81,8 @@ def answer(mean: pd.DataFrame) -> str:
     """One sentence: the most and the least accurate and robust instruments."""
     known = mean.dropna(subset=["accuracy"])
     if not len(known):
-        return "No metric has an accuracy here; the table says why."
-    named = known["metric"] + " (" + known["query"] + ", " + known["varied"] + ")"
+        return _of_one_model(mean.dropna(subset=["robustness_biased"]))
+    named = _instruments(known)
     best, worst = known["accuracy"].to_numpy().argmax(), known["accuracy"].to_numpy().argmin()
     at = known["accuracy"].to_numpy()
     robust = known[["robustness_biased", "robustness_unbiased"]].min(axis=1).to_numpy()
@@ -91,3 +92,20 @@ def answer(mean: pd.DataFrame) -> str:
         f" {at[worst]:.2f}; the least robust lists are those of {named.iloc[least]}, with"
         f" {robust[least]:.2f}."
     )
+
+
+def _of_one_model(known: pd.DataFrame) -> str:
+    """The most and the least robust lists."""
+    if not len(known):
+        return "No metric has a score here; the table says why."
+    named, at = _instruments(known), known["robustness_biased"].to_numpy()
+    best, least = at.argmax(), at.argmin()
+    return (
+        f"The most robust lists are those of {named.iloc[best]}, with {at[best]:.2f}, the least"
+        f" {named.iloc[least]}, with {at[least]:.2f}; accuracy needs a second model,"
+        " subject=reference."
+    )
+
+
+def _instruments(known: pd.DataFrame) -> pd.Series[str]:
+    return known["metric"] + " (" + known["query"] + ", " + known["varied"] + ")"

@@ -21,7 +21,8 @@ NO_ZERO = "it has no value that stands for no bias"
 
 
 def scores(pairs: Sequence[Pair], definition: Definition) -> pd.DataFrame:
-    """One row a pair of models, metric, query, part and kind of list.
+    """One row a pair of models, metric, query, part and kind of list; of a single model the scores
+    that need the other are NaN.
 
     ``words``: in the whole lists; ``steps``: sizes of subset, ``left_out``: those at which some
     subset has no score; ``mean_biased``, ``mean_unbiased``: the scores on the whole lists.
@@ -36,9 +37,10 @@ def _row(pair: Pair, definition: Definition) -> dict[str, object]:
     reason = pair.reason
     if not reason and not isfinite(found[0]):
         reason = NO_ENDS
-    elif not reason and not isfinite(found[2]):
+    elif not reason and len(pair.unbiased) and not isfinite(found[2]):
         reason = NO_ZERO
-    whole = [float(each[:, -1].mean()) if runs else nan for each in (pair.biased, pair.unbiased)]
+    ends = [pair.of(model)[:, -1] for model in MODELS]
+    whole = [float(each.mean()) if len(each) else nan for each in ends]
     row |= {"runs": runs, "words": pair.sizes[-1].item() if runs else nan}
     row |= {"steps": len(pair.sizes) if runs else 0, "left_out": pair.left_out}
     row |= {"score_biased": whole[0], "score_unbiased": whole[1]}
@@ -48,6 +50,8 @@ def _row(pair: Pair, definition: Definition) -> dict[str, object]:
 
 def _scored(pair: Pair, runs: int, definition: Definition) -> tuple[float, float, float]:
     biased, unbiased = pair.biased[:runs], pair.unbiased[:runs]
+    if not len(unbiased):
+        return robustness(pair.sizes, biased, pair.scale), nan, nan
     return (
         robustness(pair.sizes, biased, pair.scale),
         robustness(pair.sizes, unbiased, pair.scale),
@@ -78,9 +82,8 @@ def curves(pairs: Sequence[Pair]) -> pd.DataFrame:
         {"models": pair.models, "seed": pair.seed, **pair.about, "model": model, "size": size}
         | {"low": low, "mean": mean, "high": high}
         for pair in pairs
-        for model in MODELS
+        for model in pair.there
         for values in [pair.of(model)]
-        if len(values)
         for size, low, mean, high in zip(
             pair.sizes.tolist(),
             values.min(axis=0).tolist(),
@@ -95,8 +98,8 @@ def curves(pairs: Sequence[Pair]) -> pd.DataFrame:
 def fewer_runs(pairs: Sequence[Pair], definition: Definition) -> pd.DataFrame:
     """The pilot study: how far the scores of the first n runs lie from those of all runs.
 
-    One row a score and n: the mean and the largest absolute difference over all pairs, metrics and
-    kinds of list.
+    One row a score that there is and n: the mean and the largest absolute difference over all
+    pairs, metrics and kinds of list.
     """
     known = [pair for pair in pairs if not pair.reason]
     most = max((len(pair.biased) for pair in known), default=0)
@@ -105,8 +108,7 @@ def fewer_runs(pairs: Sequence[Pair], definition: Definition) -> pd.DataFrame:
     for n in range(EVERY, most, EVERY):
         apart = np.abs(np.array([_scored(pair, n, definition) for pair in known]) - whole)
         for name, column in zip(SCORES, apart.T, strict=True):
-            finite = column[np.isfinite(column)]
-            found = (finite.mean().item(), finite.max().item()) if len(finite) else (nan, nan)
-            row = {"score": name, "runs": n, "silhouettes": len(finite)}
-            rows.append(row | {"mean": found[0], "largest": found[1]})
+            if len(finite := column[np.isfinite(column)]):
+                row = {"score": name, "runs": n, "silhouettes": len(finite)}
+                rows.append(row | {"mean": finite.mean().item(), "largest": finite.max().item()})
     return pd.DataFrame(rows, columns=["score", "runs", "silhouettes", "mean", "largest"])

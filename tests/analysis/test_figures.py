@@ -129,6 +129,20 @@ def test_embeddings_of_one_model_share_a_panel(tables: Tables, tmp_path: Path) -
     assert set(columns) == {"recall gap", "precision gap"}
 
 
+def test_figure_6_has_one_column_per_type_of_test_item(
+    tables: Tables, tmp_path: Path, texts: Texts
+) -> None:
+    """Held-out items of the task itself are no type of the challenge set."""
+    subsets = ("type1", "type2", "held_out")
+    rows = pd.concat([tables.extrinsic.assign(subset=subset) for subset in subsets])
+    draw_figures(join_points(tables._replace(extrinsic=rows)), tmp_path, suffixes=[".svg"])
+    numbers = pd.read_csv(tmp_path / "figure6_hatespeech_en_weat.csv")
+    assert set(numbers["panel_column"]) == {"type1", "type2"}
+    assert set(numbers["panel_row"]) == {"recall gap", "precision gap"}
+    found = texts(tmp_path / "figure6_hatespeech_en_weat.svg")
+    assert {"type1", "type2", "recall gap", "precision gap"} <= set(found)
+
+
 def test_of_too_many_points_the_numbers_alone_are_written(
     tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

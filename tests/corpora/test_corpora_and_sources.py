@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from corpora.corpus import DatasetCorpus, TextCorpus
+from corpora.founta import Founta
 from corpora.gap import Gap
 from corpora.generated_documents import GeneratedChallenge, GeneratedOccupations
 from corpora.hatespeech import Davidson, HatEval
@@ -25,6 +26,7 @@ SOURCES = {
     DatasetSource("d"): False,
     DatasetSource("d", group="who"): True,
     Davidson("d.csv"): False,
+    Founta("f.csv"): False,
     HatEval("h", language="es"): False,
     GeneratedPosts(): True,
     GeneratedPosts(world="es_migrants"): True,
@@ -53,6 +55,7 @@ def test_sources_say_before_loading_whether_they_have_groups(source: Source) -> 
         (TableChallenge("t.csv", term="who", positive=("toxic",)), "'toxic' in column 'label'"),
         (Davidson("d.csv"), "hate speech or offensive language"),
         (Davidson("d.csv", positive=(1,)), "offensive language"),
+        (Founta("f.csv"), "abusive or hateful"),
         (HatEval("h", language="es"), "hate speech"),
         (GeneratedPosts(), "hate speech"),
         (HateCheck("h.csv"), "hate speech"),

@@ -42,8 +42,9 @@ def test_numbers_stand_beside_their_intervals() -> None:
 def test_a_page_holds_answer_tables_and_figures_and_asks_for_nothing(tmp_path: Path) -> None:
     words = pd.DataFrame({"of_word": ["<b>x</b>", "$y"], "value": [0.25, float("nan")]})
     long = pd.DataFrame({"n": range(MOST_ROWS + 7)})
-    chart = alt.Chart(words).mark_point().encode(x="value:Q")
-    chart = chart.properties(title="A < B")
+    many = pd.DataFrame({"value": range(5_001)})  # more than altair takes unasked
+    chart = alt.Chart(many).mark_point().encode(x="value:Q")
+    chart = chart.properties(title=alt.TitleParams("A < B", subtitle="C"))
     found = Conclusion(
         "A & B", "It <holds>.", {"words": words}, {"W": words, "L": long}, {"f": chart}, ["a note"]
     )
@@ -70,7 +71,7 @@ def test_a_page_holds_answer_tables_and_figures_and_asks_for_nothing(tmp_path: P
         (Control(), "choose source=generated_link"),
         (Calibration(), "plant something known"),
         (ScoreProperties(), "choose probe=score_properties"),
-        (SilhouetteAnalysis(), "choose probe=silhouettes subject=reference"),
+        (SilhouetteAnalysis(), "choose probe=silhouettes"),
     ],
 )
 def test_where_nothing_was_examined_it_says_what_to_choose(

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
 
 from analysis.frame import numbers
 from analysis.results import Tables
 from files import InputError
+from files.vectors import keyed, save_vectors
+from intrinsic.wordsets import load_query
 from studies.silhouettes.pairs import read_pairs
 from studies.silhouettes.scores import Scale, accuracy, robustness
+from studies.silhouettes.study import SilhouetteAnalysis
 from studies.silhouettes.table import fewer_runs, scores
+
+if TYPE_CHECKING:
+    from tests.conftest import Train
 
 # Worked by hand: three runs of a model, and another model's means
 SIZES = np.array([2.0, 4.0, 6.0])
@@ -163,6 +172,43 @@ def test_fewer_runs_come_nearer_to_all(tmp_path: Path) -> None:
     ten, twenty = numbers(table[table["score"] == "robustness_biased"], "mean")
     assert twenty <= ten
     assert (numbers(table, "largest") >= numbers(table, "mean")).all()
+
+
+def test_a_model_without_a_counterpart_has_robustness_alone(tmp_path: Path) -> None:
+    two = make_tables(1)
+    points = two.points[two.points["reference"] == "biased"].drop(columns="reference")
+    one = two._replace(points=points.assign(embedding="mine.vec"))
+    pairs = read_pairs(one, {})
+    assert {(pair.models, len(pair.unbiased)) for pair in pairs} == {
+        ("mine.vec, stereotype 0.8", 0)
+    }
+    alone, both = scores(pairs, "printed"), scores(read_pairs(two, {}), "printed")
+    assert alone["robustness_biased"].equals(both["robustness_biased"])
+    assert alone["accuracy"].isna().all()
+    assert alone["reason"].tolist() == ["", "its scale has no ends; give them in study.limits", ""]
+    assert set(fewer_runs(pairs, "printed")["score"]) == {"robustness_biased"}
+    out = io.StringIO()
+    written = SilhouetteAnalysis().conclude(one, tmp_path, Console(file=out, width=200))
+    assert "The most robust lists are those of weat (q, targets), with" in out.getvalue()
+    drawn = {path.stem for path in written if path.suffix == ".svg"}
+    assert drawn == {"silhouettes_q", "silhouettes_runs"}
+
+
+def test_any_vectors_with_one_command(tmp_path: Path, train: Train) -> None:
+    asked = ("gender_bsa", "ethnicity_bsa", "religion_bsa")
+    sets = [each for name in asked for each in load_query(name).sets.values()]
+    words = list(dict.fromkeys(word for each in sets for word in each.words))
+    rng = np.random.default_rng(0)
+    save_vectors(
+        keyed(words, rng.normal(size=(len(words), 5)).astype(np.float32)), tmp_path / "v.vec"
+    )
+    ended = train("+experiment=silhouettes_real", "vectors=[v.vec]", "probe.runs=2")
+    assert ended.status == 0, ended
+    table = pd.read_csv(tmp_path / "results" / "silhouettes_real" / "silhouettes.csv")
+    assert len(table) == 18
+    assert set(table["query"].str.removesuffix("_one_list")) == {*asked}
+    assert table["robustness_biased"].between(0, 1).all()
+    assert table["reason"].isna().all()
 
 
 def test_one_reference_model_is_refused() -> None:

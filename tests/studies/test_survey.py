@@ -120,7 +120,7 @@ def test_the_experiment_on_two_files(
     names = list(
         dict.fromkeys(
             word
-            for query in ("weat3", "weat7", "names_professions")
+            for query in ("weat3_sesari", "weat7", "ect_sesari")
             for each in load_query(query).sets.values()
             for word in each.words
         )
@@ -141,7 +141,7 @@ def test_the_experiment_on_two_files(
     assert ended.value.code in (0, None), capsys.readouterr()
     table = pd.read_csv(tmp_path / "results" / "pretrained_audit" / "survey.csv")
     assert table["dim"].tolist() == [5, 10]
-    assert table[["weat3", "weat7", "ect"]].notna().all(axis=None)
+    assert table[["weat3_sesari", "weat7", "ect_sesari"]].notna().all(axis=None)
     assert (tmp_path / "results" / "pretrained_audit" / "figures" / "figure2_ect.svg").exists()
 
 
