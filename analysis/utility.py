@@ -34,8 +34,8 @@ def useless(joined: pd.DataFrame, utility: str) -> str:
     if value >= constant + LEAST_ABOVE:
         return ""
     return (
-        f"{measure_title(utility)} is {short(value)}, and {short(constant)} for calling all items"
-        f" the same; a verdict takes {short(LEAST_ABOVE)} more than that"
+        f"{measure_title(utility)} is {short(value)}, where calling all items the same has"
+        f" {short(constant)}; a verdict takes {short(LEAST_ABOVE)} more than that"
     )
 
 
@@ -66,7 +66,8 @@ def _level(rows: pd.DataFrame, utility: str) -> Iterator[str]:
     value, constant = (float(whole[name].mean()) for name in ("value", "constant"))
     if not isfinite(constant):
         return
-    yield f"{measure_title(utility)} {short(value)}, {short(constant)} for calling all the same"
+    same = f"where calling all items the same has {short(constant)}"
+    yield f"{measure_title(utility)} {short(value)}, {same}"
     gaps = rows[rows["kind"] == "gap"]
     groups = dict.fromkeys([*gaps["privileged"], *gaps["unprivileged"]])
     for measure, what in (("base_rate", "base rate"), ("fpr", "false positive rate")):

@@ -129,10 +129,9 @@ def unmodified(run: str) -> str:
     extrinsic = of.extrinsic[of.extrinsic["point"].isin(plain)]
     rows = []
     for title, part in scores.assign(title=score_titles(scores)).groupby("title", sort=False):
-        lost = dict.fromkeys(
-            word for words in part["lost"] for word in str(words or "").split(", ")
-        )
-        without = f"without {', '.join(filter(None, lost))}" if any(lost) else ""
+        every = {word.strip() for words in part["lost"] for word in str(words or "").split(",")}
+        lost = ", ".join(sorted(every - {""}))
+        without = f"without {lost}" if lost else ""
         rows.append({"what": str(title), "mean (range)": _spread(part["value"]), "note": without})
     values = extrinsic[extrinsic["kind"] == "value"]
     for measure, group in (("f1", ALL), ("base_rate", ""), ("fpr", ""), ("conll_f1", ALL)):

@@ -31,7 +31,7 @@ def test_a_task_that_hardly_beats_a_constant_classifier_gets_no_verdict(
     tables: Tables, f1: float, refused: bool
 ) -> None:
     joined = join_points(with_constant(tables, f1, 0.593))
-    why = "F1 is .62, and .59 for calling all items the same; a verdict takes .05 more than that"
+    why = "F1 is .62, where calling all items the same has .59; a verdict takes .05 more than that"
     assert useless(joined, "f1") == (why if refused else "")
     judged = [each for each in correlate_slices(joined) if each.confirmatory]
     assert judged
@@ -60,5 +60,5 @@ def test_the_task_is_described_in_one_sentence(tables: Tables) -> None:
     )
     tables = tables._replace(extrinsic=pd.concat([tables.extrinsic, groups], ignore_index=True))
     [said] = describe_task(tables, "f1")
-    assert said.startswith("Unmodified models: F1 .62, .59 for calling all the same; base rate ")
-    assert "male .40, female .50; false positive rate male .20, female .30" in said
+    assert said.startswith("Unmodified models: F1 .62, where calling all items the same has .59; ")
+    assert "base rate male .40, female .50; false positive rate male .20, female .30" in said
