@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 BLOCK = re.compile(r"(<!-- (?P<name>[\w ./-]+) -->\n)(?P<body>.*?)(<!-- end -->)", re.DOTALL)
-ONE_TEST = ("weat6b", "weat7", "weat8", "gender_es", "gender_pleasant_es")  # words of one test
+ONE_TEST = ("weat6b", "weat7", "weat8", "gender_es", "gender_pleasant_es", "migrant_es")  # their own words
 
 
 @cache

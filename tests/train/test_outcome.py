@@ -59,7 +59,7 @@ def test_options_tell_what_decides_a_point_but_its_seed(tmp_path: Path) -> None:
             words=WordChoice("mine", file=str(words)),
         )
         written = plan(tmp_path / "store", subject=subject, task=TASK, seed=seed).options()
-        return [json.loads(written[f"{name}_options"]) for name in ("base", "method", "task")]
+        return [json.loads(written[f"{name}_options"]) for name in ("parent", "method", "task")]
 
     base, method, task = options()
     assert (base["vectors.dim"], method["modified.epochs"], task["posts.posts"]) == (8, 5, 400)
