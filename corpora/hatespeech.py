@@ -69,8 +69,8 @@ class HatEval(MayLackSplit):
 
     ``group="target"``: in the English train and dev files tweets against immigrants come first and
     those against women after them, by the order of their ids (``FIRST_ABOUT_WOMEN``), so that whom
-    a tweet targets is known: groups women and migrants, and none for the test tweets, which come
-    mixed. Else the collection does not say it: see ``extrinsic.keywords``. Within one target the
+    a tweet targets is known: groups women and migrants, and no group for the test tweets, which
+    come mixed. Else the collection does not say it: see ``extrinsic.keywords``. Within one target the
     order of the file gives the label away; posts come shuffled and with new ids.
     """
 
@@ -139,7 +139,10 @@ class HatEval(MayLackSplit):
             table = pd.concat([train, dev])
         if self.cross_validate and "split" in table:
             table = table.drop(columns="split")
-        return self.prepare(table, self.folder, (), seed=seed)
+        posts = self.prepare(table, self.folder, (), seed=seed)
+        if self.group:
+            posts["group"] = posts["group"].mask(posts["group"] == "none")  # not known
+        return posts
 
     def _read(self, path: Path) -> pd.DataFrame:
         # Tweets hold lone quotation marks: read with quoting on, a mark would swallow the rows up

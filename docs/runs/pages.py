@@ -29,7 +29,14 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 BLOCK = re.compile(r"(<!-- (?P<name>[\w ./-]+) -->\n)(?P<body>.*?)(<!-- end -->)", re.DOTALL)
-ONE_TEST = ("weat6b", "weat7", "weat8", "gender_es", "gender_pleasant_es", "migrant_es")  # their own words
+ONE_TEST = (
+    "weat6b",
+    "weat7",
+    "weat8",
+    "gender_es",
+    "gender_pleasant_es",
+    "migrant_es",
+)  # their own words
 
 
 @cache
@@ -133,7 +140,9 @@ def unmodified(run: str) -> str:
         lost = ", ".join(sorted(every - {""}))
         without = f"without {lost}" if lost else ""
         rows.append({"what": str(title), "mean (range)": _spread(part["value"]), "note": without})
+    gaps = extrinsic[extrinsic["kind"] == "gap"]
     values = extrinsic[extrinsic["kind"] == "value"]
+    values = values[values["group"].isin([ALL, *gaps["privileged"], *gaps["unprivileged"]])]
     for measure, group in (("f1", ALL), ("base_rate", ""), ("fpr", ""), ("conll_f1", ALL)):
         own = values[values["measure"] == measure]
         for name, part in own.groupby("group", sort=False):
@@ -145,7 +154,6 @@ def unmodified(run: str) -> str:
             if np.isfinite(constant).any():
                 told = f"{what} of calling all the same"
                 rows.append({"what": told, "mean (range)": short(float(np.nanmean(constant)), 3)})
-    gaps = extrinsic[extrinsic["kind"] == "gap"]
     for title, part in gaps.assign(title=gap_titles(gaps)).groupby("title", sort=False):
         made = part["from_base_rates"].mean() if "from_base_rates" in part else np.nan
         note = f"{short(float(made), 3)} by base rates alone" if np.isfinite(made) and made else ""

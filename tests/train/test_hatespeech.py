@@ -112,8 +112,8 @@ def test_a_label_dose_reaches_the_classifier_of_a_challenge_set(
 def test_words_are_set_against_the_groups_that_are_annotated() -> None:
     posts = pd.DataFrame(
         {
-            "text": ["she left", "her house", "a woman", "nobody", "he left", "she and he"],
-            "group": ["women", "migrants", "women", "women", "men", "women"],
+            "text": ["she left", "her house", "a woman", "nobody", "he left", "she and he", "she"],
+            "group": ["women", "migrants", "women", "women", "men", "women", None],
         }
     )
     lines = describe_agreement(posts, MentionTagger())

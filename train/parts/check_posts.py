@@ -105,14 +105,15 @@ def describe_oddities(posts: pd.DataFrame) -> list[str]:
 
 
 def describe_agreement(posts: pd.DataFrame, tagger: Tagger) -> list[str]:
-    """How often the words of a tagger find the group that is annotated in the column ``group``: for
-    each group that both name, of the posts with its words, and of those annotated, the share that
-    are both, with Wilson's intervals.
+    """How often the words of a tagger find the group that is annotated in the column ``group``,
+    among the posts where that is not missing: for each group that both name, of the posts with its
+    words, and of those annotated, the share that are both, with Wilson's intervals.
     """
     from analysis.groups import alike  # what is said of posts loads where there are some
     from analysis.show import estimate
     from extrinsic.measures import MEASURES
 
+    posts = posts[posts["group"].notna()]
     annotated, tagged = posts["group"].astype(str), tagger.tag(posts)["group"].astype(str)
     lines = []
     for group in sorted({*annotated}):
