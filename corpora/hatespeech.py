@@ -67,10 +67,10 @@ class HatEval(MayLackSplit):
     Spanish test labels are not public: train and dev are cross-validated, or a ``test_share`` of
     them is held out.
 
-    ``group="target"``: in the English train and dev files tweets against immigrants come first and
-    those against women after them, by the order of their ids (``FIRST_ABOUT_WOMEN``), so that whom
-    a tweet targets is known: groups women and migrants, and no group for the test tweets, which
-    come mixed. Else the collection does not say it: see ``extrinsic.keywords``. Within one target the
+    ``group="target"``: in the English train and dev files tweets about immigrants come first and
+    those about women after them, by the order of their ids (``FIRST_ABOUT_WOMEN``), so that whom a
+    tweet targets is known: groups women and migrants, and no group for the test tweets, which come
+    mixed. Else the collection does not say it: see ``extrinsic.keywords``. Within one target the
     order of the file gives the label away; posts come shuffled and with new ids.
     """
 

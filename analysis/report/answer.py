@@ -19,6 +19,7 @@ from analysis.naming import (
     ORIGINAL,
     SCORE,
     SLICE_COLUMNS,
+    UTILITY,
     capital,
     counted,
     gap_titles,
@@ -27,6 +28,7 @@ from analysis.naming import (
 )
 from analysis.show import estimate, short
 from analysis.summary import by_gap, join_scores, scores_by_way, verdicts_of
+from analysis.utility import describe_task
 from analysis.verdict import FEWEST_DF, INCONCLUSIVE, NEGATIVE, NEGLIGIBLE, POSITIVE
 
 if TYPE_CHECKING:
@@ -97,7 +99,8 @@ def no_answer(scores: Sequence[str], gaps: Sequence[str], tables: Tables) -> Car
 
 def unmodified_gaps(tables: Tables) -> list[Line]:
     """For each gap its mean over the unmodified models, its range, and who is worse off:
-    ``precision gap``, ``worse for female by .09 on average, from .01 to .17 in 10 models``.
+    ``precision gap``, ``worse for female by .09 on average, from .01 to .17 in 10 models``; and how
+    well the task is done.
     """
     points = tables.points
     plain = (points["status"] == "done") & points["label_method"].isin(["", CONTROL])
@@ -111,7 +114,8 @@ def unmodified_gaps(tables: Tables) -> list[Line]:
         means = part.groupby(model, sort=False)["value"].mean()
         name = f"{task} {title}" if several else str(title)
         lines.append((capital(name), _size(means.tolist(), *text_rows(part, GROUPS)[0])))
-    return _shown(lines) or [("", "No unmodified model has a gap.")]
+    said = _shown(lines) or [("", "No unmodified model has a gap.")]
+    return [*said, *(("", each) for each in describe_task(tables, UTILITY))]
 
 
 def _size(values: Sequence[float], privileged: str, unprivileged: str) -> str:
