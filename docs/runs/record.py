@@ -12,8 +12,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from analysis.declaration import SETTINGS
+from biasbridge.cli.correlate import main as correlate
+
 LEFT_OUT = ("error", "refused", "intrinsic_key", "extrinsic_key")  # an error may name a file
-COPIED = ("correlation.json", "correlations.csv")
 
 
 def main(results: Path, out: Path) -> None:
@@ -25,8 +27,8 @@ def main(results: Path, out: Path) -> None:
         if "resampled" in table:
             table["resampled"] = [np.float32(np.round(each, 4)) for each in table["resampled"]]
         table.to_parquet(out / f"{name}.parquet", compression="zstd")
-    for name in COPIED:
-        shutil.copy(results / name, out / name)
+    shutil.copy(results / SETTINGS, out / SETTINGS)
+    correlate([str(out), "--out", str(out / "correlations.csv")])
 
 
 if __name__ == "__main__":
