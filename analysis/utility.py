@@ -62,7 +62,8 @@ def describe_task(tables: Tables, utility: str) -> list[str]:
 
 def _level(rows: pd.DataFrame, utility: str) -> Iterator[str]:
     values = rows[rows["kind"] == "value"]
-    whole = values[(values["group"] == ALL) & (values["measure"] == utility)]
+    own = (values["group"] == ALL) & (values["measure"] == utility)
+    whole = values[own].drop_duplicates("point")  # on a challenge set: of the task's own test items
     value, constant = (float(whole[name].mean()) for name in ("value", "constant"))
     if not isfinite(constant):
         return

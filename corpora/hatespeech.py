@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Literal
 
+import numpy as np
 import pandas as pd
 
 from corpora.kinds import HATE_SPEECH, OneFile
@@ -148,12 +149,15 @@ class HatEval(MayLackSplit):
         # Tweets hold lone quotation marks: read with quoting on, a mark would swallow the rows up
         # to the next one.
         table = read_table(path, separator="\t", quoted=False)
-        posts = pick_columns(table, {"text": "text", "label": "HS", "id": "id"}, str(path))
-        numbers = posts.pop("id").astype(int)
+        columns = {"text": "text", "label": "HS"}
         if self.group is None:
-            return posts
-        first = FIRST_ABOUT_WOMEN[path.stem]
-        return posts.assign(group=["women" if each >= first else "migrants" for each in numbers])
+            return pick_columns(table, columns, str(path))
+        posts = pick_columns(table, {**columns, "id": "id"}, str(path))
+        numbers = pd.to_numeric(posts.pop("id"), errors="coerce")
+        if numbers.isna().any():
+            raise InputError(f"{path}: an id is no number; source.group=target goes by their order")
+        about_women = numbers >= FIRST_ABOUT_WOMEN[path.stem]
+        return posts.assign(group=np.where(about_women, "women", "migrants"))
 
     def _test(self) -> pd.DataFrame:
         text_path, label_path = self.files()[2:4]

@@ -80,7 +80,7 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> pd.DataFrame:
 
     ``constant``, of the F1 and accuracy of a group: what calling all its items the same reaches.
     ``from_base_rates``, of a gap: what it would be if both groups had the recall and false positive
-    rate of all items, so that only their base rates differed.
+    rate of both together, so that only their base rates differed.
 
     ``low`` and ``high`` are Wilson's score interval (see ``extrinsic.measures``), of a gap
     Newcombe's (``extrinsic.intervals``), of an AUC see ``extrinsic.ranking``; of "largest" and

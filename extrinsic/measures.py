@@ -101,11 +101,12 @@ def constant_value(measure: str, cells: Counts) -> float:
     return float(np.nanmax(MEASURES[measure].values(same)))
 
 
-def from_base_rates(measure: str, one: Counts, other: Counts, every: Counts) -> float:
+def from_base_rates(measure: str, one: Counts, other: Counts) -> float:
     """The measure of one side minus that of the other if both had the recall and false positive
-    rate of ``every`` item: what their base rates alone would make. Cells (4,); NaN where there is
-    no such rate.
+    rate of both together: what their base rates alone would make. Cells (4,); NaN where there is no
+    such rate.
     """
+    every = one + other
     with np.errstate(invalid="ignore"):
         rates = np.array([every[FP] / (every[TN] + every[FP]), every[TP] / (every[FN] + every[TP])])
 

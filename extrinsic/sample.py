@@ -201,8 +201,7 @@ class Sample:
         """See ``extrinsic.measures.from_base_rates``; NaN of an AUC."""
         if measure not in MEASURES:
             return nan
-        sides = (self.cells(side) for side in (one, other, Side(ALL)))
-        return from_base_rates(measure, *sides)
+        return from_base_rates(measure, self.cells(one), self.cells(other))
 
     def resampled_difference(self, measure: str, one: Side, other: Side) -> list[float]:
         """The same over the resamples; empty for an AUC, and where there are none."""

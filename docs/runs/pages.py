@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from analysis.correlate import correlate_slices
 from analysis.declaration import Declaration
@@ -21,8 +22,6 @@ from analysis.results import read_tables
 from analysis.show import estimate, p_value, short
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from analysis.effects import Effect
     from analysis.findings import Finding
     from analysis.frame import Tables
@@ -79,8 +78,6 @@ def markdown(rows: Sequence[dict[str, str]]) -> str:
 
 def slices(run: str) -> str:
     """The confirmatory slices."""
-    import pandas as pd
-
     found = findings(run)
     names = pd.DataFrame([each.names for each in found])
     rows = [
@@ -101,8 +98,6 @@ def slices(run: str) -> str:
 
 def more(run: str) -> str:
     """What else is to be known of these slices."""
-    import pandas as pd
-
     found = findings(run)
     names = pd.DataFrame([each.names for each in found])
     rows = [
@@ -136,7 +131,9 @@ def unmodified(run: str) -> str:
     extrinsic = of.extrinsic[of.extrinsic["point"].isin(plain)]
     rows = []
     for title, part in scores.assign(title=score_titles(scores)).groupby("title", sort=False):
-        every = {word.strip() for words in part["lost"] for word in str(words or "").split(",")}
+        every = {
+            word.strip() for words in part["lost"].fillna("") for word in str(words).split(",")
+        }
         lost = ", ".join(sorted(every - {""}))
         without = f"without {lost}" if lost else ""
         rows.append({"what": str(title), "mean (range)": _spread(part["value"]), "note": without})
@@ -165,8 +162,6 @@ def conditions(run: str) -> str:
     """How far each method at its full dose moved the first score, the gaps declared and the task's
     utility, over all parents; with the words of all tests.
     """
-    import pandas as pd
-
     kept = [
         each
         for each in moved(run)
@@ -195,11 +190,35 @@ def conditions(run: str) -> str:
     return markdown(wide.astype(str).to_dict("records"))
 
 
+def visible(run: str) -> str:
+    """The declared slices without the linear changes that can be undone: of erasers the whole dose
+    alone. Exploratory.
+    """
+    table = joined(run)
+    kept = table["method"].isin(["none", "attract_repel"]) | (
+        (table["direction"] == "debias") & (table["dose"] == 1)
+    )
+    found = correlate_slices(table[kept], declared(run))
+    found = [each for each in found if each.confirmatory]
+    names = pd.DataFrame([each.names for each in found])
+    rows = [
+        {
+            "score": score,
+            "gap": gap.removesuffix(" gap"),
+            "conditions": str(each.n_conditions),
+            "r_rm": estimate(*each.within.interval),
+        }
+        for each, score, gap in zip(found, score_titles(names), gap_titles(names), strict=True)
+    ]
+    return markdown(rows)
+
+
 TABLES: dict[str, Callable[[str], str]] = {
     "slices": slices,
     "more": more,
     "unmodified": unmodified,
     "conditions": conditions,
+    "visible": visible,
 }
 
 
