@@ -98,7 +98,8 @@ def test_correlations_are_those_of_the_tables(run: str, tmp_path: Path) -> None:
     )
     columns = [*ESTIMATES, "verdict"]
     pd.testing.assert_frame_equal(again[columns], recorded[columns])
-    assert effects([str(RUNS / run)]) == 0
+    if set(read_tables(RUNS / run).points["method"]) != {"none"}:
+        assert effects([str(RUNS / run)]) == 0
     assert before == {path: path.stat().st_mtime_ns for path in (RUNS / run).iterdir()}
 
 
