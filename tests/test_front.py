@@ -28,7 +28,7 @@ GROUPS: tuple[str, ...] = ("subject", "corpus", "embedding", "debias", "words", 
 GROUPS += ("task", "source", "groups", "classifier", "study")
 OF_COREFERENCE = ("documents", "challenge", "resolver")
 GROUPS += OF_COREFERENCE
-CHALLENGES_OF_COREFERENCE = ("gap", "generated", "winobias", "winogender")
+CHALLENGES_OF_COREFERENCE = ("gap", "generated", "generated_link", "winobias", "winogender")
 CHOICES = [(group, path.stem) for group in GROUPS for path in sorted((CONF / group).glob("*.yaml"))]
 # What a choice cannot do without: values for the fields that its YAML leaves open, and a debiasing
 # method that goes with it.
