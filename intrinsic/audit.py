@@ -12,6 +12,7 @@ import pandas as pd
 
 from files import InputError, nearest
 from files.language import UNDETERMINED, guess_language
+from intrinsic.conventions import EVERY
 from intrinsic.frequent_words import forget_frequent
 from intrinsic.metrics.every import METRICS
 from intrinsic.metrics.utility import SemanticQuality
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from intrinsic.wordsets import Query
 
 LANGUAGES = ("de", "en", "es", "hr", "it", "ru", "tr")
-EVERY = "all"  # conventions, side by side
 FREQUENT = 200  # words from which a language is guessed
 NAMED = re.compile(r"(?:^|[._-])(" + "|".join(LANGUAGES) + r")(?=[._-]|$)")
 

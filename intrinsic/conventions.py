@@ -13,6 +13,7 @@ from files.choice import FieldError
 from intrinsic.score import About  # noqa: TC001 (read when a choice is made)
 
 Option = bool | int | float | str
+EVERY = "all"  # conventions of a metric, side by side
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from files import Choice, InputError, nearest
 from files.choice import FieldError, lacks
 from files.printable import CONTROL
 from files.rooms import importable
+from intrinsic.conventions import EVERY, ByConvention
 from intrinsic.probe import AnyMetric, Probe
 from train.parts.part import Subject, Task
 from train.parts.task_words import TaskWords
@@ -54,7 +55,9 @@ def to_point(tree: Tree, written: Tree) -> Point:
         kind = find_class(unused.get(TARGET), "challenge").__name__
         raise InputError(f"challenge={kind} tests a task, and there is none; leave one of them out")
     _check_name(str(tree["name"]))
-    metrics = (read(node, f"intrinsic.{name}") for name, node in chosen.items())
+    metrics = (
+        read(node, f"intrinsic.{name}") for name, each in chosen.items() for node in _by_name(each)
+    )
     try:
         return Point(
             experiment=tree["name"],
@@ -67,6 +70,15 @@ def to_point(tree: Tree, written: Tree) -> Point:
         )
     except FieldError as error:
         raise InputError(str(error).replace("experiment=", "name=")) from error
+
+
+def _by_name(node: object) -> list[Tree]:
+    """The node of a metric; where its convention is ``all`` one for each of them."""
+    if not (isinstance(node, Mapping) and node.get("convention") == EVERY):
+        return [cast("Tree", node)]
+    metric = find_class(node.get(TARGET), "intrinsic")
+    named = metric.conventions() if issubclass(metric, ByConvention) else {"default": None}
+    return [{**node, "convention": name} for name in named]
 
 
 def _check_name(name: str) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from corpora.truths import Half
 from files import InputError, choice
-from files.choice import Count, Fileless, Positive, Share
+from files.choice import Count, Fileless, Positive, Share, Whole
 from files.text import read_lines
 from train.device import one_thread
 from train.planted_probe import (
@@ -79,8 +79,9 @@ class TinyModel(Fileless):
     batch: Count = 64
     learning_rate: Positive = 2e-3
     masked: Share = 0.15
-    steps: Count = 6_000  # at most
+    steps: Whole = 6_000  # at most; where not until_learned exactly
     settle: Count = 500  # of them the last, in which the learning rate falls to 0
+    until_learned: bool = True  # of what is planted; False: stopped after steps, at the full rate
 
     version: ClassVar[int] = 1
 
@@ -93,16 +94,22 @@ class TinyModel(Fileless):
         """``tiny_`` and the architecture."""
         return f"tiny_{self.architecture}"
 
+    def facts(self) -> Facts:
+        """The column ``training_steps``, where training was stopped after so many; of 0 the weights
+        are random.
+        """
+        return {} if self.until_learned else {"training_steps": self.steps}
+
     def train(
         self, corpus: Path, out: Path, *, seed: int, truths: Mapping[str, PlantedTerm] | None = None
     ) -> Facts:
         """Write a folder with the model and its tokenizer, trained on a file of one tokenised
         sentence a line, and ``training.json``: what is given back, but for the seconds.
 
-        Without ``truths``: for ``steps`` steps. With what is planted in the corpus: until the model
-        has learned it, by the terms of the calibration half (see ``train.planted_probe``). Once it
-        nearly has, the learning rate falls to 0 within ``settle`` steps; if it then has not, it
-        rises again. Loss does not tell: it converges long before.
+        Without ``truths``: for ``steps`` steps. With what is planted in the corpus, and
+        ``until_learned``: until the model has learned it, by the terms of the calibration half (see
+        ``train.planted_probe``). Once it nearly has, the learning rate falls to 0 within ``settle``
+        steps; if it then has not, it rises again. Loss does not tell: it converges long before.
 
         The same seed gives the same bytes on one machine; torch has one thread. Raises
         ``InputError`` where ``steps`` were not enough.
@@ -167,13 +174,14 @@ class TinyModel(Fileless):
     ) -> Facts:
         """Train; how it went. The weights end as their running mean."""
         training = _Training(self, model, tokenizer, truths)
+        awaited = truths if self.until_learned else None  # what training goes on until it knows
         falls = None if truths else max(0, self.steps - self.settle)
         step = 0
         for step, rows in enumerate(_batches(lines, self.batch, self.steps), 1):
             training.step(rows, self._rate(step, falls))
-            if not truths or step % CHECKED:
+            if not awaited or step % CHECKED:
                 continue
-            found = training.fits(_half(truths, "calibration"), DECISIVE)
+            found = training.fits(_half(awaited, "calibration"), DECISIVE)
             if falls is None:
                 if all(each.near for each in found.values()):
                     falls = step
@@ -183,8 +191,8 @@ class TinyModel(Fileless):
                     break
                 falls = None
         else:
-            if truths:
-                found = training.fits(_half(truths, "calibration"), DECISIVE)
+            if awaited:
+                found = training.fits(_half(awaited, "calibration"), DECISIVE)
                 raise InputError(self._too_few(found))
         facts: Facts = {"steps": step, "loss": training.loss, "vocabulary": len(tokenizer)}
         for half in get_args(Half):
@@ -248,10 +256,10 @@ class _Training:
         self._words = (self._shares > 0).nonzero()[:, 0]
 
     @property
-    def loss(self) -> float:
-        """Nats a predicted word, over the last ``CHECKED`` steps."""
+    def loss(self) -> float | None:
+        """Nats a predicted word, over the last ``CHECKED`` steps; None before the first."""
         last = self._losses[-CHECKED:]
-        return round(sum(last) / len(last), 4)
+        return round(sum(last) / len(last), 4) if last else None
 
     def step(self, rows: Tensor, rate: float) -> None:
         """One step of AdamW."""

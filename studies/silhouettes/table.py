@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.frame import numbers
-from studies.calibration.measures import mean_interval
+from studies.certificate.measures import mean_interval
 from studies.silhouettes.pairs import MODELS, Pair
 from studies.silhouettes.scores import Definition, accuracy, robustness
 

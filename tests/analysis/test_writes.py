@@ -16,15 +16,15 @@ from analysis.study import Correlation
 from files import InputError, choice
 from files.choice import Fileless
 from studies.base_pairs.study import BasePairs
-from studies.calibration.control import Control
-from studies.calibration.study import Calibration
+from studies.control.study import Control
+from studies.certificate.study import Certificate
 from studies.score_properties.study import ScoreProperties
 from studies.silhouettes.study import SilhouetteAnalysis
 from studies.survey import Survey
 from tests.analysis.test_alignment import asked_both_ways
 from tests.analysis.test_specifications import measured, tables_of
 from tests.studies import test_base_pairs as base_pairs
-from tests.studies import test_calibration as calibration
+from tests.studies import test_certificate as certificate
 from tests.studies import test_control as control
 from tests.studies import test_score_properties_table as score_properties
 from tests.studies import test_silhouettes_scores as silhouettes
@@ -46,7 +46,7 @@ def tables_of_probes() -> Tables:
     [
         (Correlation(), asked_both_ways(tables_of(measured(4, 9, 0.8, seed=2)))),
         (Survey(), survey.tables()),
-        (Calibration(resamples=20), calibration.make_tables()),
+        (Certificate(resamples=20), certificate.make_tables()),
         (Control(controls=("control",), draws=20), control.make_tables()),
         (SilhouetteAnalysis(), silhouettes.make_tables()),
         (ScoreProperties(), tables_of_probes()),

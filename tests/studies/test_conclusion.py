@@ -16,8 +16,8 @@ from analysis.charts import STAMP
 from analysis.results import Tables
 from analysis.show import described
 from studies.base_pairs.study import BasePairs
-from studies.calibration.control import Control
-from studies.calibration.study import Calibration
+from studies.control.study import Control
+from studies.certificate.study import Certificate
 from studies.conclusion import MOST_ROWS, Conclusion, conclude
 from studies.score_properties.study import ScoreProperties
 from studies.silhouettes.study import SilhouetteAnalysis
@@ -69,7 +69,7 @@ def test_a_page_holds_answer_tables_and_figures_and_asks_for_nothing(tmp_path: P
     [
         (BasePairs(), "add probe=base_pairs"),
         (Control(), "choose source=generated_link"),
-        (Calibration(), "plant something known"),
+        (Certificate(), "plant something known"),
         (ScoreProperties(), "choose probe=score_properties"),
         (SilhouetteAnalysis(), "choose probe=silhouettes"),
     ],

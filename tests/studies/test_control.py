@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from analysis.results import Tables
-from studies.calibration.control_figures import r_chart
-from studies.calibration.control_studies import (
+from studies.control.figures import r_chart
+from studies.control.studies import (
     PLANTED,
     Design,
     designs,

@@ -13,7 +13,7 @@ from analysis.frame import numbers, text_rows, texts
 from analysis.joined import join_points, origins, rows_of
 from analysis.naming import CONTROL
 from analysis.verdict import NEGATIVE, NEGLIGIBLE, POSITIVE, VERDICTS, judge
-from studies.calibration.measures import wilson
+from studies.certificate.measures import wilson
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from analysis.results import Tables
-    from studies.calibration.control_studies import Row
+    from studies.control.studies import Row
 
 NOTES = (
     "A link is planted where transmission is above 0, for queries of the link; the control queries"
@@ -63,8 +63,8 @@ class Control(Fileless):
         import pandas as pd
 
         from analysis.joined import has_gaps
-        from studies.calibration.control_figures import charts
-        from studies.calibration.control_studies import designs, smaller_studies, whole_study
+        from studies.control.figures import charts
+        from studies.control.studies import designs, smaller_studies, whole_study
         from studies.conclusion import Conclusion, conclude
 
         if not has_gaps(tables) or "transmission" not in tables.points:

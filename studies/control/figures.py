@@ -8,7 +8,7 @@ import altair as alt
 
 from analysis.charts import GREY, STAMP, Drawing, finish, intervals, rule_at, shades
 from analysis.naming import query_title
-from studies.calibration.control_studies import find_sized
+from studies.control.studies import find_sized
 from studies.conclusion import rows_of
 
 if TYPE_CHECKING:

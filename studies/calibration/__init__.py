@@ -1,1 +1,0 @@
-"""Which metric finds a planted bias, and whether a study sees a planted link."""

@@ -1,0 +1,164 @@
+"""The figures of a certificate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+import pandas as pd
+
+from analysis.charts import (
+    BLACK,
+    GREY,
+    STAMP,
+    Drawing,
+    colour,
+    finish,
+    intervals,
+    rule_at,
+    shades,
+)
+from studies.certificate.verdict import ALARMS, NOT, PART, READS, UNKNOWN, short
+from studies.conclusion import rows_of
+
+if TYPE_CHECKING:
+    from studies.certificate.table import Certified
+
+LABELS = {READS: "reads it", PART: "part of it", NOT: "does not", ALARMS: ALARMS, UNKNOWN: ""}
+MOST_SHOWN = 10.0  # of a slope; larger ones stand at the edge
+
+
+def charts(found: Certified, planted: str) -> dict[str, Drawing]:
+    """``certificate``: metrics by subjects; ``certificate_slopes``; ``certificate_curves``; and of
+    models stopped in training ``certificate_training``.
+    """
+    drawn = {
+        "certificate": verdict_chart(found.certificate),
+        "certificate_slopes": slope_chart(found.certificate),
+        "certificate_curves": curve_chart(found.curves, planted.replace("_", " ")),
+    }
+    if len(found.training):
+        drawn["certificate_training"] = training_chart(found.training)
+    return drawn
+
+
+def verdict_chart(table: pd.DataFrame) -> Drawing:
+    """A row a metric and convention, a column a subject; darker: the better it reads the truth; in
+    each cell the verdict and r.
+    """
+    rows = [
+        {
+            "score": _score(row),
+            "subject": row["subject"].replace(" ", "\n"),
+            "verdict": row["verdict"],
+            "text": f"{LABELS[row['verdict']]}, r {short(float(row['r']))}",
+        }
+        for row in rows_of(table)
+    ]
+    looks = dict(zip((READS, PART), (shades(4)[3], shades(4)[1]), strict=True)) | {
+        NOT: "#eeeeee",
+        ALARMS: "#f2d7c9",
+        UNKNOWN: "white",
+    }
+    axis = alt.Axis(labelAngle=0, labelExpr="split(datum.label, '\\n')", grid=False, orient="top")
+    base = alt.Chart(pd.DataFrame(rows)).encode(
+        alt.X("subject:N", sort=None, title=None, axis=axis),
+        alt.Y("score:N", sort=None, title=None, axis=alt.Axis(grid=False, labelLimit=260)),
+    )
+    scale = alt.Scale(domain=list(looks), range=list(looks.values()))
+    cells = base.mark_rect(stroke="white").encode(alt.Color("verdict:N", scale=scale, legend=None))
+    ink = alt.condition(f"datum.verdict === '{READS}'", alt.value("white"), alt.value(BLACK))
+    chart = alt.layer(cells, base.mark_text(fontSize=10).encode(text="text:N", color=ink))
+    return finish(
+        chart.properties(width=alt.Step(104), height=alt.Step(17)),
+        "Which scores follow the bias that was planted",
+        [STAMP, "r: of planted strength and score, over models."],
+    )
+
+
+def slope_chart(table: pd.DataFrame) -> Drawing:
+    """The slope of each score with its interval, a panel a subject."""
+    columns = ["slope", "slope_low", "slope_high"]
+    known = table[table["slope"].notna()]
+    rows = known.assign(score=[_score(row) for row in rows_of(known)])
+    rows = rows.rename(columns=dict(zip(columns, ("value", "low", "high"), strict=True)))
+    base = alt.Chart().encode(alt.Y("score:N", sort=None, title=None))
+    scale = alt.Scale(domain=[-2, MOST_SHOWN], clamp=True)
+    layers = [rule_at(0), *intervals(base, size=25, title="slope (sd)", scale=scale)]
+    panel = alt.layer(*layers).properties(width=150, height=alt.Step(12))
+    chart = panel.facet(
+        alt.Facet("subject:N", title=None, sort=None),
+        data=rows[["score", "subject", "value", "low", "high"]],
+        columns=3,
+    ).resolve_scale(y="independent")
+    return finish(
+        chart,
+        "How far each score moves from no bias to the full one",
+        [STAMP, "In standard deviations of models of one strength; larger slopes at the edge."],
+    )
+
+
+def curve_chart(curves: pd.DataFrame, planted: str) -> Drawing:
+    """A panel a metric: the mean score and its interval by strength, a line a convention and
+    subject, of subjects in one language with the first convention alone.
+    """
+    first = curves.groupby("metric", sort=False)["convention"].transform("first")
+    rows = curves[curves["convention"] == first].drop(columns="convention")
+    subjects = list(dict.fromkeys(rows["subject"]))
+    base = alt.Chart().encode(
+        alt.X("strength:Q", title=f"planted {planted}"),
+        **({"color": colour("subject", subjects)} if len(subjects) > 1 else {}),
+    )
+    y = alt.Y("score:Q", title="score", scale=alt.Scale(zero=False))
+    layers = [
+        base.mark_area(opacity=0.15).encode(alt.Y("score_low:Q", title="score"), alt.Y2("score_high")),
+        base.mark_line(point={"size": 18, "opacity": 1}).encode(y),
+    ]
+    panel = alt.layer(*layers).properties(width=140, height=100)
+    columns = ["metric", "subject", "strength", "score", "score_low", "score_high"]
+    chart = panel.facet(alt.Facet("metric:N", title=None, sort=None), data=rows[columns], columns=5)
+    drawn = chart.resolve_scale(y="independent").resolve_axis(x="independent")
+    return finish(drawn, "What each metric reads: mean and 95% interval over seeds", [STAMP])
+
+
+def training_chart(training: pd.DataFrame) -> Drawing:
+    """How far the score has gone, from random weights to the end of training, by training steps: a
+    panel a subject, a line a metric and convention.
+    """
+    rows = training.assign(score_name=[_score(row) for row in rows_of(training)])
+    parts = [_gone(part) for _, part in rows.groupby(["score_name", "subject"], sort=False)]
+    found = pd.concat([part for part in parts if part is not None])
+    names = list(dict.fromkeys(found["score_name"]))
+    base = alt.Chart().encode(
+        alt.X("steps:Q", title="training steps", scale=alt.Scale(type="sqrt")),
+        alt.Y("gone:Q", title="share of the final score", scale=alt.Scale(domain=[-0.5, 1.5], clamp=True)),
+        alt.Detail("score_name:N"),
+        alt.Color("metric:N", sort=names),
+    )
+    rule = alt.Chart().mark_rule(color=GREY).encode(y=alt.datum(1))
+    layers = [rule, base.mark_line(point={"size": 15, "opacity": 1}, strokeWidth=1)]
+    panel = alt.layer(*layers).properties(width=240, height=180)
+    chart = panel.facet(
+        alt.Facet("subject:N", title=None, sort=None),
+        data=found[["score_name", "metric", "subject", "steps", "gone"]],
+        columns=2,
+    )
+    title = "When in training each score sees the bias"
+    return finish(chart, title, [STAMP, "0: random weights; 1: the end of training."])
+
+
+def _gone(part: pd.DataFrame) -> pd.DataFrame | None:
+    """With the share of the way from the first to the last score; none where nothing moved by more
+    than its interval is wide.
+    """
+    first, last = float(part["score"].iloc[0]), part.iloc[-1]
+    if not abs(float(last["score"]) - first) > float(last["score_high"]) - float(last["score_low"]):
+        return None
+    gone = (part["score"] - first) / (float(last["score"]) - first)
+    return part.assign(gone=gone)[part["steps"].notna()]
+
+
+def _score(row: dict[str, object]) -> str:
+    """``weat`` or, of a convention with a name, ``weat, wefe``."""
+    metric, convention = str(row["metric"]), str(row["convention"])
+    return metric if convention in ("default", "") else f"{metric}, {convention}"
