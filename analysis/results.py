@@ -55,7 +55,7 @@ def read_tables(results_dir: str | Path) -> Tables:
         }
     )
     for before, now in RENAMED.items():
-        if before in tables.points:
+        if before in tables.points and now not in tables.points:
             raise InputError(
                 f"{paths['points']} was written by an earlier version ({before} is now {now}):"
                 " give the command of its sweep again"

@@ -1,5 +1,6 @@
 from . import plot as plot
 from .functions import audit as audit
+from .functions import certify as certify
 from .functions import correlate as correlate
 from .functions import debias as debias
 from .functions import gaps as gaps

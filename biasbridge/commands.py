@@ -7,6 +7,7 @@ COMMANDS = {
     "train": ("", "a point or a sweep, as train.py in a checkout"),
     "audit": ("intrinsic", "every bias metric on any vectors, in one table"),
     "debias": ("debias", "a debiased or overbiased copy of vectors or of a language model"),
+    "certify": ("", "what a bias metric's score is worth, on models with a planted bias"),
     "gaps": ("extrinsic", "gaps with intervals from anybody's predictions"),
     "coreference": ("extrinsic.coreference", "coreference scored against the truth"),
     "agreement": ("extrinsic.agreement", "do gender words find the group annotators saw?"),

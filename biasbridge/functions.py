@@ -1,4 +1,4 @@
-"""The project in six functions, for notebooks and scripts. Tables come back tidy, with what is to
+"""The project in functions, for notebooks and scripts. Tables come back tidy, with what is to
 be said about them in ``table.attrs["notes"]``.
 """
 
@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from biasbridge.certifying import certify as certify
 from biasbridge.debiasing import debias as debias
 from biasbridge.given import (
     KINDS,
@@ -72,7 +73,7 @@ def audit(
 
     Raises ``InputError`` as ``biasbridge audit`` does.
     """
-    from intrinsic.audit import as_table, choose_metrics, language_asked
+    from intrinsic.audit import choose_metrics, language_asked
 
     if revision or items or _of_models(vectors):
         unused = {"words": words, "case": case, "min_found": min_found, "trusted": trusted}
@@ -92,9 +93,7 @@ def audit(
             resamples=resamples,
             seed=seed,
         )
-        table = as_table(rows)
-        table.attrs["notes"] = _left_out(rows)
-        return table
+        return _audited(rows, [])
     several = cast("Vectors | Mapping[str, Vectors] | Sequence[Vectors]", vectors)
     named, metrics, queries = _several(several), _names(metrics), _names(queries)
     if built_in(words):
@@ -122,8 +121,17 @@ def audit(
             seed=seed,
             trusted=trusted,
         )
-    table = as_table(audited)
-    table.attrs["notes"] = [*notes, *_left_out(audited)]
+    return _audited(audited, notes)
+
+
+def _audited(audited: Sequence[Audited], notes: Sequence[str]) -> pd.DataFrame:
+    """The table with what the certificate says of each score, and its notes."""
+    from biasbridge.certificates import certified
+    from intrinsic.audit import as_table
+
+    rows, refused = certified(audited)
+    table = as_table(rows)
+    table.attrs["notes"] = [*refused, *notes, *_left_out(rows)]
     return table
 
 

@@ -79,7 +79,7 @@ def audit_model(
         if metric.needs == "model" and opened.kind == "encoder" and not on_items:
             continue  # it has no likelihoods, and nobody asked for them
         rows = metric.detailed(encoder if metric.needs == "encoder" else opened, seed=seed)
-        audited += [Audited(opened.name, *row) for row in rows]
+        audited += [Audited(opened.name, *row, opened.kind) for row in rows]
     if on_words := [name for name in metrics if name in METRICS]:
         asked = choose_metrics(
             on_words,

@@ -32,11 +32,17 @@ NAMED = re.compile(r"(?:^|[._-])(" + "|".join(LANGUAGES) + r")(?=[._-]|$)")
 
 
 class Audited(NamedTuple):
-    """A score of the vectors of this name, with the single scores that its value summarises."""
+    """A score of the vectors of this name, with the single scores that its value summarises; the
+    ``kind`` of model (``vectors``, ``masked``, ``causal``, ``encoder``); what is known of such
+    scores on models with a planted bias; and whether they may be called bias.
+    """
 
     vectors: str
     score: Score
     each: Mapping[str, float]
+    kind: str = "vectors"
+    certificate: str = ""
+    called_bias: bool = True
 
 
 def language_of(
@@ -162,7 +168,8 @@ def as_table(audited: Iterable[Audited]) -> pd.DataFrame:
 def as_row(one: Audited) -> dict[str, object]:
     """The cells of a score, with ``p`` and ``n``, short for ``p_value`` and ``n_found``."""
     cells = {"vectors": one.vectors, **one.score._asdict()}
-    return {**cells, "p": one.score.p_value, "n": one.score.n_found}
+    short = {"p": one.score.p_value, "n": one.score.n_found}
+    return {**cells, **short, "certificate": one.certificate}
 
 
 def ranks(table: pd.DataFrame) -> pd.DataFrame:

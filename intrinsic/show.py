@@ -41,6 +41,8 @@ def print_summary(audited: Sequence[Audited], console: Console) -> None:
         table.add_column(name, justify="right", no_wrap=True)
     if conventions:
         table.add_column("convention")
+    if certified := any(one.certificate for one in known):
+        table.add_column("where a bias is planted")
     shown = ""
     for one in known:
         score = one.score
@@ -53,7 +55,8 @@ def print_summary(audited: Sequence[Audited], console: Console) -> None:
         known_ends = math.isfinite(score.low)
         cells += [f"{score.low:.3f}, {score.high:.3f}" if known_ends else ""] * bounds
         cells += [unbiased.replace("nan", ""), format_p(score), str(score.n_found)]
-        table.add_row(*cells, str(score.n_lost), *[score.convention] * bool(conventions))
+        cells += [str(score.n_lost), *[score.convention] * bool(conventions)]
+        table.add_row(*cells, *[one.certificate] * certified)
         shown = score.metric
     Console(width=max(console.width, 120), file=console.file).print(table)
     if without := len(audited) - len(known):
@@ -91,7 +94,9 @@ def _headline(name: str, audited: Sequence[Audited]) -> str:
     more = f"; {lacking} more lack words" if lacking else ""
     which = f": {listed}" if listed else ""
     finds = f"{test.upper()} finds an association (p < .05) in {len(found)} of {count}"
-    return f"{name}: {finds}{which}{more}"
+    doubted = any(one.score.metric == test and not one.called_bias for one in audited)
+    doubt = f"; not called bias, for {test.upper()} hardly moves with a planted one" * doubted
+    return f"{name}: {finds}{which}{more}{doubt}"
 
 
 def print_scores(audited: Sequence[Audited], console: Console, *, each: bool) -> None:
@@ -137,9 +142,11 @@ def _rows(one: Audited, *, each: bool) -> Iterator[dict[str, str]]:
         "found": str(score.n_found),
         "lost": str(score.n_lost),
         "convention": score.convention,
+        "where a bias is planted": one.certificate,
     }
     for word, value in one.each.items() if each else ():
-        rest = dict.fromkeys(("95% interval", "p", "found", "lost", "convention"), "")
+        other = ("95% interval", "p", "found", "lost", "convention", "where a bias is planted")
+        rest = dict.fromkeys(other, "")
         yield {"query": f"  {word}", "vectors": one.vectors, "value": f"{value:.4f}"} | rest
 
 

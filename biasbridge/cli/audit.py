@@ -88,6 +88,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given.metric, given.query = (_split(each) for each in (given.metric, given.query))
     of_models = bool(given.items or given.revision) or any(map(names_model, given.vectors))
     audited, remarks = (_audit_models if of_models else _audit)(given)
+    from biasbridge.certificates import certified
+
+    audited, refused = certified(audited)
+    remarks = [*refused, *remarks]
     from intrinsic.audit import as_table
     from intrinsic.show import (
         as_json,

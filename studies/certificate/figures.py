@@ -37,8 +37,8 @@ def charts(found: Certified, planted: str) -> dict[str, Drawing]:
         "certificate_slopes": slope_chart(found.certificate),
         "certificate_curves": curve_chart(found.curves, planted.replace("_", " ")),
     }
-    if len(found.training):
-        drawn["certificate_training"] = training_chart(found.training)
+    if len(gone := _gone(found.training)):
+        drawn["certificate_training"] = training_chart(gone)
     return drawn
 
 
@@ -107,11 +107,13 @@ def curve_chart(curves: pd.DataFrame, planted: str) -> Drawing:
     subjects = list(dict.fromkeys(rows["subject"]))
     base = alt.Chart().encode(
         alt.X("strength:Q", title=f"planted {planted}"),
-        **({"color": colour("subject", subjects)} if len(subjects) > 1 else {}),
+        colour("subject", subjects),
     )
     y = alt.Y("score:Q", title="score", scale=alt.Scale(zero=False))
     layers = [
-        base.mark_area(opacity=0.15).encode(alt.Y("score_low:Q", title="score"), alt.Y2("score_high")),
+        base.mark_area(opacity=0.15).encode(
+            alt.Y("score_low:Q", title="score"), alt.Y2("score_high")
+        ),
         base.mark_line(point={"size": 18, "opacity": 1}).encode(y),
     ]
     panel = alt.layer(*layers).properties(width=140, height=100)
@@ -121,41 +123,47 @@ def curve_chart(curves: pd.DataFrame, planted: str) -> Drawing:
     return finish(drawn, "What each metric reads: mean and 95% interval over seeds", [STAMP])
 
 
-def training_chart(training: pd.DataFrame) -> Drawing:
+def training_chart(gone: pd.DataFrame) -> Drawing:
     """How far the score has gone, from random weights to the end of training, by training steps: a
     panel a subject, a line a metric and convention.
     """
-    rows = training.assign(score_name=[_score(row) for row in rows_of(training)])
-    parts = [_gone(part) for _, part in rows.groupby(["score_name", "subject"], sort=False)]
-    found = pd.concat([part for part in parts if part is not None])
-    names = list(dict.fromkeys(found["score_name"]))
+    metrics = list(dict.fromkeys(gone["metric"]))
+    share = alt.Scale(domain=[-0.5, 1.5], clamp=True)
     base = alt.Chart().encode(
         alt.X("steps:Q", title="training steps", scale=alt.Scale(type="sqrt")),
-        alt.Y("gone:Q", title="share of the final score", scale=alt.Scale(domain=[-0.5, 1.5], clamp=True)),
-        alt.Detail("score_name:N"),
-        alt.Color("metric:N", sort=names),
+        alt.Y("gone:Q", title="share of the final score", scale=share),
+        alt.Detail("convention:N"),
+        colour("metric", metrics),
     )
-    rule = alt.Chart().mark_rule(color=GREY).encode(y=alt.datum(1))
-    layers = [rule, base.mark_line(point={"size": 15, "opacity": 1}, strokeWidth=1)]
-    panel = alt.layer(*layers).properties(width=240, height=180)
-    chart = panel.facet(
-        alt.Facet("subject:N", title=None, sort=None),
-        data=found[["score_name", "metric", "subject", "steps", "gone"]],
-        columns=2,
+    line = base.mark_line(point={"size": 15, "opacity": 1}, strokeWidth=1)
+    final = alt.Chart().mark_rule(color=GREY).encode(y=alt.datum(1))
+    chart = (
+        alt.layer(final, line)
+        .properties(width=240, height=180)
+        .facet(
+            alt.Facet("subject:N", title=None, sort=None),
+            data=gone[["metric", "convention", "subject", "steps", "gone"]],
+            columns=2,
+        )
     )
     title = "When in training each score sees the bias"
-    return finish(chart, title, [STAMP, "0: random weights; 1: the end of training."])
+    notes = [STAMP, "0: random weights; 1: the end of training. A line a convention."]
+    return finish(chart, title, notes)
 
 
-def _gone(part: pd.DataFrame) -> pd.DataFrame | None:
-    """With the share of the way from the first to the last score; none where nothing moved by more
-    than its interval is wide.
+def _gone(training: pd.DataFrame) -> pd.DataFrame:
+    """With the share of the way from the first to the last score, of scores that moved by more than
+    their interval is wide.
     """
-    first, last = float(part["score"].iloc[0]), part.iloc[-1]
-    if not abs(float(last["score"]) - first) > float(last["score_high"]) - float(last["score_low"]):
-        return None
-    gone = (part["score"] - first) / (float(last["score"]) - first)
-    return part.assign(gone=gone)[part["steps"].notna()]
+    parts = []
+    names = ["metric", "convention", "subject"]
+    for _, part in training.groupby(names, sort=False) if len(training) else ():
+        first, last = part.iloc[0], part.iloc[-1]
+        moved = float(last["score"]) - float(first["score"])
+        if abs(moved) > float(last["score_high"]) - float(last["score_low"]):
+            gone = (part["score"] - float(first["score"])) / moved
+            parts.append(part.assign(gone=gone)[part["steps"].notna()])
+    return pd.concat(parts) if parts else pd.DataFrame()
 
 
 def _score(row: dict[str, object]) -> str:

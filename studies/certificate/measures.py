@@ -64,9 +64,9 @@ def measure(one: Readings, resamples: int) -> Measured:
     zero, full = one.at_zero, one.at_full
     spread = float(zero.std(ddof=1)) if len(zero) >= FEWEST_SEEDS else nan
     at_zero = float(zero.mean()) if len(zero) else nan
-    drawn = _drawn(len(one.values), resamples)
+    drawn = _drawn(len(one.scores), resamples)
     return Measured(
-        slope(one.values, one.strengths),
+        slope(one.scores, one.strengths),
         _with_interval(correlation, one, drawn),
         _with_interval(smallest_strength, one, drawn),
         at_zero,
@@ -192,10 +192,10 @@ def _drawn(n: int, resamples: int) -> list[np.ndarray]:
 
 def _with_interval(of: Statistic, one: Readings, drawn: list[np.ndarray]) -> Estimate:
     """A statistic with its 95% percentile interval over seeds drawn with replacement."""
-    value = of(one.values, one.strengths)
-    if np.isnan(value) or not drawn or len(one.values) < FEWEST_SEEDS:
+    value = of(one.scores, one.strengths)
+    if np.isnan(value) or not drawn or len(one.scores) < FEWEST_SEEDS:
         return Estimate(value)
-    found = np.sort([of(one.values[rows], one.strengths) for rows in drawn])
+    found = np.sort([of(one.scores[rows], one.strengths) for rows in drawn])
     found = found[~np.isnan(found)]
     low, high = (float(found[round(q * (len(found) - 1))]) for q in (0.025, 0.975))
     return Estimate(value, min(low, value), max(high, value))

@@ -10,6 +10,7 @@ import numpy as np
 
 from analysis.frame import numbers, texts
 from files import InputError
+from files.digest import digest_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,36 +35,38 @@ class Readings:
 
     ``names``: metric, convention, subject (``word2vec en``) and query; ``setting``: size of the
     corpus and the vectors, layer, pooling, training steps. ``strengths``: what was planted,
-    ascending, (levels,); ``seeds``: (seeds,). ``values``: scores, their sign changed where the metric reads less
-    of more bias, shape (seeds, levels), NaN where there is none. ``p`` and ``outside``: the p of no
-    bias, and 1 where the 95% interval excludes ``unbiased``, else 0; of the same shape.
+    ascending, (levels,); ``seeds``: (seeds,). ``scores``: their sign changed where less is more
+    biased, shape (seeds, levels), NaN where there is none. ``p`` and ``outside``: the p of no bias,
+    and 1 where the 95% interval excludes ``unbiased``, else 0; of the same shape. ``key``: of the
+    models, the same for the same models.
     """
 
     names: Mapping[str, str]
     setting: Mapping[str, str]
     strengths: Floats
     seeds: Floats
-    values: Floats
+    scores: Floats
     p: Floats
     outside: Floats
     unbiased: float
+    key: str = ""
 
     @property
     def at_zero(self) -> Floats:
         """The scores where nothing is planted, (models,)."""
-        zero = self.values[:, 0]
+        zero = self.scores[:, 0]
         return zero[np.isfinite(zero)]
 
     @property
     def at_full(self) -> Floats:
         """Those where the most is planted, (models,)."""
-        full = self.values[:, -1]
+        full = self.scores[:, -1]
         return full[np.isfinite(full)]
 
     @property
     def models(self) -> int:
         """How many have a score."""
-        return int(np.isfinite(self.values).sum())
+        return int(np.isfinite(self.scores).sum())
 
 
 def read(tables: Tables, planted: str) -> list[Readings]:
@@ -101,9 +104,14 @@ def _scores(tables: Tables) -> pd.DataFrame:
 
 def _gaps(tables: Tables) -> pd.DataFrame:
     rows = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
-    names = {"metric": [f"{name} gap" for name in texts(rows, "measure")], "convention": ""}
-    whole = {"query": texts(rows, "subset"), "p": np.nan, "unbiased": 0.0, "most": np.inf}
-    return rows.assign(**names, **whole)
+    return rows.assign(
+        metric=[f"{name} gap" for name in texts(rows, "measure")],
+        convention="",
+        query=texts(rows, "subset"),
+        p=np.nan,
+        unbiased=0.0,
+        most=np.inf,
+    )
 
 
 def _subjects(joined: pd.DataFrame) -> list[str]:
@@ -114,7 +122,9 @@ def _subjects(joined: pd.DataFrame) -> list[str]:
 
 
 def _settings(joined: pd.DataFrame) -> dict[str, list[str]]:
-    found = {name: texts(joined, name) if name in joined else [""] * len(joined) for name in SETTINGS}
+    found = {
+        name: texts(joined, name) if name in joined else [""] * len(joined) for name in SETTINGS
+    }
     return {name: [_whole(cell) for cell in cells] for name, cells in found.items()}
 
 
@@ -141,6 +151,7 @@ def _readings(named: Mapping[str, str], rows: pd.DataFrame, planted: str) -> Rea
         chances.to_numpy(dtype=float),
         excluded.to_numpy(dtype=float),
         float(sign[0] * unbiased[0]),
+        digest_of(sorted(set(texts(rows, "unit_key"))))[:8] if "unit_key" in rows else "",
     )
 
 
@@ -151,7 +162,7 @@ def usual(every: Sequence[Readings]) -> list[Readings]:
     models: dict[tuple[str, ...], int] = {}
     for one in every:
         key = (one.names["subject"], *_training(one))
-        models[key] = max(models.get(key, 0), one.values.size)
+        models[key] = max(models.get(key, 0), one.scores.size)
     largest: dict[str, tuple[str, ...]] = {}
     for subject, *training in models:
         best = largest.setdefault(subject, tuple(training))

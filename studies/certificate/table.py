@@ -15,8 +15,8 @@ from studies.certificate.readings import STEPS, TRAINED, usual
 from studies.certificate.verdict import judge
 
 if TYPE_CHECKING:
-    from analysis.correlation import Estimate
     from analysis.arrays import Floats
+    from analysis.correlation import Estimate
     from studies.certificate.readings import Readings
 
 CHOICES = {
@@ -69,7 +69,7 @@ def certify(every: Sequence[Readings], resamples: int) -> Certified:
             {
                 **one.names,
                 "models": one.models,
-                "seeds": len(one.values),
+                "seeds": len(one.scores),
                 **_flat("slope", found.slope),
                 **_flat("r", found.r),
                 "at_zero": found.at_zero,
@@ -84,6 +84,7 @@ def certify(every: Sequence[Readings], resamples: int) -> Certified:
                 "learned_at": _half_learned(learned),
                 "verdict": verdict,
                 "why": why,
+                "models_key": one.key,
             }
         )
         curves += _curve(one)
@@ -105,7 +106,7 @@ def _flat(name: str, one: Estimate) -> Row:
 
 def _curve(one: Readings) -> Iterable[Row]:
     """The mean score at each strength with its 95% t interval over seeds."""
-    for strength, values in zip(one.strengths.tolist(), one.values.T, strict=True):
+    for strength, values in zip(one.strengths.tolist(), one.scores.T, strict=True):
         known = values[np.isfinite(values)]
         if len(known):
             found = mean_interval(known)._replace(value=float(known.mean()))
@@ -158,7 +159,7 @@ def _apart(one: Readings, other: Readings) -> Floats:
     """How far the scores lie apart of the seeds and strengths that both have. Shape (models,)."""
     _, here, there = np.intersect1d(one.seeds, other.seeds, return_indices=True)
     _, at, to = np.intersect1d(one.strengths, other.strengths, return_indices=True)
-    found = other.values[np.ix_(there, to)] - one.values[np.ix_(here, at)]
+    found = other.scores[np.ix_(there, to)] - one.scores[np.ix_(here, at)]
     return found[np.isfinite(found)]
 
 

@@ -8,8 +8,8 @@ import altair as alt
 
 from analysis.charts import GREY, STAMP, Drawing, finish, intervals, rule_at, shades
 from analysis.naming import query_title
-from studies.control.studies import find_sized
 from studies.conclusion import rows_of
+from studies.control.studies import find_sized
 
 if TYPE_CHECKING:
     import pandas as pd

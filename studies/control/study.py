@@ -63,9 +63,9 @@ class Control(Fileless):
         import pandas as pd
 
         from analysis.joined import has_gaps
+        from studies.conclusion import Conclusion, conclude
         from studies.control.figures import charts
         from studies.control.studies import designs, smaller_studies, whole_study
-        from studies.conclusion import Conclusion, conclude
 
         if not has_gaps(tables) or "transmission" not in tables.points:
             remedy = "choose source=generated_link or documents=generated_link"

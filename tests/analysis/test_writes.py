@@ -16,8 +16,8 @@ from analysis.study import Correlation
 from files import InputError, choice
 from files.choice import Fileless
 from studies.base_pairs.study import BasePairs
-from studies.control.study import Control
 from studies.certificate.study import Certificate
+from studies.control.study import Control
 from studies.score_properties.study import ScoreProperties
 from studies.silhouettes.study import SilhouetteAnalysis
 from studies.survey import Survey

@@ -90,11 +90,11 @@ def test_what_is_not_found_at_any_strength_has_no_smallest_one(by: float) -> Non
 
 def test_slope_and_r_are_those_of_least_squares() -> None:
     one = readings(3.0, 2.0, seeds=4_000)
-    found = slope(one.values, STRENGTHS)
+    found = slope(one.scores, STRENGTHS)
     assert found.low < 1.5 < found.high
     assert found.value == pytest.approx(1.5, abs=0.05), "3 per strength, over a noise of 2"
-    line = scipy.stats.linregress(np.tile(STRENGTHS, 4_000), one.values.ravel())
-    assert correlation(one.values, STRENGTHS) == pytest.approx(line.rvalue)
+    line = scipy.stats.linregress(np.tile(STRENGTHS, 4_000), one.scores.ravel())
+    assert correlation(one.scores, STRENGTHS) == pytest.approx(line.rvalue)
     assert found.value == pytest.approx(line.slope / 2, rel=0.02)
 
 
@@ -109,8 +109,8 @@ def test_the_interval_of_the_slope_holds_it_in_95_of_100_studies() -> None:
 
 def test_seeds_may_lack_strengths() -> None:
     one = readings(10.0, 0.1, seeds=40)
-    one.values[:20, 1:4] = nan
-    assert slope(one.values, STRENGTHS).value == pytest.approx(100, rel=0.2)
+    one.scores[:20, 1:4] = nan
+    assert slope(one.scores, STRENGTHS).value == pytest.approx(100, rel=0.2)
     assert measure(one, 20).r.value > 0.99
 
 

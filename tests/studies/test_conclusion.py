@@ -16,9 +16,9 @@ from analysis.charts import STAMP
 from analysis.results import Tables
 from analysis.show import described
 from studies.base_pairs.study import BasePairs
-from studies.control.study import Control
 from studies.certificate.study import Certificate
 from studies.conclusion import MOST_ROWS, Conclusion, conclude
+from studies.control.study import Control
 from studies.score_properties.study import ScoreProperties
 from studies.silhouettes.study import SilhouetteAnalysis
 

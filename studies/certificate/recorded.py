@@ -1,0 +1,65 @@
+"""The recorded certificate: what is known of the scores of each metric, for whoever prints one."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from functools import cache
+from math import nan
+from pathlib import Path
+from typing import NamedTuple
+
+from studies.certificate.verdict import LEAST_SLOPE, UNKNOWN
+
+FILE = Path(__file__).with_name("recorded.csv")
+SUBJECTS = {"vectors": "word2vec en", "masked": "tiny_bert en", "causal": "tiny_gpt2 en"}
+NOT_CERTIFIED = "not certified"
+
+
+class Worth(NamedTuple):
+    """What a score is worth: the verdict and its figure, and the slope against a planted bias."""
+
+    verdict: str = NOT_CERTIFIED
+    why: str = ""
+    slope: float = nan
+
+    @property
+    def called_bias(self) -> bool:
+        """Whether the number may be called a bias: not where its slope is known to be below .2."""
+        return not self.slope < LEAST_SLOPE
+
+
+@cache
+def recorded() -> Mapping[tuple[str, str, str], Worth]:
+    """By metric, convention and subject."""
+    with FILE.open(encoding="utf-8", newline="") as text:
+        return {
+            (row["metric"], row["convention"], row["subject"]): Worth(
+                row["verdict"], row["why"], float(row["slope"] or nan)
+            )
+            for row in csv.DictReader(text)
+            if row["verdict"] != UNKNOWN
+        }
+
+
+def worth(metric: str, convention: str, kind: str) -> Worth:
+    """What is known of a score of ``vectors``, or of a ``masked`` or ``causal`` model or an
+    ``encoder`` (there, of the masked model); of a convention that was changed or not measured that
+    of the default one.
+    """
+    subject = SUBJECTS.get(kind, SUBJECTS["masked"])
+    known = recorded()
+    name = convention.partition(",")[0]
+    own = known.get((metric, name, subject))
+    return own or known.get((metric, "default", subject)) or Worth()
+
+
+def refused(found: Mapping[str, Worth]) -> str:
+    """One line: which scores, by name, are not called bias, and why; empty where none is."""
+    named = [f"{name} ({each.slope:.2f})" for name, each in found.items() if not each.called_bias]
+    if not named:
+        return ""
+    return (
+        f"Not called bias, for on models with a planted bias they move by less than {LEAST_SLOPE:g}"
+        f" standard deviations: {', '.join(named)}"
+    )
