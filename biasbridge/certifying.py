@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from math import isclose, isnan, nan
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -190,12 +191,18 @@ def compare(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*NAMES, "quantity", "before", "after"])
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(one: object, other: object) -> bool:
     """Equal to nine digits, or both missing."""
-    import pandas as pd
+    first, second = (_cell(each) for each in (one, other))
+    if isinstance(first, str) or isinstance(second, str):
+        return first == second
+    return (isnan(first) and isnan(second)) or isclose(first, second, rel_tol=1e-9, abs_tol=1e-9)
 
-    if pd.isna(one) or pd.isna(other):
-        return bool(pd.isna(one) and pd.isna(other))
-    if isinstance(one, str) or isinstance(other, str):
-        return bool(one == other)
-    return abs(float(one) - float(other)) <= 1e-9 * max(1.0, abs(float(one)))
+
+def _cell(value: object) -> float | str:
+    """A number, NaN where nothing is there, or text."""
+    text = str(value)
+    try:
+        return float(text) if text else nan
+    except ValueError:
+        return text

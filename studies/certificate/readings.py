@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 LABEL_BIAS = "label_bias"
 CORRELATION_P = "t"  # the p of a correlation of 0, which is no test of an unbiased model
+ANY_CASE = ",case=lower"  # what experiments add to every convention: planted words are lower case
 STEPS = "training_steps"  # of models that were stopped by number; NaN: trained to the end
 CORPUS = ("sentences", "dim", "posts", "classifier")
 ENCODED = ("layer", "pooling")
@@ -97,6 +98,7 @@ def _scores(tables: Tables) -> pd.DataFrame:
     rows = rows[np.isfinite(numbers(rows, "unbiased"))]
     first = rows.groupby(["metric", "convention", "query"])["part"].transform("first")
     rows = rows[rows["part"] == first]  # the score of a whole set stands before those of its parts
+    rows = rows.assign(convention=[name.replace(ANY_CASE, "") for name in texts(rows, "convention")])
     p = numbers(rows, "p_value")
     p = np.where(np.array(texts(rows, "p_method")) == CORRELATION_P, np.nan, p)
     return rows.assign(p=p)

@@ -92,12 +92,14 @@ SHOWN = (
 
 def summarise(certificate: pd.DataFrame) -> str:
     """One sentence: how many scores got which verdict."""
+    from analysis.naming import counted
     from studies.certificate.verdict import VERDICTS
 
     counts = certificate["verdict"].value_counts()
     said = [f"{counts[name]} {name!r}" for name in VERDICTS if name in counts]
-    subjects = certificate["subject"].nunique()
+    scores = counted(len(certificate), "score")
+    kinds = counted(certificate["subject"].nunique(), "kind")
     return (
-        f"Of {len(certificate)} scores of {subjects} kinds of model in which a bias of known"
-        f" strength is planted, the verdicts are: {', '.join(said)}."
+        f"Verdicts on {scores} of {kinds} of model in which a bias of known strength is planted:"
+        f" {', '.join(said)}."
     )

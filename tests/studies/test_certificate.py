@@ -71,7 +71,7 @@ def make_tables(seeds: int = 6) -> Tables:
 
 def test_the_smallest_strength_is_where_normal_readings_reach_80_percent_power() -> None:
     by = 10.0
-    found = smallest_strength(readings(by, seeds=20_000).values, STRENGTHS)
+    found = smallest_strength(readings(by, seeds=20_000).scores, STRENGTHS)
     # Told from none beyond 1.96 sd: 80% power where the mean lies 1.96 + 0.84 sd off
     truth = (scipy.special.ndtri(0.975) + scipy.special.ndtri(0.8)) / by
     assert found == pytest.approx(truth, abs=0.01)
@@ -85,7 +85,7 @@ def test_a_power_that_is_lost_again_counts_from_where_it_stays() -> None:
 
 @pytest.mark.parametrize("by", [0.0, 0.5])
 def test_what_is_not_found_at_any_strength_has_no_smallest_one(by: float) -> None:
-    assert smallest_strength(readings(by).values, STRENGTHS) == inf
+    assert smallest_strength(readings(by).scores, STRENGTHS) == inf
 
 
 def test_slope_and_r_are_those_of_least_squares() -> None:
@@ -102,7 +102,7 @@ def test_the_interval_of_the_slope_holds_it_in_95_of_100_studies() -> None:
     held = [
         found.low < 3.0 < found.high
         for seed in range(400)
-        for found in [slope(readings(3.0, seeds=20, seed=seed).values, STRENGTHS)]
+        for found in [slope(readings(3.0, seeds=20, seed=seed).scores, STRENGTHS)]
     ]
     assert 0.91 < np.mean(held) < 0.99
 
