@@ -12,15 +12,17 @@ embedding or model). u, v: x and y less their means over the observations of a p
     t*   : the same of v permuted within parents, with its own s*, without c
     p    = (1 + #{t* >= t}) / (1 + permutations)
     interval = tanh(z -+ q sqrt(s^2 + c^2)),    q: the quantile of t* that p < .05 asks t to exceed
+    b    = sum u v / sum u^2                    slope: what y moves by where x moves by 1
+    its interval: all b0 where t of x and y - b0 x does not exceed the same q
 
-So the interval excludes 0 exactly where p < .05. Beyond 500 observations t* is Student's t.
+So both intervals exclude 0 exactly where p < .05. Beyond 500 observations t* is Student's t.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from math import atanh, inf, isfinite, nan, sqrt, tanh
+from math import atanh, inf, isfinite, nan, sinh, sqrt, tanh
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -29,10 +31,10 @@ from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
 from analysis.residuals import codes, residuals, undefined, without
-from analysis.sampling import Sampling, sampling_error
+from analysis.sampling import Sampling, SharedAlong, sampling_error
 
 if TYPE_CHECKING:
-    from analysis.arrays import Floats
+    from analysis.arrays import Floats, Truths
     from analysis.residuals import Residuals
 
 LEVEL = 0.05
@@ -44,6 +46,8 @@ NEARLY_1 = 1 - 1e-9
 TIE = 1e-6  # closer values of t are equal
 TINY = 1e-12
 ROUNDING = 1e-9  # of a sum of squares
+FARTHEST = 8.0  # z of y - b0 x; where t exceeds q nowhere before, the interval of b has no end
+GRID, ROUNDS = 9, 10  # an end of it lies between two of so many, again and again
 SMALLEST = 1e-6  # an error below is rounding
 # On arrays this small several BLAS threads only wait for one another.
 ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")
@@ -56,6 +60,11 @@ class Estimate(NamedTuple):
     low: float = nan
     high: float = nan
 
+    def times(self, sign: float) -> Estimate:
+        """The same of -x or of x, for a sign of -1 or 1; NaN for NaN."""
+        low, high = sorted((sign * self.low, sign * self.high))
+        return Estimate(sign * self.value, low, high)
+
 
 class Correlation(NamedTuple):
     """r_rm with its 95% interval and p.
@@ -65,7 +74,8 @@ class Correlation(NamedTuple):
     at .05; ``s``: jackknife standard error of z; ``sampling``: that from sampling words and items;
     ``influential``: the place of the observation without which r moves most, ``without``: r without
     it; ``low_clusters``, ``high_clusters``: the delete-one-parent interval, from 5 parents on and
-    never the narrower of the two; ``reason``: why r is NaN.
+    never the narrower of the two; ``slope``: b, in units of y per unit of x, an end infinite where
+    no b0 that far is excluded; ``reason``: why r is NaN.
     """
 
     r: float = nan
@@ -82,6 +92,7 @@ class Correlation(NamedTuple):
     without: float = nan
     low_clusters: float = nan
     high_clusters: float = nan
+    slope: Estimate = Estimate()
     reason: str = ""
 
     @property
@@ -136,7 +147,8 @@ def correlation(
     low_90, high_90 = null.interval(of.r, t, error, 2 * LEVEL)
     low_90, high_90 = max(low, low_90), min(high, high_90)  # at |r| = 1 it reaches farther
     found = found._replace(low=low, high=high, low_90=low_90, high_90=high_90)
-    return _over_clusters(found, of)
+    along = SharedAlong.of(of, x_resampled, y_resampled)
+    return _over_clusters(found._replace(slope=_slope(of, found, null.q(LEVEL), along)), of)
 
 
 def without_each(of: Residuals) -> Floats:
@@ -177,6 +189,59 @@ def _over_clusters(found: Correlation, of: Residuals) -> Correlation:
     return found._replace(low_clusters=min(low, found.low), high_clusters=max(high, found.high))
 
 
+def _slope(of: Residuals, found: Correlation, q: float, along: SharedAlong) -> Estimate:
+    """b, and the ends of all b0 where t of x and y - b0 x is at most q.
+
+    Each b0 is known by z = atanh r(x, y - b0 x): b0 = b - |e| / |u| sinh z, with e = v - b u. On
+    the side of 0 the end lies short of 0 where p < .05, and not where it is not. At |r| = 1 the
+    interval is one-sided, as that of r: from b times the |r| that one in twenty permutations
+    reaches.
+    """
+    b, r, excludes = of.slope, of.r, found.p < LEVEL
+    exact = abs(r) >= NEARLY_1
+    if not isfinite(q) or (exact and not excludes):
+        return Estimate(b, -inf, inf)
+    if exact:
+        near, far = abs(b) * min(abs(found.low), abs(found.high)), inf
+    else:
+        side, zero = (1.0 if r >= 0 else -1.0), abs(atanh(r))
+        asked = of, q, along
+        short = _farthest(side, (0, zero) if excludes else (zero, FARTHEST), *asked)
+        unit = sqrt(float(of.v @ of.v) / float(of.u @ of.u) * (1 - r * r))
+        near = abs(b) - unit * sinh(short)
+        near = max(near, TINY * abs(b)) if excludes else min(near, 0.0)
+        far = abs(b) + unit * sinh(_farthest(-side, (0, FARTHEST), *asked))
+    return Estimate(b, near, far) if r >= 0 else Estimate(b, -far, -near)
+
+
+def _farthest(
+    side: float, reach: tuple[float, float], of: Residuals, q: float, along: SharedAlong
+) -> float:
+    """The largest |z| of a b0 that is not excluded, of those on a side of b and within reach, the
+    first of which is not; infinity where ``FARTHEST`` is not.
+    """
+    start, stop = reach
+    if start >= FARTHEST:
+        return inf
+    for _ in range(ROUNDS):
+        grid = np.linspace(start, stop, GRID)
+        last = int(np.flatnonzero(_within(side * grid, of, q, along)).max(initial=0))
+        if last == GRID - 1:
+            return inf if stop == FARTHEST else stop
+        start, stop = float(grid[last]), float(grid[last + 1])
+    return start
+
+
+def _within(z: Floats, of: Residuals, q: float, along: SharedAlong) -> Truths:
+    """Whether t of x and y - b0 x is at most q, for the b0 with such z. Shapes (k,)."""
+    u, v = of.unit
+    e = (v - of.r * u) / sqrt(1 - of.r**2)
+    t = studentised(u, np.tanh(z)[:, None] * u + e / np.cosh(z)[:, None], of.h, of.df)[1]
+    s = np.abs(z) / np.where(z == 0, inf, t)
+    found: Truths = np.abs(z) <= q * np.sqrt(s * s + along.variance(z))
+    return found
+
+
 class _Null(NamedTuple):
     """t* and |r*| of permutations, ascending; none where t* is Student's t of ``df``."""
 
@@ -206,12 +271,15 @@ class _Null(NamedTuple):
         most = int(np.ceil(level * (1 + len(values)) - 1e-9)) - 2  # as many may lie beyond
         return float(values[-1 - most]) if most >= 0 else inf
 
+    def q(self, level: float) -> float:
+        """What t must exceed for p < level."""
+        if len(self.t):
+            return self.quantile(self.t, level)
+        return float(scipy.special.stdtrit(self.df, 1 - level / 2))
+
     def interval(self, r: float, t: float, error: float, level: float) -> tuple[float, float]:
         """The ends, by how far t lies beyond its quantile: p < level where they exclude 0."""
-        if len(self.t):
-            q = self.quantile(self.t, level)
-        else:
-            q = float(scipy.special.stdtrit(self.df, 1 - level / 2))
+        q = self.q(level)
         excludes = self.p(t) < level
         if isfinite(t) and isfinite(q):
             beyond = max(t - q, TINY) if excludes else min(t - q, 0.0)

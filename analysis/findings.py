@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.correlation import PERMUTATIONS, Correlation, minimum_detectable
+from analysis.correlation import PERMUTATIONS, Correlation, Estimate, minimum_detectable
 from analysis.frame import positions
 from analysis.naming import CONTROL, ORIGINAL, SLICE_COLUMNS
 from analysis.observations import Line, observations
@@ -30,6 +30,8 @@ RESULT_COLUMNS = (
     *("n", "n_parents", "n_conditions", "n_clusters", "lost"),
     *("r_rm", "low", "high", "p", "p_holm", "verdict", "scope", "why"),
     *("r_conditions", "low_conditions", "high_conditions", "p_conditions"),
+    *("slope", "slope_low", "slope_high"),
+    *("slope_conditions", "slope_conditions_low", "slope_conditions_high"),
     *("r_given_condition", "low_given_condition", "high_given_condition"),
     *("r_given_utility", "low_given_utility", "high_given_utility"),
     *("low_clusters", "high_clusters", "mde", "sampling_error"),
@@ -51,8 +53,8 @@ class Finding(NamedTuple):
     ``pairwise_signed``: of two models, how often the one with the larger score has the larger gap,
     ``pairwise_magnitude``: how often the one with the more biased score has the gap further from 0.
     ``saturated``, ``refused``: why no verdict can be had. ``tests``: how many confirmatory slices
-    p is adjusted over. ``reverse_scored``: of the score with its sign changed. ``line``: that of
-    r_rm, of the score as it was measured.
+    p is adjusted over. ``reverse_scored``: of the score with its sign changed. ``sign``: that
+    of the score, NaN where parts differ; ``line``: that of r_rm, of the score as it was measured.
     """
 
     names: dict[str, str]
@@ -81,10 +83,21 @@ class Finding(NamedTuple):
     why: str = ""
     synthetic: bool = False
     reverse_scored: bool = False
+    sign: float = 1.0
     group_by: str = ""
     lost_models: str = ""
     heterogeneity: str = ""
     line: Line = Line()
+
+    @property
+    def slope(self) -> Estimate:
+        """What the gap moves by where the score, as it was measured, is 1 larger."""
+        return self.within.slope.times(self.sign)
+
+    @property
+    def slope_conditions(self) -> Estimate:
+        """The same of means of conditions."""
+        return self.conditions.slope.times(self.sign)
 
     @property
     def noise_ceiling(self) -> float:
@@ -244,6 +257,8 @@ def _row(of: Finding) -> dict[str, object]:
         ("given_utility", of.given_utility),
     ):
         row |= {f"r_{name}": each.r, f"low_{name}": each.low, f"high_{name}": each.high}
+    for name, slope in (("slope", of.slope), ("slope_conditions", of.slope_conditions)):
+        row |= {name: slope.value, f"{name}_low": slope.low, f"{name}_high": slope.high}
     row |= {"low_clusters": within.low_clusters, "high_clusters": within.high_clusters}
     row |= {"sampling_error": within.sampling.error, "most_influential": of.influential}
     return row | of.names  # last: a column sliced by may have the name of a result

@@ -57,16 +57,79 @@ def sampling_error(
     return Sampling(*(_shared(of, drawn, own, other, r) for drawn, own, other in sides))
 
 
+class SharedAlong(NamedTuple):
+    """The same error of z of x and y - b0 x, for any b0.
+
+    With z = atanh r(x, y - b0 x), e = v - b u and unit vectors u and e, the residual of y - b0 x is
+    tanh(z) u + sech(z) e, and g is of u and e alone:
+
+        p = (sech z, -tanh z),    p' = (tanh z, sech z)
+        g = p / |e| for items,    (p' - sinh(atanh r) p) / |u| for words, which move x and b0 x
+
+    ``words``, ``items`` (2, 2): the variances and covariance that shared words and items give to
+    the sums over models of u and e times their resamples, divided by |u|^2 and |e|^2; 0 where not
+    estimated. At b0 = 0 the error is that of ``sampling_error``.
+    """
+
+    words: Floats
+    items: Floats
+    zero: float
+
+    @classmethod
+    def of(
+        cls, of: Residuals, x_resampled: Floats | None, y_resampled: Floats | None
+    ) -> SharedAlong:
+        """Of resamples as ``sampling_error`` takes them."""
+        none = np.zeros((2, 2))
+        if not abs(of.r) < 1 - 1e-12:
+            return cls(none, none, 0.0)
+        u, v = of.unit
+        left = sqrt(1 - of.r**2)
+        axes = np.array([u, (v - of.r * u) / left])
+        lengths = float(of.u @ of.u), float(of.v @ of.v) * left**2
+        words, items = (
+            none
+            if (usable := _usable(of, drawn)) is None
+            else _shared_moments(of, of.residual(usable), axes) / length
+            for drawn, length in zip((x_resampled, y_resampled), lengths, strict=True)
+        )
+        return cls(words, items, of.r / left)
+
+    def variance(self, z: Floats) -> Floats:
+        """c^2 for each z. Shapes (k,)."""
+        towards = np.array([1 / np.cosh(z), -np.tanh(z)])
+        across = np.array([np.tanh(z), 1 / np.cosh(z)]) - self.zero * towards
+        each = (
+            np.einsum("ik,ij,jk->k", g, shared, g)
+            for g, shared in ((across, self.words), (towards, self.items))
+        )
+        found: Floats = sum(np.maximum(one, 0) for one in each)
+        return found
+
+
+def _shared_moments(of: Residuals, drawn: Floats, axes: Floats) -> Floats:
+    """Covariances of sums over models less those of each model for itself. (n, b), (2, n)."""
+    own = drawn.var(axis=1, ddof=1) / (1 - of.h)
+    found: Floats = np.cov(axes @ drawn) - (axes * own) @ axes.T
+    return found
+
+
 def _shared(of: Residuals, drawn: Floats | None, own: Floats, other: Floats, r: float) -> float:
-    if drawn is None:
-        return nan
-    usable = drawn[:, np.isfinite(drawn[of.kept]).all(axis=0)]
-    if usable.shape[1] < FEWEST_RESAMPLES:
+    usable = _usable(of, drawn)
+    if usable is None:
         return nan
     moved = of.residual(usable) * slopes(own, other, r)[:, None]
     whole = float(moved.sum(axis=0).var(ddof=1))
     shared = whole - float((moved.var(axis=1, ddof=1) / (1 - of.h)).sum())
     return sqrt(shared) if shared > 0 else nan
+
+
+def _usable(of: Residuals, drawn: Floats | None) -> Floats | None:
+    """The resamples in which every model has a value; None where they are too few."""
+    if drawn is None:
+        return None
+    usable: Floats = drawn[:, np.isfinite(drawn[of.kept]).all(axis=0)]
+    return usable if usable.shape[1] >= FEWEST_RESAMPLES else None
 
 
 def slopes(own: Floats, other: Floats, r: float) -> Floats:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.correlation import ONE_THREAD, PERMUTATIONS
+from analysis.correlation import ONE_THREAD, PERMUTATIONS, Correlation, Estimate
 from analysis.declaration import Declaration
 from analysis.findings import (
     EXPLORED,
@@ -75,14 +75,14 @@ def correlate(
         raise InputError(f"column {taken[0]!r} has the name of a result column; rename it")
     ours = is_joined(table)
     scores = ours and x == "x"
+    signs: Floats = bias_sign(table) if scores else np.ones(len(table))
     if ours and not levels.named:
         whole = rows_of(table, x, y)
         if levels.utility:
             whole = whole._replace(utility=numbers(table, levels.utility))
     else:
-        sign: Floats = bias_sign(table) if scores else np.ones(len(table))
         whole = levels.rows(table, x, y)
-        whole = whole._replace(x=sign * whole.x)
+        whole = whole._replace(x=signs * whole.x)
     zeros = unbiased_of(table) if scores else np.full(len(table), unbiased)
     cells = [labels(table, name) for name in by]
     keys = [tuple(column[row] for column in cells) for row in range(len(table))]
@@ -91,18 +91,28 @@ def correlate(
     found = []
     for key, places in positions(keys).items():
         rows = whole.at(places)
-        zero = float(zeros[places[0]]) if len(set(zeros[places].tolist())) == 1 else nan
+        zero = _same(zeros[places])
         names = dict(zip(by, key, strict=True))
         each = measure(rows, names, full=True, unbiased=zero, permutations=many)
         refused = "" if levels.observation or (ours and not levels.named) else repeats(rows)
         if refused:  # r can be had, but not how sure it is
-            within = type(each.within)(each.within.r)
+            slope = Estimate(each.within.slope.value)
+            within = Correlation(each.within.r, slope=slope)
             each = Finding(names, within, n=each.n, n_parents=each.n_parents)
-        reverse = scores and bool((bias_sign(table)[places] < 0).any())
         found.append(
-            each._replace(confirmatory=key in asked, refused=refused, reverse_scored=reverse)
+            each._replace(
+                confirmatory=key in asked,
+                refused=refused,
+                reverse_scored=bool((signs[places] < 0).any()),
+                sign=_same(signs[places]),
+            )
         )
     return judge(found, sesoi)
+
+
+def _same(values: Floats) -> float:
+    """The value that all have; NaN where they differ."""
+    return float(values[0]) if len(set(values.tolist())) == 1 else nan
 
 
 def _asked(confirmatory: Sequence[str], keys: dict[tuple[str, ...], None]) -> set[tuple[str, ...]]:
@@ -127,7 +137,7 @@ def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> 
     a score without an unbiased value, a measure of utility, are never confirmatory.
     """
     require_columns(joined, JOINED_COLUMNS, "the joined table")
-    whole, reverse = rows_of(joined), bias_sign(joined) < 0
+    whole, signs = rows_of(joined), bias_sign(joined)
     unbiased = unbiased_of(joined)
     synthetic = np.array([label == "True" for label in labels(joined, "generated")])
     group_by = np.array(texts(joined, "group_by"), dtype=object)
@@ -161,8 +171,9 @@ def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> 
                 confirmatory=confirmatory,
                 refused=useless(of_task, declared.utility) if confirmatory else "",
                 synthetic=bool(synthetic[places].any()),
-                reverse_scored=bool(reverse[places].any()),
-                line=known[key].line.of_sign(np.where(reverse[places], -1.0, 1.0)),
+                reverse_scored=bool((signs[places] < 0).any()),
+                sign=_same(signs[places]),
+                line=known[key].line.of_sign(signs[places]),
                 group_by="; ".join(filter(None, dict.fromkeys(group_by[places].tolist()))),
             )
         )

@@ -209,6 +209,8 @@ def test_what_holds_of_any_table(
     assert found.r - 1e-12 <= found.high <= 1
     assert (found.low > 0 or found.high < 0) == (found.p < 0.05)
     assert (found.low_90 > 0 or found.high_90 < 0) == (found.p < 0.1)
+    assert (found.slope.low > 0 or found.slope.high < 0) == (found.p < 0.05)
+    assert found.slope.low <= found.slope.value <= found.slope.high
     assert found.low <= found.low_90 + 1e-12, "the 95% interval holds that of 90%"
     assert found.high_90 <= found.high + 1e-12
     if kind == "a line":
@@ -224,6 +226,32 @@ def test_what_holds_of_any_table(
     ):
         assert other.p == pytest.approx(found.p, abs=1e-9)
         assert actual == pytest.approx(ends, abs=1e-5)
+    for other, factor in ((moved, 0.2 / 3), (mirrored, -1), (of(a=-1), -1), (of(a=5, c=-1), -0.2)):
+        slope = other.slope.times(1 / factor)
+        assert slope.value == pytest.approx(found.slope.value, rel=1e-6, abs=1e-9)
+        assert slope[1:] == pytest.approx(found.slope[1:], rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.parametrize("slope", [0.2, -1.5])
+def test_the_ends_of_the_slope_are_where_y_less_it_is_just_not_related(slope: float) -> None:
+    """There t, by literal loops, is the q that the interval of r rests on."""
+    x, y = made(PARENT, seed=4, slope=slope)
+    found = correlation(x, y, PARENT)
+    u, v = residual(x, PARENT), residual(y, PARENT)
+    assert found.slope.value == pytest.approx(float(u @ v / (u @ u)))
+    q = (math.atanh(found.high) - math.atanh(found.r)) / found.s
+    for end in found.slope[1:]:
+        left = np.arctanh(left_out(x, y - end * x, PARENT))
+        r = literal(x, y - end * x, PARENT)
+        assert abs(math.atanh(r)) / jackknife(left, found.df) == pytest.approx(q, rel=1e-5)
+
+
+def test_of_many_observations_the_slope_has_the_interval_of_least_squares() -> None:
+    x, y = made(np.zeros(600, dtype=np.intp), seed=5)
+    found, of = correlation(x, y).slope, stats.linregress(x, y)
+    reach = 1.96 * of.stderr
+    expected = (of.slope, of.slope - reach, of.slope + reach)
+    assert found == pytest.approx(expected, abs=0.2 * reach)
 
 
 def test_points_on_a_line_have_p_and_a_one_sided_interval() -> None:
@@ -233,9 +261,11 @@ def test_points_on_a_line_have_p_and_a_one_sided_interval() -> None:
     assert up.p == down.p == 1 / 10_000
     assert 0.5 < up.low < 1
     assert down.high == -up.low
+    assert [*up.slope] == pytest.approx([2, 2 * up.low, math.inf])
     few = correlation(x[:3], x[:3])  # of six orders two lie on a line
     assert few.p == pytest.approx(1 / 3, abs=0.02)
     assert (few.low, few.high) == (-1, 1)
+    assert [*few.slope] == [1, -math.inf, math.inf]
 
 
 @pytest.mark.parametrize(
@@ -257,7 +287,9 @@ def test_what_is_not_defined_says_why(
     found = correlation(np.array(x), np.array(y), np.array(parent))
     assert found.n == n
     assert found.reason.startswith(reason)
-    assert np.isnan([*found.interval, found.p, found.s, found.low_90, found.without]).all()
+    assert np.isnan(
+        [*found.interval, *found.slope, found.p, found.s, found.low_90, found.without]
+    ).all()
 
 
 def test_a_model_alone_of_its_parent_says_nothing() -> None:

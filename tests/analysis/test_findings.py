@@ -70,6 +70,25 @@ def test_a_finding_counts_and_names_its_models() -> None:
     assert math.isnan(explored.given_condition.r)
 
 
+def test_the_table_has_the_slopes_of_models_and_of_means_of_conditions() -> None:
+    """With 12 conditions of 3 parents; where scores of both signs stand together it has none."""
+    parent, condition = np.repeat([*"abc"], 12), np.tile([*"defghijklmno"], 3)
+    x, noise = np.random.default_rng(0).normal(size=(2, 36))
+    y = 0.03 * x + 0.02 * noise
+    rows = make_rows(x, y, parent=parent, condition=condition)
+    found = measure(rows, {}, full=True, permutations=99)
+    (row,) = correlation_table([found]).to_dict("records")
+    u, v = (side - side.reshape(3, 12).mean(axis=1).repeat(12) for side in (x, y))
+    assert row["slope"] == pytest.approx(u @ v / (u @ u)) == pytest.approx(found.line.slope)
+    assert row["slope_low"] < row["slope"] < row["slope_high"]
+    u, v = (side.reshape(3, 12).mean(axis=0) for side in (u, v))
+    assert row["slope_conditions"] == pytest.approx(u @ v / (u @ u))
+    assert row["slope_conditions_low"] < row["slope_conditions"] < row["slope_conditions_high"]
+    (mixed,) = correlation_table([found._replace(sign=math.nan)]).to_dict("records")
+    assert math.isnan(mixed["slope"])
+    assert math.isnan(mixed["slope_conditions_high"])
+
+
 def test_the_most_influential_model_is_named_with_r_without_it() -> None:
     x, y = np.random.default_rng(0).normal(size=(2, 12))
     x[7], y[7] = 9, 9

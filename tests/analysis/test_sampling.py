@@ -14,7 +14,7 @@ from analysis.correlation import correlation
 from analysis.reliability import reliability, training_noise
 from analysis.residuals import residuals
 from analysis.rows import Resampled
-from analysis.sampling import sampling_error
+from analysis.sampling import SharedAlong, sampling_error
 from tests.analysis.conftest import make_rows
 
 Floats = NDArray[np.float64]
@@ -72,6 +72,25 @@ def test_it_is_what_resamples_do_to_all_models_together_less_what_to_each() -> N
     of_words = x[:, None] + 0.2 * np.outer(y, np.random.default_rng(1).normal(size=60))
     both = sampling_error(residuals(x, y, PARENT), of_words, again)
     assert both.error == pytest.approx(math.hypot(both.words, found.items))
+
+
+@pytest.mark.parametrize("b", [0.0, 0.5, -3.0])
+def test_along_the_slope_words_move_x_and_what_is_taken_from_y(b: float) -> None:
+    """Items as they move y - b x; words as they move both x and b x, by finite differences."""
+    x, y, moves = measured()
+    of = residuals(x, y, PARENT)
+    own = np.array([z(x, y - b * x)])
+    items = SharedAlong.of(of, None, y[:, None] + moves).variance(own)
+    assert items == pytest.approx(literal(x, y - b * x, moves), rel=1e-5)
+    words = SharedAlong.of(of, x[:, None] + moves, None).variance(own)
+    steps = 1e-5 * np.eye(N)
+    slopes = [(z(x + i, y - b * (x + i)) - z(x - i, y - b * (x - i))) / 2e-5 for i in steps]
+    moved = np.array(slopes)[:, None] * demeaned(moves)
+    each = moved.var(axis=1, ddof=1) / (1 - of.h)
+    assert words == pytest.approx(max(0, moved.sum(axis=0).var(ddof=1) - each.sum()), rel=1e-5)
+    if b == 0:
+        both = sampling_error(of, x[:, None] + moves, y[:, None] + moves)
+        assert words + items == pytest.approx(both.variance)
 
 
 def test_what_moves_no_model_against_another_is_not_estimated() -> None:

@@ -13,6 +13,7 @@ import pytest
 from analysis.findings import measure
 from analysis.rows import Resampled, Rows
 from analysis.verdict import judge
+from tests.analysis import slopes
 from tests.analysis.designs import (
     AVERAGED,
     GIVEN,
@@ -82,6 +83,18 @@ def test_lost_models_make_no_claim() -> None:
     row = shares(partial(lossy, (5,) * 12, "large score + gap", 0.25))[WITHIN]
     assert row["p_below_05"] > 0.2
     assert row["verdict_claims"] == 0
+
+
+@pytest.mark.parametrize("r", [0, 0.8])
+def test_intervals_hold_the_slope(r: float) -> None:
+    """Where conditions have noise of their own, those over conditions alone."""
+    alone = slopes.rates(slopes.Design("noise per model", 4, 21, r), STUDIES)
+    shared = slopes.rates(slopes.Design("noise per condition too", 4, 21, r), STUDIES)
+    assert alone["coverage"].min() >= 0.9
+    within, over = shared["coverage"]
+    assert over >= 0.9 > within + 0.05
+    if r == 0:
+        assert alone["claimed"].tolist() == pytest.approx((1 - alone["coverage"]).tolist())
 
 
 def rows_of(study: Study) -> Rows:
