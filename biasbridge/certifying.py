@@ -15,6 +15,7 @@ import yaml
 
 from files import InputError, nearest
 from files.rooms import HOME
+from studies.certificate.measures import FEWEST_SEEDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +32,6 @@ ON_MODELS = (
 )
 SEEDS = {"vectors": 8, "model": 4, "encoder": 4}
 NAMES = ["metric", "convention", "subject"]
-FEWEST_SEEDS = 3
 
 
 class _Found(NamedTuple):
