@@ -149,7 +149,7 @@ def _run(command: Sequence[str]) -> None:
     path = os.pathsep.join(filter(None, (str(HOME), os.environ.get("PYTHONPATH"))))
     run = subprocess.run(
         [sys.executable, "-m", "biasbridge", *command],
-        stdout=sys.stderr,
+        stdout=sys.__stderr__,  # a notebook has replaced the other
         env={**os.environ, "PYTHONPATH": path},
         check=False,
     )

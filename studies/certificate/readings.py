@@ -98,7 +98,9 @@ def _scores(tables: Tables) -> pd.DataFrame:
     rows = rows[np.isfinite(numbers(rows, "unbiased"))]
     first = rows.groupby(["metric", "convention", "query"])["part"].transform("first")
     rows = rows[rows["part"] == first]  # the score of a whole set stands before those of its parts
-    rows = rows.assign(convention=[name.replace(ANY_CASE, "") for name in texts(rows, "convention")])
+    rows = rows.assign(
+        convention=[name.replace(ANY_CASE, "") for name in texts(rows, "convention")]
+    )
     p = numbers(rows, "p_value")
     p = np.where(np.array(texts(rows, "p_method")) == CORRELATION_P, np.nan, p)
     return rows.assign(p=p)

@@ -1,0 +1,163 @@
+"""``biasbridge certify``, and what an audit says of its scores by the recorded certificate."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from biasbridge import certifying
+from biasbridge.__main__ import main
+from biasbridge.certificates import certified
+from biasbridge.certifying import certify, compare
+from files import InputError
+from intrinsic.audit import Audited, as_table
+from intrinsic.metrics.weat import Weat
+from studies.certificate import recorded
+from studies.certificate.recorded import FILE, Worth, refused, worth
+from studies.certificate.verdict import VERDICTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# A stranger's metric: cosines with X minus those with Y, of A
+METRIC = '''
+from __future__ import annotations
+
+from typing import ClassVar
+
+from files import choice
+from intrinsic.found_query import FoundQuery
+from intrinsic.metric import About, Metric
+from intrinsic.score import Measured
+
+
+@choice
+class Leaning(Metric):
+    """Mean cosine of A with X, less that with Y."""
+
+    about: ClassVar[About] = About(
+        name="leaning", title="Leaning", formula="mean cos(a, x) - mean cos(a, y)",
+        sign="> 0: A goes with X", range=(-2, 2), source="Ours",
+        roles={"X": "targets", "Y": "targets", "A": "attributes"}, asks=("weat6b",),
+    )
+
+    def measure(self, words: FoundQuery, seed: int) -> Measured:
+        x, y, a = (words[role].rows(True) for role in "XYA")
+        return Measured(float((a @ x.T).mean() - (a @ y.T).mean()))
+'''
+
+
+def write_metric(folder: Path) -> None:
+    """``leaning.py`` and ``intrinsic/leaning.yaml``."""
+    (folder / "leaning.py").write_text(METRIC, encoding="utf-8")
+    (folder / "intrinsic").mkdir()
+    text = "leaning:\n  _target_: leaning.Leaning\n  case: lower\n"
+    (folder / "intrinsic" / "leaning.yaml").write_text(text, encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_a_strangers_metric_of_one_file_and_one_yaml_is_certified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_metric(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.syspath_prepend(tmp_path)
+    small = "{embedding: word2vec, corpus.sentences: 3000, corpus.stereotype: '0,1',"
+    monkeypatch.setattr(certifying, "ON_VECTORS", small + " seed: 'range(%d)'}")
+    asked = ["certify", "leaning", "--config-dir", ".", "--seeds", "3", "--json"]
+    assert main([*asked, "--export", "mine.csv"]) == 0
+    [row] = json.loads(capsys.readouterr().out)
+    assert (row["metric"], row["convention"], row["subject"]) == (
+        *("leaning", "default", "word2vec en"),
+    )
+    assert row["slope_low"] < row["slope"] < row["slope_high"]
+    assert -1 <= row["r"] <= 1
+    assert row["verdict"] in VERDICTS
+    assert row["models"] == 6
+    assert "gensim" in row["libraries"]
+    exported = pd.read_csv(tmp_path / "mine.csv")
+    assert exported["slope"].item() == pytest.approx(row["slope"])
+    assert main([*asked[:-1], "--compare", "mine.csv"]) == 0
+    assert "no number differs from mine.csv" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("wat",), "unknown metric 'wat'; did you mean 'weat'?"),
+        (("weat", "--convention", "wfe"), "weat has no convention 'wfe'; did you mean 'wefe'?"),
+        (("weat", "--seeds", "2"), "seeds=2: fewer than 3"),
+        (("sembias",), "sembias asks about rows, pairs"),
+        (("survey",), "survey is not one metric but several: certify one of weat,"),
+        (("stereoset",), "stereoset cannot ask the occupations"),
+    ],
+)
+def test_what_cannot_be_certified_is_said_in_one_line(
+    arguments: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        main(["certify", *arguments])
+    assert not capsys.readouterr().out
+
+
+def rows(slope: float = 1.0) -> pd.DataFrame:
+    """Two rows of a certificate."""
+    names = {"metric": ["a", "b"], "convention": "default", "subject": "word2vec en"}
+    return pd.DataFrame({**names, "slope": [slope, 2.0], "verdict": "does not"})
+
+
+def test_certificates_are_compared_number_by_number(tmp_path: Path) -> None:
+    assert compare(rows(), rows(1 + 1e-12)).empty
+    moved = compare(rows(), rows(1.5))
+    assert moved[["metric", "quantity", "before", "after"]].to_numpy().tolist() == [
+        ["a", "slope", 1.0, 1.5]
+    ]
+    lacking = compare(rows(), rows().iloc[:1])
+    assert lacking[["metric", "before", "after"]].to_numpy().tolist() == [["b", "there", "missing"]]
+    with pytest.raises(InputError, match="no column subject"):
+        compare(rows().drop(columns="subject"), rows())
+
+
+def test_the_recorded_certificate_has_a_line_for_every_kind_of_model() -> None:
+    table = pd.read_csv(FILE)
+    assert set(table["verdict"]) <= set(VERDICTS)
+    kinds = {name.partition(" ")[0] for name in table["subject"]}
+    assert kinds == {"word2vec", "fasttext", "tiny_bert", "tiny_gpt2"}
+    assert worth("weat", "wefe", "vectors").verdict in VERDICTS
+    assert worth("weat", "wefe,tail=two", "vectors") == worth("weat", "wefe", "vectors")
+    assert worth("pll", "default", "causal").verdict in VERDICTS
+    assert worth("no such metric", "default", "vectors") == Worth()
+
+
+def test_a_score_that_a_planted_bias_hardly_moves_is_not_called_bias(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known = {
+        ("weat", "default", "word2vec en"): Worth("does not", "slope .05 [-.1, .2]", 0.05),
+        ("mac", "default", "word2vec en"): Worth("reads the truth", "tells .2 from none", 5.0),
+    }
+    monkeypatch.setattr(recorded, "recorded", lambda: known)
+    words = {"he": [1.0, 0.0], "she": [0.0, 1.0], "maths": [1.0, 0.1], "arts": [0.1, 1.0]}
+    from gensim.models import KeyedVectors
+
+    vectors = KeyedVectors(2)
+    vectors.add_vectors(list(words), np.array(list(words.values()), dtype=np.float32))
+    metric = Weat.by("default", queries=("weat7",), min_found=0.0)
+    audited = [Audited("v", *row) for row in metric.detailed(vectors, seed=0)]
+    found, _ = certified(audited)
+    assert as_table(found)["certificate"].tolist() == ["does not: slope .05 [-.1, .2]"]
+    assert not found[0].called_bias
+    assert refused({"weat": known["weat", "default", "word2vec en"]}).endswith("weat (0.05)")
+    assert refused({"mac": known["mac", "default", "word2vec en"]}) == ""
+
+
+def test_certify_in_python_is_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    import biasbridge
+
+    assert biasbridge.certify is certify
