@@ -198,3 +198,15 @@ def test_points_on_the_terminal_have_every_measure_and_say_what_is_missing(table
     assert "-: female: no item predicted positive" in printed
     assert "10 of 11 points done" in printed
     assert "failed" in printed
+
+
+def test_tables_by_an_earlier_version_are_refused_and_those_of_language_models_are_not(
+    tables: Tables, tmp_path: Path
+) -> None:
+    old = tables.points.drop(columns="unit_key", errors="ignore").assign(vectors_key="a")
+    write_tables(tmp_path / "old", tables._replace(points=old))
+    with pytest.raises(InputError, match="vectors_key is now unit_key"):
+        read_tables(tmp_path / "old")
+    # Of a language model the vectors of its words are one step of several
+    write_tables(tmp_path / "new", tables._replace(points=old.assign(unit_key="b")))
+    assert "vectors_key" in read_tables(tmp_path / "new").points
