@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 BLOCK = re.compile(r"(<!-- (?P<name>[\w ./-]+) -->\n)(?P<body>.*?)(<!-- end -->)", re.DOTALL)
+SLICED = ("task", "metric", "convention", "query", "part", "measure")
 ONE_TEST = (
     "weat6b",
     "weat7",
@@ -213,7 +214,36 @@ def visible(run: str) -> str:
     return markdown(rows)
 
 
+def transfer(run: str) -> str:
+    """How far the gap moves where the score is 1 larger, b, in the confirmatory slices of each
+    task; how far the score was moved within a parent, and the farther end of b's interval by that.
+    """
+    found, table = findings(run), joined(run)
+    names = pd.DataFrame([each.names for each in found])
+    several = len({*names["task"]}) > 1
+    rows = []
+    for each, score, gap in zip(found, score_titles(names), gap_titles(names), strict=True):
+        own = table[[*SLICED]].astype(str).eq([each.names[name] for name in SLICED]).all(axis=1)
+        moved = float(table[own].groupby("parent")["x"].agg(np.ptp).max())
+        most = moved * max(abs(each.slope.low), abs(each.slope.high))
+        rows.append(
+            {
+                **({"task": each.names["task"]} if several else {}),
+                "score": score,
+                "gap": gap.removesuffix(" gap"),
+                "models, parents, conditions": f"{each.n}, {each.n_parents}, {each.n_conditions}",
+                "score moved by": short(moved),
+                "b": estimate(*each.slope, digits=4),
+                "so gap at most": short(most, 3),
+                "b, other conditions": estimate(*each.slope_conditions, digits=4),
+                "r_rm": estimate(*each.within.interval),
+            }
+        )
+    return markdown(rows)
+
+
 TABLES: dict[str, Callable[[str], str]] = {
+    "transfer": transfer,
     "slices": slices,
     "more": more,
     "unmodified": unmodified,

@@ -1,12 +1,12 @@
-"""Retrieval: which wording of a document, about men or about women, an encoder puts nearer to a
-query that names neither.
+"""Retrieval: which wording of a document, about men or about women, lies nearer to a query that
+names neither.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from annotated_types import Gt, Lt
 
@@ -18,6 +18,7 @@ from files.retrieval import read_queries, write_queries
 from train.device import one_thread
 from train.parts.encodings import encoded, keep_encodings
 from train.parts.scores import open_needed
+from train.word_mean import WordMean
 
 if TYPE_CHECKING:
     from extrinsic.gap_table import Row
@@ -30,7 +31,8 @@ QUERIES = "queries.jsonl"
 
 @choice
 class Retrieval(Fileless):
-    """Queries and documents of ``source`` by the subject's encoder; nothing is trained.
+    """Queries and documents of ``source`` by the subject's encoder, or by its word ``vectors``, a
+    text being the mean of its words (see ``train.word_mean``); nothing is trained.
 
     ``name`` is the task in the tables. Below ``least_support`` queries a gap is NaN; ``level``: of
     its interval.
@@ -40,11 +42,17 @@ class Retrieval(Fileless):
     name: str = "retrieval"
     least_support: Whole = 10
     level: Annotated[float, Gt(0), Lt(1)] = 0.95
+    by: Literal["encoder", "vectors"] = "encoder"
 
     version: ClassVar[int] = 1
+    unkeyed: ClassVar[tuple[str, ...]] = ("by",)  # its steps read the one or the other
     seeded: ClassVar[bool] = False
-    needs: ClassVar[tuple[str, ...]] = ("encoder",)
     compared: ClassVar[tuple[str, ...]] = ("male", "female")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What texts are encoded by."""
+        return (self.by,)
 
     @property
     def language(self) -> str:
@@ -64,6 +72,8 @@ class Retrieval(Fileless):
         """Queries, and the table of gaps."""
         queries = steps("queries", self.source, load)
         read = {"queries": queries}
+        if self.by == "vectors":
+            return steps("extrinsic", self, measure, {**read, "vectors": subject["vectors"]})
         given = encoded(steps, self, encode_texts, subject["encoder"], read, "extrinsic")
         return steps("extrinsic", self, measure, {**read, **given})
 
@@ -86,7 +96,8 @@ def measure(task: Retrieval, out: Path, inputs: Inputs, seed: int) -> None:
     """
     from extrinsic.gap_table import as_table
 
-    rows = _rows(task, inputs, open_needed("encoder", inputs))
+    given = open_needed(task.by, inputs)
+    rows = _rows(task, inputs, WordMean(given) if task.by == "vectors" else given)
     as_table(rows).to_parquet(out / "scores.parquet")
 
 
