@@ -10,9 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
+from analysis.charts import finish, intervals, rule_at
 from analysis.correlate import correlate_slices
 from analysis.declaration import Declaration
 from analysis.effects import effects
@@ -20,6 +22,7 @@ from analysis.joined import join_points
 from analysis.naming import ALL, gap_titles, measure_title, score_titles
 from analysis.results import read_tables
 from analysis.show import estimate, p_value, short
+from files.charts import save_charts
 
 if TYPE_CHECKING:
     from analysis.effects import Effect
@@ -27,6 +30,20 @@ if TYPE_CHECKING:
     from analysis.frame import Tables
 
 HERE = Path(__file__).parent
+STUDIES = HERE.parent / "studies"
+KINDS = {
+    "vectors": ("word2vec en", "fasttext en", "word2vec es"),
+    "models": ("tiny_bert en", "tiny_gpt2 en", "tiny_bert es", "tiny_gpt2 es"),
+}
+ENDS = ("", "_low", "_high")
+SLOPES = "transfer_slopes"  # the figure of docs/runs/transfer.md
+TITLES = {  # the runs in it
+    "transfer_grep_bias_ir": "Retrieval, sentence encoder",
+    "transfer_grep_bias_ir_words": "Retrieval, word vectors",
+    "answer_en": "Hate speech, English, women",
+    "hatespeech_es_gender": "Hate speech, Spanish, women",
+    "hatespeech_es_migrants": "Hate speech, Spanish, migrants",
+}
 BLOCK = re.compile(r"(<!-- (?P<name>[\w ./-]+) -->\n)(?P<body>.*?)(<!-- end -->)", re.DOTALL)
 SLICED = ("task", "metric", "convention", "query", "part", "measure")
 ONE_TEST = (
@@ -242,8 +259,81 @@ def transfer(run: str) -> str:
     return markdown(rows)
 
 
+def slope_rows(runs: Sequence[str]) -> pd.DataFrame:
+    """How far each gap moves while a score is moved as far as it was within a parent: b times that
+    distance, with its interval; one row a run and confirmatory slice.
+    """
+    rows = []
+    for run in runs:
+        found, table = findings(run), joined(run)
+        names = pd.DataFrame([each.names for each in found])
+        for each, score, gap in zip(found, score_titles(names), gap_titles(names), strict=True):
+            own = table[[*SLICED]].astype(str).eq([each.names[name] for name in SLICED]).all(axis=1)
+            far = float(table[own].groupby("parent")["x"].agg(np.ptp).max())
+            ends = (each.slope.value, each.slope.low, each.slope.high)
+            value, low, high = (far * end for end in ends)
+            rows.append((TITLES[run], f"{score}, {gap}", value, low, high, far))
+    return pd.DataFrame(rows, columns=["run", "slice", "value", "low", "high", "moved"])
+
+
+def draw_slopes(runs: Sequence[str]) -> None:
+    """``transfer_slopes.svg``."""
+    rows = slope_rows(runs)
+    base = alt.Chart().encode(alt.Y("slice:N", sort=None, title=None))
+    title = "change of the gap over the distance that the score was moved, 95%"
+    panel = alt.layer(rule_at(0), *intervals(base, size=30, title=title))
+    names = list(dict.fromkeys(rows["run"]))
+    header = alt.Header(labelAngle=0, labelOrient="top", labelAnchor="start")
+    row = alt.Row("run:N", sort=names, title=None, header=header)
+    chart = panel.properties(width=360, height=alt.Step(16)).facet(row=row, data=rows, spacing=8)
+    drawn = finish(chart.resolve_scale(y="independent"), "How far a gap moves with a score", [])
+    save_charts(drawn, HERE / SLOPES, (".svg",))
+
+
+@cache
+def recorded(name: str) -> pd.DataFrame:
+    """A table of the recorded certificate."""
+    return pd.read_csv(STUDIES / f"{name}.csv")
+
+
+def worth(subjects: str) -> str:
+    """What scores of word vectors, or of language models, are worth in the default convention: the
+    figures of the first kind of model that has them, and the verdicts of all.
+    """
+    table = recorded("certificate")
+    table = table[table["convention"] == "default"]
+    rows = []
+    for metric, part in table.groupby("metric", sort=False):
+        of = part.set_index("subject")
+        there = [kind for kind in KINDS[subjects] if kind in of.index]
+        if not there:
+            continue
+        first = of.loc[there[0]]
+        rows.append(
+            {
+                "metric": str(metric),
+                "of": there[0],
+                "slope (sd)": estimate(*(float(first[f"slope{end}"]) for end in ENDS)),
+                "r": _shown(first["r"]),
+                "false alarms": _shown(first["false_alarms"]),
+                "tells from none": _shown(first["smallest_strength"]) or "nothing",
+                **{
+                    kind: str(of.loc[kind, "verdict"]) if kind in there else ""
+                    for kind in KINDS[subjects]
+                },
+            }
+        )
+    return markdown(rows)
+
+
+def _shown(value: object) -> str:
+    number = float(str(value))
+    return short(number) if np.isfinite(number) else ""
+
+
 TABLES: dict[str, Callable[[str], str]] = {
     "transfer": transfer,
+    "worth": worth,
     "slices": slices,
     "more": more,
     "unmodified": unmodified,
@@ -264,7 +354,7 @@ def render(page: str) -> str:
 
 def pages() -> Iterator[Path]:
     """Those that have such tables."""
-    for path in sorted(HERE.glob("*.md")):
+    for path in [*sorted(HERE.glob("*.md")), STUDIES / "certificate.md"]:
         if BLOCK.search(path.read_text(encoding="utf-8")):
             yield path
 
@@ -272,3 +362,4 @@ def pages() -> Iterator[Path]:
 if __name__ == "__main__":
     for path in pages():
         path.write_text(render(path.read_text(encoding="utf-8")), encoding="utf-8")
+    draw_slopes([run for run in TITLES if (HERE / run).is_dir()])

@@ -17,11 +17,14 @@ from analysis.joined import join_points
 from analysis.results import read_tables
 from biasbridge.cli.correlate import main as correlate
 from biasbridge.cli.effects import main as effects
+from studies.certificate.recorded import FILE
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 RUNS = Path(__file__).resolve().parents[2] / "docs" / "runs"
+STUDIES = RUNS.parent / "studies"
+PAGES = [*sorted(RUNS.glob("*.md")), STUDIES / "certificate.md"]
 RECORDED = sorted(path.parent.name for path in RUNS.glob("*/points.parquet"))
 NUMBER = re.compile(r"(?<![\w.])-?\d?\.\d+")
 PLANNED = {".05", ".30", ".35", ".39", ".8"}
@@ -67,21 +70,21 @@ def test_intervals_are_those_of_the_prototype() -> None:
         assert three == pytest.approx(expected, abs=0.05)
 
 
-@pytest.mark.parametrize("page", sorted(path.name for path in RUNS.glob("*.md")))
-def test_every_table_of_a_page_is_that_of_its_run(page: str, pages: ModuleType) -> None:
-    text = (RUNS / page).read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_every_table_of_a_page_is_that_of_its_run(page: Path, pages: ModuleType) -> None:
+    text = page.read_text(encoding="utf-8")
     assert pages.BLOCK.search(text), "a recorded page has no table of a recorded run"
     assert pages.render(text) == text
 
 
-@pytest.mark.parametrize("page", sorted(path.name for path in RUNS.glob("*.md")))
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 def test_every_number_in_the_words_of_a_page_is_in_a_table_of_it(
-    page: str, pages: ModuleType
+    page: Path, pages: ModuleType
 ) -> None:
     """Decimal fractions are scores, gaps and what is made of them. ``PLANNED``: what was said
     before a run; intervals of commands stand in code.
     """
-    text = (RUNS / page).read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
     tables = "".join(found["body"] for found in pages.BLOCK.finditer(text))
     words = re.sub(r"```.*?```|`[^`]*`", "", pages.BLOCK.sub("", text), flags=re.DOTALL)
     said, shown = (set(NUMBER.findall(part)) for part in (words, tables))
@@ -112,3 +115,7 @@ def test_recorded_tables_hold_no_post_and_no_path(run: str) -> None:
             cells = [cell for cell in table[name] if isinstance(cell, str)]
             assert not any(re.search(r"(^|[\s\"'])/\w+/", cell) for cell in cells)
             assert max(map(len, cells), default=0) < 4000
+
+
+def test_the_certificate_that_ships_is_the_recorded_one() -> None:
+    assert FILE.read_bytes() == (STUDIES / "certificate.csv").read_bytes()
