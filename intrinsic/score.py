@@ -27,7 +27,8 @@ class About:
     the value of an embedding without the bias; None where the score measures something else.
     fewest: items a role needs, one where it is not named. asks: the built-in queries of an audit in
     English; elsewhere those of the same name in that language. default: what the default convention
-    is, where ``source`` does not say all.
+    is, where ``source`` does not say all. falls: whether, by its ``sign``, the score is lower where
+    X goes with A.
     """
 
     name: str
@@ -41,6 +42,7 @@ class About:
     fewest: Mapping[str, int] = field(default_factory=dict)
     asks: tuple[str, ...] = ()
     default: str = ""
+    falls: bool = False
 
     @property
     def required(self) -> list[str]:

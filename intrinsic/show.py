@@ -42,7 +42,7 @@ def print_summary(audited: Sequence[Audited], console: Console) -> None:
     if conventions:
         table.add_column("convention")
     if certified := any(one.certificate for one in known):
-        table.add_column("where a bias is planted")
+        table.add_column("certificate", no_wrap=True)
     shown = ""
     for one in known:
         score = one.score
@@ -56,7 +56,8 @@ def print_summary(audited: Sequence[Audited], console: Console) -> None:
         cells += [f"{score.low:.3f}, {score.high:.3f}" if known_ends else ""] * bounds
         cells += [unbiased.replace("nan", ""), format_p(score), str(score.n_found)]
         cells += [str(score.n_lost), *[score.convention] * bool(conventions)]
-        table.add_row(*cells, *[one.certificate] * certified)
+        said = one.certificate.partition(":")[0] if score.metric != shown else ""
+        table.add_row(*cells, *[said] * certified)
         shown = score.metric
     Console(width=max(console.width, 120), file=console.file).print(table)
     if without := len(audited) - len(known):
@@ -142,10 +143,10 @@ def _rows(one: Audited, *, each: bool) -> Iterator[dict[str, str]]:
         "found": str(score.n_found),
         "lost": str(score.n_lost),
         "convention": score.convention,
-        "where a bias is planted": one.certificate,
+        "certificate": one.certificate,
     }
     for word, value in one.each.items() if each else ():
-        other = ("95% interval", "p", "found", "lost", "convention", "where a bias is planted")
+        other = ("95% interval", "p", "found", "lost", "convention", "certificate")
         rest = dict.fromkeys(other, "")
         yield {"query": f"  {word}", "vectors": one.vectors, "value": f"{value:.4f}"} | rest
 

@@ -174,6 +174,7 @@ class RelativeNormDistance(Metric):
         roles={"X": "targets", "Y": "targets", "A": "attributes"},
         asks=GENDER_TESTS,
         default="Garg et al. (2018): unit vectors, Euclidean distance; the mean where they sum.",
+        falls=True,
     )
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(

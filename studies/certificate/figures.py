@@ -24,7 +24,7 @@ from studies.conclusion import rows_of
 if TYPE_CHECKING:
     from studies.certificate.table import Certified
 
-LABELS = {READS: "reads it", PART: "part of it", NOT: "does not", ALARMS: ALARMS, UNKNOWN: ""}
+LABELS = {READS: "reads it", PART: "part of it", NOT: NOT, ALARMS: ALARMS, UNKNOWN: UNKNOWN}
 MOST_SHOWN = 10.0  # of a slope; larger ones stand at the edge
 
 
@@ -49,9 +49,9 @@ def verdict_chart(table: pd.DataFrame) -> Drawing:
     rows = [
         {
             "score": _score(row),
-            "subject": row["subject"].replace(" ", "\n"),
+            "subject": row["subject"],
             "verdict": row["verdict"],
-            "text": f"{LABELS[row['verdict']]}, r {short(float(row['r']))}",
+            "text": LABELS[row["verdict"]] + _with_r(row),
         }
         for row in rows_of(table)
     ]
@@ -60,7 +60,7 @@ def verdict_chart(table: pd.DataFrame) -> Drawing:
         ALARMS: "#f2d7c9",
         UNKNOWN: "white",
     }
-    axis = alt.Axis(labelAngle=0, labelExpr="split(datum.label, '\\n')", grid=False, orient="top")
+    axis = alt.Axis(labelAngle=0, grid=False, orient="top")
     base = alt.Chart(pd.DataFrame(rows)).encode(
         alt.X("subject:N", sort=None, title=None, axis=axis),
         alt.Y("score:N", sort=None, title=None, axis=alt.Axis(grid=False, labelLimit=260)),
@@ -164,6 +164,10 @@ def _gone(training: pd.DataFrame) -> pd.DataFrame:
             gone = (part["score"] - float(first["score"])) / moved
             parts.append(part.assign(gone=gone)[part["steps"].notna()])
     return pd.concat(parts) if parts else pd.DataFrame()
+
+
+def _with_r(row: dict[str, object]) -> str:
+    return "" if row["verdict"] == UNKNOWN else f", r {short(float(str(row['r'])))}"
 
 
 def _score(row: dict[str, object]) -> str:

@@ -134,6 +134,8 @@ def _choices(one: Readings, others: Iterable[Readings], effect: float) -> Iterab
                 options[differs[0]].append(_value(other, differs[0]))
     for choice, found in moved.items():
         size = float(np.sqrt(np.square(np.concatenate(found)).mean()))
+        if not size:
+            continue  # the score does not depend on it
         yield {
             **one.names,
             "choice": CHOICES[choice],
