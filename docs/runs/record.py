@@ -1,12 +1,14 @@
 """Keep a sweep's tables: ``python docs/runs/record.py results/answer_en docs/runs/answer_en``.
 
-Scores and gaps only, with what they were made from: no post, no vector, no path.
+Scores and gaps only, with what they were made from: no post, no vector, no path. Names of measures
+after the folders: only theirs are kept, so that large tables stay small.
 """
 
 from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +20,14 @@ from biasbridge.cli.correlate import main as correlate
 LEFT_OUT = ("error", "refused", "intrinsic_key", "extrinsic_key")  # an error may name a file
 
 
-def main(results: Path, out: Path) -> None:
+def main(results: Path, out: Path, measures: Sequence[str]) -> None:
     """Write the three tables, what was declared and the correlations."""
     out.mkdir(parents=True, exist_ok=True)
     for name in ("points", "intrinsic", "extrinsic"):
         table = pd.read_parquet(results / f"{name}.parquet")
         table = table.drop(columns=[each for each in LEFT_OUT if each in table])
+        if measures and name == "extrinsic":
+            table = table[table["measure"].isin(measures)]
         if "resampled" in table:
             table["resampled"] = [np.float32(np.round(each, 4)) for each in table["resampled"]]
         table.to_parquet(out / f"{name}.parquet", compression="zstd")
@@ -32,4 +36,4 @@ def main(results: Path, out: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])
