@@ -309,11 +309,12 @@ def worth(subjects: str) -> str:
         if not there:
             continue
         first = of.loc[there[0]]
+        value, low, high = (float(str(first[f"slope{end}"])) for end in ENDS)
         rows.append(
             {
                 "metric": str(metric),
                 "of": there[0],
-                "slope (sd)": estimate(*(float(first[f"slope{end}"]) for end in ENDS)),
+                "slope (sd)": estimate(value, low, high),
                 "r": _shown(first["r"]),
                 "false alarms": _shown(first["false_alarms"]),
                 "tells from none": _shown(first["smallest_strength"]) or "nothing",

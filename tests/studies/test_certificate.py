@@ -40,7 +40,7 @@ def readings(by: float, noise: float = 1.0, *, seeds: int = 400, seed: int = 1) 
     names = dict.fromkeys(("metric", "convention", "subject", "query"), "made up")
     values = by * STRENGTHS + noise * drawn
     setting = dict.fromkeys(SETTINGS, "")
-    return Readings(names, setting, STRENGTHS, np.arange(seeds), values, none, none, 0.0)
+    return Readings(names, setting, STRENGTHS, np.arange(float(seeds)), values, none, none, 0.0)
 
 
 def make_tables(seeds: int = 6) -> Tables:
@@ -59,7 +59,12 @@ def make_tables(seeds: int = 6) -> Tables:
             )
             good = 10 * strength + 0.1 * rng.normal() + (sentences == 1_000)
             for metric, value in (("good", good), ("noise", rng.normal()), ("reverse", 1 - good)):
-                score = {"point": key, "metric": metric, "convention": "default", "query": "q"}
+                score: dict[str, object] = {
+                    "point": key,
+                    "metric": metric,
+                    "convention": "default",
+                    "query": "q",
+                }
                 score |= {"part": "", "language": "en", "p_method": "exact"}
                 score |= {"unbiased": float(metric == "reverse"), "most": 1.0, "value": value}
                 p = {"p_value": 0.01 if metric == "noise" else 0.5}
@@ -176,8 +181,8 @@ def test_models_stopped_in_training_say_when_the_bias_is_seen() -> None:
         for seed in range(4):
             key = f"{steps} {seed}"
             own = {"point": key, "seed": seed, "stereotype": 0.8, "training_steps": steps}
-            points.append({**tables.points.iloc[-1].to_dict(), **own})
-            score = {**tables.intrinsic.iloc[0].to_dict(), "point": key}
+            points.append(dict(tables.points.iloc[-1]) | own)
+            score = dict(tables.intrinsic.iloc[0]) | {"point": key}
             scores.append({**score, "value": value + 0.01 * rng.normal(), "p_value": 0.01})
     stopped = tables._replace(
         points=pd.concat([tables.points, pd.DataFrame(points)]),
