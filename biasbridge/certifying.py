@@ -30,7 +30,7 @@ ON_MODELS = (
     "{subject: language_model, corpus: planted_occupations, model: 'tiny_bert,tiny_gpt2',"
     " corpus.stereotype: '0,0.5,1', seed: 'range(%d)'}"
 )
-SEEDS = {"vectors": 8, "model": 4, "encoder": 4}
+SEEDS = {"vectors": 8, "model": 3, "encoder": 3}
 NAMES = ["metric", "convention", "subject"]
 
 
@@ -58,7 +58,7 @@ def certify(
 
     A metric on word vectors is asked of embeddings with five planted strengths, ``query`` (default:
     the planted words); one of language models of small BERTs and GPT-2s with three, ``query``: a
-    set of items. ``seeds`` of each (default 8 and 4). Models are kept in ``store``; the results
+    set of items. ``seeds`` of each (default 8 and 3). Models are kept in ``store``; the results
     folder is ``certify_METRIC`` in ``results``. ``config_dir``: where a metric of one's own has its
     YAML, in the folder ``intrinsic``.
 

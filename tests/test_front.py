@@ -41,7 +41,7 @@ GIVEN_IN_ITS_SWEEP = {
 MODEL = ["subject=language_model", "model=loaded", "model.model=bert"]
 ENCODER = [*MODEL, "source=none"]
 OF_MODELS = ["aul", "aula", "ceat", "crows_pairs", "disco", "lpbs", "next_word", "planted_bias"]
-OF_MODELS += ["neutral_loss", "pll", "probe", "seat", "sts_b"]
+OF_MODELS += ["neutral_loss", "pll", "probe", "seat", "sts_b", "certificate_models"]
 HUB = ["embedding.model=bert", "embedding.revision=86b5e0934494bd15c9632b12f734a8a67f723594"]
 NEEDS = {
     ("challenge", "csv"): ["challenge.path=posts.csv", "challenge.group=who"],
@@ -75,6 +75,8 @@ NEEDS = {
     ("source", "hateval_es"): ["corpus=es", "intrinsic=weat_gender_es", "groups=gender_es"],
     ("intrinsic", "weat_gender_es"): ["corpus=es", "source=none"],
     ("intrinsic", "weat_migrants_es"): ["corpus=es", "source=none"],
+    ("intrinsic", "certificate_es"): ["corpus=es", "source=none"],
+    ("intrinsic", "certificate_models_es"): ["model.language=es", *ENCODER],
 }
 # A small world: one training takes about a second.
 SMALL = [
