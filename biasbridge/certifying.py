@@ -15,7 +15,6 @@ import yaml
 
 from files import InputError, nearest
 from files.rooms import HOME
-from studies.certificate.measures import FEWEST_SEEDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,6 +65,8 @@ def certify(
     a run that fails.
     """
     import pandas as pd
+
+    from studies.certificate.measures import FEWEST_SEEDS
 
     found = _find(metric, config_dir)
     needs = str(found.kind.needs)

@@ -10,7 +10,8 @@ from pathlib import Path
 HOME = Path(__file__).resolve().parent.parent
 # What the functions of the package import beyond files, which all do
 NEEDED: Mapping[str, tuple[str, ...]] = {
-    "audit": ("intrinsic",),
+    "audit": ("intrinsic", "studies"),
+    "certify": ("intrinsic", "analysis", "studies", "train"),
     "query": ("intrinsic",),
     "debias": ("intrinsic", "debias"),
     "gaps": ("intrinsic", "extrinsic"),

@@ -5,8 +5,6 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from analysis.correlation import LEVEL
-
 if TYPE_CHECKING:
     from analysis.correlation import Estimate
     from studies.certificate.measures import Alarms, Measured
@@ -28,6 +26,8 @@ def judge(found: Measured, random: Alarms) -> tuple[str, str]:
     * *reads the truth*: one reading tells half the strength from none, with a power of .8;
     * *reads part of it*: otherwise.
     """
+    from analysis.correlation import LEVEL  # here: an audit reads verdicts without that room
+
     slope, smallest = found.slope, found.smallest.value
     if not isfinite(slope.value):
         return UNKNOWN, "no slope is known"
