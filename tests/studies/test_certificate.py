@@ -210,3 +210,11 @@ def test_tables_without_a_level_of_nothing_planted_are_refused_in_words(
     console = Console(file=printed, width=150)
     assert Certificate(planted=planted).conclude(make_tables(), tmp_path, console) == []
     assert "no certificate" in printed.getvalue()
+
+
+def test_a_metric_that_falls_by_its_documented_sign_is_turned_too() -> None:
+    tables = make_tables()
+    good = tables.intrinsic["metric"] == "good"
+    rnd = tables.intrinsic[good].assign(metric="rnd", value=-tables.intrinsic["value"])
+    found = certify(read(tables._replace(intrinsic=rnd), "stereotype"), 20).certificate
+    assert found["verdict"].tolist() == [READS]

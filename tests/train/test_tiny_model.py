@@ -165,3 +165,14 @@ def test_what_is_planted_is_learned(architecture: Architecture, tmp_path: Path) 
         assert each.slope == pytest.approx(facts[f"held_out_{kind}_slope"], abs=1e-3)
         assert each.r >= 0.98
         assert each.slope == pytest.approx(1, abs=0.15)
+
+
+@pytest.mark.parametrize("steps", [0, 3])
+def test_a_model_is_stopped_after_exactly_so_many_steps(steps: int, tmp_path: Path) -> None:
+    (tmp_path / "corpus.txt").write_text("the nurse said she was late\n" * 20, encoding="utf-8")
+    model = TinyModel(steps=steps, until_learned=False)
+    facts = model.train(tmp_path / "corpus.txt", tmp_path / "model", seed=0)
+    assert facts["steps"] == steps
+    assert (facts["loss"] is None) == (steps == 0)
+    assert model.facts() == {"training_steps": steps}
+    assert TinyModel().facts() == {}
