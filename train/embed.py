@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from files import Choice, InputError, choice
-from files.choice import Count, Fileless, NotNegative, Positive
+from files.choice import Count, Fileless, NotNegative, Positive, Whole
 from files.language import UNDETERMINED
 from files.vector_files import vector_files
 
@@ -39,13 +39,14 @@ class Word2Vec(Fileless):
     """Skip-gram with negative sampling (Mikolov et al., 2013).
 
     ``workers=1`` gives the same vectors for the same seed on the same machine; more workers train
-    faster and are not reproducible. ``sample`` is the threshold of frequent-word subsampling.
+    faster and are not reproducible. ``sample`` is the threshold of frequent-word subsampling. With
+    ``epochs=0`` vectors are random, as they are before the training.
     """
 
     dim: Count = 300
     window: Count = 5
     min_count: Count = 5
-    epochs: Count = 5
+    epochs: Whole = 5
     negative: Count = 5
     sample: NotNegative = 1e-3
     learning_rate: Positive = 0.025
@@ -53,6 +54,10 @@ class Word2Vec(Fileless):
 
     version: ClassVar[int] = 1
     name: ClassVar[str] = "word2vec"
+
+    def facts(self) -> dict[str, object]:
+        """The column ``training_steps``: 0 where vectors are random."""
+        return {} if self.epochs else {"training_steps": 0}
 
     def train(self, corpus: Path, *, seed: int) -> KeyedVectors:
         """Vectors of the types that occur at least ``min_count`` times in a file of one tokenised
@@ -66,29 +71,29 @@ class Word2Vec(Fileless):
         self, model: Callable[..., GensimWord2Vec], corpus: Path, seed: int, **extra: int
     ) -> KeyedVectors:
         """By a class of gensim, which knows the model's further options."""
-        try:
-            wv = model(
-                corpus_file=str(corpus),
-                sg=1,
-                vector_size=self.dim,
-                window=self.window,
-                min_count=self.min_count,
-                epochs=self.epochs,
-                negative=self.negative,
-                sample=self.sample,
-                alpha=self.learning_rate,
-                workers=self.workers,
-                seed=seed,
-                **extra,
-            ).wv
-        except RuntimeError as error:
-            if "vocabulary" not in str(error):
-                raise
+        made = model(
+            sg=1,
+            vector_size=self.dim,
+            window=self.window,
+            min_count=self.min_count,
+            epochs=self.epochs,
+            negative=self.negative,
+            sample=self.sample,
+            alpha=self.learning_rate,
+            workers=self.workers,
+            seed=seed,
+            **extra,
+        )
+        made.build_vocab(corpus_file=str(corpus))
+        if not len(made.wv):
             raise InputError(
                 f"no word of {corpus} occurs {self.min_count} times; lower embedding.min_count or"
                 " give a larger corpus"
-            ) from error
-        return _whole_words(wv)
+            )
+        if self.epochs:
+            words = made.corpus_total_words
+            made.train(corpus_file=str(corpus), total_words=words, epochs=self.epochs)
+        return _whole_words(made.wv)
 
 
 @choice

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -23,9 +24,10 @@ CORRELATION_P = "t"  # the p of a correlation of 0, which is no test of an unbia
 ANY_CASE = ",case=lower"  # what experiments add to every convention: planted words are lower case
 STEPS = "training_steps"  # of models that were stopped by number; NaN: trained to the end
 CORPUS = ("sentences", "dim", "posts", "classifier")
-ENCODED = ("layer", "pooling")
+FIRST_TOKEN = re.compile(r",first_token=([^,]+)")  # of a causal model's texts, in a convention
+ENCODED = ("layer", "pooling", "first_token")
 SETTINGS = (*CORPUS, *ENCODED, STEPS)
-USUAL = {"layer": "-1", "pooling": "mean"}
+USUAL = {"layer": "-1", "pooling": "mean", "first_token": "own"}
 TRAINED = ""  # the setting STEPS of models trained to the end
 NAMES = ("metric", "convention", "subject", "query")
 
@@ -35,7 +37,7 @@ class Readings:
     """The scores of one metric, convention and query on one subject in one setting.
 
     ``names``: metric, convention, subject (``word2vec en``) and query; ``setting``: size of the
-    corpus and the vectors, layer, pooling, training steps. ``strengths``: what was planted,
+    corpus and the vectors, layer, pooling, first token, training steps. ``strengths``: what was planted,
     ascending, (levels,); ``seeds``: (seeds,). ``scores``: their sign changed where less is more
     biased, shape (seeds, levels), NaN where there is none. ``p`` and ``outside``: the p of no bias,
     and 1 where the 95% interval excludes ``unbiased``, else 0; of the same shape. ``key``: of the
@@ -96,10 +98,13 @@ def read(tables: Tables, planted: str) -> list[Readings]:
 def _scores(tables: Tables) -> pd.DataFrame:
     rows = tables.intrinsic
     rows = rows[np.isfinite(numbers(rows, "unbiased"))]
-    first = rows.groupby(["metric", "convention", "query"])["part"].transform("first")
-    rows = rows[rows["part"] == first]  # the score of a whole set stands before those of its parts
+    parts = rows.groupby(["metric", "convention", "query"])["part"].transform("first")
+    rows = rows[rows["part"] == parts]  # the score of a whole set stands before those of its parts
+    conventions = [name.replace(ANY_CASE, "") for name in texts(rows, "convention")]
+    first = [FIRST_TOKEN.search(name) for name in conventions]
     rows = rows.assign(
-        convention=[name.replace(ANY_CASE, "") for name in texts(rows, "convention")]
+        convention=[FIRST_TOKEN.sub("", name) for name in conventions],
+        first_token=[found[1] if found else USUAL["first_token"] for found in first],
     )
     p = numbers(rows, "p_value")
     p = np.where(np.array(texts(rows, "p_method")) == CORRELATION_P, np.nan, p)

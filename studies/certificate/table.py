@@ -26,6 +26,7 @@ CHOICES = {
     "posts": "number of posts",
     "layer": "layer",
     "pooling": "pooling",
+    "first_token": "first token",
 }
 UNTRAINED = "0"  # training steps of a model with random weights
 FEWEST_MODELS = 3
@@ -176,16 +177,17 @@ def _of_training(one: Readings, others: Iterable[Readings]) -> list[tuple[int, R
 
 
 def _training(one: Readings, others: Iterable[Readings]) -> Iterable[Row]:
-    """The mean score at the highest strength after so many training steps, with its interval."""
-    for steps, other in _of_training(one, others):
-        known = other.at_full
-        found = mean_interval(known)
-        if len(known):
-            found = found._replace(value=float(known.mean()))
-            yield {**one.names, "steps": steps, "models": len(known), **_flat("score", found)}
-    if not one.setting[STEPS] and any(_of_training(one, others)):
-        found = mean_interval(one.at_full)._replace(value=float(one.at_full.mean()))
-        yield {**one.names, "steps": nan, "models": len(one.at_full), **_flat("score", found)}
+    """The mean score at the highest strength after so many training steps, with its interval, to
+    the end of training; nothing where there are only random weights beside it.
+    """
+    stopped = _of_training(one, others)
+    ended = [(nan, one)] if not one.setting[STEPS] else []
+    if any(steps for steps, _ in stopped):
+        for steps, other in [*stopped, *ended]:
+            if len(other.at_full):
+                found = mean_interval(other.at_full)._replace(value=float(other.at_full.mean()))
+                models = len(other.at_full)
+                yield {**one.names, "steps": steps, "models": models, **_flat("score", found)}
 
 
 def _half_learned(rows: Sequence[Row]) -> float:
