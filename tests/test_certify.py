@@ -14,6 +14,7 @@ from biasbridge import certifying
 from biasbridge.__main__ import main
 from biasbridge.certificates import certified
 from biasbridge.certifying import certify, compare
+from biasbridge.cli.certify import PRINTED
 from files import InputError
 from intrinsic.audit import Audited, as_table
 from intrinsic.metrics.weat import Weat
@@ -104,6 +105,18 @@ def test_what_cannot_be_certified_is_said_in_one_line(
     with pytest.raises(InputError, match=re.escape(said)):
         main(["certify", *arguments])
     assert not capsys.readouterr().out
+
+
+def test_what_the_recorded_runs_say_of_gaps_stands_below(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = pd.DataFrame([dict.fromkeys(PRINTED, 0.0)])
+    monkeypatch.setattr(certifying, "certify", lambda *_, **__: table)
+    assert main(["certify", "weat"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("\nHate speech, a planted link") == 3
+    assert main(["certify", "sembias"]) == 0
+    assert "recorded runs" not in capsys.readouterr().out
 
 
 def rows(slope: float = 1.0) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +19,6 @@ PRINTED = (
     *("metric", "convention", "subject", "models", "slope", "slope_low", "slope_high", "r"),
     *("false_alarms", "smallest_strength", "verdict", "why"),
 )
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train the models that the store lacks, measure, print or write."""
@@ -49,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from analysis.show import print_described
 
         print_described(f"What {given.metric} is worth", table[[*PRINTED]], console)
+        _print_slopes(given.metric, console)
     return 0
 
 
@@ -62,6 +62,27 @@ def as_json(table: pd.DataFrame) -> str:
         for row in table.to_dict("records")
     ]
     return json.dumps(rows, indent=1, ensure_ascii=False)
+
+
+def _print_slopes(metric: str, console: Console) -> None:
+    """How far gaps moved with the metric's scores in the recorded runs."""
+    from analysis.show import estimate, print_table
+    from studies.certificate.recorded import slopes
+
+    def interval(row: Mapping[str, str], name: str, digits: int) -> str:
+        return estimate(*(float(row[f"{name}{end}"]) for end in ("", "_low", "_high")), digits)
+
+    rows = [
+        {
+            **{name: row[name] for name in ("run", "score", "gap", "planted", "conditions")},
+            "slope": interval(row, "slope", 4),
+            "r_rm": interval(row, "r_rm", 2),
+        }
+        for row in slopes(metric)
+    ]
+    if rows:
+        title = "By how much a gap moves where the score is 1 larger, in the recorded runs"
+        print_table(title, rows, console, left=("run", "score", "gap"))
 
 
 def _print_moved(moved: pd.DataFrame, path: Path, console: Console) -> None:

@@ -23,6 +23,7 @@ from analysis.naming import ALL, gap_titles, measure_title, score_titles
 from analysis.results import read_tables
 from analysis.show import estimate, p_value, short
 from files.charts import save_charts
+from studies.certificate.recorded import FILE as RECORDED
 
 if TYPE_CHECKING:
     from analysis.effects import Effect
@@ -36,13 +37,19 @@ KINDS = {
     "models": ("tiny_bert en", "tiny_gpt2 en", "tiny_bert es", "tiny_gpt2 es"),
 }
 ENDS = ("", "_low", "_high")
+TRANSFER = (STUDIES / "certificate_transfer.csv", RECORDED.with_name("transfer.csv"))
 SLOPES = "transfer_slopes"  # the figure of docs/runs/transfer.md
-TITLES = {  # the runs in it
+B = tuple(f"slope{end}" for end in ENDS)
+PLANTED = ("transfer_hatespeech", "transfer_coreference", "transfer_retrieval")
+TITLES = {  # the runs of docs/runs/transfer.md
     "transfer_grep_bias_ir": "Retrieval, sentence encoder",
     "transfer_grep_bias_ir_words": "Retrieval, word vectors",
     "answer_en": "Hate speech, English, women",
     "hatespeech_es_gender": "Hate speech, Spanish, women",
     "hatespeech_es_migrants": "Hate speech, Spanish, migrants",
+    "transfer_hatespeech": "Hate speech, a planted link",
+    "transfer_coreference": "Coreference, a planted link",
+    "transfer_retrieval": "Retrieval, a planted stereotype",
 }
 BLOCK = re.compile(r"(<!-- (?P<name>[\w ./-]+) -->\n)(?P<body>.*?)(<!-- end -->)", re.DOTALL)
 SLICED = ("task", "metric", "convention", "query", "part", "measure")
@@ -231,55 +238,99 @@ def visible(run: str) -> str:
     return markdown(rows)
 
 
-def transfer(run: str) -> str:
-    """How far the gap moves where the score is 1 larger, b, in the confirmatory slices of each
-    task; how far the score was moved within a parent, and the farther end of b's interval by that.
+@cache
+def slopes(run: str) -> pd.DataFrame:
+    """How far the gap moves where the score is 1 larger, in each confirmatory slice: one row each,
+    with how far the score was ``moved`` within a parent.
     """
     found, table = findings(run), joined(run)
     names = pd.DataFrame([each.names for each in found])
-    several = len({*names["task"]}) > 1
     rows = []
     for each, score, gap in zip(found, score_titles(names), gap_titles(names), strict=True):
         own = table[[*SLICED]].astype(str).eq([each.names[name] for name in SLICED]).all(axis=1)
-        moved = float(table[own].groupby("parent")["x"].agg(np.ptp).max())
-        most = moved * max(abs(each.slope.low), abs(each.slope.high))
         rows.append(
             {
-                **({"task": each.names["task"]} if several else {}),
+                **{name: each.names[name] for name in ("task", "metric", "query")},
                 "score": score,
                 "gap": gap.removesuffix(" gap"),
-                "models, parents, conditions": f"{each.n}, {each.n_parents}, {each.n_conditions}",
-                "score moved by": short(moved),
-                "b": estimate(*each.slope, digits=4),
-                "so gap at most": short(most, 3),
-                "b, other conditions": estimate(*each.slope_conditions, digits=4),
-                "r_rm": estimate(*each.within.interval),
+                "models": each.n,
+                "parents": each.n_parents,
+                "conditions": each.n_conditions,
+                "moved": float(table[own].groupby("parent")["x"].agg(np.ptp).max()),
+                **_ends("slope", each.slope),
+                **_ends("slope_conditions", each.slope_conditions),
+                **_ends("r_rm", each.within.interval),
             }
         )
+    return pd.DataFrame(rows)
+
+
+def _ends(name: str, one: Sequence[float]) -> dict[str, float]:
+    return {f"{name}{end}": value for end, value in zip(ENDS, one, strict=True)}
+
+
+def _estimate(row: pd.Series, name: str, digits: int = 2) -> str:
+    value, low, high = (float(row[f"{name}{end}"]) for end in ENDS)
+    return estimate(value, low, high, digits=digits)
+
+
+def transfer(run: str) -> str:
+    """The slopes of a run, b; and the farther end of b's interval over the distance that the score
+    was moved.
+    """
+    table = slopes(run)
+    several = table["task"].nunique() > 1
+    rows = [
+        {
+            **({"task": row["task"]} if several else {}),
+            "score": row["score"],
+            "gap": row["gap"],
+            "models, parents, conditions": "{models}, {parents}, {conditions}".format(**row),
+            "score moved by": short(row["moved"]),
+            "b": _estimate(row, "slope", 4),
+            "so gap at most": short(
+                row["moved"] * max(abs(row["slope_low"]), abs(row["slope_high"])), 3
+            ),
+            "b, other conditions": _estimate(row, "slope_conditions", 4),
+            "r_rm": _estimate(row, "r_rm"),
+        }
+        for _, row in table.iterrows()
+    ]
     return markdown(rows)
+
+
+def every_slope() -> pd.DataFrame:
+    """The slopes of all recorded runs that ask, in the order of ``TITLES``; ``planted``: the
+    strength of what was planted, NaN in real data.
+    """
+    tables = []
+    for run, title in TITLES.items():
+        if (HERE / run).is_dir():
+            table = slopes(run)
+            strengths = table["task"].str.rpartition("_")[2]
+            planted = strengths.astype(float) if run in PLANTED else np.nan
+            tables.append(table.assign(run=title, planted=planted).drop(columns="task"))
+    front = ["metric", "query", "run", "planted"]
+    found = pd.concat(tables, ignore_index=True)
+    return found[[*front, *(name for name in found if name not in front)]]
 
 
 def slope_rows(runs: Sequence[str]) -> pd.DataFrame:
     """How far each gap moves while a score is moved as far as it was within a parent: b times that
     distance, with its interval; one row a run and confirmatory slice.
     """
-    rows = []
-    for run in runs:
-        found, table = findings(run), joined(run)
-        names = pd.DataFrame([each.names for each in found])
-        for each, score, gap in zip(found, score_titles(names), gap_titles(names), strict=True):
-            own = table[[*SLICED]].astype(str).eq([each.names[name] for name in SLICED]).all(axis=1)
-            far = float(table[own].groupby("parent")["x"].agg(np.ptp).max())
-            ends = (each.slope.value, each.slope.low, each.slope.high)
-            value, low, high = (far * end for end in ends)
-            rows.append((TITLES[run], f"{score}, {gap}", value, low, high, far))
-    return pd.DataFrame(rows, columns=["run", "slice", "value", "low", "high", "moved"])
+    rows = [
+        (TITLES[run], f"{row['score']}, {row['gap']}", *(row["moved"] * row[name] for name in B))
+        for run in runs
+        for _, row in slopes(run).iterrows()
+    ]
+    return pd.DataFrame(rows, columns=["run", "slice", "value", "low", "high"])
 
 
 def draw_slopes(runs: Sequence[str]) -> None:
     """``transfer_slopes.svg``."""
     rows = slope_rows(runs)
-    base = alt.Chart().encode(alt.Y("slice:N", sort=None, title=None))
+    base = alt.Chart().encode(alt.Y("slice:N", sort=[*rows["slice"]], title=None))
     title = "change of the gap over the distance that the score was moved, 95%"
     panel = alt.layer(rule_at(0), *intervals(base, size=30, title=title))
     names = list(dict.fromkeys(rows["run"]))
@@ -363,4 +414,6 @@ def pages() -> Iterator[Path]:
 if __name__ == "__main__":
     for path in pages():
         path.write_text(render(path.read_text(encoding="utf-8")), encoding="utf-8")
-    draw_slopes([run for run in TITLES if (HERE / run).is_dir()])
+    draw_slopes([run for run in TITLES if run not in PLANTED])
+    for path in TRANSFER:
+        every_slope().to_csv(path, index=False, float_format="%.6g")

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from studies.certificate.verdict import LEAST_SLOPE, UNKNOWN
 
 FILE = Path(__file__).with_name("recorded.csv")
+TRANSFER = FILE.with_name("transfer.csv")  # docs/runs/transfer.md
 SUBJECTS = {"vectors": "word2vec en", "masked": "tiny_bert en", "causal": "tiny_gpt2 en"}
 NOT_CERTIFIED = "not certified"
 
@@ -52,6 +53,14 @@ def worth(metric: str, convention: str, kind: str) -> Worth:
     name = convention.partition(",")[0]
     own = known.get((metric, name, subject))
     return own or known.get((metric, "default", subject)) or Worth()
+
+
+def slopes(metric: str) -> list[Mapping[str, str]]:
+    """How far gaps moved with the scores of a metric in the recorded runs: a row a run, score and
+    gap, with the columns of ``docs/studies/certificate_transfer.csv``.
+    """
+    with TRANSFER.open(encoding="utf-8", newline="") as text:
+        return [row for row in csv.DictReader(text) if row["metric"] == metric]
 
 
 def refused(found: Mapping[str, Worth]) -> str:

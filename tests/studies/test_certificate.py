@@ -168,6 +168,19 @@ def test_the_usual_setting_is_that_of_most_models_and_the_other_is_a_choice() ->
     assert sway["share"] == pytest.approx(0.125, abs=0.03)
 
 
+def test_what_stands_before_a_text_is_a_choice_and_no_convention() -> None:
+    tables = make_tables()
+    other = tables.intrinsic.assign(
+        convention="default,case=lower,first_token=none", value=tables.intrinsic["value"] + 2
+    )
+    both = pd.concat([tables.intrinsic, other])
+    found = certify(read(tables._replace(intrinsic=both), "stereotype"), 20)
+    assert set(found.certificate["convention"]) == {"default"}
+    sway = found.choices.set_index(["metric", "choice"]).loc[("good", "first token")]
+    assert (sway["usual"], sway["others"]) == ("own", "none")
+    assert sway["moved"] == pytest.approx(2)
+
+
 def test_a_score_whose_unbiased_end_is_the_upper_one_is_turned() -> None:
     table = certify(read(make_tables(), "stereotype"), 20).certificate.set_index("metric")
     assert table.loc["reverse", "verdict"] == READS
@@ -194,6 +207,21 @@ def test_models_stopped_in_training_say_when_the_bias_is_seen() -> None:
     assert good["learned_at"] == 200
     assert good["random_alarms"] == 1.0
     assert good["verdict"] == ALARMS
+
+
+def test_random_vectors_alone_say_nothing_of_training() -> None:
+    tables = make_tables()
+    points = tables.points[tables.points["stereotype"] == 0].assign(training_steps=0)
+    points = points.assign(point="random " + points["point"])
+    rows = tables.intrinsic.assign(point="random " + tables.intrinsic["point"], p_value=0.01)
+    intrinsic = rows[rows["point"].isin(points["point"])]
+    both = tables._replace(
+        points=pd.concat([tables.points, points]),
+        intrinsic=pd.concat([tables.intrinsic, intrinsic]),
+    )
+    found = certify(read(both, "stereotype"), 20)
+    assert found.training.empty
+    assert found.certificate.set_index("metric").loc["good", "random_alarms"] == 1.0
 
 
 def test_gaps_are_read_where_label_bias_is_planted() -> None:

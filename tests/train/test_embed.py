@@ -55,6 +55,15 @@ def test_refuses_a_corpus_too_small(corpus: Path) -> None:
         Word2Vec(min_count=500).train(corpus, seed=0)
 
 
+@pytest.mark.parametrize("kind", [Word2Vec, FastText])
+def test_without_epochs_vectors_are_random(kind: type[Word2Vec], corpus: Path) -> None:
+    choice = kind(dim=200, min_count=2, epochs=0)
+    first, again = (choice.train(corpus, seed=1) for _ in range(2))
+    assert np.array_equal(first.vectors, again.vectors)
+    assert abs(first.similarity("cat", "mat")) < 0.3
+    assert (choice.facts(), Word2Vec(**SMALL).facts()) == ({"training_steps": 0}, {})
+
+
 def test_pretrained_reads_a_file(corpus: Path, tmp_path: Path) -> None:
     vectors = Word2Vec(**SMALL).train(corpus, seed=0)
     save_vectors(vectors, tmp_path / "mine.vec")
