@@ -18,11 +18,14 @@ EVERY = "all"  # conventions of a metric, side by side
 
 @dataclass(frozen=True)
 class Convention:
-    """One way to compute a metric, by name; ``options`` are those that differ from the default."""
+    """One way to compute a metric, by name; ``options`` are those that differ from the default;
+    ``turned``: whether its sign is the reverse of the metric's.
+    """
 
     name: str
     source: str
     options: Mapping[str, Option] = field(default_factory=dict)
+    turned: bool = False
 
 
 class ByConvention:

@@ -28,7 +28,7 @@ class About:
     fewest: items a role needs, one where it is not named. asks: the built-in queries of an audit in
     English; elsewhere those of the same name in that language. default: what the default convention
     is, where ``source`` does not say all. falls: whether, by its ``sign``, the score is lower where
-    X goes with A.
+    X goes with A, or words with the first words of pairs.
     """
 
     name: str

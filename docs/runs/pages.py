@@ -241,16 +241,22 @@ def visible(run: str) -> str:
 @cache
 def slopes(run: str) -> pd.DataFrame:
     """How far the gap moves where the score is 1 larger, in each confirmatory slice: one row each,
-    with how far the score was ``moved`` within a parent.
+    with how far the score was ``moved`` within a parent, and the least and greatest b without the
+    models of one method. ``planted``: the strength of what was planted, NaN in real data.
     """
     found, table = findings(run), joined(run)
     names = pd.DataFrame([each.names for each in found])
     rows = []
     for each, score, gap in zip(found, score_titles(names), gap_titles(names), strict=True):
         own = table[[*SLICED]].astype(str).eq([each.names[name] for name in SLICED]).all(axis=1)
+        methods = set(table.loc[own, "method"]) - {"none"}
+        without = [_slope(table[own & (table["method"] != one)]) for one in sorted(methods)]
+        planted = float(each.names["task"].rpartition("_")[2]) if run in PLANTED else np.nan
         rows.append(
             {
-                **{name: each.names[name] for name in ("task", "metric", "query")},
+                **{name: each.names[name] for name in ("metric", "query")},
+                "run": TITLES[run],
+                "planted": planted,
                 "score": score,
                 "gap": gap.removesuffix(" gap"),
                 "models": each.n,
@@ -258,11 +264,19 @@ def slopes(run: str) -> pd.DataFrame:
                 "conditions": each.n_conditions,
                 "moved": float(table[own].groupby("parent")["x"].agg(np.ptp).max()),
                 **_ends("slope", each.slope),
+                "slope_without_least": min(without),
+                "slope_without_most": max(without),
                 **_ends("slope_conditions", each.slope_conditions),
                 **_ends("r_rm", each.within.interval),
             }
         )
     return pd.DataFrame(rows)
+
+
+def _slope(rows: pd.DataFrame) -> float:
+    """b of these models."""
+    u, v = (rows[side] - rows.groupby("parent")[side].transform("mean") for side in "xy")
+    return float((u @ v) / (u @ u))
 
 
 def _ends(name: str, one: Sequence[float]) -> dict[str, float]:
@@ -274,45 +288,60 @@ def _estimate(row: pd.Series, name: str, digits: int = 2) -> str:
     return estimate(value, low, high, digits=digits)
 
 
-def transfer(run: str) -> str:
-    """The slopes of a run, b; and the farther end of b's interval over the distance that the score
-    was moved.
+def _counts(row: pd.Series) -> str:
+    return "{models}, {parents}, {conditions}".format(**row)
+
+
+def every_slope() -> pd.DataFrame:
+    """The slopes of all recorded runs, in the order of ``TITLES``."""
+    runs = [slopes(run) for run in TITLES if (HERE / run).is_dir()]
+    return pd.concat(runs, ignore_index=True)
+
+
+def transfer(_: str) -> str:
+    """The slopes b in real data; and the farthest end of their intervals over the distance that
+    the score was moved. Of one parent models are conditions.
     """
-    table = slopes(run)
-    several = table["task"].nunique() > 1
+    table = every_slope()
+    ends = [f"{scope}{end}" for scope in ("slope", "slope_conditions") for end in ENDS[1:]]
     rows = [
         {
-            **({"task": row["task"]} if several else {}),
+            "run": row["run"],
             "score": row["score"],
             "gap": row["gap"],
-            "models, parents, conditions": "{models}, {parents}, {conditions}".format(**row),
-            "score moved by": short(row["moved"]),
+            "models, parents, conditions": _counts(row),
             "b": _estimate(row, "slope", 4),
-            "so gap at most": short(
-                row["moved"] * max(abs(row["slope_low"]), abs(row["slope_high"])), 3
-            ),
-            "b, other conditions": _estimate(row, "slope_conditions", 4),
+            "b, other conditions": _estimate(row, "slope_conditions", 4)
+            if row["parents"] > 1
+            else "",
+            "without one method": f"{short(row['slope_without_least'], 4)} to"
+            f" {short(row['slope_without_most'], 4)}",
+            "score moved by": short(row["moved"]),
+            "so gap at most": short(row["moved"] * max(abs(row[end]) for end in ends), 3),
             "r_rm": _estimate(row, "r_rm"),
         }
-        for _, row in table.iterrows()
+        for _, row in table[table["planted"].isna()].iterrows()
     ]
     return markdown(rows)
 
 
-def every_slope() -> pd.DataFrame:
-    """The slopes of all recorded runs that ask, in the order of ``TITLES``; ``planted``: the
-    strength of what was planted, NaN in real data.
-    """
-    tables = []
-    for run, title in TITLES.items():
-        if (HERE / run).is_dir():
-            table = slopes(run)
-            strengths = table["task"].str.rpartition("_")[2]
-            planted = strengths.astype(float) if run in PLANTED else np.nan
-            tables.append(table.assign(run=title, planted=planted).drop(columns="task"))
-    front = ["metric", "query", "run", "planted"]
-    found = pd.concat(tables, ignore_index=True)
-    return found[[*front, *(name for name in found if name not in front)]]
+def planted(_: str) -> str:
+    """The slopes where something is planted: a row a score and gap, the strengths side by side."""
+    table = every_slope()
+    rows = []
+    for (run, score), part in table.dropna(subset="planted").groupby(["run", "score"], sort=False):
+        last = part.iloc[-1]
+        rows.append(
+            {
+                "run": str(run),
+                "score": str(score),
+                "gap": str(last["gap"]),
+                "models, parents, conditions": _counts(last),
+                **{f"b at {row['planted']:g}": _estimate(row, "slope", 3) for _, row in part.iterrows()},
+                "r_rm at 1": _estimate(last, "r_rm"),
+            }
+        )
+    return markdown(rows)
 
 
 def slope_rows(runs: Sequence[str]) -> pd.DataFrame:
@@ -360,15 +389,19 @@ def worth(subjects: str) -> str:
         if not there:
             continue
         first = of.loc[there[0]]
-        value, low, high = (float(str(first[f"slope{end}"])) for end in ENDS)
+        follows = first["verdict"] != "does not"
         rows.append(
             {
                 "metric": str(metric),
                 "of": there[0],
-                "slope (sd)": estimate(value, low, high),
-                "r": _shown(first["r"]),
-                "false alarms": _shown(first["false_alarms"]),
-                "tells from none": _shown(first["smallest_strength"]) or "nothing",
+                "models, seeds": f"{first['models']}, {first['seeds']}",
+                "slope (sd)": _shown(first, "slope"),
+                "r": _shown(first, "r"),
+                "false alarms": _shown(first, "false_alarms") or "untested",
+                "of random ones": _shown(first, "random_alarms") or "untested",
+                "tells from none": (_shown(first, "smallest_strength") or "nothing")
+                if follows
+                else "",
                 **{
                     kind: str(of.loc[kind, "verdict"]) if kind in there else ""
                     for kind in KINDS[subjects]
@@ -378,13 +411,14 @@ def worth(subjects: str) -> str:
     return markdown(rows)
 
 
-def _shown(value: object) -> str:
-    number = float(str(value))
-    return short(number) if np.isfinite(number) else ""
+def _shown(row: pd.Series, name: str) -> str:
+    found = [float(str(row[f"{name}{end}"])) for end in ENDS]
+    return estimate(*found) if np.isfinite(found[0]) else ""
 
 
 TABLES: dict[str, Callable[[str], str]] = {
     "transfer": transfer,
+    "planted": planted,
     "worth": worth,
     "slices": slices,
     "more": more,

@@ -147,6 +147,7 @@ class MaleNeighbours(_AlongDirection):
         source="Gonen & Goldberg (2019)",
         roles=ROLES,
         asks=("professions_she_he",),
+        falls=True,
     )
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:

@@ -218,12 +218,14 @@ class MeanAverageCosine(Metric):
         | dict.fromkeys(("A", "B?", "A3?"), "attributes"),
         asks=GENDER_TESTS,
         default="As WEFE: the cosine distance.",
+        falls=True,
     )
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "sweater",
             "sweater (Chan, 2022): the cosine, not the distance; unbiased 0.",
             {"form": "similarity"},
+            turned=True,
         ),
         WEFE,
     )

@@ -145,7 +145,7 @@ def _whole(cell: str) -> str:
 def _readings(named: Mapping[str, str], rows: pd.DataFrame, planted: str) -> Readings:
     low, high, unbiased, most = (numbers(rows, n) for n in ("low", "high", "unbiased", "most"))
     outside = np.where(np.isfinite(low), (low > unbiased) | (high < unbiased), np.nan)
-    sign = np.where((most <= unbiased) ^ _falls(named["metric"]), -1.0, 1.0)
+    sign = np.where((most <= unbiased) ^ _falls(named["metric"], named["convention"]), -1.0, 1.0)
     rows = rows.assign(outside=outside, value=sign * numbers(rows, "value"))
     values, chances, excluded = (
         rows.pivot_table(index="seed", columns=planted, values=name, dropna=False)
@@ -164,11 +164,14 @@ def _readings(named: Mapping[str, str], rows: pd.DataFrame, planted: str) -> Rea
     )
 
 
-def _falls(metric: str) -> bool:
+def _falls(metric: str, convention: str) -> bool:
     """Whether, by its documented sign, a score is lower where there is more of the stereotype."""
     from intrinsic.metrics.every import METRICS
 
-    return metric in METRICS and METRICS[metric].about.falls
+    if metric not in METRICS:
+        return False
+    known = METRICS[metric].conventions().get(convention.partition(",")[0])
+    return METRICS[metric].about.falls ^ bool(known and known.turned)
 
 
 def usual(every: Sequence[Readings]) -> list[Readings]:

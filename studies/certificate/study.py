@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 NOTES = (
     "All is about a single reading, for that is what one has of one's own model.",
-    "slope: how far the score moves from no bias to the full one, in standard deviations of models"
-    " of one strength; r: of strength and score over all models; false alarms: the share of models"
+    "slope: how far the score moves per unit of strength, in standard deviations of models of one"
+    " strength; r: of strength and score over all models; false alarms: the share of models"
     " without a bias of which one is claimed, by p or by the 95% interval; smallest strength: told"
     " from none in 80% of readings; offset: the mean score without a bias minus the value called"
     " unbiased, in standard deviations; choice: what moves a score most that is no bias, as a share"

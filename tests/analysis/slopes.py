@@ -50,7 +50,8 @@ COLUMNS = (
 
 class Design(NamedTuple):
     """Every parent in every condition, a ladder of doses; ``r``: what b is set by, of models, and
-    of means of conditions where these have noise of their own.
+    of means of conditions where these have noise of their own. Within parents b is that of these
+    conditions, noise of theirs included.
     """
 
     noise: Noise
@@ -80,6 +81,10 @@ class Design(NamedTuple):
         error = SHARED.get(self.noise, 0) ** 2 * self.spread(1)
         return self.b * self.spread(members) / (self.spread(members) + error / members)
 
+    def by_chance(self, own: Floats) -> float:
+        """What effects of these conditions, that have nothing to do with the score, add to b."""
+        return float(np.cov(np.linspace(-1, 1, self.conditions), own)[0, 1]) / self.spread(1)
+
     def draw(self, rng: np.random.Generator) -> Study:
         """A study."""
         parent = np.repeat(np.arange(self.parents), self.conditions)
@@ -91,10 +96,10 @@ class Design(NamedTuple):
             noise = rng.standard_t(3, size=n) / sqrt(3)
         elif self.noise == "noise varies by parent":
             noise *= rng.permutation(np.geomspace(0.5, 2, self.parents))[parent]
-        noise += sqrt(self.by_condition) * rng.normal(size=self.conditions)[condition]
+        own = sqrt(self.by_condition) * rng.normal(size=self.conditions)
         of_x, of_y = effects(parent, rng)
-        y = self.b * x + noise
-        true = {WITHIN: self.true(1), OVER: self.true(self.parents)}
+        y = self.b * x + noise + own[condition]
+        true = {WITHIN: self.true(1) + self.by_chance(own), OVER: self.true(self.parents)}
         if self.noise not in SHARED:
             return study_of(x + of_x, y + of_y, parent, true, condition=condition)
         scale = sqrt(self.spread(1))
@@ -140,7 +145,8 @@ def rates(design: Design, count: int, seed: int = SEED) -> pd.DataFrame:
     rows = []
     for scope, each in found.items():
         coverage, claimed = np.mean(each, axis=0).tolist()
-        of = f"{design.parents} x {design.conditions}, {design.noise}", scope, study.true[scope]
+        b = design.true(design.parents if scope == OVER else 1)
+        of = f"{design.parents} x {design.conditions}, {design.noise}", scope, b
         rows.append((*of, count, coverage, *wilson(coverage, count), claimed))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 

@@ -242,7 +242,12 @@ def test_tables_without_a_level_of_nothing_planted_are_refused_in_words(
 
 def test_a_metric_that_falls_by_its_documented_sign_is_turned_too() -> None:
     tables = make_tables()
-    good = tables.intrinsic["metric"] == "good"
-    rnd = tables.intrinsic[good].assign(metric="rnd", value=-tables.intrinsic["value"])
-    found = certify(read(tables._replace(intrinsic=rnd), "stereotype"), 20).certificate
-    assert found["verdict"].tolist() == [READS]
+    good = tables.intrinsic[tables.intrinsic["metric"] == "good"]
+    turned = good.assign(value=-good["value"])
+    rows = [
+        turned.assign(metric="rnd"),
+        turned.assign(metric="mac"),
+        good.assign(metric="mac", convention="sweater"),
+    ]
+    found = certify(read(tables._replace(intrinsic=pd.concat(rows)), "stereotype"), 20).certificate
+    assert found["verdict"].tolist() == [READS] * 3
