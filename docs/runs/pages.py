@@ -402,6 +402,10 @@ def worth(subjects: str) -> str:
                 "tells from none": (_shown(first, "smallest_strength") or "nothing")
                 if follows
                 else "",
+                "a choice moves it by": f"{_shown(first, 'choice_share')} ({first['choice']})"
+                if follows and first["choice"]
+                else "",
+                **({"half learned after": _steps(first)} if subjects == "models" else {}),
                 **{
                     kind: str(of.loc[kind, "verdict"]) if kind in there else ""
                     for kind in KINDS[subjects]
@@ -411,8 +415,12 @@ def worth(subjects: str) -> str:
     return markdown(rows)
 
 
+def _steps(row: pd.Series) -> str:
+    return f"{row['learned_at']:.0f} steps" if np.isfinite(row["learned_at"]) else ""
+
+
 def _shown(row: pd.Series, name: str) -> str:
-    found = [float(str(row[f"{name}{end}"])) for end in ENDS]
+    found = [float(str(row.get(f"{name}{end}", np.nan))) for end in ENDS]
     return estimate(*found) if np.isfinite(found[0]) else ""
 
 

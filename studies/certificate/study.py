@@ -34,7 +34,7 @@ NOTES = (
 class Certificate(Fileless):
     """What the score of every metric and convention is worth, from readings of models in which a
     bias of known strength is ``planted``: slope and r against the strength, false alarms where it
-    is 0 and on random weights, the smallest strength that one reading tells from none, how far
+    is 0 and on random vectors or weights, the smallest strength that one reading tells from none, how far
     choices move it (words, templates, layer, pooling, corpus, dimensions), when in training it
     sees the bias, and a verdict. Where ``planted`` is ``label_bias`` the same of gaps.
 

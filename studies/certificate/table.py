@@ -28,7 +28,7 @@ CHOICES = {
     "pooling": "pooling",
     "first_token": "first token",
 }
-UNTRAINED = "0"  # training steps of a model with random weights
+UNTRAINED = "0"  # training steps of random vectors or weights
 FEWEST_MODELS = 3
 Row = dict[str, object]
 Names = tuple[str, ...]
@@ -204,7 +204,7 @@ def _half_learned(rows: Sequence[Row]) -> float:
 
 
 def _random(one: Readings, others: Iterable[Readings]) -> Alarms:
-    """How often a bias is claimed of models with random weights, whatever the corpus was."""
+    """How often a bias is claimed of models with random vectors or weights, whatever the corpus was."""
     for steps, other in _of_training(one, others):
         if steps == int(UNTRAINED):
             return alarms(other.p.ravel(), other.outside.ravel())

@@ -33,14 +33,14 @@ def judge(found: Measured, random: Alarms) -> tuple[str, str]:
         return UNKNOWN, "no slope is known"
     if slope.low <= 0 or slope.value < LEAST_SLOPE:
         return NOT, f"slope {shown(slope)}"
-    for what, alarms in (("models without a bias", found.alarms), ("random weights", random)):
+    of = {"models without a bias": found.alarms, "random vectors or weights": random}
+    for what, alarms in of.items():
         if alarms.share.low > LEVEL:
             claimed = "p < .05" if alarms.by == "p" else "its interval claims one"
             return ALARMS, f"{claimed} in {shown(alarms.share)} of {what}"
-    finds = f"tells {short(smallest)} from none" if isfinite(smallest) else "tells none from none"
-    if smallest <= HALF:
-        return READS, finds
-    return PART, finds if isfinite(smallest) else "tells no strength from none in one reading"
+    if not isfinite(smallest):
+        return PART, "tells no strength from none in one reading"
+    return READS if smallest <= HALF else PART, f"tells {short(smallest)} from none"
 
 
 def shown(one: Estimate) -> str:
