@@ -284,8 +284,9 @@ def _ends(name: str, one: Sequence[float]) -> dict[str, float]:
 
 
 def _estimate(row: pd.Series, name: str, digits: int = 2) -> str:
-    value, low, high = (float(row[f"{name}{end}"]) for end in ENDS)
-    return estimate(value, low, high, digits=digits)
+    value, *ends = (float(row[f"{name}{end}"]) for end in ENDS)
+    low, high = (short(end, digits) if np.isfinite(end) else f"{end:+}"[0] + "∞" for end in ends)
+    return f"{short(value, digits)} [{low},{high}]"
 
 
 def _counts(row: pd.Series) -> str:
