@@ -63,11 +63,22 @@ def condition_table(
     shared = [name for name in SHARED if len({*texts(table, name)} - {""}) > 1]
     plain = ("method", "direction", "dose")
     names = [name for name in CONDITION if name in plain or len({*texts(table, name)}) > 1]
+    cells = _beside_each_task(cells, shared)
     wide = cells.pivot_table("cell", [*shared, *names], "title", "first", sort=False)
     parents = cells.groupby([*shared, *names], sort=False)["n_parents"].max()
     wide = wide.reindex(columns=list(dict.fromkeys(cells["title"])))
     wide.insert(0, "parents", parents)
     return wide.reset_index().fillna(NOTHING)
+
+
+def _beside_each_task(cells: pd.DataFrame, shared: list[str]) -> pd.DataFrame:
+    """The rows of scores, which have no task, once for every task that others have."""
+    score = cells["side"] == "score"
+    tasks = cells.loc[~score, shared].drop_duplicates()
+    if not shared or tasks.empty:
+        return cells
+    each = cells[score].drop(columns=shared).merge(tasks, how="cross")
+    return pd.concat([cells[~score], each], ignore_index=True)
 
 
 def means_before(found: Sequence[Effect], confirmatory: Sequence[str]) -> dict[str, float]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from analysis.effects import SHARED
 from analysis.effects_table import condition_table, means_before
 from analysis.frame import texts
 from analysis.groups import doubt_of
@@ -172,11 +173,10 @@ def _print_conditions(moved: Sequence[Effect], declared: Declaration, console: C
     if not before:
         return
     table = condition_table(moved, declared.confirmatory, digits=2)
-    shown = [texts(table, name) for name in CONDITION if name in table]
-    names = [" ".join(filter(None, row)) for row in zip(*shown, strict=True)]
+    tasks, names = (_joined(table, columns) for columns in (SHARED, (*SHARED, *CONDITION)))
     cells = zip(*(texts(table, title) for title in before), strict=True)
     rows = [
-        {"what was done": ORIGINAL} | {title: short(mean) for title, mean in before.items()},
+        {"what was done": f"{tasks[0]} {ORIGINAL}".lstrip()} | {title: short(mean) for title, mean in before.items()},
         *(
             {"what was done": name}
             | {title: cell or NOTHING for title, cell in zip(before, row, strict=True)}
@@ -192,6 +192,12 @@ def _print_conditions(moved: Sequence[Effect], declared: Declaration, console: C
         blanks=1,
     )
     print_lines(_more(len(rows) - CONDITIONS - 1, "conditions in effects.csv"), console)
+
+
+def _joined(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    """The columns that there are, side by side."""
+    shown = [texts(table, name) for name in columns if name in table]
+    return [" ".join(filter(None, row)) for row in zip(*shown, strict=True)] or [""] * len(table)
 
 
 def _more(hidden: int, what: str) -> Iterable[str]:

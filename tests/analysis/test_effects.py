@@ -17,6 +17,7 @@ from rich.console import Console
 from analysis.effects import Effect, effects, mean_change
 from analysis.effects_table import condition_table, effect_table, write_effects
 from analysis.results import Tables
+from analysis.show import NOTHING
 from files import InputError
 from files.tables import read_table
 
@@ -198,6 +199,16 @@ def test_what_the_conditions_of_one_parent_differ_in_is_part_of_the_row() -> Non
     assert {each.n for each in rows} == {3}
     shown = condition_table(effects(made.tables()), ("recall",))
     assert sorted(shown["method_options"]) == ["modified.epochs=1"] * 2 + ["modified.epochs=5"] * 2
+
+
+def test_a_score_stands_beside_the_gaps_of_every_task() -> None:
+    made = Made()
+    for seed, regularisation in product(range(3), (0.1, 1.0)):
+        for condition, score in ((PLAIN, 0), (DOWN, -1)):
+            made.add(seed, condition, score, -score * regularisation, regularisation=regularisation)
+    shown = condition_table(effects(made.tables()), ("recall",))
+    assert list(shown["task_options"]) == ["predictions.C=0.1", "predictions.C=1.0"]
+    assert NOTHING not in shown.to_numpy()
 
 
 def test_parents_and_tasks_that_differ_in_an_option_have_rows_of_their_own() -> None:
