@@ -34,6 +34,7 @@ HERE = Path(__file__).parent
 STUDIES = HERE.parent / "studies"
 KINDS = {
     "vectors": ("word2vec en", "fasttext en", "word2vec es"),
+    "gaps": ("word2vec",),
     "models": ("tiny_bert en", "tiny_gpt2 en", "tiny_bert es", "tiny_gpt2 es"),
 }
 ENDS = ("", "_low", "_high")
@@ -378,11 +379,11 @@ def recorded(name: str) -> pd.DataFrame:
 
 
 def worth(subjects: str) -> str:
-    """What scores of word vectors, or of language models, are worth in the default convention: the
-    figures of the first kind of model that has them, and the verdicts of all.
+    """What gaps, or scores of word vectors or of language models in the default convention, are
+    worth: the figures of the first kind of model that has them, and the verdicts of all.
     """
-    table = recorded("certificate")
-    table = table[table["convention"] == "default"]
+    table = recorded("certificate_gaps" if subjects == "gaps" else "certificate")
+    table = table[table["convention"].isin(["default", np.nan])]
     rows = []
     for metric, part in table.groupby("metric", sort=False):
         of = part.set_index("subject")
