@@ -176,7 +176,8 @@ def _print_conditions(moved: Sequence[Effect], declared: Declaration, console: C
     tasks, names = (_joined(table, columns) for columns in (SHARED, (*SHARED, *CONDITION)))
     cells = zip(*(texts(table, title) for title in before), strict=True)
     rows = [
-        {"what was done": f"{tasks[0]} {ORIGINAL}".lstrip()} | {title: short(mean) for title, mean in before.items()},
+        {"what was done": f"{tasks[0]} {ORIGINAL}".lstrip()}
+        | {title: short(mean) for title, mean in before.items()},
         *(
             {"what was done": name}
             | {title: cell or NOTHING for title, cell in zip(before, row, strict=True)}

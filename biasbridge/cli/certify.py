@@ -20,6 +20,7 @@ PRINTED = (
     *("false_alarms", "smallest_strength", "verdict", "why"),
 )
 
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train the models that the store lacks, measure, print or write."""
     given = _parser().parse_args(arguments)
@@ -70,7 +71,8 @@ def _print_slopes(metric: str, console: Console) -> None:
     from studies.certificate.recorded import slopes
 
     def interval(row: Mapping[str, str], name: str, digits: int) -> str:
-        return estimate(*(float(row[f"{name}{end}"]) for end in ("", "_low", "_high")), digits)
+        value, low, high = (float(row[f"{name}{end}"]) for end in ("", "_low", "_high"))
+        return estimate(value, low, high, digits)
 
     rows = [
         {

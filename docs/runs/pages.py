@@ -339,7 +339,10 @@ def planted(_: str) -> str:
                 "score": str(score),
                 "gap": str(last["gap"]),
                 "models, parents, conditions": _counts(last),
-                **{f"b at {row['planted']:g}": _estimate(row, "slope", 3) for _, row in part.iterrows()},
+                **{
+                    f"b at {row['planted']:g}": _estimate(row, "slope", 3)
+                    for _, row in part.iterrows()
+                },
                 "r_rm at 1": _estimate(last, "r_rm"),
             }
         )

@@ -37,11 +37,11 @@ class Readings:
     """The scores of one metric, convention and query on one subject in one setting.
 
     ``names``: metric, convention, subject (``word2vec en``) and query; ``setting``: size of the
-    corpus and the vectors, layer, pooling, first token, training steps. ``strengths``: what was planted,
-    ascending, (levels,); ``seeds``: (seeds,). ``scores``: their sign changed where less is more
-    biased, shape (seeds, levels), NaN where there is none. ``p`` and ``outside``: the p of no bias,
-    and 1 where the 95% interval excludes ``unbiased``, else 0; of the same shape. ``key``: of the
-    models, the same for the same models.
+    corpus and the vectors, layer, pooling, first token, training steps. ``strengths``: what was
+    planted, ascending, (levels,); ``seeds``: (seeds,). ``scores``: their sign changed where less is
+    more biased, shape (seeds, levels), NaN where there is none. ``p`` and ``outside``: the p of no
+    bias, and 1 where the 95% interval excludes ``unbiased``, else 0; of the same shape. ``key``: of
+    the models, the same for the same models.
     """
 
     names: Mapping[str, str]

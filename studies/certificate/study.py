@@ -34,9 +34,10 @@ NOTES = (
 class Certificate(Fileless):
     """What the score of every metric and convention is worth, from readings of models in which a
     bias of known strength is ``planted``: slope and r against the strength, false alarms where it
-    is 0 and on random vectors or weights, the smallest strength that one reading tells from none, how far
-    choices move it (words, templates, layer, pooling, corpus, dimensions), when in training it
-    sees the bias, and a verdict. Where ``planted`` is ``label_bias`` the same of gaps.
+    is 0 and on random vectors or weights, the smallest strength that one reading tells from none,
+    how far choices move it (words, templates, layer, pooling, first token, corpus, dimensions),
+    when in training it sees the bias, and a verdict. Where ``planted`` is ``label_bias`` the same
+    of gaps.
 
     Prints a line for each metric, convention and subject; writes ``certificate.csv``,
     ``certificate_curves.csv``, ``certificate_choices.csv``, ``certificate_training.csv``, figures

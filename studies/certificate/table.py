@@ -204,7 +204,7 @@ def _half_learned(rows: Sequence[Row]) -> float:
 
 
 def _random(one: Readings, others: Iterable[Readings]) -> Alarms:
-    """How often a bias is claimed of models with random vectors or weights, whatever the corpus was."""
+    """How often a bias is claimed of random vectors or weights, whatever the corpus was."""
     for steps, other in _of_training(one, others):
         if steps == int(UNTRAINED):
             return alarms(other.p.ravel(), other.outside.ravel())

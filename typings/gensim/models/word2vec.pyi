@@ -6,6 +6,7 @@ from gensim.models.keyedvectors import KeyedVectors
 
 class Word2Vec:
     wv: KeyedVectors
+    corpus_total_words: int
     def __init__(
         self,
         sentences: Iterable[Sequence[str]] | None = None,
@@ -21,6 +22,8 @@ class Word2Vec:
         negative: int = 5,
         epochs: int = 5,
     ) -> None: ...
+    def build_vocab(self, *, corpus_file: str) -> None: ...
+    def train(self, *, corpus_file: str, total_words: int, epochs: int) -> None: ...
     def save(self, fname_or_handle: str | Path, *, sep_limit: int = ...) -> None: ...
     @classmethod
     def load(cls, fname: str | Path) -> Self: ...
