@@ -60,15 +60,16 @@ def sampling_error(
 class SharedAlong(NamedTuple):
     """The same error of z of x and y - b0 x, for any b0.
 
-    With z = atanh r(x, y - b0 x), e = v - b u and unit vectors u and e, the residual of y - b0 x is
-    tanh(z) u + sech(z) e, and g is of u and e alone:
+    With z = atanh r(x, y - b0 x), e = v - b u and unit vectors u and e, sinh z is linear in the
+    gaps, and nearly so in the scores:
 
-        p = (sech z, -tanh z),    p' = (tanh z, sech z)
-        g = p / |e| for items,    (p' - sinh(atanh r) p) / |u| for words, which move x and b0 x
+        d sinh z = sum_i p_i dy_i - (b0 p_i - q_i) dx_i,    p = u / |e|, q = e / |u|
 
-    ``words``, ``items`` (2, 2): the variances and covariance that shared words and items give to
-    the sums over models of u and e times their resamples, divided by |u|^2 and |e|^2; 0 where not
-    estimated. At b0 = 0 the error is that of ``sampling_error``.
+    z itself moves by less the farther it lies from 0, so that its error at z would be too small to
+    test whether it is 0: c is that of sinh z times z / sinh z. ``words``, ``items`` (2, 2): the
+    variances and covariance that shared words and items give to the sums over models of u and e
+    times their resamples, divided by |u|^2 and |e|^2; 0 where not estimated. ``zero``: sinh z at
+    b0 = 0.
     """
 
     words: Floats
@@ -97,13 +98,11 @@ class SharedAlong(NamedTuple):
 
     def variance(self, z: Floats) -> Floats:
         """c^2 for each z. Shapes (k,)."""
-        towards = np.array([1 / np.cosh(z), -np.tanh(z)])
-        across = np.array([np.tanh(z), 1 / np.cosh(z)]) - self.zero * towards
-        each = (
-            np.einsum("ik,ij,jk->k", g, shared, g)
-            for g, shared in ((across, self.words), (towards, self.items))
-        )
-        found: Floats = sum(np.maximum(one, 0) for one in each)
+        moved = np.sinh(z) - self.zero  # -b0 |u| / |e|
+        of_words = moved**2 * self.words[0, 0] + 2 * moved * self.words[0, 1] + self.words[1, 1]
+        whole = np.maximum(of_words, 0) + max(float(self.items[0, 0]), 0.0)
+        beyond = np.where(z == 0, 1.0, z)
+        found: Floats = whole * np.square(beyond / np.where(z == 0, 1.0, np.sinh(z)))
         return found
 
 

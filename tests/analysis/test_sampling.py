@@ -74,23 +74,32 @@ def test_it_is_what_resamples_do_to_all_models_together_less_what_to_each() -> N
     assert both.error == pytest.approx(math.hypot(both.words, found.items))
 
 
-@pytest.mark.parametrize("b", [0.0, 0.5, -3.0])
-def test_along_the_slope_words_move_x_and_what_is_taken_from_y(b: float) -> None:
-    """Items as they move y - b x; words as they move both x and b x, by finite differences."""
+@pytest.mark.parametrize("off", [0.0, 0.5, -3.0])
+def test_along_the_slope_words_move_x_and_what_is_taken_from_y(off: float) -> None:
+    """Items as they move y - b x; words as they move both x and b x: at the slope itself by finite
+    differences, off it by the formula and less by z / sinh z.
+    """
     x, y, moves = measured()
     of = residuals(x, y, PARENT)
-    own = np.array([z(x, y - b * x)])
-    items = SharedAlong.of(of, None, y[:, None] + moves).variance(own)
-    assert items == pytest.approx(literal(x, y - b * x, moves), rel=1e-5)
-    words = SharedAlong.of(of, x[:, None] + moves, None).variance(own)
-    steps = 1e-5 * np.eye(N)
-    slopes = [(z(x + i, y - b * (x + i)) - z(x - i, y - b * (x - i))) / 2e-5 for i in steps]
-    moved = np.array(slopes)[:, None] * demeaned(moves)
-    each = moved.var(axis=1, ddof=1) / (1 - of.h)
-    assert words == pytest.approx(max(0, moved.sum(axis=0).var(ddof=1) - each.sum()), rel=1e-5)
-    if b == 0:
-        both = sampling_error(of, x[:, None] + moves, y[:, None] + moves)
-        assert words + items == pytest.approx(both.variance)
+    b = of.slope + off
+    own = z(x, y - b * x)
+    e = of.v - of.slope * of.u
+    size = np.linalg.norm(of.u) * np.linalg.norm(e)
+    of_items, of_words = of.u / size, (e - b * of.u) / size
+    if not off:
+        steps = 1e-5 * np.eye(N)
+        items = [(z(x, y + i - b * x) - z(x, y - i - b * x)) / 2e-5 for i in steps]
+        words = [(z(x + i, y - b * (x + i)) - z(x - i, y - b * (x - i))) / 2e-5 for i in steps]
+        assert of_items - of_items.mean() == pytest.approx(np.array(items), abs=1e-6)
+        assert of_words - of_words.mean() == pytest.approx(np.array(words), abs=1e-6)
+    shrunk = own / math.sinh(own) if off else 1.0
+    drawn = {"x": (x[:, None] + moves, None), "y": (None, y[:, None] + moves)}
+    for side, weights in (("x", of_words), ("y", of_items)):
+        moved = shrunk * weights[:, None] * demeaned(moves)
+        each = moved.var(axis=1, ddof=1) / (1 - of.h)
+        literal = max(0, moved.sum(axis=0).var(ddof=1) - each.sum())
+        found = SharedAlong.of(of, *drawn[side]).variance(np.array([own]))
+        assert found == pytest.approx(literal, rel=1e-5)
 
 
 def test_what_moves_no_model_against_another_is_not_estimated() -> None:
