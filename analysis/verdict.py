@@ -120,7 +120,10 @@ def _claim(verdict: str, scope: str, found: Finding) -> str:
     if scope != THESE:
         return said
     r = found.conditions.r if isfinite(found.conditions.r) else found.within.r
-    return f"{said}; testing others takes about {conditions_needed(r)} conditions"
+    needed = conditions_needed(r)
+    if found.n_conditions >= needed:
+        return f"{said}; not shown for others"
+    return f"{said}; testing others takes about {needed} conditions"
 
 
 def conditions_needed(r: float) -> int:

@@ -20,7 +20,7 @@ from analysis.effects_table import saturation
 from analysis.frame import numbers, texts, typed
 from analysis.groups import doubt_of
 from analysis.made import describe_made, read_made
-from analysis.naming import CONTROL, counted, label_sentences
+from analysis.naming import CONTROL, confirmatory_of, counted, label_sentences
 from analysis.report.answer import (
     TRUST,
     Card,
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 POLICY = "script-src 'unsafe-inline' 'unsafe-eval'; img-src data: blob:"
 MOST_BYTES = 5_000_000
 MOST_ROWS = 50_000
+LEFT_OUT = "gaps that were not declared, for which the page has no room: see correlations.csv"
 SHOWN_AT_THE_POINTER = ("by_group", "groups", "n_found", "n_lost", "support", "reason")
 LIBRARIES = ("numpy", "pandas", "scipy", "vl-convert-python")
 
@@ -71,8 +72,38 @@ def build_report(
     ``joined`` comes from ``join_points``, ``found`` from ``correlate_slices``; the answer on top
     is about the confirmatory slices and every gap; ``curves`` are its specification curves,
     ``aligned`` what scores gain that ask about the task's words. What the computing cost is read
-    from the records in the folder. Raises ``InputError`` for a page larger than 5 MB.
+    from the records in the folder. A page larger than 5 MB shows the declared gaps only, and says
+    so. Raises ``InputError`` where that is too large too.
     """
+    data = tables, folder, declared, curves, aligned
+    try:
+        page = _page(joined, found, *data)
+    except InputError:
+        kept = confirmatory_of(texts(joined, "measure"), declared.confirmatory)
+        fewer = joined[joined["measure"].isin(kept)]
+        if len(fewer) == len(joined):
+            raise
+        of_them = [each for each in found if each.names["measure"] in kept]
+        page = _page(fewer, of_them, *data, left_out=LEFT_OUT)
+    target = out or folder / "report.html"
+    tex = target.with_name("correlations.tex")
+    for path, text in ((target, page), (tex, correlations_tex(found))):
+        with atomic_path(path) as work:
+            work.write_text(text, encoding="utf-8")
+    return [target, tex]
+
+
+def _page(
+    joined: pd.DataFrame,
+    found: Sequence[Finding],
+    tables: Tables,
+    folder: Path,
+    declared: Declaration,
+    curves: Sequence[Curve],
+    aligned: Sequence[Alignment],
+    left_out: str = "",
+) -> str:
+    """The page. Raises ``InputError`` where it is too large."""
     if len(joined) > MOST_ROWS:  # known before they are written, which takes a multiple in memory
         raise InputError(
             f"the page would have {len(joined):,} pairs of score and gap, far more than fit into 5"
@@ -84,7 +115,10 @@ def build_report(
     words = _about(tables, folder) | _answer(found, tables, pairs)
     label = {"label": _label(tables), "sesoi": f"{declared.sesoi:g}", "rules": html.escape(RULES)}
     words |= {
-        "facts": facts_list(describe_compared(tables, declared.confirmatory)),
+        "facts": facts_list(
+            describe_compared(tables, declared.confirmatory)
+            | ({"Left out": left_out} if left_out else {})
+        ),
         "verdicts": fill("verdicts.html", label) if pairs else "",
         "gaps": "" if pairs else fill("gaps.html", label),
         "scored": fill("scored.html", label) if pairs else "",
@@ -94,13 +128,7 @@ def build_report(
         "curves": read_part("specifications.html") if curves else "",
         "aligned": read_part("alignment.html") if aligned else "",
     }
-    page = _within_size(data, words)
-    target = out or folder / "report.html"
-    tex = target.with_name("correlations.tex")
-    for path, text in ((target, page), (tex, correlations_tex(found))):
-        with atomic_path(path) as work:
-            work.write_text(text, encoding="utf-8")
-    return [target, tex]
+    return _within_size(data, words)
 
 
 def _answer(found: Sequence[Finding], tables: Tables, pairs: bool) -> dict[str, str]:

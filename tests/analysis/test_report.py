@@ -16,6 +16,7 @@ import pytest
 
 from analysis.correlate import correlate_slices
 from analysis.correlation import Correlation
+from analysis.declaration import Declaration
 from analysis.findings import RESULT_COLUMNS, Finding
 from analysis.frame import typed
 from analysis.joined import join_points
@@ -278,3 +279,17 @@ def test_a_page_that_is_too_large_leaves_out_what_only_the_pointer_shows(
     monkeypatch.setattr("analysis.report.page.MOST_BYTES", 1_000)
     with pytest.raises(InputError, match="give the results of fewer points"):
         build(tmp_path, tables)
+
+
+def test_a_page_still_too_large_shows_the_declared_gaps_alone(
+    tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recall = join_points(tables)
+    joined = pd.concat([recall, recall.assign(measure="f1")])
+    monkeypatch.setattr("analysis.report.page.MOST_ROWS", len(recall))
+    found = correlate_slices(joined)
+    declared = Declaration(confirmatory=("recall",))
+    path = build_report(tmp_path, tables, joined, found, declared=declared)[0]
+    text = path.read_text(encoding="utf-8")
+    assert "gaps that were not declared" in text
+    assert "gaps that were not declared" not in build(tmp_path, tables).text

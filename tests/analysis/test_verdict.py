@@ -69,6 +69,12 @@ THESE = "these 5 conditions"
             f"positive for {THESE}; testing others takes about 60 conditions",
         ),
         ({"conditions": OTHERS._replace(r=-0.6)}, "positive", "these conditions", "testing others"),
+        (
+            {"conditions": OTHERS._replace(p=0.07, r=0.36), "n_conditions": 70},
+            "positive",
+            "these conditions",
+            "positive for these 70 conditions; not shown for others",
+        ),
         ({"within": NARROW}, "negligible", "these conditions", f"{THESE}: |r_rm| is below 0.3"),
         (
             {"within": NARROW, "conditions": NARROW},
