@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isclose, isnan, nan
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import yaml
 
@@ -21,13 +21,19 @@ if TYPE_CHECKING:
 
 PLANTED_QUERIES = ("planted", "planted_one_list", "planted_pairs", "planted_plurals")
 PLANTED_ITEMS = ("occupations", "occupations_sentences")
+OTHER_QUERIES = ("weat6b", "weat8")  # other words, other templates: how much of a score is a choice
+OTHER_ITEMS = ("occupations_unseen",)
 ON_VECTORS = (
     "{embedding: word2vec, corpus.sentences: 10000, corpus.stereotype: '0,0.1,0.2,0.4,0.8',"
-    " seed: 'range(%d)'}"
+    " seed: 'range(%d)'}",
+    "{embedding: word2vec, corpus.sentences: 10000, corpus.stereotype: 0, size.epochs: 0,"
+    " seed: 'range(20)'}",  # random vectors
 )
 ON_MODELS = (
     "{subject: language_model, corpus: planted_occupations, model: 'tiny_bert,tiny_gpt2',"
-    " corpus.stereotype: '0,0.5,1', seed: 'range(%d)'}"
+    " corpus.stereotype: '0,0.5,1', seed: 'range(%d)'}",
+    "{subject: language_model, corpus: planted_occupations, model: 'tiny_bert,tiny_gpt2',"
+    " corpus.stereotype: 1, model.until_learned: false, model.steps: 0, seed: 'range(20)'}",
 )
 SEEDS = {"vectors": 8, "model": 3, "encoder": 3}
 NAMES = ["metric", "convention", "subject"]
@@ -51,6 +57,7 @@ def certify(
     seeds: int | None = None,
     config_dir: str | PathLike[str] | None = None,
     results: str | PathLike[str] = "results",
+    out: TextIO | None = None,
 ) -> pd.DataFrame:
     """What the scores of ``metric`` are worth: one row a convention and kind of model, with the
     columns of ``certificate.csv`` (``docs/results.md``) and who made it.
@@ -59,7 +66,8 @@ def certify(
     the planted words); one of language models of small BERTs and GPT-2s with three, ``query``: a
     set of items. ``seeds`` of each (default 8 and 3). Models are kept in ``store``; the results
     folder is ``certify_METRIC`` in ``results``. ``config_dir``: where a metric of one's own has its
-    YAML, in the folder ``intrinsic``.
+    YAML, in the folder ``intrinsic``. ``out``: the file that the run prints to; default: standard
+    error.
 
     Raises ``InputError`` for an unknown metric or convention, one that can ask nothing planted, and
     a run that fails.
@@ -74,13 +82,13 @@ def certify(
     if number < FEWEST_SEEDS:
         raise InputError(f"seeds={number}: fewer than {FEWEST_SEEDS} give no interval; give more")
     folder = Path(results) / f"certify_{metric}"
-    grid = (ON_VECTORS if needs == "vectors" else ON_MODELS) % number
+    planted, random = ON_VECTORS if needs == "vectors" else ON_MODELS
     command = ["train", "+experiment=certificate", f"intrinsic={metric}", f"name=certify_{metric}"]
-    command += [f"results.dir={folder}", f"hydra.sweeper.grids=[{grid}]"]
+    command += [f"results.dir={folder}", f"hydra.sweeper.grids=[{planted % number},{random}]"]
     command += [*_asks(found, query), *_by(found, convention)]
     if config_dir:
         command[1:1] = ["--config-dir", str(config_dir)]
-    _run(command)
+    _run(command, out)
     table = pd.read_csv(folder / "certificate.csv", keep_default_na=True)
     return table.assign(**_versions(folder))
 
@@ -111,25 +119,30 @@ def _asks(found: _Found, query: str | None) -> Iterator[str]:
     if found.kind.needs == "vectors":
         from intrinsic.wordsets import load_queries
 
-        names = [query] if query else PLANTED_QUERIES
-        able = [each.name for each in load_queries(names) if found.kind.can_ask(each)]
-        if not able:
-            asked = ", ".join(found.kind.about.required)
+        def able(names: Sequence[str]) -> list[str]:
+            return [each.name for each in load_queries(names) if found.kind.can_ask(each)]
+
+        asked = [query] if query else PLANTED_QUERIES
+        if not (first := able(asked)[:1]):
+            needed = ", ".join(found.kind.about.required)
             tried = query or "the queries of planted words"
-            raise InputError(f"{found.key} asks about {asked}, and {tried} cannot give it all")
-        yield f"++{where}.usual=[{able[0]}]"
+            raise InputError(f"{found.key} asks about {needed}, and {tried} cannot give it all")
+        others = [] if query else able(OTHER_QUERIES)
+        yield f"++{where}.usual=[{','.join([*first, *others])}]"
         return
     from intrinsic.items.library import load_items
 
-    named = [query] if query else PLANTED_ITEMS
-    items = [each.name for each in load_items(named) if not found.kind.takes(each)]
-    if not items:
+    def taken(names: Sequence[str]) -> list[str]:
+        return [each.name for each in load_items(names) if not found.kind.takes(each)]
+
+    if not (first := taken([query] if query else PLANTED_ITEMS)[:1]):
         tried = query or "the occupations of the planted corpus"
         raise InputError(f"{found.key} cannot ask {tried}; give a set of items that it takes")
+    others = [] if query else taken(OTHER_ITEMS)
     if "path" in (found.node.get("items") or ()):
         yield f"~{where}.items.path"
     yield f"++{where}.items._target_=corpora.items.BuiltInItems"
-    yield f"++{where}.items.sets=[{items[0]}]"
+    yield f"++{where}.items.sets=[{','.join([*first, *others])}]"
 
 
 def _by(found: _Found, convention: str) -> list[str]:
@@ -145,12 +158,12 @@ def _by(found: _Found, convention: str) -> list[str]:
     return [f"++intrinsic.{found.key}.convention={convention}"]
 
 
-def _run(command: Sequence[str]) -> None:
-    """The sweep in a process of its own, whose output goes to standard error."""
+def _run(command: Sequence[str], out: TextIO | None) -> None:
+    """The sweep in a process of its own."""
     path = os.pathsep.join(filter(None, (str(HOME), os.environ.get("PYTHONPATH"))))
     run = subprocess.run(
         [sys.executable, "-m", "biasbridge", *command],
-        stdout=sys.__stderr__,  # a notebook has replaced the other
+        stdout=out or sys.__stderr__,  # a notebook has replaced the other
         env={**os.environ, "PYTHONPATH": path},
         check=False,
     )

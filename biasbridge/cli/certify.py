@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
@@ -15,11 +16,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-PRINTED = (
-    *("metric", "convention", "subject", "models", "slope", "slope_low", "slope_high", "r"),
-    *("false_alarms", "smallest_strength", "verdict", "why"),
-)
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train the models that the store lacks, measure, print or write."""
@@ -30,12 +26,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from files.tables import read_table, write_csv
 
     earlier = read_table(given.compare) if given.compare else None
+    shown = not given.json and earlier is None  # the run prints the table
     table = certify(
         given.metric,
         convention=given.convention,
         query=given.query,
         seeds=given.seeds,
         config_dir=given.config_dir,
+        out=sys.__stdout__ if shown else None,
     )
     console = Console()
     if given.export:
@@ -46,9 +44,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     elif earlier is not None:
         _print_moved(compare(earlier, table), given.compare, console)
     else:
-        from analysis.show import print_described
-
-        print_described(f"What {given.metric} is worth", table[[*PRINTED]], console)
         _print_slopes(given.metric, console)
     return 0
 

@@ -28,7 +28,7 @@ FIRST_TOKEN = re.compile(r",first_token=([^,]+)")  # of a causal model's texts, 
 ENCODED = ("layer", "pooling", "first_token")
 SETTINGS = (*CORPUS, *ENCODED, STEPS)
 USUAL = {"layer": "-1", "pooling": "mean", "first_token": "own"}
-TRAINED = ""  # the setting STEPS of models trained to the end
+TRAINED, UNTRAINED = "", "0"  # the setting STEPS of models trained to the end, and of random ones
 NAMES = ("metric", "convention", "subject", "query")
 
 
@@ -176,10 +176,13 @@ def _falls(metric: str, convention: str) -> bool:
 
 def usual(every: Sequence[Readings]) -> list[Readings]:
     """Of each metric, convention and subject the readings of its first query in the setting that
-    most models were trained in, read from the last layer and as the mean over tokens.
+    most models were trained in, read from the last layer and as the mean over tokens; random
+    models are not trained.
     """
     models: dict[tuple[str, ...], int] = {}
     for one in every:
+        if one.setting[STEPS] == UNTRAINED:
+            continue
         key = (one.names["subject"], *_training(one))
         models[key] = max(models.get(key, 0), one.scores.size)
     largest: dict[str, tuple[str, ...]] = {}
@@ -191,7 +194,7 @@ def usual(every: Sequence[Readings]) -> list[Readings]:
     for one in every:
         metric, convention, subject, _ = one.names.values()
         as_usual = all(one.setting[name] in ("", value) for name, value in USUAL.items())
-        if as_usual and _training(one) == largest[subject]:
+        if as_usual and _training(one) == largest.get(subject):
             found.setdefault((metric, convention, subject), one)
     return list(found.values())
 

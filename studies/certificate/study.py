@@ -86,7 +86,7 @@ class Certificate(Fileless):
 
 
 SHOWN = (
-    *("metric", "convention", "subject", "slope", "slope_low", "slope_high", "r"),
+    *("metric", "convention", "subject", "models", "slope", "slope_low", "slope_high", "r"),
     *("false_alarms", "smallest_strength", "verdict", "why"),
 )
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from studies.certificate.measures import Alarms, alarms, mean_interval, measure
-from studies.certificate.readings import STEPS, TRAINED, usual
+from studies.certificate.readings import STEPS, TRAINED, UNTRAINED, usual
 from studies.certificate.verdict import judge
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ CHOICES = {
     "pooling": "pooling",
     "first_token": "first token",
 }
-UNTRAINED = "0"  # training steps of random vectors or weights
 FEWEST_MODELS = 3
 Row = dict[str, object]
 Names = tuple[str, ...]
