@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
+from analysis.correlation import Estimate
 from studies.certificate.measures import Alarms, alarms, mean_interval, measure
 from studies.certificate.readings import STEPS, TRAINED, UNTRAINED, usual
-from studies.certificate.verdict import judge
+from studies.certificate.verdict import NOT, judge
 
 if TYPE_CHECKING:
     from analysis.arrays import Floats
-    from analysis.correlation import Estimate
     from studies.certificate.readings import Readings
 
 CHOICES = {
@@ -64,6 +64,7 @@ def certify(every: Sequence[Readings], resamples: int) -> Certified:
         swayed = [*_choices(one, others, effect)]
         learned = [*_training(one, others)]
         verdict, why = judge(found, random := _random(one, others))
+        follows = verdict != NOT  # else there is nothing to tell or to learn
         sway: Row = max(swayed, key=lambda row: float(str(row["share"])), default={})
         rows.append(
             {
@@ -78,10 +79,10 @@ def certify(every: Sequence[Readings], resamples: int) -> Certified:
                 **_flat("false_alarms", found.alarms.share),
                 "alarms_by": found.alarms.by,
                 **_flat("random_alarms", random.share),
-                **_flat("smallest_strength", found.smallest),
+                **_flat("smallest_strength", found.smallest if follows else Estimate()),
                 "choice": sway.get("choice", ""),
                 "choice_share": sway.get("share", nan),
-                "learned_at": _half_learned(learned),
+                "learned_at": _half_learned(learned) if follows else nan,
                 "verdict": verdict,
                 "why": why,
                 "models_key": one.key,
