@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
+import yaml
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 
@@ -123,6 +124,23 @@ def test_every_experiment_composes_and_says_how_to_run_it(path: Path) -> None:
     command = f"+{path.parent.name}={path.stem}"
     assert command in path.read_text(encoding="utf-8")
     point(command, *GIVEN_IN_ITS_SWEEP.get(path.stem, []))
+
+
+@pytest.mark.usefixtures("hydra_conf")
+@pytest.mark.parametrize(
+    "path",
+    sorted([*(CONF / "experiment").glob("*.yaml"), *(CONF / "sweep").glob("*.yaml")]),
+    ids=lambda p: p.stem,
+)
+def test_the_first_point_of_every_grid_composes(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    command = [one for one in text.split() if one.startswith("+experiment=")][:1]
+    command += [f"+sweep={path.stem}"] if path.parent.name == "sweep" else []
+    hydra = yaml.safe_load(text).get("hydra", {})
+    for grid in hydra.get("sweeper", {}).get("grids") or []:
+        first = {name: str(values).split(",")[0] for name, values in grid.items()}
+        given = [f"{name}={'0' if 'range' in one else one}" for name, one in first.items()]
+        point(*command, *GIVEN_IN_ITS_SWEEP.get(path.stem, []), *given)
 
 
 @pytest.mark.usefixtures("hydra_conf")

@@ -42,7 +42,6 @@ DESCRIPTION = (
 OF_VECTORS = (
     *("direction", "attract", "repel", "norms", "similarity", "expand", "write_words", "trusted"),
 )
-OWN_OPTIONS = ("dose", "direction", "norms", "items")
 OF_MODELS = ("items", "layer", "pooling", "revision")
 OWN_OPTIONS = ("dose", "direction", "norms", "items")  # fields of methods
 
@@ -216,8 +215,6 @@ def _options(given: Namespace) -> Mapping[str, Any]:
             raise InputError(f"--option {text}: give --{name} {value}")
         if not (name and equals):
             raise InputError(f"--option {text}: give NAME=VALUE, as rounds=4")
-        if name in OWN_OPTIONS:
-            raise InputError(f"--option {text}: give --{name} {value}")
         try:
             found[name] = yaml.safe_load(value)
         except yaml.YAMLError as error:
