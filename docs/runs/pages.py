@@ -365,13 +365,17 @@ def draw_slopes(runs: Sequence[str]) -> None:
     """``transfer_slopes.svg``."""
     rows = slope_rows(runs)
     base = alt.Chart().encode(alt.Y("slice:N", sort=[*rows["slice"]], title=None))
-    title = "change of the gap over the distance that the score was moved, 95%"
-    panel = alt.layer(rule_at(0), *intervals(base, size=30, title=title))
+    panel = alt.layer(rule_at(0), *intervals(base, size=30, title="change of the gap"))
     names = list(dict.fromkeys(rows["run"]))
     header = alt.Header(labelAngle=0, labelOrient="top", labelAnchor="start")
     row = alt.Row("run:N", sort=names, title=None, header=header)
     chart = panel.properties(width=360, height=alt.Step(16)).facet(row=row, data=rows, spacing=8)
-    drawn = finish(chart.resolve_scale(y="independent"), "How far a gap moves with a score", [])
+    notes = [
+        "b times the distance that the score was moved within a parent, with its 95% interval.",
+        "Each panel has its own scale: cosines in retrieval, shares of posts in hate speech.",
+    ]
+    chart = chart.resolve_scale(x="independent", y="independent")
+    drawn = finish(chart, "How far a gap moves with a score", notes)
     save_charts(drawn, HERE / SLOPES, (".svg",))
 
 

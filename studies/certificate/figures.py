@@ -125,29 +125,35 @@ def curve_chart(curves: pd.DataFrame, planted: str) -> Drawing:
 
 def training_chart(gone: pd.DataFrame) -> Drawing:
     """How far the score has gone, from random weights to the end of training, by training steps: a
-    panel a subject, a line a metric and convention.
+    panel a metric, a line a convention and subject.
     """
-    metrics = list(dict.fromkeys(gone["metric"]))
+    subjects = list(dict.fromkeys(gone["subject"]))
     share = alt.Scale(domain=[-0.5, 1.5], clamp=True)
+    scale = alt.Scale(type="sqrt")
+    ticks = alt.Axis(values=sorted(gone["steps"].unique().tolist()), format="d")
     base = alt.Chart().encode(
-        alt.X("steps:Q", title="training steps", scale=alt.Scale(type="sqrt")),
+        alt.X("steps:Q", title="training steps", scale=scale, axis=ticks),
         alt.Y("gone:Q", title="share of the final score", scale=share),
         alt.Detail("convention:N"),
-        colour("metric", metrics),
+        colour("subject", subjects),
     )
-    line = base.mark_line(point={"size": 15, "opacity": 1}, strokeWidth=1)
+    shape = alt.Shape("subject:N", sort=subjects, legend=None)
+    points = base.mark_point(size=25, filled=True, opacity=1).encode(shape)
     final = alt.Chart().mark_rule(color=GREY).encode(y=alt.datum(1))
     chart = (
-        alt.layer(final, line)
-        .properties(width=240, height=180)
+        alt.layer(final, base.mark_line(strokeWidth=1), points)
+        .properties(width=190, height=130)
         .facet(
-            alt.Facet("subject:N", title=None, sort=None),
+            alt.Facet("metric:N", title=None, sort=None),
             data=gone[["metric", "convention", "subject", "steps", "gone"]],
-            columns=2,
+            columns=3,
         )
     )
     title = "When in training each score sees the bias"
-    notes = [STAMP, "0: random weights; 1: the end of training. A line a convention."]
+    notes = [
+        STAMP,
+        "0: random weights; 1: the end of training. A line a convention; means of the models.",
+    ]
     return finish(chart, title, notes)
 
 
