@@ -62,9 +62,10 @@ def certify(
     """What the scores of ``metric`` are worth: one row a convention and kind of model, with the
     columns of ``certificate.csv`` (``docs/results.md``) and who made it.
 
-    A metric on word vectors is asked of embeddings with five planted strengths, ``query`` (default:
-    the planted words); one of language models of small BERTs and GPT-2s with three, ``query``: a
-    set of items. ``seeds`` of each (default 8 and 3). Models are kept in ``store``; the results
+    A metric on word vectors is asked of embeddings with five planted strengths and of random ones,
+    ``query`` (default: the planted words, and others as a choice); one of language models of small
+    BERTs and GPT-2s with three, and of random weights, ``query``: a set of items. ``seeds`` of each
+    strength (default 8 and 3). Models are kept in ``store``; the results
     folder is ``certify_METRIC`` in ``results``. ``config_dir``: where a metric of one's own has its
     YAML, in the folder ``intrinsic``. ``out``: the file that the run prints to; default: standard
     error.

@@ -101,7 +101,7 @@ def _parser() -> Parser:
     add("metric", help="the name of its file in conf/intrinsic, such as weat, or of your own")
     add("--convention", default="all", metavar="NAME", help="of the metric; default: all")
     query = "words of the planted world to ask about, of a language model a set of items"
-    add("--query", metavar="NAME", help=f"{query}; default: all planted words")
+    add("--query", metavar="NAME", help=f"{query}; default: all planted words, beside them others")
     add("--seeds", type=int, metavar="N", help="worlds of each strength; default 8, of models 3")
     add("--config-dir", metavar="FOLDER", help="where intrinsic/METRIC.yaml of your own lies")
     add("--json", action="store_true", help="the rows as JSON in place of the table")
