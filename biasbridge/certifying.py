@@ -99,13 +99,20 @@ def _find(metric: str, config_dir: str | PathLike[str] | None) -> _Found:
     from train.configure import TARGET, find_class
 
     folders = [Path(config_dir)] if config_dir else []
+    if config_dir and not Path(config_dir).is_dir():
+        raise InputError(f"no such folder: {config_dir}; give the one that holds intrinsic/")
     paths = [folder / "intrinsic" / f"{metric}.yaml" for folder in [*folders, HOME / "conf"]]
     path = next((each for each in paths if each.is_file()), None)
     if path is None:
         known = sorted(each.stem for each in (HOME / "conf" / "intrinsic").glob("*.yaml"))
         remedy = "one of your own has its YAML in FOLDER/intrinsic: --config-dir FOLDER"
         raise InputError(f"unknown metric {metric!r}{nearest(metric, known)}; {remedy}")
-    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(content, dict):
+        raise InputError(f"{path} holds no metric; write NAME: {{_target_: module.Class}}")
     nodes = {key: node for key, node in content.items() if TARGET in (node or ())}
     if len(nodes) != 1:
         names = ", ".join(key for key in content if key != "defaults")
@@ -179,6 +186,12 @@ def _versions(folder: Path) -> dict[str, str]:
     return {"libraries": describe_made(read_made(folder))}
 
 
+def check_certificate(table: pd.DataFrame) -> None:
+    """Raises ``InputError`` where a table is no certificate."""
+    if missing := [name for name in NAMES if name not in table]:
+        raise InputError(f"the table has no column {missing[0]}; give one by --export")
+
+
 def compare(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
     """Which numbers of two certificates differ: a row each with ``metric``, ``convention``,
     ``subject``, ``quantity``, ``before``, ``after``; rows that one of them lacks are named too.
@@ -188,8 +201,7 @@ def compare(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     for table in (one, other):
-        if missing := [name for name in NAMES if name not in table]:
-            raise InputError(f"the table has no column {missing[0]}; give one by --export")
+        check_certificate(table)
     both = [each.fillna({"convention": ""}).set_index(NAMES) for each in (one, other)]
     rows = []
     for key in dict.fromkeys([*both[0].index, *both[1].index]):

@@ -109,6 +109,29 @@ def test_what_cannot_be_certified_is_said_in_one_line(
     assert not capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("empty", "empty.yaml holds no metric"),
+        ("broken", "broken.yaml is not valid YAML: "),
+    ],
+)
+def test_a_file_without_a_metric_is_named(tmp_path: Path, name: str, said: str) -> None:
+    (tmp_path / "intrinsic").mkdir()
+    (tmp_path / "intrinsic" / "empty.yaml").touch()
+    (tmp_path / "intrinsic" / "broken.yaml").write_text("a: [", encoding="utf-8")
+    with pytest.raises(InputError, match=said):
+        main(["certify", name, "--config-dir", str(tmp_path)])
+
+
+def test_what_is_no_certificate_is_refused_before_the_run(tmp_path: Path) -> None:
+    (tmp_path / "other.csv").write_text("x\n1\n", encoding="utf-8")
+    with pytest.raises(InputError, match="the table has no column metric"):
+        main(["certify", "weat", "--compare", str(tmp_path / "other.csv"), "--seeds", "1"])
+    with pytest.raises(InputError, match="no such folder: nowhere"):
+        main(["certify", "weat", "--config-dir", "nowhere"])
+
+
 def test_what_the_recorded_runs_say_of_gaps_stands_below(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -22,10 +22,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     from rich.console import Console
 
-    from biasbridge.certifying import certify, compare
+    from biasbridge.certifying import certify, check_certificate, compare
     from files.tables import read_table, write_csv
 
     earlier = read_table(given.compare) if given.compare else None
+    if earlier is not None:
+        check_certificate(earlier)
     shown = not given.json and earlier is None  # the run prints the table
     table = certify(
         given.metric,
