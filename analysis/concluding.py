@@ -95,15 +95,13 @@ def _draw(
     details: Console,
 ) -> list[Path]:
     # What draws is loaded where there is something to draw
-    from analysis.alignment import alignments, write_alignment
     from analysis.figures import draw_figures
     from analysis.report import build_report
     from analysis.specification_curve import write_curves
     from analysis.specifications import specification_curves
 
-    curves, aligned = specification_curves(joined, found), alignments(joined)
+    curves = specification_curves(joined, found)
     written = write_curves(curves, folder, details)
-    written += write_alignment(aligned, folder, details)
     with _said("not drawn", console):
         written += draw_figures(
             joined,
@@ -113,9 +111,7 @@ def _draw(
             console=details,
         )
     with _said("not drawn", console):
-        written += build_report(
-            folder, tables, joined, found, declared=declared, curves=curves, aligned=aligned
-        )
+        written += build_report(folder, tables, joined, found, declared=declared, curves=curves)
     return written
 
 

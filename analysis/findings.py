@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
-import scipy
 
 from analysis.correlation import PERMUTATIONS, Correlation, Estimate, minimum_detectable
 from analysis.frame import positions
@@ -18,7 +17,6 @@ from analysis.observations import Line, observations
 from analysis.reliability import reliability
 
 if TYPE_CHECKING:
-    from analysis.arrays import Floats
     from analysis.observations import Observations
     from analysis.rows import Rows
 
@@ -35,7 +33,7 @@ RESULT_COLUMNS = (
     *("r_given_condition", "low_given_condition", "high_given_condition"),
     *("r_given_utility", "low_given_utility", "high_given_utility"),
     *("low_clusters", "high_clusters", "mde", "sampling_error"),
-    *("reliability_x", "reliability_y", "pairwise_signed", "pairwise_magnitude"),
+    *("reliability_x", "reliability_y"),
     *("most_influential", "synthetic", "note"),
 )
 CORRELATION_COLUMNS = (*SLICE_COLUMNS, *RESULT_COLUMNS)
@@ -50,8 +48,6 @@ class Finding(NamedTuple):
     ``within``: r_rm, for these conditions; of a ``full`` slice (one that may get a verdict) also
     r over ``conditions`` and given the condition, given the task's utility; ``reliability_x``,
     ``reliability_y``: shares of the variance within parents that are not noise;
-    ``pairwise_signed``: of two models, how often the one with the larger score has the larger gap,
-    ``pairwise_magnitude``: how often the one with the more biased score has the gap further from 0.
     ``saturated``, ``refused``: why no verdict can be had. ``tests``: how many confirmatory slices
     p is adjusted over. ``reverse_scored``: of the score with its sign changed. ``sign``: that
     of the score, NaN where parts differ; ``line``: that of r_rm, of the score as it was measured.
@@ -70,8 +66,6 @@ class Finding(NamedTuple):
     planned: int = 0
     reliability_x: float = nan
     reliability_y: float = nan
-    pairwise_signed: float = nan
-    pairwise_magnitude: float = nan
     influential: str = ""
     saturated: str = ""
     refused: str = ""
@@ -126,12 +120,9 @@ def measure(
     names: dict[str, str],
     *,
     full: bool,
-    unbiased: float = 0.0,
     permutations: int = PERMUTATIONS,
 ) -> Finding:
-    """What is found of the rows of a slice, without verdict. ``unbiased``: the score without bias,
-    NaN where there is none: then there is no ``pairwise_magnitude``.
-    """
+    """Measure the rows of a slice, without verdict."""
     used = rows.comparable()
     planned, left = set(rows.model.tolist()), set(used.model.tolist())
     models = observations(used, trained=full)
@@ -162,8 +153,6 @@ def measure(
         given_utility=of.given_utility(permutations),
         reliability_x=reliability(of.residuals(), of.x, of.x_resampled, np.zeros(len(of.x))),
         reliability_y=reliability(of.residuals(), of.y, of.y_resampled, of.noise),
-        pairwise_signed=pairwise(models.x, models.y),
-        pairwise_magnitude=pairwise(np.abs(models.x - unbiased), np.abs(models.y)),
     )
     if found.n_conditions < 2:
         return found
@@ -192,25 +181,6 @@ def saturated(models: Observations, of: Observations) -> str:
             name_of = of.model[left.kept[int(share.argmax())]]
             return f"one model ({name_of}) carries {share.max():.0%} of what the {name} varies by"
     return ""
-
-
-def pairwise(x: Floats, y: Floats) -> float:
-    """Of two models, how often the one with the larger x has the larger y; a tie counts half. In
-    [0, 1]; .5: x is no help; NaN where a value is.
-    """
-    if len(x) < 2 or not (np.isfinite(x).all() and np.isfinite(y).all()):
-        return nan
-    x, y = (np.round(side / (float(np.abs(side).max()) or 1.0), 9) for side in (x, y))
-    pairs = len(x) * (len(x) - 1) / 2
-    tied = [float((counts * (counts - 1.0) / 2).sum()) for counts in map(_counts, (x, y))]
-    tau = float(scipy.stats.kendalltau(x, y).statistic)  # (right - wrong) / root of the untied
-    if not isfinite(tau):
-        return 0.5
-    return 0.5 + tau * sqrt((pairs - tied[0]) * (pairs - tied[1])) / (2 * pairs)
-
-
-def _counts(values: Floats) -> Floats:
-    return np.unique(values, return_counts=True)[1].astype(float)
 
 
 def lost_models(rows: Rows, used: Rows) -> str:

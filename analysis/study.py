@@ -43,8 +43,7 @@ class Correlation(Declaration):
     ``correlations.csv``, ``effects.csv`` where something was modified (``analysis.effects``),
     ``crossed.csv`` where doses of labels were crossed with embeddings (``analysis.crossed``), and,
     of three points or more, the figures, ``report.html`` and ``correlations.tex``; where there are
-    two specifications or more their curve, ``specifications.csv`` and ``specification_levels.csv``;
-    where a metric was asked ``from_task`` and otherwise, ``alignment.csv``.
+    two specifications or more their curve, ``specifications.csv`` and ``specification_levels.csv``.
     Its fields are those of ``Declaration``; the confirmatory measures are printed and drawn in
     figure 3.
     """

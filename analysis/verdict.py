@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import atanh, floor, inf, isfinite, log10
+from math import inf, isfinite
 from typing import TYPE_CHECKING
 
 from analysis.correlation import LEVEL, holm
@@ -119,22 +119,9 @@ def _claim(verdict: str, scope: str, found: Finding) -> str:
     said = f"{verdict} for {_what(scope, found)}"
     if scope != THESE:
         return said
-    r = found.conditions.r if isfinite(found.conditions.r) else found.within.r
-    needed = conditions_needed(r)
-    if found.n_conditions >= needed:
+    if found.n_conditions >= FEWEST_CONDITIONS:
         return f"{said}; not shown for others"
-    return f"{said}; testing others takes about {needed} conditions"
-
-
-def conditions_needed(r: float) -> int:
-    """About how many conditions show r over conditions in four of five studies: tanh(2.8 / sqrt(n -
-    3)) = |r|, to one significant digit, at least 10 and at most 1,000.
-    """
-    if abs(r) < 0.09:
-        return 1_000
-    n = 3 + (2.8 / atanh(min(abs(r), 0.99))) ** 2
-    step = int(10 ** floor(log10(n)))
-    return max(FEWEST_CONDITIONS, round(n / step) * step)
+    return f"{said}; testing others needs {FEWEST_CONDITIONS} conditions"
 
 
 def _provisos(found: Finding) -> list[str]:

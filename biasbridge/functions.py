@@ -274,7 +274,6 @@ def correlate(
     cluster: str | Sequence[str] = (),
     utility: str = "",
     confirmatory: str | Sequence[str] = (),
-    unbiased: float = 0.0,
     sesoi: float = 0.3,
 ) -> pd.DataFrame:
     """How the columns ``x`` (scores) and ``y`` (gaps) go together: one row a slice of ``by``.
@@ -284,7 +283,7 @@ def correlate(
     ``cluster``: what lies above parents (corpus, language), whose parents are averaged for each
     condition; ``utility``: how well the task is done. ``confirmatory``: the slices declared
     beforehand, by their values of ``by``, or ``"all"``: they get a verdict, for which ``sesoi`` is
-    the smallest correlation of interest. ``unbiased``: the value of ``x`` without bias.
+    the smallest correlation of interest.
     ``docs/results.md`` has the columns, ``docs/inference.md`` what a verdict means.
 
     Raises ``InputError`` for a column that is not there or holds no numbers, and for levels that do
@@ -304,7 +303,6 @@ def correlate(
             _names(observation), _names(parent), _names(condition), _names(cluster), utility
         ),
         confirmatory=_names(confirmatory),
-        unbiased=unbiased,
         sesoi=sesoi,
     )
     return _with_notes(correlation_table(found, [*by, *RESULT_COLUMNS]), "note")

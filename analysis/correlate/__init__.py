@@ -54,7 +54,6 @@ def correlate(
     by: Sequence[str] = (),
     levels: Levels = NO_LEVELS,
     confirmatory: Sequence[str] = (),
-    unbiased: float = 0.0,
     sesoi: float = SESOI,
 ) -> list[Finding]:
     """One finding per slice of the ``by`` columns, in order of appearance (one in all when ``by``
@@ -63,7 +62,7 @@ def correlate(
     ``levels``: the columns that name observation, parent, condition, clusters and utility. A table
     that comes from ``join_points`` says all this itself, where no level is named. ``confirmatory``:
     the slices that get a verdict, each by the values of ``by`` with a space between, or ``all``;
-    p is adjusted over them. ``unbiased``: the value of ``x`` without bias. The ``by`` columns are
+    p is adjusted over them. The ``by`` columns are
     read as text, and an empty cell is a slice of its own, ``(empty)``. Raises ``InputError`` for an
     unknown or non-numeric column, an unknown slice, and a table without rows.
     """
@@ -83,7 +82,6 @@ def correlate(
     else:
         whole = levels.rows(table, x, y)
         whole = whole._replace(x=signs * whole.x)
-    zeros = unbiased_of(table) if scores else np.full(len(table), unbiased)
     cells = [labels(table, name) for name in by]
     keys = [tuple(column[row] for column in cells) for row in range(len(table))]
     asked = _asked(confirmatory, dict.fromkeys(keys))
@@ -91,9 +89,8 @@ def correlate(
     found = []
     for key, places in positions(keys).items():
         rows = whole.at(places)
-        zero = _same(zeros[places])
         names = dict(zip(by, key, strict=True))
-        each = measure(rows, names, full=True, unbiased=zero, permutations=many)
+        each = measure(rows, names, full=True, permutations=many)
         refused = "" if levels.observation or (ours and not levels.named) else repeats(rows)
         if refused:  # r can be had, but not how sure it is
             slope = Estimate(each.within.slope.value)
@@ -161,7 +158,6 @@ def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> 
                 whole.at(places),
                 names,
                 full=confirmatory,
-                unbiased=float(unbiased[places[0]]),
                 permutations=many if key[0] in tested else EXPLORED,
             )
         of_task = joined.iloc[places]

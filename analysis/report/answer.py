@@ -77,7 +77,7 @@ def answer(found: Sequence[Finding], tables: Tables) -> Card:
         " ".join([headline, *_other_way(found)]),
         {
             SIZES: unmodified_gaps(tables),
-            FOLLOWS: [*_shown(_following(found)), *_terms(gaps), *_pairwise(asked)],
+            FOLLOWS: [*_shown(_following(found)), *_terms(gaps)],
             TRUST: _trust(asked, tables),
         },
     )
@@ -284,25 +284,6 @@ def _names(asked: Sequence[Finding]) -> list[str]:
         *(table[name] for name in vary), query_titles(table), gap_titles(table), strict=True
     )
     return [", ".join(filter(None, each)) for each in parts]
-
-
-def _pairwise(asked: Sequence[Finding]) -> list[Line]:
-    """How often the larger score goes with the larger gap, of two models with these words and
-    items.
-    """
-    share = _share(each.pairwise_signed for each in asked)
-    line = (
-        "Of two models, whatever they were made from, the one with the larger score has"
-        f" {_gap_of(asked).replace('the ', 'the larger ')} in {share} of pairs; a coin would be"
-        " right in 50%."
-    )
-    return [("", line)] if share else []
-
-
-def _share(values: Iterable[float]) -> str:
-    known = [100 * value for value in values if isfinite(value)]
-    ends = dict.fromkeys(f"{end(known):.0f}" for end in (min, max)) if known else ()
-    return f"{' to '.join(ends)}%" if ends else ""
 
 
 def scores_lacking(intrinsic: pd.DataFrame) -> list[str]:

@@ -227,10 +227,6 @@ if (D.specifications.length) {
   await draw("specifications", { specifications });
   document.getElementById("t-specifications").append(table(D.specifications, Object.keys(D.specifications[0]), "Specifications", { save: "specifications.csv", scroll: true }));
 }
-if (D.alignments.length) {
-  document.getElementById("t-alignment").append(table(D.alignments, Object.keys(D.alignments[0]),
-    "r_rm of scores that ask about the task's words less r_rm of others, from 8 degrees of freedom on; all other queries: less the mean of their r_rm", { save: "alignment.csv", cards: true }));
-}
 if (D.effects.length) document.getElementById("t-effects").append(table(D.effects, Object.keys(D.effects[0]),
   "How far each condition, at its largest dose, moved scores, gaps and the task: mean over parents, less the unmodified embedding that each was made from, with its 95% interval (of gaps for other trainings and test items, of scores for other trainings and words, where these are known). Every dose and score is in effects.csv." + (D.effects_note && ` Note: ${D.effects_note}.`), { cards: true }));
 else document.getElementById("t-effects").append(D.effects_note);

@@ -41,7 +41,6 @@ from files import InputError, atomic_path
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.alignment import Alignment
     from analysis.declaration import Declaration
     from analysis.findings import Finding
     from analysis.frame import Tables
@@ -63,7 +62,6 @@ def build_report(
     *,
     declared: Declaration = DECLARED,
     curves: Sequence[Curve] = (),
-    aligned: Sequence[Alignment] = (),
     out: Path | None = None,
 ) -> list[Path]:
     """Write the page, ``report.html`` of the folder or ``out``, and ``correlations.tex`` beside it;
@@ -75,7 +73,7 @@ def build_report(
     from the records in the folder. A page larger than 5 MB shows the declared gaps only, and says
     so. Raises ``InputError`` where that is too large too.
     """
-    data = tables, folder, declared, curves, aligned
+    data = tables, folder, declared, curves
     try:
         page = _page(joined, found, *data)
     except InputError:
@@ -100,7 +98,6 @@ def _page(
     folder: Path,
     declared: Declaration,
     curves: Sequence[Curve],
-    aligned: Sequence[Alignment],
     left_out: str = "",
 ) -> str:
     """The page. Raises ``InputError`` where it is too large."""
@@ -109,7 +106,7 @@ def _page(
             f"the page would have {len(joined):,} pairs of score and gap, far more than fit into 5"
             " MB: give the results of fewer points"
         )
-    data = page_data(tables, joined, found, declared, curves, aligned)
+    data = page_data(tables, joined, found, declared, curves)
     tables = typed(tables)
     pairs = bool(np.isfinite(numbers(joined, "x") + numbers(joined, "y")).any())
     words = _about(tables, folder) | _answer(found, tables, pairs)
@@ -126,7 +123,6 @@ def _page(
         "further_measures": read_part("further.html") if has_further(tables) else "",
         "banner": banner(bool(data["synthetic"])),
         "curves": read_part("specifications.html") if curves else "",
-        "aligned": read_part("alignment.html") if aligned else "",
     }
     return _within_size(data, words)
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pandas as pd
 
-from analysis.alignment import Alignment, alignment_table
 from analysis.charts import BLACK, SHAPES, palette_of
 from analysis.effects import effects
 from analysis.effects_table import condition_table, generalises_to
@@ -31,7 +30,7 @@ from analysis.naming import (
     score_axis,
     shown_values,
 )
-from analysis.show import describe_slice, described, estimates, varying
+from analysis.show import describe_slice, estimates
 from analysis.slices import without_repeats
 from analysis.specification_curve import specification_table
 from files import InputError
@@ -59,9 +58,8 @@ def page_data(
     found: Sequence[Finding],
     declared: Declaration,
     curves: Sequence[Curve] = (),
-    aligned: Sequence[Alignment] = (),
 ) -> dict[str, Json]:
-    """Points, rows, curves, correlations, specifications, alignments and effects; NaN is None.
+    """Points, rows, curves, correlations, specifications and effects; NaN is None.
     Every number is one of the tables' to the last digit, and in what a reader is shown formatted
     as on the terminal.
     """
@@ -86,7 +84,6 @@ def page_data(
         "confirmatory": [title for part in main for title in dict.fromkeys(gap_titles(part))],
         "specifications": _of_table(specification_table(curves)),
         "specification_sentences": [curve.sentence() for curve in curves],
-        "alignments": _of_table(pd.DataFrame(described(varying(alignment_table(aligned))))),
         **_effects(tables, declared.confirmatory, declared.utility),
         "axes": _axes(joined),
         "sesoi": declared.sesoi,

@@ -53,7 +53,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             by=args.by,
             levels=levels,
             confirmatory=args.confirmatory,
-            unbiased=args.unbiased,
             sesoi=args.sesoi or SESOI,
         )
         print_slices(found, f"{y} against {x}, {len(table)} rows", console)
@@ -90,9 +89,6 @@ def _parser() -> Parser:
         metavar="SLICE,...",
         help="the slices that were declared beforehand and get a verdict, by their values of --by"
         " with a space between; or all",
-    )
-    parser.add_argument(
-        "--unbiased", type=float, default=0.0, help="the value of --x without bias (default 0)"
     )
     parser.add_argument(
         "--sesoi",

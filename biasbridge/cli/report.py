@@ -22,7 +22,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(words)
     from rich.console import Console
 
-    from analysis.alignment import alignments
     from analysis.correlate import correlate_slices
     from analysis.declaration import Declaration
     from analysis.figures import draw_figures
@@ -38,7 +37,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     joined = join_points(tables, study.utility)
     found = correlate_slices(joined, study)
     curves = specification_curves(joined, found)
-    aligned = alignments(joined)
     for path in [
         *build_report(
             folder,
@@ -47,7 +45,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             found,
             declared=study,
             curves=curves,
-            aligned=aligned,
             out=given.out,
         ),
         *draw_figures(

@@ -133,8 +133,6 @@ def more(run: str) -> str:
             "given utility": estimate(*each.given_utility.interval),
             "found in 4 of 5 studies from r": short(each.mde),
             "reliability": f"{short(each.reliability_x)}, {short(each.reliability_y)}",
-            "right of two, signed": short(each.pairwise_signed),
-            "by magnitude": short(each.pairwise_magnitude),
             "lost": str(each.lost),
         }
         for each, score, gap in zip(found, score_titles(names), gap_titles(names), strict=True)

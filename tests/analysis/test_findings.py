@@ -8,33 +8,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from analysis.findings import correlation_table, measure, pairwise
+from analysis.findings import correlation_table, measure
 from tests.analysis.conftest import make_rows
-
-
-@pytest.mark.parametrize("ties", [False, True])
-def test_pairwise_accuracy_is_a_loop_over_pairs(ties: bool) -> None:
-    rng = np.random.default_rng(0)
-    for n in (2, 5, 24):
-        x, y = rng.normal(size=(2, n))
-        if ties:
-            x, y = np.round(x), np.round(y)
-        right = [
-            0.5 + 0.5 * np.sign(x[i] - x[j]) * np.sign(y[i] - y[j])
-            for i in range(n)
-            for j in range(i)
-        ]
-        assert pairwise(x, y) == pytest.approx(np.mean(right))
-        reverse, alike = pairwise(-x, y), pairwise(np.abs(x), np.abs(y))
-        assert reverse == pytest.approx(1 - np.mean(right))
-        assert 0 <= alike <= 1
-    assert pairwise(np.ones(4), np.arange(4.0)) == 0.5
-    assert math.isnan(pairwise(np.ones(1), np.ones(1)))
-    assert math.isnan(pairwise(np.array([1, np.nan, 3]), np.arange(3.0)))
-
-
-def test_rounding_makes_no_order() -> None:
-    assert pairwise(np.array([0.1 + 0.2, 0.3, 2]), np.arange(3.0)) == pytest.approx(2.5 / 3)
 
 
 def test_a_finding_counts_and_names_its_models() -> None:
@@ -52,17 +27,13 @@ def test_a_finding_counts_and_names_its_models() -> None:
         model=np.char.add(parent, condition),
         method=np.where(condition == "u", "none", "balance"),
     )
-    found = measure(rows, {"slice": "s"}, full=True, unbiased=1.0, permutations=99)
+    found = measure(rows, {"slice": "s"}, full=True, permutations=99)
     counts = (found.n, found.n_parents, found.n_conditions, found.n_clusters)
     assert counts == (19, 4, 5, 3)
     assert (found.lost, found.planned, found.note) == (1, 20, "lost: 1 of 16 balance")
     assert found.within.n == 4 + 5 + 5, "the seeds of a corpus averaged"
     assert math.isnan(found.conditions.r), "five conditions are too few"
     assert found.given_condition.df == 14 - 3 - 4 - 1
-    known = np.delete(x, 3), np.delete(y, 3)
-    assert found.pairwise_signed == pairwise(*known)
-    assert found.pairwise_magnitude == pairwise(np.abs(known[0] - 1), np.abs(known[1]))
-    assert math.isnan(measure(rows, {}, full=True, unbiased=np.nan).pairwise_magnitude)
     (row,) = correlation_table([found], ["slice", "r_rm", "p", "r_given_condition"]).to_numpy()
     assert row.tolist() == ["s", found.within.r, found.within.p, found.given_condition.r]
     explored = measure(rows, {}, full=False)

@@ -18,7 +18,7 @@ from analysis.findings import Finding, correlation_table
 from analysis.foreign import Levels
 from analysis.naming import SLICE_COLUMNS
 from analysis.sampling import Sampling
-from analysis.verdict import RULES, VERDICTS, conditions_needed, judge
+from analysis.verdict import RULES, VERDICTS, judge
 
 KNOWN = Sampling(0.05, 0.05)
 WITHIN = Correlation(
@@ -52,7 +52,7 @@ THESE = "these 5 conditions"
 @pytest.mark.parametrize(
     ("changed", "verdict", "scope", "why"),
     [
-        ({}, "positive", "these conditions", f"positive for {THESE}; testing others takes about"),
+        ({}, "positive", "these conditions", f"positive for {THESE}; testing others needs"),
         ({"within": FALLS}, "negative", "these conditions", f"negative for {THESE}; testing oth"),
         ({"n_conditions": 0}, "positive", "other models", "positive for models like these"),
         (
@@ -62,12 +62,12 @@ THESE = "these 5 conditions"
             f"positive for {THESE} and others like them",
         ),
         (
-            {"conditions": OTHERS._replace(p=0.07, r=0.36)},
+            {"conditions": OTHERS._replace(p=0.07, r=0.36), "n_conditions": 10},
             "positive",
             "these conditions",
-            # 3 + (2.8 / atanh(.36))^2 = 58
-            f"positive for {THESE}; testing others takes about 60 conditions",
+            "positive for these 10 conditions; not shown for others",
         ),
+        ({"n_conditions": 9}, "positive", "these conditions", "testing others needs 10"),
         ({"conditions": OTHERS._replace(r=-0.6)}, "positive", "these conditions", "testing others"),
         (
             {"conditions": OTHERS._replace(p=0.07, r=0.36), "n_conditions": 70},
@@ -136,12 +136,6 @@ def test_a_claim_says_what_it_does_not_hold_for(changed: dict[str, object], prov
     (found,) = judge([Finding(**(SUPPORTED._asdict() | changed))])
     assert proviso in found.why
     assert found.why.count(";") == (found.verdict == "positive") + bool(proviso)
-
-
-def test_the_number_of_conditions_needed_has_one_digit_and_bounds() -> None:
-    assert [conditions_needed(r) for r in (0.36, -0.36, 0.99, 1.0, 0.05, 0.0)] == [
-        *(60, 60, 10, 10, 1000, 1000)
-    ]
 
 
 def test_p_is_adjusted_over_confirmatory_slices_alone() -> None:
