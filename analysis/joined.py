@@ -42,6 +42,8 @@ POINT_COLUMNS = ("point", "embedding", "method", "status", "generated")
 INTRINSIC_COLUMNS = ("point", "metric", "query", "value")
 EXTRINSIC_COLUMNS = ("point", "task", "kind", "measure", "value")
 JOINED_COLUMNS = (*SLICE_COLUMNS, "point", "x", "y", "generated")
+RESAMPLED = ("x_resampled", "y_resampled")  # columns of lists, one number a resample
+WITHOUT_RESAMPLES = "intervals leave out the sampling error of words and items, without resamples"
 SCALE = ("metric", "convention", "part")  # what scores on one scale have in common
 KEPT_OF_SCORES = (
     *("low", "high", "unbiased", "p_value", "n_found", "n_lost", "resampled", "reason"),
@@ -144,6 +146,11 @@ def _several(inner: Sequence[str], outer: Sequence[str]) -> bool:
 def is_joined(table: pd.DataFrame) -> bool:
     """Whether a table has what ``join_points`` makes, so that it names models and parents."""
     return set(JOINED_COLUMNS) <= set(table.columns)
+
+
+def lacks_resamples(table: pd.DataFrame) -> bool:
+    """Return whether a joined table was read without the resamples of its scores and gaps."""
+    return is_joined(table) and set(RESAMPLED).isdisjoint(table.columns)
 
 
 def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:

@@ -9,6 +9,9 @@ from importlib.metadata import version
 
 from biasbridge.commands import ALSO, COMMANDS
 from files import InputError, nearest, run_cli
+from files.progress import progress_lines
+
+SWEEPS = ("train", "certify")  # which say how far they are themselves
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,8 +27,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if name not in COMMANDS:
         hint = nearest(name, [*COMMANDS, *ALSO])
         raise InputError(f"no command {name!r}{hint}; it is {', '.join(COMMANDS)}")
-    status: int = importlib.import_module(f"biasbridge.cli.{name}").main(rest)
-    return status
+    main_of_command = importlib.import_module(f"biasbridge.cli.{name}").main
+    if name in SWEEPS:
+        return int(main_of_command(rest))
+    with progress_lines(lambda: f"biasbridge {name} is at work"):
+        return int(main_of_command(rest))
 
 
 def format_usage() -> str:

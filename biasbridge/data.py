@@ -10,10 +10,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from biasbridge.published import recognise
 from files import InputError, read_lines
 from files.language import UNDETERMINED, guess_language
-from files.tables import SEPARATORS, read_table, require_columns
-from files.text import OPENERS, open_plain
+from files.tables import JSON_LINES, SEPARATORS, read_table, require_columns
+from files.text import open_plain, unpacked_name
 from intrinsic.wordsets import Query, read_wordsets
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 TEXT_NAMES = ("text", "texto", "tweet", "post", "comment", "comment_text", "sentence")
 LABEL_NAMES = (
-    *("label", "class", "hateful", "hate", "odio", "hs", "toxic", "etiqueta"),
+    *("label", "class", "hateful", "hate", "odio", "hs", "toxic", "etiqueta", "hd"),
     *("label_gold", "gold_label", "gold", "y_true", "target"),
 )
 GROUP_NAMES = (
@@ -172,10 +173,14 @@ def kind_of(path: Path) -> str:
     if path.is_dir():
         return "vectors"
     open_plain(path).close()
-    plain = path.with_suffix("") if path.suffix in OPENERS else path
+    if collection := recognise(path):
+        if not collection.is_posts:
+            raise InputError(f"{path} is {collection.name}, {collection.use}; leave it out")
+        return "posts"
+    plain = unpacked_name(path)
     if plain.suffix in (".yaml", ".yml", ".json"):
         return "words"
-    if plain.suffix == ".parquet":
+    if plain.suffix in (".parquet", JSON_LINES):
         return "posts"
     if plain.suffix in (".csv", ".tsv", ".tab"):
         names = {str(name) for name in read_table(path)}

@@ -166,12 +166,13 @@ def audit_each(
     trusted: bool,
 ) -> tuple[list[Audited], list[str]]:
     """The scores of several vectors by name, and remarks: the language taken and how it is known,
-    groups that a metric does not compare, queries of the file ``words`` that lack a role.
+    words that are there in lower case only, groups that a metric does not compare, queries of the
+    file ``words`` that lack a role.
 
     ``choose``: the metrics in a language. ``asked``: the language of the queries; ``given``: that
     of the vectors, where it is stated.
     """
-    from intrinsic.audit import Audited, language_of, not_asked
+    from intrinsic.audit import Audited, language_of, not_asked, suggest_lower_case
     from intrinsic.audit import audit as score_all
     from intrinsic.wordsets import read_wordsets
 
@@ -184,6 +185,7 @@ def audit_each(
         chosen = choose(language)
         remarks.append(f"{name} is taken to be in {given!r}, as stated" if given else known)
         audited += [Audited(name, *row) for row in score_all(read, chosen, seed=seed)]
+        remarks += suggest_lower_case(name, read, chosen)
         remarks += [line for metric in chosen for line in metric.remarks()]
         remarks += not_asked(chosen, own)
     return audited, list(dict.fromkeys(remarks))
@@ -292,10 +294,11 @@ def correlate(
     from analysis.correlate import correlate as findings
     from analysis.findings import RESULT_COLUMNS, correlation_table
     from analysis.foreign import Levels
+    from analysis.joined import WITHOUT_RESAMPLES, lacks_resamples
 
-    by = _names(by)
+    by, table = _names(by), _table(table)
     found = findings(
-        _table(table),
+        table,
         x=x,
         y=y,
         by=by,
@@ -305,24 +308,32 @@ def correlate(
         confirmatory=_names(confirmatory),
         sesoi=sesoi,
     )
-    return _with_notes(correlation_table(found, [*by, *RESULT_COLUMNS]), "note")
+    result = _with_notes(correlation_table(found, [*by, *RESULT_COLUMNS]), "note")
+    if lacks_resamples(table):
+        result.attrs["notes"].append(
+            f"{WITHOUT_RESAMPLES}: read_results(..., resamples=True) reads them"
+        )
+    return result
 
 
-def read_results(folder: str | PathLike[str]) -> pd.DataFrame:
-    """The joined table of the results folder of a sweep: one row a point, score and gap.
+def read_results(folder: str | PathLike[str], *, resamples: bool = False) -> pd.DataFrame:
+    """Read the joined table of the results folder of a sweep: one row a point, score and gap.
 
     ``x`` is the score and ``y`` the gap; ``docs/results.md`` has the columns. The three tables
-    that it is made from are Parquet files in the folder.
+    that it is made from are Parquet files in the folder. ``resamples``: with ``x_resampled`` and
+    ``y_resampled``, 200 numbers a row, by which ``correlate`` counts the sampling error of words
+    and items.
 
     Raises ``InputError`` where a table is absent or damaged.
     """
     from analysis.declaration import Declaration
-    from analysis.joined import join_points
+    from analysis.joined import RESAMPLED, join_points
     from analysis.results import read_tables
 
     if not isinstance(folder, str | PathLike):
         raise InputError(f"{type(folder).__name__} is no folder; give the path of results")
-    return join_points(read_tables(Path(folder)), Declaration.of(Path(folder)).utility)
+    rows = join_points(read_tables(Path(folder)), Declaration.of(Path(folder)).utility)
+    return rows if resamples else rows.drop(columns=[*RESAMPLED], errors="ignore")
 
 
 def _several(vectors: Vectors | Mapping[str, Vectors] | Sequence[Vectors]) -> dict[str, Vectors]:

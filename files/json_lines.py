@@ -16,8 +16,13 @@ T = TypeVar("T")
 
 
 def read_json_lines(path: str | Path, kind: TypeAdapter[T], what: str) -> Iterator[T]:
-    """An object a line. Raises ``InputError``, with the line, for what is no ``what``."""
+    """Read an object a line, blank lines left out.
+
+    Raises ``InputError``, with the line, for what is no ``what``.
+    """
     for number, line in enumerate(read_lines(path), 1):
+        if not line.strip():
+            continue
         try:
             yield kind.validate_json(line)
         except ValidationError as error:

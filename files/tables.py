@@ -1,4 +1,4 @@
-"""Tables: delimited text and Parquet read by column names, CSV written for any program."""
+"""Tables: delimited text, JSON Lines and Parquet read by column names, CSV for any program."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
+from pydantic import TypeAdapter
 
 from files.errors import InputError, nearest
+from files.json_lines import read_json_lines
 from files.printable import printable
-from files.text import OPENERS, open_plain, read_lines
+from files.text import OPENERS, open_plain, read_lines, unpacked_name
 
 BOM = "\ufeff"
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ",", "": ","}
+JSON_LINES = ".jsonl"
+JSON_OBJECT = TypeAdapter(dict[str, Any])
 OTHERS = ("\t", ";")  # what spreadsheets write under the same endings
 LARGEST = 2 << 30
 MOST_COLUMNS = 10_000
@@ -27,14 +31,16 @@ NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)", re.I
 def read_table(
     path: str | Path, *, separator: str | None = None, quoted: bool = True
 ) -> pd.DataFrame:
-    """The table of a ``.parquet`` file, or of delimited UTF-8 text with a line of column names.
+    """Read the table of a ``.parquet`` file, of JSON Lines (``.jsonl``, an object a row), or of
+    delimited UTF-8 text with a line of column names.
 
-    Cells of text stay as written: ``01``, ``NA`` and an empty cell are text. ``.tsv`` and ``.tab``
-    are separated by tabs, ``.csv``, ``.txt`` and names without an ending by commas, or, where the
-    line of names has none, by its tabs or semicolons; all by the ``separator`` where one is given,
-    each also as ``.gz``, ``.bz2`` or ``.xz``. A cell in quotation
-    marks may hold separators and line ends; ``quoted=False`` takes the marks as text. Blank lines
-    are left out.
+    Cells of text stay as written: ``01``, ``NA`` and an empty cell are text. Numbers and truth
+    values of JSON become text, null and missing keys empty text; lists and objects stay. ``.tsv``
+    and ``.tab`` are separated by tabs, ``.csv``, ``.txt`` and names without an ending by commas,
+    or, where the line of names has none, by its tabs or semicolons; all by the ``separator`` where
+    one is given. Text may be packed as ``.gz``, ``.bz2`` or ``.xz``. A cell in quotation marks may
+    hold separators and line ends; ``quoted=False`` takes the marks as text. Blank lines are left
+    out.
 
     Raises ``InputError``, with the line where there is one, for a file that is missing, empty,
     damaged, not UTF-8 or of unknown format, for a row with more or fewer cells than the header, for
@@ -44,6 +50,8 @@ def read_table(
     path = Path(path)
     if path.suffix == ".parquet":
         return _read_parquet(path)
+    if unpacked_name(path).suffix == JSON_LINES:
+        return _read_json_lines(path)
     header, columns = _columns(path, _separator(path, separator), quoted)
     return pd.DataFrame(dict(zip(header, columns, strict=True)), dtype=str)
 
@@ -100,14 +108,28 @@ def _read_parquet(path: Path) -> pd.DataFrame:
             raise InputError(f"{reason}; copy or write it again") from error
 
 
+def _read_json_lines(path: Path) -> pd.DataFrame:
+    columns: dict[str, list[object]] = {}
+    for number, row in enumerate(read_json_lines(path, JSON_OBJECT, "JSON object")):
+        if new := row.keys() - columns.keys():
+            columns |= {name: [""] * number for name in row if name in new}
+            _header(path, [*columns])
+        for name, cells in columns.items():
+            cell = row.get(name)
+            is_nested = isinstance(cell, list | dict)
+            cells.append(cell if is_nested else "" if cell is None else str(cell))
+    return pd.DataFrame(columns)
+
+
 def _separator(path: Path, given: str | None) -> str:
-    plain = path.with_suffix("") if path.suffix in OPENERS else path
+    plain = unpacked_name(path)
     separator = given or SEPARATORS.get(plain.suffix)
     if not given and separator == ",":
         names = next(iter(_lines(path)), "")
         separator = next((mark for mark in OTHERS if mark in names and "," not in names), ",")
     if separator is None:
-        allowed = f"{', '.join(filter(None, SEPARATORS))}, each also with {', '.join(OPENERS)}"
+        endings = ", ".join(filter(None, (*SEPARATORS, JSON_LINES)))
+        allowed = f"{endings}, each also with {', '.join(OPENERS)}"
         raise InputError(f"{path}: unknown format {plain.suffix!r}; give {allowed}, or .parquet")
     if len(separator) > 1 or separator in '"\r\n':
         raise InputError(f"separator={separator!r}: give one character, such as ';'")

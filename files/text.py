@@ -101,6 +101,11 @@ def _check_ratio(path: Path, size: int, packed: int) -> None:
         raise InputError(f"{bomb}; if you trust it unpack it, and give the plain file")
 
 
+def unpacked_name(path: Path) -> Path:
+    """Return the path without the suffix of an archive: ``a.csv`` of ``a.csv.gz``."""
+    return path.with_suffix("") if path.suffix in OPENERS else path
+
+
 def refuse_bomb(path: Path) -> None:
     """Raise ``InputError`` for an archive that is a bomb or damaged, before a library meets it."""
     if path.suffix in OPENERS:

@@ -143,6 +143,25 @@ def not_asked(metrics: Sequence[Metric], queries: Iterable[Query]) -> list[str]:
     return found
 
 
+def suggest_lower_case(name: str, vectors: KeyedVectors, metrics: Iterable[Metric]) -> list[str]:
+    """Return a line where vectors have no capital letters and lack words for want of lower case."""
+    index = vectors.key_to_index
+    wordsets = (
+        wordset
+        for metric in metrics
+        if metric.case == "exact"
+        for query in metric.asked
+        for wordset in query.sets.values()
+    )
+    words = {word for wordset in wordsets for item in wordset.items for word in item}
+    n_lower = sum(word not in index and word.lower() in index for word in words)
+    if not n_lower or any(word != word.lower() for word in index):
+        return []
+    which = f"{n_lower} of the words asked about" if n_lower > 1 else "a word asked about"
+    remedy = 'give case="lower" (--case lower)'
+    return [f"{name} has no capital letters, and has {which} in lower case only: {remedy}"]
+
+
 def audit(
     vectors: KeyedVectors, metrics: Sequence[Metric], *, seed: int = 0
 ) -> list[tuple[Score, Mapping[str, float]]]:

@@ -61,10 +61,9 @@ def print_summary(audited: Sequence[Audited], console: Console) -> None:
         shown = score.metric
     Console(width=max(console.width, 120), file=console.file).print(table)
     if without := len(audited) - len(known):
-        total = f"{without} of {len(audited)} scores have no value"
-        remedy = ", mostly for want of words: --case lower looks for them in lower case too,"
         of_models = all(one.score.metric in MODEL_METRICS for one in audited)
-        print_line(console, f"{total}{':' if of_models else remedy} --verbose says why")
+        total = f"{without} of {len(audited)} scores have no value"
+        print_line(console, f"{total}: --verbose says why")
         reasons = {one.score.reason: one.score.metric for one in audited}
         for reason, metric in reasons.items() if of_models and not known else ():
             print_line(console, f"  {metric}: {reason}", "italic")

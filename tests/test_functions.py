@@ -15,7 +15,7 @@ import pytest
 import biasbridge
 from analysis.joined import join_points
 from analysis.results import read_tables, write_tables
-from biasbridge import audit, correlate, debias, gaps, query, read_results
+from biasbridge import audit, correlate, debias, gaps, plot, query, read_results
 from biasbridge.__main__ import main as biasbridge_command
 from files import InputError
 from files.language import GRAMMAR
@@ -131,11 +131,65 @@ def test_results_are_read_as_one_table(tmp_path: Path) -> None:
     tables = make_tables()
     write_tables(tmp_path, tables)
     rows = read_results(tmp_path)
-    pd.testing.assert_frame_equal(rows, join_points(read_tables(tmp_path)))
+    whole = join_points(read_tables(tmp_path))
+    pd.testing.assert_frame_equal(read_results(tmp_path, resamples=True), whole)
+    without = whole.drop(columns=["x_resampled", "y_resampled"], errors="ignore")
+    pd.testing.assert_frame_equal(rows, without)
     one = rows.query("measure == 'recall' and query == 'weat7' and status == 'done'").iloc[0]
     scores = tables.intrinsic.set_index(["point", "query"])["value"]
     assert one["x"] == scores[one["point"], "weat7"]
     assert abs(one["y"]) == pytest.approx(abs(one["x"]) / 10)
+
+
+def test_what_reads_results_without_resamples_says_so(tmp_path: Path) -> None:
+    """Sampling words and items is a part of the interval of r_rm."""
+    tables = make_tables()
+    rng = np.random.default_rng(0)
+    scores, gaps = (
+        table.assign(
+            value=table["value"] + rng.normal(scale=scale, size=len(table)),
+            resampled=[*rng.normal(scale=scale, size=(len(table), 200))],
+        )
+        for table, scale in ((tables.intrinsic, 0.5), (tables.extrinsic, 0.05))
+    )
+    points = tables.points.assign(unit_key=tables.points["point"])
+    write_tables(tmp_path, tables._replace(points=points, intrinsic=scores, extrinsic=gaps))
+    with_resamples = correlate(read_results(tmp_path, resamples=True), "x", "y", by="metric")
+    rows = read_results(tmp_path)
+    assert not rows.columns.str.endswith("resampled").any()
+    without = correlate(rows, "x", "y", by="metric")
+    said = "intervals leave out the sampling error of words and items, without resamples"
+    assert without.attrs["notes"][-1] == f"{said}: read_results(..., resamples=True) reads them"
+    assert not any("sampling error" in note for note in with_resamples.attrs["notes"])
+    assert without["sampling_error"].isna().all()
+    assert with_resamples["sampling_error"].notna().any()
+    assert said in json.dumps(plot.scatter(rows).to_dict())
+
+
+def test_vectors_in_lower_case_suggest_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """weat6 has 16 capitalised names, of which these vectors have 15 in lower case."""
+    asked = [word for role in "XYAB" for word in load_query("weat6")[role].words]
+    assert sum(word != word.lower() for word in asked) == 16
+    words = [word.lower() for word in asked][1:]
+    rows = np.random.default_rng(0).normal(size=(len(words), 8)).astype(np.float32)
+    save_vectors(keyed(words, rows), tmp_path / "low.vec")
+    save_vectors(keyed([*words, "John"], np.vstack([rows, rows[:1]])), tmp_path / "mixed.vec")
+    said = "low.vec has no capital letters, and has 15 of the words asked about in lower case only"
+    line = f'{said}: give case="lower" (--case lower)'
+
+    def notes(file: str, **options: str) -> list[str]:
+        table = audit(str(tmp_path / file), metrics="weat", queries="weat6", **options)  # type: ignore[arg-type]
+        found: list[str] = table.attrs["notes"]
+        return found
+
+    assert line in notes("low.vec")
+    assert not any("capital" in note for note in notes("low.vec", case="lower"))
+    assert not any("capital" in note for note in notes("mixed.vec"))
+    command = ["audit", str(tmp_path / "low.vec"), "--metric", "weat", "--query", "weat6"]
+    assert biasbridge_command(command) == 0
+    assert f"{line}\n" in capsys.readouterr().out
 
 
 def test_until_a_number_at_the_command_line(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from analysis.naming import counted
+from files.progress import duration
 from train.store import DamagedError, Stage, Store
 from train.store.entry import read_recipe
 
@@ -140,13 +141,3 @@ def _format_costs(seconds: Sequence[float | None]) -> str:
     if not known:
         return "?" if unknown else ""
     return f"{duration(sum(known))}{f' + {unknown} new' if unknown else ''}"
-
-
-def duration(seconds: float) -> str:
-    """``<1 s``, ``4 s``, ``3 min``, ``2.5 h``, ``3.1 d``."""
-    for unit, size in (("d", 86400), ("h", 3600)):
-        if seconds >= size:
-            return f"{seconds / size:.1f} {unit}"
-    if seconds >= 100:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds:.0f} s" if seconds >= 1 else "<1 s"

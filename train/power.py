@@ -14,7 +14,8 @@ from analysis.planner import Design, Pilot, Planner, Power, Scenario, pilot_of, 
 from analysis.show import print_table
 from analysis.study import Correlation
 from files import InputError
-from train.estimate import cost_of, duration
+from files.progress import duration
+from train.estimate import cost_of
 
 if TYPE_CHECKING:
     from rich.console import Console

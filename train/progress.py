@@ -7,7 +7,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from files.progress import duration, progress_lines
 from files.verbosity import is_quiet, is_verbose
-from train.estimate import duration
 from train.outcome import Outcome, read_outcome, read_stamp
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ EVERY = 0.5  # seconds between two looks
 
 
 class SweepProgress:
-    """A bar with the stages at work and the time left in a terminal, unless ``--quiet``; with
-    ``--verbose`` a line a finished point where there is none.
+    """A bar with the stages at work and the time left in a terminal, unless ``--quiet``; elsewhere
+    lines by ``describe``, and with ``--verbose`` one for each finished point.
     """
 
     def __init__(
@@ -55,15 +56,29 @@ class SweepProgress:
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._start, self._done = 0.0, 0
 
-    def start(self) -> None:
-        """Begin to watch."""
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """Show how far the sweep is while the block runs."""
         self._start = time.monotonic()
         self._thread.start()
+        try:
+            with progress_lines(self.describe):
+                yield
+        finally:
+            self._stop.set()
+            self._thread.join()
 
-    def stop(self) -> None:
-        """Show what finished last and end."""
-        self._stop.set()
-        self._thread.join()
+    def describe(self) -> str:
+        """Return how many points are done, what is being built, and the time left."""
+        done = f"{self._done} of {len(self._before)} points done"
+        at_work = self._at_work()
+        return f"{done}{self._left()}{f'; building {at_work}' if at_work else ''}"
+
+    def _left(self) -> str:
+        """Return ``, about 3 min left``; nothing before a point is done, and after the last."""
+        remaining = len(self._before) - self._done
+        left = (time.monotonic() - self._start) / max(1, self._done) * remaining
+        return f", about {duration(left)} left" if self._done and left else ""
 
     def new_outcomes(self) -> set[str]:
         """Points whose outcome was noted since this watch was set up."""
@@ -111,10 +126,8 @@ class SweepProgress:
         total = len(self._before)
         facts = plan.point.facts()
         shown = [str(facts[name]) for name in self._shown if facts.get(name, "") != ""]
-        left = (time.monotonic() - self._start) / self._done * (total - self._done)
-        ending = f", about {duration(left)} left" if left else ""
         label = " ".join([f"[{self._done}/{total}]", *shown, outcome.status])
-        line = f"{label}, {outcome.seconds:.1f} s{ending}"
+        line = f"{label}, {outcome.seconds:.1f} s{self._left()}"
         self._console.print(line, markup=False, highlight=False)
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from analysis.charts import STAMP
 from analysis.frame import labels, numbers, require_columns, texts
 from analysis.grid import INTERVALS, PLACES, ChartText, scatter_grid
-from analysis.joined import is_joined
+from analysis.joined import WITHOUT_RESAMPLES, is_joined, lacks_resamples
 from analysis.naming import REVERSED
 from files import InputError
 
@@ -72,6 +72,7 @@ def scatter_chart(
     signs = set(texts(data, "reverse_scored"))
     reverse = signs == {"True"}
     notes = [STAMP] if "True" in texts(table, "generated") else []
+    notes += [WITHOUT_RESAMPLES] if lacks_resamples(table) else []
     text = ChartText(
         title=title or f"{y} against {x}",
         x=f"{x}, {REVERSED}" if reverse else x,

@@ -7,11 +7,16 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from biasbridge.cli.options import add_data
 from biasbridge.data import LOOKED_AT, Data, read_data
+from biasbridge.published import language_of_file, recognise
 from files.options import Parser
 from files.printable import printable
+
+if TYPE_CHECKING:
+    from argparse import Namespace
 
 DESCRIPTION = (
     "What your posts, corpus, words and vectors are, and what a run on them would do; nothing is"
@@ -23,7 +28,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print what there is, warnings, and the command of a run (status 0) or what it lacks (1)."""
     options = Parser(prog="biasbridge check", description=DESCRIPTION)
     add_data(options)
-    data = read_data(options.parse_args(arguments))
+    options_given = options.parse_args(arguments)
+    is_usable = _describe_collections(options_given)
+    if not options_given.data:
+        return 0 if is_usable else 1
+    data = read_data(options_given)
     from biasbridge.examine import examine  # takes seconds
     from train.front.spell import format_override
 
@@ -38,7 +47,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"this would run it once: biasbridge train {command}")
         given = shlex.join(map(str, arguments if arguments is not None else sys.argv[1:]))
         print(f"a study of it, with modified copies: biasbridge init {given}")
-    return 1 if problems else 0
+    return 0 if is_usable and not problems else 1
+
+
+def _describe_collections(options: Namespace) -> bool:
+    """Print what published collections there are among the data, and the command for each; leave
+    them out but for posts. Return whether a command uses each.
+    """
+    is_usable = True
+    for path in [*options.data]:
+        if (collection := recognise(path)) is None:
+            continue
+        print(printable(f"{path} is {collection.name}: {collection.use}"))
+        if collection.is_posts:
+            continue
+        options.data.remove(path)
+        is_usable &= bool(collection.command)
+        if collection.command:
+            command = collection.full_command(path, options.language or language_of_file(path))
+            print(printable(f"this would run it: {command}"))
+    return is_usable
 
 
 def _describe_files(data: Data) -> list[str]:

@@ -13,7 +13,7 @@ from files.atomic import atomic_path
 from files.documents.conll import Mend, read_conll
 from files.documents.document import Case, Document
 from files.json_lines import read_json_lines, write_json_lines
-from files.text import OPENERS
+from files.text import unpacked_name
 
 DOCUMENT, CASE = TypeAdapter(Document), TypeAdapter(Case)
 
@@ -26,8 +26,7 @@ def read_documents(path: str | Path, *, mend: Mend | None = None) -> Iterator[Do
     ``mend``: see ``files.documents.conll``.
     """
     path = Path(path)
-    plain = path.with_suffix("") if path.suffix in OPENERS else path
-    if plain.suffix == ".jsonl":
+    if unpacked_name(path).suffix == ".jsonl":
         return read_json_lines(path, DOCUMENT, "document")
     return read_conll(path, mend=mend)
 

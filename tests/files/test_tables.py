@@ -49,6 +49,39 @@ def test_byte_order_mark_windows_line_ends_and_blank_lines(name: str, tmp_path: 
     assert read_table(tmp_path / "t.csv").to_dict("list") == {"x": ["1", "3"], "y": ["2", "4"]}
 
 
+@pytest.mark.parametrize("packed", PACK)
+def test_json_lines_are_a_row_each(packed: str, tmp_path: Path) -> None:
+    lines = ('{"text": "01", "n": 2, "ok": true, "of": ["a"]}', "", '{"x": 1.5, "text": null}')
+    path = tmp_path / f"t.jsonl{packed}"
+    path.write_bytes(PACK[packed]("\n".join(lines).encode()))
+    assert read_table(path).to_dict("list") == {
+        "text": ["01", ""],
+        "n": ["2", ""],
+        "ok": ["True", ""],
+        "of": [["a"], ""],
+        "x": ["", "1.5"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[1]\n", r"t\.jsonl: line 1 is no JSON object"),
+        ('{"a": 1}\n{"a": \n', r"t\.jsonl: line 2 is no JSON object"),
+        ('{"a": ' + "[" * 5000 + "\n", "line 1 is no JSON object"),
+        ("", "is empty"),
+        (
+            "{" + ", ".join(f'"{name}": 0' for name in range(10_001)) + "}",
+            "the header has 10,001 columns, allowed are 10,000",
+        ),
+    ],
+)
+def test_json_lines_that_are_no_table(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        read_table(tmp_path / "t.jsonl")
+
+
 def test_a_separator_of_ones_own(tmp_path: Path) -> None:
     (tmp_path / "t.txt").write_text("x;y\n1,5;2\n", encoding="utf-8")
     assert read_table(tmp_path / "t.txt", separator=";").to_numpy().tolist() == [["1,5", "2"]]

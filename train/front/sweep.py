@@ -15,6 +15,7 @@ from hydra.errors import HydraException
 from rich.console import Console
 
 from files import InputError
+from files.progress import progress_lines
 from files.verbosity import is_quiet, is_verbose
 from train.estimate import describe_cost, print_plan
 from train.front.compose import (
@@ -80,7 +81,8 @@ def run(command: Command) -> int:
         from train.finish import finish  # loads what studies need
 
         plans, extend = [job.plan for job in _distinct(jobs)], settings.extend and command.is_sweep
-        return finish(plans, outcomes, study, store, results, console, extend=extend)
+        with progress_lines(lambda: "writing the tables and what the study concludes"):
+            return finish(plans, outcomes, study, store, results, console, extend=extend)
 
 
 def _compose(command: Command, asked: Sequence[Sequence[str]]) -> Iterator[Point]:
@@ -166,19 +168,19 @@ def _run(
     store.prove_writable()
     store.orphans(remove=True)
     if not command.is_sweep:
-        return run_here(jobs[0], command.config, results)
+        with progress_lines(lambda: "the point is at work"):
+            return run_here(jobs[0], command.config, results)
     hydra, trouble = command.config.hydra, ""
     progress = SweepProgress([job.plan for job in jobs], store, results, console)
-    progress.start()
     try:
-        if hydra.runtime.choices["hydra/launcher"] == LOCAL:
-            composer = Composer(command.hydra)
-            outcomes = run_locally(_in_turns(jobs), composer, hydra.launcher.n_jobs)
-        else:
-            with guarded(LEASE):
-                outcomes, trouble = launch(_in_turns(jobs), command, progress, results)
+        with progress.shown():
+            if hydra.runtime.choices["hydra/launcher"] == LOCAL:
+                composer = Composer(command.hydra)
+                outcomes = run_locally(_in_turns(jobs), composer, hydra.launcher.n_jobs)
+            else:
+                with guarded(LEASE):
+                    outcomes, trouble = launch(_in_turns(jobs), command, progress, results)
     finally:
-        progress.stop()
         store.orphans(remove=True)
     left = [job.plan.key for job in jobs if job.plan.key not in outcomes]
     if left and not outcomes:

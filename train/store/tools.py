@@ -22,7 +22,7 @@ from analysis.made import Maker
 from files import InputError, atomic_path
 from files.atomic import require_new
 from files.digest import digest_of
-from train.estimate import duration
+from files.progress import duration
 from train.store.entry import RECIPE, Content, DamagedError, check, read_recipe
 from train.store.lease import leased
 from train.store.lock import HeldError, NoLockError, locked

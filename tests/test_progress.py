@@ -1,0 +1,121 @@
+"""A line every 30 s where no terminal shows a bar: of sweeps, and of every other command."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import biasbridge.cli.check as check
+from biasbridge.__main__ import main as biasbridge
+from files import progress
+from files.progress import duration, progress_lines
+from files.verbosity import LOG
+from tests.points import plan
+from train.outcome import Outcome, write_outcome
+from train.progress import SweepProgress
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tests.conftest import Train
+
+LONG = 0.35  # seconds in which three lines are due
+
+
+@pytest.fixture(autouse=True)
+def fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line every tenth of a second in place of every 30 s."""
+    assert progress.SECONDS == 30
+    monkeypatch.setattr(progress, "SECONDS", 0.1)
+
+
+def lines_of(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [line for line in caplog.messages if line.startswith("after ")]
+
+
+def test_a_line_is_logged_again_and_again_until_the_block_ends(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    numbers = iter(range(100))
+    with progress_lines(lambda: f"look {next(numbers)}"):
+        time.sleep(LONG)
+    found = lines_of(caplog)
+    assert found[:2] == ["after <1 s: look 0", "after <1 s: look 1"]
+    time.sleep(LONG)
+    assert lines_of(caplog) == found
+    assert {record.levelno for record in caplog.records} == {logging.WARNING}
+
+
+def test_a_terminal_and_a_short_block_and_quiet_get_none(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with progress_lines(lambda: "short"):
+        pass
+    before = LOG.level
+    LOG.setLevel(logging.ERROR)  # as --quiet does
+    with progress_lines(lambda: "quiet"):
+        time.sleep(LONG)
+    LOG.setLevel(before)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    with progress_lines(lambda: "terminal"):
+        time.sleep(LONG)
+    assert not lines_of(caplog)
+
+
+def test_any_command_says_that_it_is_at_work(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(arguments: Sequence[str] | None = None) -> int:
+        time.sleep(LONG)
+        return 3
+
+    monkeypatch.setattr(check, "main", slow)
+    assert biasbridge(["check", "posts.csv"]) == 3
+    assert lines_of(caplog)[0] == "after <1 s: biasbridge check is at work"
+
+
+def test_a_sweep_says_how_far_it_is(
+    tmp_path: Path, train: Train, caplog: pytest.LogCaptureFixture
+) -> None:
+    small = ["corpus.sentences=1000", "source.posts=400", "size.dim=4", "size.epochs=1"]
+    sweep = ["seed=0,1,2", "classifier=linear", "hydra/launcher=basic", "name=three"]
+    status, _, error = train("hydra.mode=MULTIRUN", "debias.dose=0", *small, *sweep)
+    assert status == 0, error
+    found = lines_of(caplog)
+    assert any(line.endswith(": 0 of 3 points done") or "; building " in line for line in found)
+    assert found[-1].endswith("writing the tables and what the study concludes")
+
+
+def test_what_a_sweep_says(tmp_path: Path) -> None:
+    from rich.console import Console
+
+    from train.store import Store
+
+    plans = [plan(tmp_path / "store", seed=seed) for seed in range(4)]
+    (tmp_path / "results" / "points").mkdir(parents=True)
+    shown = SweepProgress(plans, Store(tmp_path / "store"), tmp_path / "results", Console())
+    assert shown.describe() == "0 of 4 points done"
+    with shown.shown():
+        time.sleep(1)
+        write_outcome(Outcome(plans[0].key), tmp_path / "results")
+        time.sleep(1)
+    # One point in 2 s and more leaves 6 s and more for the other three
+    said, _, left = shown.describe().partition(", about ")
+    assert said == "1 of 4 points done"
+    assert left in {f"{seconds} s left" for seconds in range(6, 20)}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        *[(0.99, "<1 s"), (1, "1 s"), (99.4, "99 s"), (100, "2 min"), (3599, "60 min")],
+        *[(3600, "1.0 h"), (86399, "24.0 h"), (86400, "1.0 d")],
+    ],
+)
+def test_durations(seconds: float, shown: str) -> None:
+    assert duration(seconds) == shown
