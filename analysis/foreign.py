@@ -142,9 +142,9 @@ def _by_chance(values: Sequence[float]) -> bool:
     """Whether values may have their ties by chance, as differences of shares of few items do.
 
     Not where the times that values occur have a common divisor, as in a table that has every
-    embedding three times; nor where, without the most frequent value, the share with ties is more
-    than three times that of as many values drawn from a grid of their smallest step,
-    1 - (1 - 1 / g)^(n - 1), g = (largest - smallest) / step + 1.
+    embedding three times, nor of fewer than three values; nor where, without the most frequent
+    value, the share with ties is more than three times that of as many values drawn from a grid of
+    their smallest step, 1 - (1 - 1 / g)^(n - 1), g = (largest - smallest) / step + 1.
     """
     scale = max(map(abs, values)) or 1.0
     different, times = np.unique(np.round(np.array(values) / scale, 9), return_counts=True)

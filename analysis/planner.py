@@ -130,8 +130,9 @@ def pilot_of(found: Sequence[Finding], items: Sequence[float] = ()) -> Pilot:
 
 @ONE_THREAD
 def power(design: Design, studies: int, scenario: Scenario = "ladder", seed: int = 0) -> Power:
-    """How often such studies see |r| of interest, which noise attenuates, at p < .05 / tests, and
-    how often they call r = 0 negligible; nothing below 8 degrees of freedom.
+    """How often such studies see |r| of interest, which noise attenuates, at p <= .05 / tests (of
+    few permutations, among which p can be exactly that), and how often they call r = 0
+    negligible; nothing below 8 degrees of freedom.
     """
     if design.parents * (design.conditions - 1) - 1 < FEWEST_DF:
         return Power(0.0, nan, 0.0)

@@ -32,6 +32,7 @@ from analysis.joined import DRAWN, SETTINGS, origins, utility_rows
 from analysis.naming import ALL, CONDITION, CONTROL, DOSE_SIGN, GAP, ORIGINAL, SCORE, UTILITY
 from analysis.options import OPTIONS, with_varied
 from analysis.residuals import codes, group_means
+from analysis.sampling import FEWEST_RESAMPLES
 from files import InputError
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from analysis.results import Tables
 
 FEWEST_CLUSTERS = 3
-FEWEST_RESAMPLES = 50
 ROUNDING = 1e-9
 # Embeddings are compared where these are the same; a score knows only the last
 SHARED = (*SETTINGS, "task_options", "generated")

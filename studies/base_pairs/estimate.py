@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from analysis.arrays import Floats
 
 TAILS = (0.025, 0.975)
+FEWEST_DEFINED = 0.9  # of the resamples: where fewer have a value there is no interval
 NEAR_ONE = 1 - 1e-12
 CORRELATION = "cosine_r"
 SHARES = ("magnitude", "solved")
@@ -97,7 +98,7 @@ def over_words(row: Estimate, values: Floats, bootstrap: Bootstrap) -> Estimate:
     if not isfinite(value):
         return row._replace(reason=ONE_DIRECTION)
     finite = drawn[np.isfinite(drawn)]
-    if len(finite) < 0.9 * len(drawn) or not len(drawn):
+    if len(finite) < FEWEST_DEFINED * len(drawn) or not len(drawn):
         return row._replace(value=value)
     low, high = np.quantile(finite, TAILS).tolist()
     return row._replace(value=value, low=low, high=high)

@@ -1,0 +1,322 @@
+"""Thresholds of the analysis: what lies just on one side of each, and what just on the other.
+
+The rules are those of docs/inference.md and of the docstrings.
+"""
+
+from __future__ import annotations
+
+from math import isfinite, isnan, sqrt, tanh
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy
+
+from analysis.correlate import correlate_slices
+from analysis.correlation import Correlation, correlation, minimum_detectable
+from analysis.effects import mean_change
+from analysis.findings import measure, saturated
+from analysis.foreign import repeats
+from analysis.groups import GENDERS, doubt
+from analysis.joined import join_points
+from analysis.observations import observations
+from analysis.planner import Design, _beyond, power
+from analysis.reliability import reliability
+from analysis.report.compared import _coverage
+from analysis.report.gaps_page import _base_rates, _many_sentences
+from analysis.residuals import residuals
+from analysis.rows import agreed
+from analysis.sampling import sampling_error
+from analysis.specifications import Curve, Level, specification_curves
+from analysis.utility import useless
+from analysis.verdict import judge
+from tests.analysis.conftest import make_rows, make_sweep
+from tests.analysis.test_specifications import measured, tables_of
+from tests.analysis.test_verdict import NARROW, OTHERS, SUPPORTED, WITHIN
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def known_pairs(n: int, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Scores, and gaps that follow them."""
+    x, noise = np.random.default_rng(seed).normal(size=(2, n))
+    return x, x + noise
+
+
+@pytest.mark.parametrize(
+    ("changed", "verdict", "scope"),
+    [
+        ({"within": WITHIN._replace(p=0.0499)}, "positive", "these conditions"),
+        ({"within": WITHIN._replace(p=0.05)}, "inconclusive", ""),
+        ({"conditions": OTHERS._replace(p=0.0499)}, "positive", "other conditions"),
+        ({"conditions": OTHERS._replace(p=0.05)}, "positive", "these conditions"),
+        ({"within": WITHIN._replace(df=8)}, "positive", "these conditions"),
+        ({"within": WITHIN._replace(df=7)}, "inconclusive", ""),
+        ({"lost": 10, "planned": 100}, "positive", "these conditions"),
+        ({"lost": 11, "planned": 100}, "inconclusive", ""),
+        ({"within": NARROW._replace(high_90=0.299)}, "negligible", "these conditions"),
+        ({"within": NARROW._replace(high_90=0.3)}, "inconclusive", ""),
+        ({"within": NARROW._replace(low_90=-0.299)}, "negligible", "these conditions"),
+        ({"within": NARROW._replace(low_90=-0.3)}, "inconclusive", ""),
+    ],
+)
+def test_a_verdict_changes_where_its_rule_says(
+    changed: dict[str, object], verdict: str, scope: str
+) -> None:
+    (found,) = judge([SUPPORTED._replace(**changed)])  # type: ignore[arg-type]
+    assert (found.verdict, found.scope) == (verdict, scope)
+
+
+def test_the_detectable_correlation_is_that_of_two_normal_quantiles() -> None:
+    """tanh((z(1 - .05 / 2 / tests) + z(.8)) / sqrt(df - 1)), quantiles of printed tables."""
+    assert minimum_detectable(26) == pytest.approx(tanh((1.959964 + 0.841621) / 5), rel=1e-6)
+    assert minimum_detectable(26, 2) == pytest.approx(tanh((2.241403 + 0.841621) / 5), rel=1e-6)
+    assert isfinite(minimum_detectable(2))
+    assert isnan(minimum_detectable(1))
+
+
+def test_beyond_500_observations_t_is_students() -> None:
+    for n, permuted in ((500, True), (501, False)):
+        found = correlation(*known_pairs(n), permutations=19)
+        assert (found.p == 1 / 20) == permuted, n
+        error = abs(np.arctanh(found.r)) / found.s
+        if not permuted:
+            assert found.p == pytest.approx(2 * scipy.stats.t.sf(error, found.df))
+
+
+def test_over_clusters_an_interval_takes_five_parents() -> None:
+    for parents, has_interval in ((4, False), (5, True)):
+        found = correlation(*known_pairs(40), np.arange(40) % parents, permutations=19)
+        assert isfinite(found.low_clusters) == has_interval
+
+
+@pytest.mark.parametrize(("off", "exact"), [(1e-5, True), (1e-4, False)])
+def test_r_within_a_billionth_of_1_is_1(off: float, exact: bool) -> None:
+    """1 - r is off^2 / 2: 5e-11 and 5e-9."""
+    side = np.array([1.0, 1, -1, -1] * 4)
+    other = np.array([1.0, -1, 1, -1] * 4)
+    found = correlation(side, side + off * other, permutations=99)
+    assert (found.high == 1) == exact
+    assert isfinite(found.slope.high) != exact
+
+
+def test_confirmatory_slices_have_9999_permutations_and_others_999() -> None:
+    found = correlate_slices(join_points(make_sweep(0, 20.0, classifier=("cnn",))))
+    for queries, smallest in ((("weat7", "weat8"), 1 / 10_000), (("all",), 1 / 1_000)):
+        of_queries = [each for each in found if each.names["query"] in queries]
+        assert {each.within.p for each in of_queries} == {smallest}
+
+
+@pytest.mark.parametrize(("resamples", "estimated"), [(49, False), (50, True)])
+def test_errors_of_words_and_items_take_50_resamples(resamples: int, estimated: bool) -> None:
+    x, y = known_pairs(30)
+    drawn = y[:, None] + np.outer(x, np.random.default_rng(1).normal(size=resamples))
+    of = residuals(x, y, np.zeros(30, dtype=np.intp))
+    assert isfinite(sampling_error(of, None, drawn).items) == estimated
+    assert isfinite(reliability(of, y, drawn, np.zeros(30))) == estimated
+    changes = np.random.default_rng(2).normal(size=(1, resamples))
+    interval, generalises_to = mean_change(np.array([1.0]), changes)
+    assert (isfinite(interval.low), generalises_to) == (estimated, "items" * estimated)
+
+
+@pytest.mark.parametrize(
+    ("own", "generalises_to"),
+    [([0.1, 0.3], ""), ([0.1, 0.2, 0.3], "parents")],
+)
+def test_an_effect_generalises_to_other_trainings_from_three_clusters_on(
+    own: list[float], generalises_to: str
+) -> None:
+    assert mean_change(np.array(own), np.zeros((len(own), 0)))[1] == generalises_to
+
+
+@pytest.mark.parametrize(("apart", "has_width"), [(1e-9, False), (3e-9, True)])
+def test_changes_that_differ_by_rounding_have_no_interval(apart: float, has_width: bool) -> None:
+    """The error of the mean of 1 - d, 1 and 1 + d is d / sqrt(3), beside a change of 1."""
+    interval, _ = mean_change(1 + apart * np.array([-1.0, 0, 1]), np.zeros((3, 0)))
+    assert isfinite(interval.low) == has_width
+
+
+def saturation_of(x: NDArray[np.float64], y: NDArray[np.float64]) -> str:
+    models = observations(make_rows(x, y))
+    return saturated(models, models)
+
+
+@pytest.mark.parametrize(("equal", "refused"), [(20, False), (21, True)])
+def test_a_side_that_more_than_half_of_the_models_share_says_too_little(
+    equal: int, refused: bool
+) -> None:
+    x, y = known_pairs(40)
+    same = np.where(np.arange(40) < equal, 0.0, y)
+    assert saturation_of(x, same).startswith("the gap is exactly 0") == refused
+    assert saturation_of(same, x).startswith("the score is exactly 0") == refused
+
+
+@pytest.mark.parametrize(("share", "refused"), [(0.65, False), (0.68, True)])
+def test_a_model_with_more_than_two_thirds_of_the_variance_says_too_much(
+    share: float, refused: bool
+) -> None:
+    """One model lies at t, twenty at -1 and 1: its part of the sum of squares is (with a = 20 / 21)
+    t^2 a^2 / (t^2 a + 20).
+    """
+    a = 20 / 21
+    t = sqrt(share * 20 / (a * (a - share)))
+    one = np.array([t, *[-1.0, 1.0] * 10])
+    x = known_pairs(21)[0]
+    said = f"one model (0) carries {share:.0%} of what the gap varies by"
+    assert saturation_of(x, one) == (said if refused else "")
+
+
+@pytest.mark.parametrize(("conditions", "measured"), [(9, False), (10, True)])
+def test_r_over_conditions_takes_ten(conditions: int, measured: bool) -> None:
+    x, y = known_pairs(3 * conditions)
+    parent, condition = np.divmod(np.arange(3 * conditions), conditions)
+    rows = make_rows(x, y, parent=parent, condition=condition)
+    found = measure(rows, {}, full=True, permutations=19)
+    assert isfinite(found.conditions.r) == measured
+    assert isfinite(power(Design(2, conditions), 1).seen_over_conditions) == measured
+
+
+@pytest.mark.parametrize(("f1", "refused"), [(0.2999, True), (0.3, False)])
+def test_a_verdict_takes_a_utility_of_05_above_that_of_one_answer(f1: float, refused: bool) -> None:
+    joined = pd.DataFrame({"utility": [f1], "constant": [0.25]})
+    assert bool(useless(joined, "f1")) == refused
+
+
+@pytest.mark.parametrize(
+    ("models", "lacking", "left_out"), [(5, 1, False), (9, 2, True), (11, 2, False)]
+)
+def test_a_kind_of_row_that_more_than_a_fifth_lack_is_left_out(
+    models: int, lacking: int, left_out: bool
+) -> None:
+    """All are meant to have both kinds. Where the second is kept, those without it are lost."""
+    model, kind = np.divmod(np.arange(2 * models), 2)
+    known = (kind == 0) | (model >= lacking)
+    kept, _ = agreed(model, kind, known)
+    assert kept[kind == 1].any() != left_out
+    assert kept[kind == 0].sum() == (models if left_out else models - lacking)
+
+
+@pytest.mark.parametrize(("models", "curves"), [(9, 0), (10, 1)])
+def test_a_specification_takes_eight_degrees_of_freedom(models: int, curves: int) -> None:
+    """Of one parent: models less 2."""
+    found = specification_curves(join_points(tables_of(measured(1, models, 0.5))), permutations=1)
+    assert len(found) == curves
+
+
+@pytest.mark.parametrize(("permutations", "smallest"), [(1_999, 1 / 2_000), (1, 1 / 200)])
+def test_a_curve_has_1999_permutations_and_never_fewer_than_199(
+    permutations: int, smallest: float
+) -> None:
+    tables = tables_of(measured(4, 12, 0.999))
+    (default,) = specification_curves(join_points(tables))
+    (curve,) = specification_curves(join_points(tables), permutations=permutations)
+    assert curve.p == smallest
+    assert default.p == 1 / 2_000
+
+
+@pytest.mark.parametrize(("above", "said"), [(0.51, "positive for a"), (0.5, "not for a")])
+def test_a_level_is_positive_where_more_than_half_of_its_ways_are(above: float, said: str) -> None:
+    curve = Curve("t", [], [Level("embedding", "a", 2, 0.1, above, 0.5)], 0.1, 0.1)
+    assert said in curve.sentence().replace("positive for none, ", "")
+
+
+def irregular(*times: int) -> NDArray[np.float64]:
+    """Values that occur so many times, on no grid."""
+    values = np.append(np.arange(len(times) - 1.0) ** 2, 0.0001)
+    return np.repeat(values, times)
+
+
+@pytest.mark.parametrize(
+    ("times", "repeated"),
+    [
+        ((2, 2, *[1] * 16), False),  # 4 of 20 are a fifth
+        ((3, 2, *[1] * 15), True),
+    ],
+)
+def test_gaps_shared_by_more_than_a_fifth_of_the_rows_are_those_of_one_model(
+    times: tuple[int, ...], repeated: bool
+) -> None:
+    y = irregular(*times)
+    assert bool(repeats(make_rows(np.arange(20.0), y))) == repeated
+
+
+@pytest.mark.parametrize(
+    ("times", "repeated"),
+    [
+        ((*[2] * 8, *[1] * 4), False),  # 16 of 20 are four fifths
+        ((*[2] * 7, 3, *[1] * 3), True),
+    ],
+)
+def test_scores_shared_by_more_than_four_fifths_of_the_rows_are_those_of_one_model(
+    times: tuple[int, ...], repeated: bool
+) -> None:
+    x = irregular(*times)
+    assert bool(repeats(make_rows(x, np.arange(20.0) ** 2))) == repeated
+
+
+@pytest.mark.parametrize(("grid", "repeated"), [(100, False), (110, True)])
+def test_three_times_as_many_ties_as_a_grid_makes_are_no_chance(grid: int, repeated: bool) -> None:
+    """Half of 20 values have ties; 3 (1 - (1 - 1 / g)^19) is .52 for 100 and .48 for 110."""
+    y = np.array([0, 0, 0, *np.repeat(np.arange(1, 6), 2), *range(6, 15), grid - 1.0])
+    assert bool(repeats(make_rows(np.arange(23.0), y))) == repeated
+
+
+@pytest.mark.parametrize(
+    ("times", "repeated"),
+    [((11, 9), True), ((7, 7, 6), False), ((8, 8, 8), True), ((8, 8, 7), False)],
+)
+def test_two_values_alone_or_all_equally_often_are_no_chance(
+    times: tuple[int, ...], repeated: bool
+) -> None:
+    y = np.repeat(np.arange(float(len(times))), times)
+    assert bool(repeats(make_rows(np.arange(float(len(y))), y))) == repeated
+
+
+@pytest.mark.parametrize(("name", "doubted"), [("g1", False), ("g12", True)])
+def test_a_name_of_two_characters_says_nothing(name: str, doubted: bool) -> None:
+    assert bool(doubt(GENDERS, [name])) == doubted
+
+
+@pytest.mark.parametrize(("p", "seen"), [(0.025, True), (0.0251, False)])
+def test_a_simulated_study_sees_what_reaches_the_level(p: float, seen: bool) -> None:
+    assert _beyond(Correlation(r=0.5, p=p), 0.025) == seen
+
+
+def test_a_planned_study_of_many_tests_can_be_seen() -> None:
+    """p falls to .05 / 60 only with more permutations than the fewest."""
+    assert power(Design(3, 12, tests=60, sesoi=0.99), 1).seen == 1
+
+
+@pytest.mark.parametrize(("share", "warned"), [(0.799, True), (0.8, False)])
+def test_a_report_warns_where_fewer_than_80_of_100_tokens_have_a_vector(
+    share: float, warned: bool
+) -> None:
+    said = _coverage(pd.DataFrame({"coverage": [0.9, share]}))
+    assert ("warning" in said) == warned
+
+
+def values_of(**rates: float) -> pd.DataFrame:
+    rate = {"kind": "value", "measure": "base_rate"}
+    return pd.DataFrame([rate | {"group": g, "value": value} for g, value in rates.items()])
+
+
+@pytest.mark.parametrize(("high", "said"), [(0.499, False), (0.501, True)])
+def test_base_rates_a_tenth_apart_ask_for_caution(high: float, said: bool) -> None:
+    assert bool(_base_rates(values_of(a=0.4, b=high), "of label 1")) == said
+
+
+@pytest.mark.parametrize(("half_width", "sure"), [(0.174, True), (0.176, False)])
+def test_of_two_comparisons_a_gap_is_beyond_chance_at_half_of_05(
+    half_width: float, sure: bool
+) -> None:
+    """z(1 - .05 / 2 / 2) / z(1 - .05 / 2) = 2.2414 / 1.9600: .2 reaches beyond 1.1436 x .1749."""
+    gap = {"kind": "gap", "measure": "recall", "privileged": "rest", "support_unprivileged": 50}
+    rows = [
+        gap | {"unprivileged": name, "value": value, "low": value - half_width, "high": 1.0}
+        for name, value in (("a", 0.2), ("b", 0.0))
+    ]
+    gaps = pd.DataFrame(rows)
+    first, _ = _many_sentences(pd.concat([values_of(a=0.4), gaps]), gaps)
+    assert ("None of 2" not in first) == sure
