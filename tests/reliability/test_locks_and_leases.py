@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -25,7 +26,7 @@ from tests.reliability.test_faults_disk import CORPUS, VECTORS
 from train.front.guard import guarded
 from train.outcome import sharing
 from train.store import Store, StoreError
-from train.store.lease import lease, leased
+from train.store.lease import _watch, lease, leased
 from train.store.lock import LEASE, HeldError, held, locked
 
 
@@ -225,6 +226,24 @@ def test_a_worker_on_any_machine_ends_when_the_lease_does(tmp_path: Path) -> Non
     with worker:
         assert worker.wait(timeout=60) == 1
     assert "BIASBRIDGE_LEASE" not in os.environ
+
+
+def test_a_worker_looks_every_half_second_whether_the_sweep_lives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that it ends within a second of the sweep."""
+
+    def end(status: int) -> NoReturn:
+        raise SystemExit(status)
+
+    monkeypatch.setattr("train.store.lease.os._exit", end)
+    with ExitStack() as stack:
+        stack.enter_context(locked(tmp_path / "lease"))
+        clock = Clock({1.7: stack.close})
+        monkeypatch.setattr("train.store.lease.time", clock)
+        with pytest.raises(SystemExit):
+            _watch(tmp_path / "lease")
+    assert clock.pauses == [0.5] * 4
 
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]

@@ -107,13 +107,20 @@ def test_ten_kills_of_ten_are_made_good_to_the_digit(
 ) -> None:
     need(engine)
     finish(start(tmp_path / "quiet", "seed=0", "hydra/launcher=basic", sweep=sweep))
-    words, rng, hits, begun = [*ENGINES[engine], "seed=0"], random.Random(36), 0, time.monotonic()
-    finish(start(tmp_path / "timed", *words, sweep=sweep))
+    words, rng, hits = [*ENGINES[engine], "seed=0"], random.Random(36), 0
+    process = start(tmp_path / "timed", *words, sweep=sweep)
+    wait_for_work(process, tmp_path / "timed" / "store")
+    begun = time.monotonic()
+    finish(process)
     lasts = time.monotonic() - begun
     for tenth in range(10):
         folder = tmp_path / str(tenth)
         process = start(folder, *words, sweep=sweep)
-        time.sleep((tenth + rng.random()) / 10 * lasts)
+        if tenth < 2:
+            time.sleep(rng.uniform(1, 8))  # in the plan, or while the engine starts
+        else:
+            wait_for_work(process, folder / "store")
+            time.sleep((tenth - 2 + rng.random()) / 8 * lasts)
         hits += process.poll() is None
         whole_group = rng.random() < 0.5
         (os.killpg if whole_group else os.kill)(process.pid, signal.SIGKILL)

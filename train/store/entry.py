@@ -145,11 +145,12 @@ def read_recipe(folder: Path) -> Content:
     try:
         content: Content = json.loads((folder / RECIPE).read_text(encoding="utf-8"))
         sealed = content.pop("sha256")  # type: ignore[typeddict-item]
+        altered = sealed != _hash(content) or content.keys() != Content.__annotations__.keys()
     except FileNotFoundError:
         raise DamagedError(f"{RECIPE} is missing") from None
     except (ValueError, OSError, AttributeError, KeyError, TypeError, RecursionError):
         raise DamagedError(f"{RECIPE} is no recipe") from None
-    if sealed != _hash(content) or content.keys() != Content.__annotations__.keys():
+    if altered:
         raise DamagedError(f"{RECIPE} was altered")
     if (key := digest_of(content["recipe"])) != folder.name:
         raise DamagedError(f"{RECIPE} belongs to another key, {key}")
