@@ -1,62 +1,111 @@
-"""The source text of the project's and the user's modules as this process loaded it.
+"""The source text of the project's and the user's code as this process loaded it.
 
 A module loads when it is first imported, be it hours after the process began: what its file held
 before or holds afterwards says nothing about the code that runs. So the text is kept as it is
 loaded, and compiled from exactly these bytes: a cached ``.pyc`` is only as true as a file's time.
+A user's file that is run by other means than an import (``runpy``, ``spec_from_file_location``, as
+a script) is kept under its path, which is its name here.
 """
 
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 import sysconfig
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from files.rooms import is_ours
+from files.rooms import HOME, ROOMS, is_ours
 
 if TYPE_CHECKING:
     from types import CodeType, ModuleType
 
 LIBRARIES = ("site-packages", "dist-packages")
+OURS = (*ROOMS, "biasbridge", "train.py")  # what lies in HOME and is no user's
+SCRIPTS = ("__main__", "__mp_main__")  # what a script is called while it runs
 
 _texts: dict[str, bytes] = {}
+_names: dict[str, str] = {}  # of files, in _texts
+_users: dict[str, str] = {}  # those of the user, by the path as code has it too
 _loads: dict[str, set[str]] = {}
 
 
 def loaded_text(module: str) -> bytes | None:
-    """The text that the module was loaded from; None where it is not loaded."""
-    return _texts.get(module)
+    """Return the text that a module was loaded from; None where it is not loaded."""
+    return _texts.get(module, _texts.get(file_of(sys.modules.get(module))))
 
 
 def loads_of(module: str) -> frozenset[str]:
-    """What a user's module had imported while this process watched, by whatever means."""
+    """Return what a user's module had loaded while this process watched, by whatever means."""
     return frozenset(_loads.get(module, ()))
+
+
+def users_modules() -> list[str]:
+    """Return the names of all modules and files of the user that this process loaded."""
+    return sorted(name for name in _texts if not is_ours(name))
+
+
+def users_name(file: str | None) -> str:
+    """Return the name of the user's module that a file was loaded as; empty for another file."""
+    return _users.get(file or "", "")
+
+
+def file_of(module: object) -> str:
+    """Return the path of the file that a module was loaded from; empty where it has none."""
+    file = getattr(module, "__file__", None)
+    return os.path.abspath(file) if isinstance(file, str) else ""
 
 
 @cache
 def is_library(file: str) -> bool:
-    """Whether a file is the standard library's or an installed package's."""
-    folders = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
+    """Return whether a file is the standard library's or an installed package's."""
+    folders = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "scripts"))
     path = Path(file)
     return any(part in LIBRARIES for part in path.parts) or any(map(path.is_relative_to, folders))
 
 
+@cache
+def _is_users(file: str) -> bool:
+    path = Path(os.path.realpath(file))
+    ours = path.is_relative_to(HOME) and path.relative_to(HOME).parts[0] in OURS
+    return not ours and not is_library(file)
+
+
 def watch_loads() -> None:
-    """From now on keep the text of every module of the project or the user that is loaded; what is
-    loaded already is read now.
+    """Keep from now on the text of every module of the project or the user that is loaded; that of
+    what is loaded already is read now.
     """
     if any(isinstance(each, _Finder) for each in sys.meta_path):
         return
     sys.meta_path.insert(sys.meta_path.index(PathFinder), _Finder())
     for name, module in list(sys.modules.items()):
-        spec = getattr(module, "__spec__", None)
-        if (file := _source_file(name, spec)) and Path(file).is_file():
-            _texts[name] = Path(file).read_bytes()
+        if (file := file_of(module)) and (is_ours(name) or _is_users(file)):
+            _keep(file if name in SCRIPTS else name, file)
+    sys.addaudithook(_see_run)
+
+
+def _keep(name: str, file: str, text: bytes | None = None) -> None:
+    with suppress(OSError):  # a file that is not there, as of a notebook's cell
+        _texts[name] = Path(file).read_bytes() if text is None else text
+        _names[os.path.abspath(file)] = name
+        if not is_ours(name):
+            _users.update(dict.fromkeys((file, os.path.abspath(file)), name))
+            _loads.setdefault(_importer(), set()).add(name)
+
+
+def _see_run(event: str, arguments: tuple[object, ...]) -> None:
+    """Keep the text of a user's file whose code is about to run without having been imported."""
+    code = arguments[0] if event == "exec" else None
+    if inspect.iscode(code) and code.co_name == "<module>":
+        file = os.path.abspath(code.co_filename)
+        if _names.get(file, file) == file and _is_users(file):
+            _keep(file, code.co_filename)
 
 
 class _Finder(MetaPathFinder):
@@ -64,33 +113,30 @@ class _Finder(MetaPathFinder):
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         spec = PathFinder.find_spec(name, path, target)
-        if spec is not None and (file := _source_file(name, spec)):
-            spec.loader = _Loader(name, file)
-            if not is_ours(name):
-                _loads.setdefault(_importer(), set()).add(name)
+        if spec is None or not spec.has_location or not spec.origin:
+            return spec
+        if is_ours(name) or _is_users(spec.origin):
+            if isinstance(spec.loader, SourceFileLoader):
+                spec.loader = _Loader(name, spec.origin)
+            else:  # compiled code
+                _keep(name, spec.origin)
         return spec
 
 
 class _Loader(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType:
-        text = _texts[fullname] = self.get_data(self.path)
+        text = self.get_data(self.path)
+        _keep(fullname, self.path, text)
         code: CodeType = self.source_to_code(text, self.path)
         return code
 
 
-def _source_file(name: str, spec: ModuleSpec | None) -> str:
-    """The file of a module of the project or the user; empty for another."""
-    if spec is None or not isinstance(spec.loader, SourceFileLoader) or not spec.origin:
-        return ""
-    return spec.origin if is_ours(name) or not is_library(spec.origin) else ""
-
-
 def _importer() -> str:
-    """The module of the project or the user whose code is at work; empty for none."""
+    """Return the module of the project or the user whose code is at work; empty for none."""
     frame = inspect.currentframe()
     while frame:
-        name = str(frame.f_globals.get("__name__"))
-        if name in _texts and name != __name__:
+        name = _names.get(os.path.abspath(frame.f_code.co_filename))
+        if name and name != __name__:
             return name
         frame = frame.f_back
     return ""

@@ -13,7 +13,8 @@ import hashlib
 import platform
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import metadata
@@ -22,29 +23,40 @@ from pathlib import Path
 from typing import NamedTuple
 
 from files.digest import digest_of
-from files.loaded import is_library, loaded_text, loads_of
+from files.errors import InputError
+from files.loaded import SCRIPTS, file_of, is_library, loaded_text, loads_of, users_modules
+from files.patches import patches_of
 from files.rooms import ROOMS, importable, is_ours, plain
 
 # Modules of ours that compute no result: they judge results, keep them, hash code, or check values,
 # and a value that they let pass is in the key. What a user's module imports of them counts.
 PASSIVE = (
     *("analysis", "train.front", "train.store"),
-    *("files.choice", "files.errors", "files.loaded", "files.rooms", "files.source"),
+    *("files.choice", "files.errors", "files.loaded", "files.patches", "files.rooms"),
+    "files.source",
 )
 # Libraries that check, print and lock, and compute nothing
 PLUMBING = frozenset({"annotated_types", "lazy_loader", "pydantic", "rich"})
-DISTRIBUTIONS = {"sklearn": "scikit-learn", "yaml": "PyYAML"}  # where it has not the module's name
+# Where a distribution has not its module's name; others are looked for, which takes long
+DISTRIBUTIONS = {"sklearn": "scikit-learn", "yaml": "PyYAML"}
+# What computes for a library that is imported
+BENEATH = {
+    **dict.fromkeys(("gensim", "sklearn"), ("numpy", "scipy")),
+    "nltk": ("regex",),
+    "transformers": ("safetensors", "tokenizers"),
+}
 # Where they differ, a wheel's texts and imports differ from a checkout's in these alone
 COMMANDS = re.compile(r"(python -m|biasbridge) [\w.]*\w|python (?:train)\.py")
 WHEEL = "biasbridge.rooms."
 USERS = "./"  # before a user's module that is called like a room where a wheel is installed
+PATCHED = "patched "  # before a name of the project's that a user's module has given a new value
 
 Json = str | list["Json"]
 
 
 class Source(NamedTuple):
-    """``modules``: a hash of each file, by the module's name in a checkout. ``libraries``: the
-    versions of Python and of the libraries imported there.
+    """``modules``: a hash of each file, by the module's name in a checkout, and of each name in one
+    that was patched. ``libraries``: the versions of Python and of the libraries imported there.
     """
 
     modules: Mapping[str, str]
@@ -65,8 +77,8 @@ class Imported(NamedTuple):
 
 @dataclass(eq=False)
 class Text:
-    """One source file: the hash of its syntax, what it imports, and what its top level imports by
-    the name that it gives it.
+    """One source file: the hash of its syntax, what it imports, what its top level imports by the
+    name that it gives it, and what it and its classes set to a literal value.
     """
 
     module: str
@@ -74,42 +86,109 @@ class Text:
     digest: str = ""
     imports: list[Imported] = field(default_factory=list)
     named: dict[str, Imported] = field(default_factory=dict)
+    literals: dict[str, object] = field(default_factory=dict)
+
+
+def full_name(thing: type | Callable[..., object]) -> str:
+    """Return the name of a class or function with its module as a checkout has it; of a script the
+    file's name stands for the module.
+    """
+    module = module_of(thing)
+    home = Path(module).stem if thing.__module__ in SCRIPTS else _label(module)
+    return f"{home}.{thing.__qualname__}"
+
+
+def module_of(thing: type | Callable[..., object]) -> str:
+    """Return the module that defines a class or function; of a script its path. Raise
+    ``InputError`` where no file of that module is there to be read.
+    """
+    name = thing.__module__
+    module = file_of(sys.modules.get(name)) if name in SCRIPTS else name
+    if not (loaded_text(module) or (name in sys.modules and path_of(module))):
+        raise InputError(
+            f"{thing.__qualname__} is defined in {name!r}, of which there is no file to tell its"
+            " results by; define it in a module, and import that by its name"
+        )
+    return module
+
+
+def planned_source(roots: tuple[str, ...]) -> Source:
+    """Return ``source_of`` the modules, and what users' modules have patched in them when they
+    were loaded.
+    """
+    return _planned_source(roots, len(users_modules()))
+
+
+@cache
+def _planned_source(roots: tuple[str, ...], loaded: int) -> Source:
+    source = source_of(roots)
+    return source._replace(modules={**source.modules, **_patches(source.modules)})
 
 
 @cache
 def source_of(roots: tuple[str, ...]) -> Source:
-    """The code of the modules ``roots`` and of all that they import, as the process first read or
-    loaded it.
+    """Return the code of the modules ``roots`` and of all that they import, as the process first
+    read or loaded it.
     """
     return _source(roots, {root.partition(".")[0] for root in roots})
 
 
 def source_run(planned: Source) -> Source:
-    """``planned`` with the hashes of what this process really loaded, and with what a user's module
-    loaded though no import statement names it.
+    """Return ``planned`` with the hashes of what this process really loaded and of what it has
+    patched, and with what a user's module loaded though no import statement names it.
     """
-    names = [_name(label) for label in planned.modules]
+    files = {label: each for label, each in planned.modules.items() if not _is_patch(label)}
+    names = [_name(label) for label in files]
     more = {each for name in names if not is_ours(name) for each in loads_of(name)}
     further = _source(sorted(more - {*names}), set()) if more - {*names} else Source({}, {})
     loaded = {
         label: digest
-        for label in (*planned.modules, *further.modules)
+        for label in (*files, *further.modules)
         if (digest := _loaded_digest(_name(label)))
     }
-    return Source(
-        {**further.modules, **planned.modules, **loaded},
-        {**further.libraries, **planned.libraries},
-    )
+    modules = {**further.modules, **files, **loaded}
+    return Source({**modules, **_patches(modules)}, {**further.libraries, **planned.libraries})
+
+
+def differing(planned: Source, run: Source) -> list[str]:
+    """Return the names of what is not as it was planned; further modules are no difference."""
+    both = {*planned.modules, *filter(_is_patch, run.modules)}
+    return sorted(each for each in both if planned.modules.get(each) != run.modules.get(each))
 
 
 def source_now(source: Source, recorded: Iterable[str]) -> Source:
-    """``source`` with the further modules that a recipe has recorded; a hash is empty where the
-    module is gone.
+    """Return ``source`` with the further modules that a recipe has recorded; a hash is empty where
+    the module is gone, or what was patched no longer is.
     """
     if more := set(recorded) - source.modules.keys():
-        further = {label: read_module(_name(label)).digest for label in more}
+        further = {e: "" if _is_patch(e) else read_module(_name(e)).digest for e in more}
         return source._replace(modules={**source.modules, **further})
     return source
+
+
+def loaded_by_user() -> dict[str, str]:
+    """Return the hashes of all modules and files outside the project, the standard library and the
+    installed packages that this process has loaded, whether or not a step imports them.
+    """
+    return {_label(name): _loaded_digest(name) for name in users_modules()}
+
+
+def _is_patch(label: str) -> bool:
+    return label.startswith(PATCHED)
+
+
+def _patches(modules: Iterable[str]) -> dict[str, str]:
+    """Return hashes of what users' modules have given new values in modules of the project."""
+    found: dict[str, str] = {}
+    if not users_modules():
+        return found
+    for label in modules:
+        if is_ours(name := _name(label)):
+            for patched, (user, value) in patches_of(name, read_module(name).literals).items():
+                by = f" by {_label(user)}" if user else ""
+                digest = _loaded_digest(user) if user else digest_of(value)
+                found[f"{PATCHED}{label}.{patched}{by}"] = digest
+    return found
 
 
 def _source(roots: Iterable[str], tops: set[str]) -> Source:
@@ -136,6 +215,8 @@ def _executed(module: str) -> list[str]:
     """The modules whose code runs when this one is imported, its imports aside: of a user's package
     the packages around it too. Those of ours only hand names on, and a test holds them to it.
     """
+    if module.startswith("/"):
+        return [module]
     parts = module.split(".")
     around = [] if is_ours(module) else [".".join(parts[:end]) for end in range(1, len(parts))]
     return [*around, module]
@@ -201,7 +282,7 @@ def parse(name: str, *, package: bool, content: bytes) -> Text:
     text = Text(name, package)
     try:
         tree = ast.parse(content)
-    except SyntaxError:  # whoever imports it gets the error
+    except (SyntaxError, ValueError):  # compiled code, or whoever imports it gets the error
         text.digest = hashlib.sha256(content).hexdigest()[:32]
         return text
     text.digest = digest_of(_as_json(tree, text)) if tree.body else ""
@@ -209,7 +290,25 @@ def parse(name: str, *, package: bool, content: bytes) -> Text:
         if isinstance(node, ast.Import | ast.ImportFrom):
             bound = [alias.asname or alias.name for alias in node.names]
             text.named |= dict(zip(bound, _imported(node, text), strict=True))
+    text.literals = _literals(tree.body)
     return text
+
+
+def _literals(body: Iterable[ast.stmt], prefix: str = "") -> dict[str, object]:
+    found: dict[str, object] = {}
+    for node in body:
+        match node:
+            case ast.ClassDef():
+                found |= _literals(node.body, f"{prefix}{node.name}.")
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=ast.expr() as value)
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+            ):
+                with suppress(ValueError, TypeError):
+                    literal = ast.literal_eval(value)
+                    if name.isupper() or not isinstance(literal, list | dict | set):  # a cache
+                        found[f"{prefix}{name}"] = literal
+    return found
 
 
 def _loaded_digest(name: str) -> str:
@@ -265,6 +364,8 @@ def _imported(node: ast.Import | ast.ImportFrom, text: Text) -> list[Imported]:
 @cache
 def path_of(module: str) -> Path | None:
     """The file of a module, found without importing it or its package."""
+    if file := module if module.startswith("/") else file_of(sys.modules.get(module)):
+        return Path(file) if Path(file).is_file() else None
     top, *rest = module.split(".")
     loaded = sys.modules.get(top)
     try:
@@ -284,19 +385,24 @@ def path_of(module: str) -> Path | None:
 
 
 @cache
-def library_version(module: str) -> tuple[str, str]:
-    """The name of a library's distribution, and its version; empty where it has none."""
+def library_versions(module: str) -> Mapping[str, str]:
+    """Return the versions of the distributions that a library comes from, by their names."""
     name = DISTRIBUTIONS.get(module, module)
     try:
-        return name, metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return name, ""
+        return {name: metadata.version(name)}
+    except (metadata.PackageNotFoundError, ValueError):
+        found = _distributions().get(module, ())
+        return {name: metadata.version(name) for name in found}
+
+
+@cache
+def _distributions() -> Mapping[str, list[str]]:
+    return metadata.packages_distributions()
 
 
 def _versions(modules: Iterable[str]) -> dict[str, str]:
     found = {"Python": platform.python_version()}
-    for module in sorted(set(modules) - PLUMBING - sys.stdlib_module_names):
-        name, version = library_version(module)
-        if version:
-            found[name] = version
+    beneath = {below for module in modules for below in BENEATH.get(module, ())}
+    for module in sorted({*modules, *beneath} - PLUMBING - sys.stdlib_module_names):
+        found |= library_versions(module)
     return found

@@ -174,6 +174,11 @@ def test_a_sweep_runs_beside_modules_of_the_rooms_names(installed: Path, users: 
     key = next((users / "store" / "intrinsic").glob("*")).name
     printed = beside(installed, users, "-m", "biasbridge", "store", "explain", key).stdout
     assert "biasbridge train hydra.mode=RUN" in printed
+    by_wheel = {path.parent.name for path in (users / "store").glob("*/*/recipe.json")}
+    (checkout := users / "checkout").mkdir()
+    done = python(cwd=checkout, arguments=[str(ROOT / "train.py"), *sweep[3:], *SMALL])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert by_wheel == {path.parent.name for path in (checkout / "store").glob("*/*/recipe.json")}
 
 
 @pytest.fixture(scope="module")

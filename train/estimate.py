@@ -85,13 +85,13 @@ def describe_cost(
         return ""
     known = timings(store, {stage.name for stage in left})
     seconds = {
-        stage.key: TYPICAL.get(stage.made_by, 0.1) if found is None else found
+        stage.key: TYPICAL.get(stage.choice, 0.1) if found is None else found
         for stage in left
         for found in [expected_seconds(stage, known)]
     }
     line = f"{counted(len(plans), 'point')}, {counted(len(left), 'step')} to run"
     line += f", about {duration(sum(seconds.values()) / cores)} on {counted(cores, 'core')}"
-    slow = [stage.key for stage in left if stage.made_by == "CNN"]
+    slow = [stage.key for stage in left if stage.choice == "CNN"]
     saved = sum(seconds[key] for key in slow) - len(slow) * TYPICAL["Linear"]
     if saved > WORTH_SAYING:
         less = duration((sum(seconds.values()) - saved) / cores)

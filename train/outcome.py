@@ -85,7 +85,7 @@ def read_outcome(results: Path, point: str) -> Outcome | None:
     try:
         noted = json.loads(_path(results, point).read_text(encoding="utf-8"))
         return Outcome(**(noted | {"built": tuple(noted["built"])}))
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
 
 

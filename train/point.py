@@ -15,6 +15,7 @@ from extrinsic.task_words import FROM_TASK
 from files import InputError, choice, nearest
 from files.digest import digest_of
 from files.language import UNDETERMINED, language_of, require_one_language
+from files.source import full_name
 from intrinsic.probe import AnyMetric, Probe
 from train.parts.genders import ask_about_genders
 from train.parts.part import Facts, OfGroups, Stages, Subject, Task
@@ -188,7 +189,7 @@ class Plan:
 
     def task_words(self) -> list[Stage]:
         """The steps in which words were drawn from the task."""
-        return [each for each in self._stages.values() if each.made_by == TaskWords.__qualname__]
+        return [each for each in self._stages.values() if each.made_by == full_name(TaskWords)]
 
     def keys(self) -> dict[str, str]:
         """The columns that name the point's results in the store: ``unit_key``, the observation,

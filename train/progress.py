@@ -45,11 +45,7 @@ class SweepProgress:
     ) -> None:
         self._before = {plan.key: read_stamp(results, plan.key) for plan in plans}
         self._waiting = {plan.key: plan for plan in plans}
-        self._names = {
-            key: f"{stage.name} ({stage.made_by})"
-            for plan in plans
-            for key, stage in plan.stages().items()
-        }
+        self._names = {key: stage.label for plan in plans for key, stage in plan.stages().items()}
         self._shown = _varying([plan.point.facts() for plan in plans])
         self._store, self._results, self._console = store, results, console
         self._stop = threading.Event()

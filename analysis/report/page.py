@@ -51,6 +51,8 @@ MOST_BYTES = 5_000_000
 MOST_ROWS = 50_000
 LEFT_OUT = "gaps that were not declared, for which the page has no room: see correlations.csv"
 SHOWN_AT_THE_POINTER = ("by_group", "groups", "n_found", "n_lost", "support", "reason")
+# What reading a damaged JSON file, or a number in it, can raise
+DAMAGED = (OSError, ValueError, TypeError, AttributeError, OverflowError, RecursionError)
 LIBRARIES = ("numpy", "pandas", "scipy", "vl-convert-python")
 
 
@@ -224,7 +226,7 @@ def _title(tables: Tables, folder: Path) -> str:
 def _cost(folder: Path) -> str:
     took = []
     for path in sorted((folder / "points").glob("*.json")):
-        with suppress(OSError, ValueError, TypeError, AttributeError):  # damaged: none is known
+        with suppress(*DAMAGED):  # none is known
             took.append(float(json.loads(path.read_text(encoding="utf-8")).get("seconds", 0)))
     return (
         f"{sum(took) / 60:.1f} minutes of computing in the last attempts at {len(took)} points"

@@ -5,11 +5,13 @@ Loads no library.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from files.errors import InputError
 from files.hub import require_commit
+from files.nested import read_nested
 from files.packages import PACKAGE, in_package
 
 CONFIG = "config.json"
@@ -21,6 +23,7 @@ READ = (
     ".gguf",
 )  # what a model and tokenizer are read from
 GGUF = ".gguf"
+INDEX = ".index.json"  # of weights in several files
 
 
 class Place(NamedTuple):
@@ -53,13 +56,32 @@ def find_model(model: str, revision: str | None = None) -> Place:
     inside an installed package, or a hub name with its commit.
 
     Raises ``InputError`` for a path that leads to no model, a package that is not installed or
-    holds none, and a hub name without a commit.
+    holds none, a folder that names weights elsewhere, and a hub name without a commit.
     """
     if model.startswith(PACKAGE):
-        return _in_package(model)
-    if is_folder(model):
-        return Place(model)
-    return Place(model, require_commit(model, revision))
+        place = _in_package(model)
+    elif is_folder(model):
+        place = Place(model)
+    else:
+        return Place(model, require_commit(model, revision))
+    _require_own_weights(Path(place.source))
+    return place
+
+
+def _require_own_weights(folder: Path) -> None:
+    """Raise ``InputError`` where a folder names weights that do not lie in it themselves: they
+    would be read, and be no part of what is said to decide the model.
+    """
+    for path in (folder / CONFIG, *sorted(folder.glob(f"*{INDEX}"))):
+        content = read_nested(path) if path.is_file() else None
+        content = content if isinstance(content, Mapping) else {}
+        shards = content.get("weight_map")
+        named = {content.get("transformers_weights", "any.safetensors")}
+        named |= set(map(str, shards.values())) if isinstance(shards, Mapping) else set()
+        for name in sorted(map(str, named)):
+            if name != Path(name).name or Path(name).suffix not in READ:
+                remedy = f"lay them beside it, in files that end in {', '.join(READ)}"
+                raise InputError(f"{path} names weights in {name!r}; {remedy}")
 
 
 def is_folder(model: str) -> bool:

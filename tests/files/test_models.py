@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -91,6 +92,48 @@ def test_a_model_that_is_not_whole_is_refused(masked: Path, tmp_path: Path) -> N
         save_file(changed, folder / "model.safetensors", {"format": "pt"})
         with pytest.raises(InputError, match=told):
             open_model(folder)
+
+
+ELSEWHERE = {
+    "the folder above": "../other/model-1.safetensors",
+    "an absolute path": "/models/model-1.safetensors",
+    "a folder within": "shards/model-1.safetensors",
+    "an ending that is not keyed": "model-1.weights",
+}
+
+
+@pytest.mark.parametrize("name", ELSEWHERE.values(), ids=ELSEWHERE.keys())
+@pytest.mark.parametrize("file", ["model.safetensors.index.json", "config.json"])
+def test_weights_that_lie_elsewhere_or_are_not_keyed_are_refused(
+    file: str, name: str, masked: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(masked, folder)
+    weights = folder / name
+    weights = tmp_path / "model-1.safetensors" if name.startswith("/") else weights
+    weights.parent.mkdir(parents=True, exist_ok=True)
+    (folder / "model.safetensors").rename(weights)
+    name = str(weights) if name.startswith("/") else name
+    content = json.loads((folder / "config.json").read_text())
+    content["transformers_weights"] = name
+    if file != "config.json":
+        names = dict.fromkeys(load_file(weights), name)
+        content = {"metadata": {}, "weight_map": names}
+    (folder / file).write_text(json.dumps(content))
+    for use in (find_model, open_model):
+        with pytest.raises(InputError, match=rf"{file} names weights in '.*'; lay them beside it"):
+            use(str(folder))
+
+
+def test_weights_in_several_files_of_the_folder_are_keyed(masked: Path, tmp_path: Path) -> None:
+    transformers.AutoModelForMaskedLM.from_pretrained(masked).save_pretrained(
+        tmp_path, max_shard_size="20KB"
+    )
+    word_pieces().save_pretrained(tmp_path)
+    shards = set(tmp_path.glob("model-*.safetensors"))
+    assert len(shards) > 1
+    assert shards < set(find_model(str(tmp_path)).files())
+    assert open_model(tmp_path).kind == "masked"
 
 
 def test_a_headless_checkpoint_is_an_encoder_and_a_name_that_leads_nowhere_is_refused(

@@ -8,16 +8,17 @@ import ast
 import importlib
 import os
 import py_compile
-import sys
 from collections.abc import Iterator, Mapping
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
-from files import loaded, source
+from files import source
 from files.loaded import watch_loads
 from files.rooms import ROOMS
-from files.source import Source, source_of, source_run
+from files.source import Source, library_versions, source_of, source_run
+from tests.fresh_code import forget_code
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FILES = {
@@ -69,15 +70,6 @@ def _(value: int):
 }
 
 
-def forget() -> None:
-    """Read every file anew, as a new process does."""
-    for each in (source_of, source.read_module, source.path_of):
-        each.cache_clear()
-    for name in [name for name in sys.modules if name.startswith("toy_")]:
-        del sys.modules[name]
-        loaded._texts.pop(name, None)  # noqa: SLF001
-
-
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The toy's folder."""
@@ -87,9 +79,9 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (folder / name).write_text(text, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     watch_loads()
-    forget()
+    forget_code()
     yield folder
-    forget()
+    forget_code()
 
 
 def read() -> Source:
@@ -124,7 +116,7 @@ def test_every_file_that_imports_lead_to_counts_and_every_library(package: Path)
 def test_a_change_counts_in_its_file(name: str, old: str, new: str, package: Path) -> None:
     before = read().modules
     edit(package / name, old, new)
-    forget()
+    forget_code()
     after = read().modules
     changed = {each for each in before if before[each] != after[each]}
     assert changed in ({f"toy_source.{Path(name).stem}"}, {Path(name).stem})
@@ -145,7 +137,7 @@ def test_what_changes_no_result_does_not_count(
 ) -> None:
     before = read()
     edit(package / name, old, new)
-    forget()
+    forget_code()
     assert read() == before
 
 
@@ -172,7 +164,7 @@ def test_a_cached_file_of_the_same_time_and_size_is_not_run(package: Path) -> No
     times = path.stat().st_atime_ns, path.stat().st_mtime_ns
     edit(path, "return 1", "return 2")
     os.utime(path, ns=times)
-    forget()
+    forget_code()
     assert importlib.import_module("toy_source.whole").all_of_it() == 2
 
 
@@ -184,10 +176,10 @@ def test_a_users_module_that_no_statement_names_is_added_once_it_is_loaded(packa
     importlib.import_module("toy_source.late").late()
     recorded = source_run(planned).modules
     assert "toy_dynamic" in recorded
-    forget()
+    forget_code()
     assert source.source_now(read(), recorded).modules == recorded
     (package.parent / "toy_dynamic.py").write_text("ONE = 2\n")
-    forget()
+    forget_code()
     assert source.source_now(read(), recorded).modules != recorded
 
 
@@ -224,6 +216,31 @@ def test_names_of_a_lazy_package_are_found_by_its_stub(package: Path) -> None:
         "from intrinsic import ripa\nfrom analysis import correlation\n"
     )
     assert {"intrinsic.metrics.direct", "analysis.correlation"} < read().modules.keys()
+
+
+@pytest.mark.parametrize(
+    ("module", "distribution"),
+    [
+        *(("PIL", "pillow"), ("dateutil", "python-dateutil"), ("hydra", "hydra-core")),
+        *(("sklearn", "scikit-learn"), ("yaml", "PyYAML"), ("numpy", "numpy")),
+    ],
+)
+def test_a_library_has_the_version_of_the_distribution_that_it_comes_from(
+    module: str, distribution: str
+) -> None:
+    assert library_versions(module) == {distribution: metadata.version(distribution)}
+
+
+def test_what_is_no_library_has_no_version() -> None:
+    assert library_versions("toy_source") == {}
+
+
+def test_every_library_that_a_module_may_import_has_a_version(package: Path) -> None:
+    """A namespace has those of all who share it."""
+    (package / "choice.py").write_text("import google.protobuf\nimport transformers\n")
+    libraries = read().libraries
+    assert {"protobuf", "transformers", "tokenizers", "safetensors"} < libraries.keys()
+    assert libraries["tokenizers"] == metadata.version("tokenizers")
 
 
 def test_a_choice_within_a_choice_is_part_of_what_made_a_result() -> None:

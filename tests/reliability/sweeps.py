@@ -23,6 +23,12 @@ SWEEP = [
     *("corpus.sentences=3000", "size.dim=16", "size.epochs=2", "embedding=word2vec"),
     *("debias=balance", "debias.dose=0.5,1", "source.posts=1200", "classifier=linear"),
 ]
+# Two small language models that learn next to nothing, their scores and retrieval with them
+MODELS = [
+    *("+experiment=models_link", "corpus.sentences=4000", "corpus.stereotype=0,1"),
+    *("model.steps=40", "model.until_learned=false", "model.dim=16", "model.heads=2"),
+    "model.inner=32",
+]
 ENGINES = {
     "local": ["hydra.launcher.n_jobs=2"],
     "submitit_local": ["hydra/launcher=submitit_local"],
@@ -65,7 +71,8 @@ def finish(process: subprocess.Popen[str]) -> str:
 
 
 def results_of(folder: Path) -> Path:
-    return folder / "results" / "hatespeech_en"
+    [results] = (folder / "results").iterdir()
+    return results
 
 
 def entries(store: Path) -> Entries:

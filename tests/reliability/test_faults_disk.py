@@ -10,6 +10,7 @@ import logging
 import os
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -204,6 +205,19 @@ def test_full_disk_is_said_and_a_larger_one_goes_on(small_disk: Path) -> None:
     assert not list((store.root / "work").iterdir())
     remount(small_disk, "size=3m")
     assert check(store.make(MUCH))
+
+
+def test_a_disk_without_a_byte_left_locks_nobody_out(small_disk: Path) -> None:
+    store = Store(small_disk / "store")
+    store.prove_writable()
+    with suppress(OSError), (small_disk / "filler").open("wb", buffering=0) as filler:
+        while filler.write(b"x"):
+            pass
+    for _ in range(2):
+        with pytest.raises(StoreError, match="the disk is full"):
+            store.make(CORPUS)
+    (small_disk / "filler").unlink()
+    assert check(store.make(CORPUS))
 
 
 def test_read_only_store_serves_what_it_has(small_disk: Path) -> None:

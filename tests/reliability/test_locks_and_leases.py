@@ -8,10 +8,14 @@ import errno
 import fcntl
 import multiprocessing
 import os
+import platform
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -22,8 +26,8 @@ from tests.reliability.test_faults_disk import CORPUS, VECTORS
 from train.front.guard import guarded
 from train.outcome import sharing
 from train.store import Store, StoreError
-from train.store.lease import lease, leased
-from train.store.lock import HeldError, held, locked
+from train.store.lease import _watch, lease, leased
+from train.store.lock import LEASE, HeldError, held, locked
 
 
 def test_a_file_system_without_locks_is_said_before_anything_runs(
@@ -55,6 +59,100 @@ def test_a_lock_is_held_by_one_or_shared_by_many(tmp_path: Path) -> None:
         assert not held(path)  # by one alone
         with pytest.raises(HeldError), locked(path, wait=False):
             pytest.fail("one holds alone what another shares")
+
+
+class Clock:
+    """Time that passes only while somebody waits, and what happens at some of its moments."""
+
+    def __init__(self, moments: Mapping[float, Callable[[], object]]) -> None:
+        self.now, self.pauses = 0.0, list[float]()
+        self.moments = dict(moments)
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+        self.now += seconds
+        for moment in [moment for moment in self.moments if moment <= self.now]:
+            self.moments.pop(moment)()
+
+
+def test_a_lock_whose_holder_cannot_be_noted_is_let_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(descriptor: int, content: bytes) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def wait_for_oneself() -> None:
+        pytest.fail("the process waits for a lock that it holds itself")
+
+    monkeypatch.setattr("train.store.lock.time", Clock({0: wait_for_oneself}))
+    store, descriptors = Store(tmp_path / "store"), len(os.listdir("/proc/self/fd"))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", refuse)
+        with pytest.raises(OSError, match="No space left"), locked(tmp_path / "lock"):
+            pytest.fail("a lock was taken, and nobody can see by whom")
+        with pytest.raises(StoreError, match="the disk is full"):
+            store.make(CORPUS)
+    assert len(os.listdir("/proc/self/fd")) == descriptors
+    with locked(tmp_path / "lock"):
+        assert held(tmp_path / "lock")
+    assert store.make(CORPUS).is_dir()
+
+
+def wait(
+    path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    until: float,
+    holder: str | None = None,
+    waiter: str | None = None,
+) -> Clock:
+    """Wait for a lock until it is let go, holder and waiter working for these sweeps."""
+
+    def work_for(sweep: str | None) -> None:
+        monkeypatch.setenv(LEASE, sweep) if sweep else monkeypatch.delenv(LEASE, raising=False)
+
+    work_for(holder)
+    with ExitStack() as stack:
+        stack.enter_context(locked(path))
+        clock = Clock({until: stack.close})
+        monkeypatch.setattr("train.store.lock.time", clock)
+        work_for(waiter)
+        with locked(path, "corpus"):
+            assert clock.now >= until
+    return clock
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(4.4, False), (5.6, True)])
+def test_who_waits_for_more_than_five_seconds_says_so(
+    seconds: float,
+    said: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    clock = wait(tmp_path / "lock", monkeypatch, until=seconds)
+    assert bool(caplog.messages) == said
+    assert max(clock.pauses) == 0.5, "a lock that is let go is taken within half a second"
+
+
+@pytest.mark.parametrize(
+    ("holder", "waiter", "said"),
+    [("a", "a", False), ("a", "b", True), ("a", None, True), (None, "a", True), (None, None, True)],
+)
+def test_who_waits_for_a_worker_of_the_same_command_is_silent(
+    holder: str | None,
+    waiter: str | None,
+    said: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    wait(tmp_path / "lock", monkeypatch, until=60, holder=holder, waiter=waiter)
+    expected = f"waiting for corpus, which process {os.getpid()} on {platform.node()} holds"
+    assert caplog.messages == ([expected] if said else [])
 
 
 def hold_and_stop(path: Path) -> None:
@@ -128,6 +226,24 @@ def test_a_worker_on_any_machine_ends_when_the_lease_does(tmp_path: Path) -> Non
     with worker:
         assert worker.wait(timeout=60) == 1
     assert "BIASBRIDGE_LEASE" not in os.environ
+
+
+def test_a_worker_looks_every_half_second_whether_the_sweep_lives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that it ends within a second of the sweep."""
+
+    def end(status: int) -> NoReturn:
+        raise SystemExit(status)
+
+    monkeypatch.setattr("train.store.lease.os._exit", end)
+    with ExitStack() as stack:
+        stack.enter_context(locked(tmp_path / "lease"))
+        clock = Clock({1.7: stack.close})
+        monkeypatch.setattr("train.store.lease.time", clock)
+        with pytest.raises(SystemExit):
+            _watch(tmp_path / "lease")
+    assert clock.pauses == [0.5] * 4
 
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]

@@ -11,7 +11,7 @@ import shutil
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ import pytest
 from biasbridge.cli.store import main as store_command
 from tests.reliability.sweeps import (
     ENGINES,
+    MODELS,
     SWEEP,
     assert_kept,
     assert_same_tables,
@@ -93,6 +94,45 @@ def test_thirty_kills_of_sixty_points(tmp_path: Path) -> None:
     assert_kept(before, folder / "store")
     assert_whole(folder / "store")
     assert_same_tables(results_of(folder), results_of(tmp_path / "quiet"))
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize(
+    ("engine", "sweep"),
+    [("ray", SWEEP), ("local", MODELS), ("ray", MODELS)],
+    ids=["ray-posts", "local-models", "ray-models"],
+)
+def test_ten_kills_of_ten_are_made_good_to_the_digit(
+    engine: str, sweep: Sequence[str], tmp_path: Path
+) -> None:
+    need(engine)
+    finish(start(tmp_path / "quiet", "seed=0", "hydra/launcher=basic", sweep=sweep))
+    words, rng, hits = [*ENGINES[engine], "seed=0"], random.Random(36), 0
+    process = start(tmp_path / "timed", *words, sweep=sweep)
+    wait_for_work(process, tmp_path / "timed" / "store")
+    begun = time.monotonic()
+    finish(process)
+    lasts = time.monotonic() - begun
+    for tenth in range(10):
+        folder = tmp_path / str(tenth)
+        process = start(folder, *words, sweep=sweep)
+        if tenth < 2:
+            time.sleep(rng.uniform(1, 8))  # in the plan, or while the engine starts
+        else:
+            wait_for_work(process, folder / "store")
+            time.sleep((tenth - 2 + rng.random()) / 8 * lasts)
+        hits += process.poll() is None
+        whole_group = rng.random() < 0.5
+        (os.killpg if whole_group else os.kill)(process.pid, signal.SIGKILL)
+        process.communicate()
+        assert not left(folder)
+        before = entries(folder / "store")
+        print(f"{engine} {tenth}: {len(before)} results at the kill, {whole_group=}")
+        finish(start(folder, *words, sweep=sweep))
+        assert_kept(before, folder / "store")
+        assert_whole(folder / "store")
+        assert_same_tables(results_of(folder), results_of(tmp_path / "quiet"))
+    assert hits >= 8, "most kills came after the sweep had ended: nothing was tested"
 
 
 @pytest.mark.stress

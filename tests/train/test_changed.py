@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -67,11 +68,100 @@ def test_a_changed_file_is_noticed_and_named(
     assert (store.make(again) / "corpus.txt").read_text() == "two\n"
 
 
-def test_a_file_that_is_only_touched_is_the_same(tmp_path: Path) -> None:
+def test_a_file_that_is_only_touched_before_it_is_read_is_the_same(tmp_path: Path) -> None:
     store, path = Store(tmp_path / "store"), tmp_path / "text.txt"
     path.write_text("one\n")
-    stage = stage_of(path, store, lambda: path.touch())
+    stage = stage_of(path, store)
+    path.touch()
     assert (store.make(stage) / "corpus.txt").read_text() == "one\n"
+
+
+def rewritten_and_back(path: Path) -> Iterator[None]:
+    rewrite(path)
+    yield
+    times = path.stat().st_atime_ns, path.stat().st_mtime_ns
+    path.write_text("one\n")
+    os.utime(path, ns=times)
+
+
+def moved_and_back(path: Path) -> Iterator[None]:
+    aside = path.rename(path.with_suffix(".old"))
+    path.write_text("two\n")
+    yield
+    aside.replace(path)
+
+
+def copied_and_back(path: Path) -> Iterator[None]:
+    copy = shutil.copy2(path, path.with_suffix(".old"))
+    path.write_text("two\n")
+    yield
+    os.replace(copy, path)
+
+
+def linked_and_back(path: Path) -> Iterator[None]:
+    """``text.txt`` is a link, which for a while leads to another file."""
+    first = path.readlink()
+    other = path.with_suffix(".other")
+    other.write_text("two\n")
+    path.unlink()
+    path.symlink_to(other)
+    yield
+    path.unlink()
+    path.symlink_to(first)
+
+
+def folder_linked_and_back(path: Path) -> Iterator[None]:
+    """The folder of ``text.txt`` is a link, which for a while leads to another folder."""
+    link, first = path.parent, path.parent.readlink()
+    other = link.with_suffix(".other")
+    other.mkdir()
+    (other / path.name).write_text("two\n")
+    link.unlink()
+    link.symlink_to(other)
+    yield
+    link.unlink()
+    link.symlink_to(first)
+
+
+BACK: dict[str, tuple[Callable[[Path], Iterator[None]], str]] = {
+    "rewritten": (rewritten_and_back, ""),
+    "moved": (moved_and_back, ""),
+    "copied": (copied_and_back, ""),
+    "linked": (linked_and_back, "text.txt"),
+    "folder linked": (folder_linked_and_back, "folder"),
+}
+
+
+@pytest.mark.parametrize("what", BACK)
+def test_another_file_that_was_read_in_the_place_of_the_same_one_is_noticed(
+    what: str, tmp_path: Path
+) -> None:
+    change, link = BACK[what]
+    store = Store(tmp_path / "store")
+    (tmp_path / "real").mkdir()
+    path = tmp_path / "real" / "text.txt"
+    path.write_text("one\n")
+    if link:
+        target = path if link == "text.txt" else path.parent
+        (tmp_path / link).symlink_to(target)
+        path = tmp_path / link if link == "text.txt" else tmp_path / link / "text.txt"
+    read = []
+
+    def carry_out(corpus: TextCorpus, out: Path, inputs: Inputs, seed: int) -> None:
+        changing = change(path)
+        next(changing)
+        write_corpus(corpus, out, inputs, seed)
+        read.append((out / "corpus.txt").read_text())
+        list(changing)
+
+    choice = TextCorpus(str(path), tokeniser="whitespace", min_count=1)
+    stage = Stages(0, store)("corpus", choice, carry_out)
+    with pytest.raises(InputError, match=r"text\.txt changed after corpus \(TextCorpus\) was"):
+        store.make(stage)
+    assert read == ["two\n"]
+    assert path.read_text() == "one\n"
+    assert not store.has(stage)
+    assert Stages(0, store)("corpus", choice, carry_out).key == stage.key
 
 
 def test_shipped_words_that_change_meanwhile_are_noticed(

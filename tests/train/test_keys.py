@@ -4,10 +4,17 @@ results were once stale or measured twice.
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import pandas as pd
 import pytest
 
 from corpora.kinds import Collected
@@ -16,18 +23,23 @@ from debias.balance import Balance
 from debias.base import Method, OnVectors
 from debias.labels import Relabel, Resample
 from extrinsic.tagger import MentionTagger
-from files import InputError, choice
+from files import Choice, InputError, choice
 from files.choice import Fileless
 from intrinsic.metrics.set_distances import EmbeddingCoherence
+from tests.fresh_code import forget_code
 from tests.points import SUBJECT, TASK, WEAT, plan
+from train.parts.part import Inputs, Stages, keyed_params
+from train.store import Stage, Store
+from train.store.entry import read_recipe
+from train.store.stale import outdated
 
 if TYPE_CHECKING:
-    import pandas as pd
     from gensim.models import KeyedVectors
 
     from intrinsic.wordsets import Query
     from train.parts.hatespeech import HateSpeech
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 ECT = EmbeddingCoherence()
 
 
@@ -130,6 +142,172 @@ def test_dose_0_is_the_unmodified_embedding(tmp_path: Path) -> None:
     assert some.key != none.key
     assert some.keys()["parent_key"] == none.keys()["unit_key"]
     assert some.keys()["corpus_key"] == none.keys()["corpus_key"]
+
+
+METHOD = """
+from debias.base import OnVectors
+from files import choice
+from files.choice import Fileless
+from files.vectors import with_matrix
+
+
+@choice
+class Scaled(OnVectors, Fileless):
+    name = "scaled"
+    version = 1
+    roles = ("X",)
+
+    def modify(self, vectors, query, *, seed):
+        return with_matrix(vectors, vectors.vectors + BY)
+"""
+
+
+@pytest.fixture
+def namesakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Method]]:
+    """Methods of one name and one class name in two modules, which do different things."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name, shift in (("toy_one", "[1] * 8"), ("toy_two", "range(8)")):
+        (tmp_path / f"{name}.py").write_text(METHOD.replace("BY", shift))
+    yield [importlib.import_module(name).Scaled() for name in ("toy_one", "toy_two")]
+    forget_code()
+
+
+def test_classes_of_one_name_in_two_modules_are_two(
+    namesakes: list[Method], tmp_path: Path
+) -> None:
+    subjects = [replace(SUBJECT, debias=method) for method in namesakes]
+    plans = [plan(tmp_path / "store", subject=subject) for subject in subjects]
+    first, second = (planned.unit for planned in plans)
+    assert first.recipe()["made_by"] == "toy_one.Scaled"
+    assert second.key != first.key
+    assert first.label == second.label == "modified (Scaled)"
+    store = Store(tmp_path / "store")
+    scores = [store.make(planned.metrics[0]) / "scores.parquet" for planned in plans]
+    values = [pd.read_parquet(path)["value"].tolist() for path in scores]
+    assert values[0] != values[1]
+
+
+def test_a_choice_within_another_counts_by_its_module_too(namesakes: list[Method]) -> None:
+    first, second = (keyed_params(Holder(method)) for method in namesakes)
+    assert first["held"] == {"made_by": "toy_one.Scaled", "version": 1}
+    assert second["held"] == {"made_by": "toy_two.Scaled", "version": 1}
+
+
+@choice
+class Holder(Fileless):
+    """Holds a choice."""
+
+    held: Choice
+
+    name: ClassVar[str] = "holder"
+    version: ClassVar[int] = 1
+
+
+def test_two_functions_that_carry_out_one_choice_make_two_results(tmp_path: Path) -> None:
+    def write(text: str) -> Callable[[Shrink, Path, Inputs, int], None]:
+        def write_text(choice: Shrink, out: Path, inputs: Inputs, seed: int) -> None:
+            (out / "text").write_text(text)
+
+        write_text.__qualname__ = text
+        return write_text
+
+    store = Store(tmp_path)
+    steps = [Stages(0, store)("words", Shrink(), write(text)) for text in ("one", "two")]
+    assert [(store.make(step) / "text").read_text() for step in steps] == ["one", "two"]
+
+
+RUN = """
+import sys
+from pathlib import Path
+from files import choice
+from files.choice import Fileless
+from train.parts.part import Stages
+from train.store import Store
+
+@choice
+class Mine(Fileless):
+    name = "mine"
+    version = 1
+
+def write(choice, out, inputs, seed):
+    (out / "text").write_text("mine")
+
+if __name__ == "__main__":
+    stage = Stages(0, Store("store"))("words", Mine(), write)
+    Store("store").make(stage)
+    print(stage.made_by, stage.key, *stage.source.modules)
+"""
+
+
+def run_python(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT), str(folder)))}
+    command = [sys.executable, *arguments]
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_a_class_of_a_script_has_the_name_of_its_file(tmp_path: Path) -> None:
+    """As it has where the file is imported; its text is recorded under its path."""
+    script = tmp_path / "my_script.py"
+    script.write_text(RUN)
+    as_script = run_python(tmp_path, script.name)
+    assert as_script.returncode == 0, as_script.stderr
+    made_by, key, *modules = as_script.stdout.split()
+    assert made_by == "my_script.Mine"
+    assert str(script) in modules
+    code = "from my_script import *; print(Stages(0, Store('store'))('words', Mine(), write).key)"
+    assert run_python(tmp_path, "-c", code).stdout.split() == [key]
+    (tmp_path / "other_script.py").write_text(RUN)
+    other, other_key, *_ = run_python(tmp_path, "other_script.py").stdout.split()
+    assert other == "other_script.Mine"
+    assert other_key != key
+
+
+def test_a_class_that_no_file_holds_is_refused(tmp_path: Path) -> None:
+    done = run_python(tmp_path, "-c", RUN)
+    assert "InputError: Mine is defined in '__main__', of which there is no file" in done.stderr
+    assert not list(tmp_path.glob("store/*/*/recipe.json"))
+
+
+def test_a_class_of_a_file_that_no_import_names_is_told_by_its_file(tmp_path: Path) -> None:
+    """``spec_from_file_location``: registered under a name that others may bear, or not at all."""
+    for name in ("toy_a.py", "toy_b.py"):
+        (tmp_path / name).write_text(RUN)
+
+    def load(file: str, *, registered: bool) -> object:
+        spec = importlib.util.spec_from_file_location("toy_loaded", tmp_path / file)
+        assert spec
+        assert spec.loader
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["toy_loaded"] = module
+        spec.loader.exec_module(module)
+        if not registered:
+            del sys.modules["toy_loaded"]
+        return module
+
+    store = Store(tmp_path / "store")
+
+    def step(module: Any) -> Stage:
+        made: Stage = Stages(0, store)("words", module.Mine(), module.write)
+        return made
+
+    first = step(load("toy_a.py", registered=True))
+    assert "toy_loaded" in first.source.modules
+    store.make(first)
+    recorded = read_recipe(store.path(first))["made"]
+    assert str(tmp_path / "toy_a.py") in recorded["loaded"]
+    forget_code()
+    (tmp_path / "toy_b.py").write_text(RUN.replace('"mine"', '"other"'))
+    second = step(load("toy_b.py", registered=True))
+    assert second.key == first.key
+    [found] = outdated(store, [second])
+    assert found.code
+    assert "toy_loaded" in found.modules
+    forget_code()
+    with pytest.raises(InputError, match="Mine is defined in 'toy_loaded', of which there is no"):
+        step(load("toy_a.py", registered=False))
+    forget_code()
 
 
 @choice

@@ -21,8 +21,9 @@ import pytest
 from rich.console import Console
 
 from analysis.made import mixed
-from files import InputError, loaded, source
+from files import InputError, source
 from files.rooms import is_ours
+from tests.fresh_code import forget_code
 from tests.points import TASK, plan
 from train.outcome import Outcome, run_point
 from train.store import Stage, Store
@@ -68,13 +69,9 @@ class Code:
         self.begin_anew()
 
     def begin_anew(self) -> None:
-        for each in (source.source_of, source.read_module, source.path_of, source.library_version):
-            each.cache_clear()
+        forget_code()
         for stage in (CORPUS, VECTORS, SCORES):
             vars(stage).pop("source", None)
-        for name in [name for name in sys.modules if name.startswith("toy_")]:
-            del sys.modules[name]
-            loaded._texts.pop(name, None)  # noqa: SLF001
 
 
 @pytest.fixture
@@ -315,7 +312,7 @@ def test_a_sweep_after_a_change_of_code_without_a_new_version(tmp_path: Path) ->
     assert "used: made by other code: 2 vectors (Scaled): toy_scaled" in run(tmp_path, "stale=use")
     assert made.read_text() == first
     more = run(tmp_path, "stale=use", "seed=0,1,2")
-    assert "made by mixed versions: vectors (Scaled) by 2 codes" in more
+    assert "made by mixed versions: vectors (toy_scaled.Scaled) by 2 codes" in more
     plan = run(tmp_path, "stale=rebuild", "plan=true")
     assert "built again: made by other code: 2 vectors (Scaled)" in plan
     rebuilt = run(tmp_path, "stale=rebuild")

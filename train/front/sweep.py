@@ -35,7 +35,8 @@ from train.parts.part import Checked
 from train.point import Plan, Point, plan_point
 from train.progress import SweepProgress
 from train.store import Stage, Store
-from train.store.lease import LEASE, lease
+from train.store.lease import lease
+from train.store.lock import LEASE
 from train.store.stale import Outdated, outdated, say
 
 if TYPE_CHECKING:

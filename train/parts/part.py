@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from files import Choice
+from files.source import full_name, module_of
 from train.store import Stage, Store
 from train.store.stage import Decided
 
@@ -142,7 +143,8 @@ class Stages:
         params, files = decide(choice, self.store.digest)
         return Stage(
             name=name,
-            made_by=type(choice).__qualname__,
+            made_by=full_name(type(choice)),
+            done_by=full_name(carry_out),
             version=choice.version,
             params=params,
             build=partial(_build, choice, carry_out, seed or 0),
@@ -150,7 +152,7 @@ class Stages:
             files=files,
             seed=seed,
             decide=partial(decide, choice),
-            made_of=(__name__, *(each.__module__ for each in (*classes(choice), carry_out))),
+            made_of=(__name__, *map(module_of, (*classes(choice), carry_out))),
         )
 
 
@@ -182,7 +184,8 @@ def decide(choice: Choice, digest: Callable[[Path], str]) -> Decided:
 
 def keyed_params(choice: Choice) -> dict[str, object]:
     """The parameters of a choice that decide its result; those named in ``unkeyed`` (where a file
-    lies, how many workers) do not. A choice within it counts by its class, version and parameters.
+    lies, how many workers) do not. A choice within it counts by its class, with its module, its
+    version and parameters.
     """
     unkeyed: tuple[str, ...] = getattr(choice, "unkeyed", ())
     fields = dataclasses.fields(choice)  # type: ignore[arg-type]
@@ -202,5 +205,5 @@ def classes(choice: Choice) -> list[type]:
 
 
 def _nested(choice: Choice) -> dict[str, object]:
-    made_by = {"made_by": type(choice).__qualname__, "version": choice.version}
+    made_by = {"made_by": full_name(type(choice)), "version": choice.version}
     return made_by | keyed_params(choice)

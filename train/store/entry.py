@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from files.digest import digest_of, sha256
 from files.rooms import HOME
-from files.source import Source, library_version
+from files.source import Source, library_versions, loaded_by_user
 
 if TYPE_CHECKING:
     from train.store.stage import Recipe
@@ -42,7 +42,7 @@ class Lineage(TypedDict):
 
 class Made(Request):
     """How a result was made: by which source files (a hash of each), with which versions of Python
-    and of the libraries, at which commit.
+    and of the libraries, at which commit, and which files of the user's the process had ``loaded``.
     """
 
     seconds: float
@@ -51,6 +51,7 @@ class Made(Request):
     project: str
     commit: str
     modules: dict[str, str]
+    loaded: dict[str, str]
     libraries: dict[str, str]
     lineage: Lineage
 
@@ -89,9 +90,10 @@ def describe_build(
         "seconds": round(seconds, 3),
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "host": platform.node(),
-        "project": library_version("biasbridge")[1],
+        "project": library_versions("biasbridge").get("biasbridge", ""),
         "commit": _commit(),
         "modules": dict(source.modules),
+        "loaded": loaded_by_user(),
         "libraries": dict(source.libraries),
         "lineage": lineage(source, lineages),
         **request,
@@ -143,11 +145,12 @@ def read_recipe(folder: Path) -> Content:
     try:
         content: Content = json.loads((folder / RECIPE).read_text(encoding="utf-8"))
         sealed = content.pop("sha256")  # type: ignore[typeddict-item]
+        altered = sealed != _hash(content) or content.keys() != Content.__annotations__.keys()
     except FileNotFoundError:
         raise DamagedError(f"{RECIPE} is missing") from None
-    except (ValueError, OSError, AttributeError, KeyError, TypeError):
+    except (ValueError, OSError, AttributeError, KeyError, TypeError, RecursionError):
         raise DamagedError(f"{RECIPE} is no recipe") from None
-    if sealed != _hash(content) or content.keys() != Content.__annotations__.keys():
+    if altered:
         raise DamagedError(f"{RECIPE} was altered")
     if (key := digest_of(content["recipe"])) != folder.name:
         raise DamagedError(f"{RECIPE} belongs to another key, {key}")

@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from train.store.lock import HeldError, held, locked
+from train.store.lock import LEASE, HeldError, held, locked
 from train.store.store import error_of_removed
 
-LEASE = "BIASBRIDGE_LEASE"  # the environment variable by which an engine's workers know it
 EVERY = 0.5  # seconds between two looks whether the sweep lives
 
 _known: set[str] = set()  # leases that this process holds, or watches already

@@ -15,6 +15,7 @@ from pathlib import Path
 
 SILENT = 5.0  # seconds of waiting before it is said for what
 LONGEST = 0.5  # seconds between two tries
+LEASE = "BIASBRIDGE_LEASE"  # the environment variable that all processes of one sweep share
 
 log = logging.getLogger(__name__)
 
@@ -36,16 +37,16 @@ def locked(
 ) -> Iterator[None]:
     """Hold the lock of a file, which is made where it is missing and stays.
 
-    Any number of processes hold it ``shared``, or one alone, whose process id and host the file
-    then names. Who waits for longer than ``SILENT`` says for ``what`` and for whom. Raises
-    ``HeldError`` where it must not ``wait``, and ``NoLockError``.
+    Any number of processes hold it ``shared``, or one alone, whose process id, host and sweep the
+    file then names. Who waits for longer than ``SILENT`` says for ``what`` and for whom, but for a
+    process of the same sweep. Raises ``HeldError`` where it must not ``wait``, and ``NoLockError``.
     """
     start, pause, said = time.monotonic(), 0.01, False
     while (descriptor := _open(path, shared)) is None:
         if not wait:
             raise HeldError(path)
-        if not said and time.monotonic() - start > SILENT:
-            log.warning("waiting for %s, which %s holds", what or path, _holder(path))
+        if not said and time.monotonic() - start > SILENT and (holder := _other_holder(path)):
+            log.warning("waiting for %s, which %s holds", what or path, holder)
             said = True
         time.sleep(pause)
         pause = min(2 * pause, LONGEST)
@@ -70,13 +71,14 @@ def held(path: Path) -> bool:
 def _open(path: Path, shared: bool) -> int | None:
     """The descriptor that holds the lock, or None where another process holds it."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    taken = False
+    kind, taken = fcntl.LOCK_SH if shared else fcntl.LOCK_EX, False
     try:
-        kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-        taken = _lock(descriptor, kind, path) and _named(descriptor, path)
-        if taken and not shared:
-            os.truncate(descriptor, 0)
-            os.write(descriptor, f"{os.getpid()} on {platform.node()}".encode())
+        if _lock(descriptor, kind, path) and _named(descriptor, path):
+            if not shared:
+                holder = f"{os.getpid()} on {platform.node()}\n{os.environ.get(LEASE, '')}"
+                os.truncate(descriptor, 0)
+                os.write(descriptor, holder.encode())
+            taken = True  # only now: where the disk is full, another process may have it
     finally:
         if not taken:
             os.close(descriptor)
@@ -100,8 +102,11 @@ def _named(descriptor: int, path: Path) -> bool:
     return False
 
 
-def _holder(path: Path) -> str:
+def _other_holder(path: Path) -> str:
+    """Return who holds the lock; empty for a process of the sweep that this one works for."""
+    holder, sweep = "", ""
     with suppress(OSError):
-        if found := path.read_text(encoding="utf-8"):
-            return f"process {found}"
-    return "another process"
+        holder, _, sweep = path.read_text(encoding="utf-8").partition("\n")
+    if sweep and sweep == os.environ.get(LEASE):
+        return ""
+    return f"process {holder}" if holder else "another process"

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import NamedTuple, TypedDict
 
 from files.digest import digest_of
-from files.source import Source, source_of
+from files.source import Source, planned_source
 
-SCHEME = 4  # of keys: raised when what a key is made of changes, which makes every key another one
+SCHEME = 5  # of keys: raised when what a key is made of changes, which makes every key another one
 
 
 class Recipe(TypedDict):
@@ -20,6 +20,7 @@ class Recipe(TypedDict):
     scheme: int
     stage: str
     made_by: str
+    done_by: str
     version: int
     params: dict[str, object]
     inputs: dict[str, str]
@@ -40,9 +41,10 @@ class Stage:
 
     ``build(out, inputs)`` writes the result into the new folder ``out``; ``inputs`` maps names to
     the folders of the input stages. ``files`` maps names to digests of files from outside.
-    ``decide(digest)`` gives ``params`` and ``files`` as they are now. ``made_of`` names the modules
-    that define what the stage does. ``key`` hashes everything but ``build``, ``decide`` and
-    ``made_of``, through all ancestors.
+    ``decide(digest)`` gives ``params`` and ``files`` as they are now. ``made_by`` and ``done_by``
+    name the class of the choice and the function that carries it out, with their modules;
+    ``made_of`` names the modules that define what the stage does. ``key`` hashes everything but
+    ``build``, ``decide`` and ``made_of``, through all ancestors.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Stage:
     inputs: Mapping[str, Stage] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     seed: int | None = None
+    done_by: str = ""
     decide: Callable[[Callable[[Path], str]], Decided] | None = field(default=None, repr=False)
     made_of: tuple[str, ...] = ()
 
@@ -63,7 +66,17 @@ class Stage:
     @cached_property
     def source(self) -> Source:
         """The code that makes the result, as this process first read or loaded it."""
-        return source_of(self.made_of)
+        return planned_source(self.made_of)
+
+    @property
+    def choice(self) -> str:
+        """The name of the choice's class, without its module."""
+        return self.made_by.rpartition(".")[2]
+
+    @property
+    def label(self) -> str:
+        """What stands for the stage in messages: ``vectors (Word2Vec)``."""
+        return f"{self.name} ({self.choice})"
 
     def recipe(self) -> Recipe:
         """What decides the result, as JSON."""
@@ -71,6 +84,7 @@ class Stage:
             "scheme": SCHEME,
             "stage": self.name,
             "made_by": self.made_by,
+            "done_by": self.done_by,
             "version": self.version,
             "params": dict(self.params),
             "inputs": {name: stage.key for name, stage in self.inputs.items()},

@@ -105,10 +105,7 @@ def say(found: Sequence[Outdated], policy: Policy, console: Console) -> None:
 
 def _describe(found: Sequence[Outdated]) -> str:
     """How many results of which stage, and what differs, first causes first."""
-    kinds = Counter(
-        (f"{each.stage.name} ({each.stage.made_by})", (*each.modules, *each.libraries))
-        for each in found
-    )
+    kinds = Counter((each.stage.label, (*each.modules, *each.libraries)) for each in found)
     ordered = sorted(kinds.items(), key=lambda kind: not kind[0][1])
     return ", ".join(
         f"{count} {name}: {'+'.join(why) or 'rests on such'}" for (name, why), count in ordered

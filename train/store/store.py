@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from files import InputError
 from files.digest import sha256
-from files.source import source_run
+from files.source import differing, source_run
 from train.store.entry import RECIPE, DamagedError, Request, check, describe_build, flush, seal
 from train.store.lock import HeldError, NoLockError, locked
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 NOT_STAGES = ("work", "unfinished", "locks", "leases", "digests", "damaged")
 KEY = re.compile("[0-9a-f]{32}")
+Identity = tuple[tuple[int, ...], ...]
 FRESH = 2_000_000_000  # nanoseconds; the coarsest times of a file system in use
 NO_ROOM = 1 << 20  # with fewer free bytes than this, an error of writing is taken for a full disk
 # Times a result is looked for or built while other processes build, replace or remove it
@@ -55,6 +56,15 @@ def error_of_removed(root: Path) -> StoreError:
     )
 
 
+def identity(path: Path) -> Identity:
+    """Return what no two files have in common, nor one file before and after it was written or
+    moved: of the file, and of the links that lead to it.
+    """
+    links = [each for each in (path, *path.absolute().parents) if each.is_symlink()]
+    stats = [path.stat(), *map(Path.lstat, links)]
+    return tuple((s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for s in stats)
+
+
 class Store:
     """The folder of results. ``made`` (command, device) is noted in every recipe; ``built`` names
     the stages built by this object.
@@ -62,7 +72,7 @@ class Store:
 
     # Of this process: entries compared with their checksums, and digests of files from outside
     checked: ClassVar[set[tuple[Path, int]]] = set()
-    hashed: ClassVar[dict[tuple[Path, int, int, int, int], str]] = {}
+    hashed: ClassVar[dict[Identity, str]] = {}
 
     def __init__(self, root: str | Path, made: Request | None = None) -> None:
         self.root = Path(root).resolve()
@@ -145,11 +155,11 @@ class Store:
                     shutil.rmtree(work)
                 work.mkdir(parents=True)
                 entry.parent.mkdir(exist_ok=True)
-                self._refuse_changed(stage)
+                read = self._refuse_changed(stage)
                 start = time.perf_counter()
                 stage.build(work, inputs)
                 seconds = time.perf_counter() - start
-                self._refuse_changed(stage)
+                self._refuse_changed(stage, read)
                 made = describe_build(source_run(stage.source), inputs, seconds, self.made)
                 seal(work, stage.recipe(), made)
                 os.replace(work, entry)
@@ -159,15 +169,24 @@ class Store:
         self.checked.add((entry, (entry / RECIPE).stat().st_ino))
         self.built.append(stage.name)
 
-    def _refuse_changed(self, stage: Stage) -> None:
-        """Raise ``InputError`` where what a stage reads, or the code that this process loaded for
-        it, is not what it was planned with.
+    def _refuse_changed(
+        self, stage: Stage, before: Mapping[Path, Identity] | None = None
+    ) -> dict[Path, Identity]:
+        """Return the files that a stage reads, and what they are on the disk. Raise ``InputError``
+        where one of them is not what it was ``before``, or they or the code that this process
+        loaded for the stage are not what it was planned with.
         """
-        run, planned = source_run(stage.source).modules, stage.source.modules
-        changed = [name for name in planned if run[name] != planned[name]]
+        read: dict[Path, Identity] = {}
+
+        def digest(path: Path) -> str:
+            found = self.digest(path)
+            read[path] = identity(path)
+            return found
+
+        changed = differing(stage.source, source_run(stage.source))
         if stage.decide is not None:
             try:
-                params, files = stage.decide(self.digest)
+                params, files = stage.decide(digest)
             except FileNotFoundError as error:
                 changed.append(Path(str(error.filename)).name)
             else:
@@ -176,11 +195,14 @@ class Store:
                 changed += [name.partition(" ")[2] for name in other]
                 if not other and params != stage.params:
                     changed.append("what its words or files stand for")
+        if before and not changed:  # another file may have been in the place of the same one
+            changed = [path.name for path in read if read[path] != before.get(path)]
         if changed:
             raise InputError(
-                f"{', '.join(changed)} changed after {stage.name} ({stage.made_by}) was planned;"
-                " nothing made from it is kept: give the same command again"
+                f"{', '.join(changed)} changed after {stage.label} was planned; nothing made from"
+                " it is kept: give the same command again"
             )
+        return read
 
     def digest(self, path: Path) -> str:
         """SHA-256 of a file from outside, remembered by this process; not where the file has just
@@ -188,14 +210,13 @@ class Store:
         """
         if not path.is_file():
             raise InputError(f"no such file: {path}")
-        stat = path.stat()
-        identity = (path.resolve(), stat.st_size, stat.st_ino, stat.st_mtime_ns, stat.st_ctime_ns)
-        if identity not in self.hashed:
+        before = identity(path)
+        if before not in self.hashed:
             found = sha256(path)
-            if time.time_ns() - stat.st_ctime_ns < FRESH:
+            if time.time_ns() - path.stat().st_ctime_ns < FRESH:
                 return found
-            self.hashed[identity] = found
-        return self.hashed[identity]
+            self.hashed[before] = found
+        return self.hashed[before]
 
     def discard(self, stage: Stage) -> None:
         """Remove a result, if it is there."""

@@ -102,7 +102,7 @@ def _list_results(store: Store, stage: str) -> Table:
         cells = ("damaged",) * 4
         if content := _content(entry):
             cells = (
-                content["recipe"]["made_by"],
+                content["recipe"]["made_by"].rpartition(".")[2],
                 decimal(size(entry)),
                 duration(content["made"]["seconds"]),
                 content["made"]["time"][:10],
@@ -162,7 +162,7 @@ def _age(text: str) -> float:
     number, unit = text[:-1], text[-1:]
     if not (number.isdecimal() and unit in UNITS):
         raise InputError(f"--older-than {text}: give a number and m, h, d or w, such as 30d")
-    return int(number) * UNITS[unit]
+    return float(number) * UNITS[unit]
 
 
 def _garbage(
@@ -232,11 +232,13 @@ def explain(store: Store, prefix: str, console: Console) -> None:
     if not (content := _content(entry)):
         return
     made = content["made"]
+    code, beside = (made.get(name, {}) for name in ("modules", "loaded"))
     lines = [
         f"\nmade {made['time']} on {made['host']}, {made.get('device', 'cpu')}, by",
         f"  biasbridge {made['project'] or 'of no version'}, commit {made['commit'] or 'unknown'}",
         f"  {_list(made['libraries'])}",
-        f"  code {_list({name: each[:8] for name, each in made['modules'].items()})}",
+        f"  code {_list({name: digest[:8] for name, digest in code.items()})}",
+        f"  beside {', '.join(sorted(beside.keys() - code)) or 'no other code'}",
         "again, in any store:",
         f"  {made.get('command', 'not noted: it was not made by train.py')}",
     ]
