@@ -14,7 +14,7 @@ from analysis.correlation import PERMUTATIONS, Correlation, Estimate, minimum_de
 from analysis.frame import positions
 from analysis.naming import CONTROL, ORIGINAL, SLICE_COLUMNS
 from analysis.observations import Line, observations
-from analysis.reliability import reliability
+from analysis.reliability import NoiseShares, noise_shares
 
 if TYPE_CHECKING:
     from analysis.observations import Observations
@@ -46,8 +46,8 @@ class Finding(NamedTuple):
     ``n_conditions``: 0 where none are known; ``lost``: models without a score or a gap,
     ``planned``: with these.
     ``within``: r_rm, for these conditions; of a ``full`` slice (one that may get a verdict) also
-    r over ``conditions`` and given the condition, given the task's utility; ``reliability_x``,
-    ``reliability_y``: shares of the variance within parents that are not noise;
+    r over ``conditions`` and given the condition, given the task's utility; ``noise_x``,
+    ``noise_y``: shares of the variance within parents that are noise.
     ``saturated``, ``refused``: why no verdict can be had. ``tests``: how many confirmatory slices
     p is adjusted over. ``reverse_scored``: of the score with its sign changed. ``sign``: that
     of the score, NaN where parts differ; ``line``: that of r_rm, of the score as it was measured.
@@ -64,8 +64,8 @@ class Finding(NamedTuple):
     n_clusters: int = 0
     lost: int = 0
     planned: int = 0
-    reliability_x: float = nan
-    reliability_y: float = nan
+    noise_x: NoiseShares = NoiseShares()
+    noise_y: NoiseShares = NoiseShares()
     influential: str = ""
     saturated: str = ""
     refused: str = ""
@@ -94,9 +94,19 @@ class Finding(NamedTuple):
         return self.conditions.slope.times(self.sign)
 
     @property
+    def reliability_x(self) -> float:
+        """Return the share of the scores' variance within parents that is no model's own noise."""
+        return self.noise_x.reliability
+
+    @property
+    def reliability_y(self) -> float:
+        """Return the same of the gaps."""
+        return self.noise_y.reliability
+
+    @property
     def noise_ceiling(self) -> float:
-        """The largest |r| that noise lets through; NaN where a reliability is not known."""
-        return sqrt(self.reliability_x * self.reliability_y)
+        """Return the largest |r| that noise, proper and shared, lets through; NaN where unknown."""
+        return sqrt(self.noise_x.stable * self.noise_y.stable)
 
     @property
     def mde(self) -> float:
@@ -148,11 +158,12 @@ def measure(
         found = found._replace(influential=f"{of.model[within.influential]} (without: {without})")
     if not full or not isfinite(within.r):
         return found
+    side = of.residuals()
     found = found._replace(
         saturated=saturated(with_parents, of),
         given_utility=of.given_utility(permutations),
-        reliability_x=reliability(of.residuals(), of.x, of.x_resampled, np.zeros(len(of.x))),
-        reliability_y=reliability(of.residuals(), of.y, of.y_resampled, of.noise),
+        noise_x=noise_shares(side, of.x, of.x_resampled, used.x_resampled.size, 0 * of.noise),
+        noise_y=noise_shares(side, of.y, of.y_resampled, used.y_resampled.size, of.noise),
     )
     if found.n_conditions < 2:
         return found

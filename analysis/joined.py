@@ -174,8 +174,8 @@ def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
         training=_texts(joined, DRAWN),
         asked=_texts(joined, (*SCORE, *GAP)),
         utility=numbers(joined, "utility"),
-        x_resampled=resampled(joined, f"{x}_resampled").times(sign),
-        y_resampled=resampled(joined, f"{y}_resampled"),
+        x_resampled=resampled(joined, f"{x}_resampled", "n_found").times(sign),
+        y_resampled=resampled(joined, f"{y}_resampled", "support"),
     )
 
 
@@ -225,8 +225,10 @@ def _labels(joined: pd.DataFrame, name: str, otherwise: str) -> Labels:
     return np.array(found, dtype=str)
 
 
-def resampled(joined: pd.DataFrame, name: str) -> Resampled:
-    """A column of lists, of which a join repeats each for many rows."""
+def resampled(joined: pd.DataFrame, name: str, size: str) -> Resampled:
+    """Read a column of lists, of which a join repeats each for many rows, and the column of the
+    number of words or items that they are drawn from.
+    """
     if name not in joined:
         return Resampled.of(np.zeros((len(joined), 0)))
     cells = values_of(joined, name)
@@ -234,8 +236,13 @@ def resampled(joined: pd.DataFrame, name: str) -> Resampled:
     for row, cell in enumerate(cells):
         first.setdefault(id(cell), row)
     places = {cell: place for place, cell in enumerate(first)}
-    different = lists(joined.iloc[list(first.values())], name)
-    return Resampled(different, np.array([places[id(cell)] for cell in cells], dtype=np.intp))
+    different = joined.iloc[list(first.values())]
+    sizes = numbers(different, size)
+    return Resampled(
+        lists(different, name),
+        np.array([places[id(cell)] for cell in cells], dtype=np.intp),
+        np.where(sizes > 0, sizes, np.inf),
+    )
 
 
 def has_gaps(tables: Tables) -> bool:

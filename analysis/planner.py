@@ -118,8 +118,8 @@ def pilot_of(found: Sequence[Finding], items: Sequence[float] = ()) -> Pilot:
         return median(known) if known else nan
 
     return Pilot(
-        middle([each.reliability_x for each in asked]),
-        middle([each.reliability_y for each in asked]),
+        middle([each.noise_x.stable for each in asked]),
+        middle([each.noise_y.stable for each in asked]),
         middle([each.within.sampling.words for each in asked]),
         middle([each.within.sampling.items for each in asked]),
         middle(items),

@@ -1,85 +1,131 @@
-"""How much of what is seen is not noise of the words, items and trainings behind it."""
+"""How much of what is seen is noise of the words, items and trainings behind it."""
 
 from __future__ import annotations
 
-from math import nan
-from typing import TYPE_CHECKING
+from math import isfinite, nan
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from analysis.residuals import codes
+from analysis.residuals import codes, demeaned, group_means
+from analysis.rows import weights_of
 from analysis.sampling import FEWEST_RESAMPLES
 
 if TYPE_CHECKING:
-    from analysis.arrays import Floats, Ints
+    from analysis.arrays import Floats, Ints, Labels
     from analysis.residuals import Residuals
     from analysis.rows import Rows
 
 
-def reliability(of: Residuals, side: Floats, resampled: Floats, noise: Floats) -> float:
-    """The share of the variance within parents that is not noise, in [0, 1].
+class NoiseShares(NamedTuple):
+    """Shares of the variance within parents that are noise: ``proper`` to each model (its training,
+    and words or items as they move it alone), and ``shared``, words or items as they move several
+    models together. NaN: not known.
+    """
 
-    reliability = 1 - sum_i (var_b(c_ib) + (1 - h_i) noise_i) / sum_i c_i^2
+    proper: float = nan
+    shared: float = nan
+
+    @property
+    def reliability(self) -> float:
+        """Return the share that is not noise proper to a model, in [0, 1]."""
+        return max(0.0, 1 - self.proper) if isfinite(self.proper) else nan
+
+    @property
+    def stable(self) -> float:
+        """Return the share that would be the same on other words or items, in [0, 1]."""
+        noise = self.proper + self.shared
+        return max(0.0, 1 - noise) if isfinite(noise) else nan
+
+
+def noise_shares(
+    of: Residuals, side: Floats, resampled: Floats, size: float, trained: Floats
+) -> NoiseShares:
+    """Return how much of the variance within parents is noise, proper and shared.
+
+        proper + shared = sum_i (var_b(c_ib) + (1 - h_i) trained_i) / sum_i c_i^2
 
     c_i: the value of model i less what its parent explains, c_ib: in resample b of the words or
-    items, drawn alike for all models; ``noise``: its error by the chance of training. What a
-    resample does to all models of a parent alike attenuates nothing. NaN below 50 resamples in
-    which every model has a value. Shapes: (all,), (all, resamples), (all,).
+    items, drawn alike for all models from ``size`` of them; ``trained``: its error by the chance of
+    training. NaN below 50 resamples in which every model has a value. Shapes: (all,), (all,
+    resamples), (all,).
     """
     usable = resampled[:, np.isfinite(resampled[of.kept]).all(axis=0)]
     variance = float(np.square(of.residual(side)).sum())
     if usable.shape[1] < FEWEST_RESAMPLES or variance == 0:
-        return nan
-    drawn = float(of.residual(usable).var(axis=1, ddof=1).sum())
-    trained = float((noise[of.kept] * (1 - of.h)).sum())
-    return max(0.0, 1 - (drawn + trained) / variance)
+        return NoiseShares()
+    moves = of.residual(usable - usable.mean(axis=1, keepdims=True))
+    whole = float(np.square(moves).sum()) / (usable.shape[1] - 1)
+    proper = min(whole, _proper_variance(of, moves, size))
+    trained_sum = float((trained[of.kept] * (1 - of.h)).sum())
+    return NoiseShares((proper + trained_sum) / variance, (whole - proper) / variance)
+
+
+def _proper_variance(of: Residuals, moves: Floats, size: float) -> float:
+    """Return the variance by resamples that no common factor of the models explains.
+
+    A principal component of the models is a factor as long as it is longer than independent rows of
+    these variances allow, E|X| <= max_i s_i sqrt(d) + sqrt(sum_i s_i^2) (Chevet, 1978; parallel
+    analysis after Dobriban & Owen, 2019). d: independent draws, of the resamples and of the
+    ``size`` words or items. What k factors leave is scaled by the degrees of freedom they took.
+    """
+    rows, resamples = of.df + 1, moves.shape[1] - 1
+    draws = 1 / (1 / resamples + 1 / size)
+    loadings, lengths, _ = np.linalg.svd(moves, full_matrices=False)
+    k = np.arange(max(1, int(min(rows, draws))))
+    left = np.square(loadings * lengths)[:, ::-1].cumsum(axis=1)[:, ::-1][:, k]
+    largest = np.sqrt((left / (1 - of.h)[:, None]).max(axis=0))
+    longest = largest + np.sqrt(left.sum(axis=0) / (draws - k))
+    factors = int(np.append(np.flatnonzero(lengths[k] <= longest), k[-1])[0])
+    scale = draws / (draws - factors) * rows / (rows - factors)
+    return float(left[:, factors].sum()) / resamples * scale
 
 
 def training_noise(rows: Rows) -> Floats:
-    """The variance of each model's mean gap by the chance of training, in order of appearance; 0
-    where nothing was trained twice. Shape (models,).
+    """Return the variance of each model's mean gap by the chance of training, in order of
+    appearance; 0 where nothing was trained twice. Shape (models,).
 
     From models on which one classifier was trained T times on the same items:
 
     s^2 = var_t(y_t) - mean_b var_t(y_tb - y_t),     noise = sum over settings of w^2 s^2 / T
 
-    y_t: the gap after training t, y_tb: in resample b of the items, for what items do to one
-    training and not to another is noise of theirs; w: the weight of the setting in the mean. A
-    model in which nothing was trained twice has the mean noise of the others.
+    y_t: the gap after training t, less what that training does to all models of a parent; y_tb: in
+    resample b of the items, for what items do to one training and not to another is noise of
+    theirs; w: the weight of the setting in the mean. A model in which nothing was trained twice has
+    the mean noise of the others.
     """
-    model = codes(rows.model)
-    found = np.full(int(model.max(initial=-1)) + 1, nan)
-    for place, of_setting in _by_setting(rows, model).items():
-        asked = [len({rows.asked[row] for each in times for row in each}) for times in of_setting]
-        for times, weight in zip(of_setting, np.array(asked) / sum(asked), strict=True):
-            if len(times) > 1:
-                variance = _training_variance(rows, times)
-                known = np.nan_to_num(found[place])
-                found[place] = known + weight**2 * variance / len(times)
-    if np.isnan(found).all():
-        return np.zeros(len(found))
-    return np.where(np.isnan(found), float(np.nanmean(found)), found)
+    model, classifier = codes(rows.model), _codes(rows.model, rows.setting)
+    training = _codes(rows.model, rows.setting, rows.training)
+    first = np.unique(training, return_index=True)[1]
+    times = np.bincount(classifier[first], minlength=1)
+    if times.max() < 2:
+        return np.zeros(int(model.max(initial=-1)) + 1)
+    shared = _codes(rows.parent, rows.setting, rows.training)[first]
+    moves = rows.y_resampled.rows() - rows.y[:, None]
+    whole, of_items = (
+        _spread(group_means(values, training), shared, classifier[first])
+        for values in (rows.y, moves)
+    )
+    usable = np.isfinite(of_items)
+    s2 = whole - np.where(usable, of_items, 0).sum(axis=1) / np.maximum(usable.sum(axis=1), 1)
+    weight = np.bincount(classifier, weights_of(model, rows.kind))
+    owner = model[np.unique(classifier, return_index=True)[1]]
+    noise = np.bincount(owner, np.where(times > 1, weight**2 * s2 / times, 0))
+    trained_twice = np.bincount(owner, times > 1) > 0
+    return np.where(trained_twice, noise, noise[trained_twice].mean())
 
 
-def _training_variance(rows: Rows, times: list[list[int]]) -> float:
-    """s^2 of ``training_noise``; ``times``: the rows of each training."""
-    y = np.array([float(rows.y[each].mean()) for each in times])
-    again = np.array([rows.y_resampled[np.array(each)].rows().mean(axis=0) for each in times])
-    usable = again[:, np.isfinite(again).all(axis=0)] - y[:, None]
-    of_items = float(usable.var(axis=0, ddof=1).mean()) if usable.shape[1] else 0.0
-    return float(y.var(ddof=1)) - of_items
+def _codes(*labels: Labels) -> Ints:
+    return codes(np.array(["\n".join(row) for row in zip(*labels, strict=True)], dtype=str))
 
 
-def _by_setting(rows: Rows, model: Ints) -> dict[int, list[list[list[int]]]]:
-    """The places of the rows by model, setting and training; none where there is one training."""
-    if len(set(rows.training.tolist())) < 2:
-        return {}
-    found: dict[int, dict[str, dict[str, list[int]]]] = {}
-    keys = zip(model.tolist(), rows.setting.tolist(), rows.training.tolist(), strict=True)
-    for row, (place, setting, training) in enumerate(keys):
-        of_model = found.setdefault(place, {})
-        of_model.setdefault(setting, {}).setdefault(training, []).append(row)
-    return {
-        place: [[*times.values()] for times in of_model.values()]
-        for place, of_model in found.items()
-    }
+def _spread(values: Floats, shared: Ints, classifier: Ints) -> Floats:
+    """Return the variance over the trainings of a classifier, less what is ``shared`` by the models
+    of a parent. Shapes: (trainings, ...) -> (classifiers, ...).
+    """
+    for group in (shared, classifier):
+        size = np.bincount(group)[group].reshape(-1, *[1] * (values.ndim - 1))
+        scaled = demeaned(values, group) * np.sqrt(size / np.maximum(size - 1, 1))
+        values = scaled if group is classifier else np.where(size > 1, scaled, values)
+    variances: Floats = group_means(np.square(values), classifier)
+    return variances

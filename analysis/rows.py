@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,26 +18,33 @@ MOST_LACKING = 0.2  # of the models: a kind of row that more of them lack is lef
 @dataclass(frozen=True)
 class Resampled:
     """For each row numbers over resamples; many rows have the same ones, which are kept once.
-    Shapes: values (different rows, resamples), place (n,).
+    Shapes: values (different rows, resamples), place (n,); sizes (different rows,): how many words
+    or items are drawn from, infinite where not known.
     """
 
     values: Floats
     place: Ints
+    sizes: Floats
 
     @classmethod
     def of(cls, values: Floats) -> Resampled:
         """Each row with its own. Shape (n, resamples)."""
-        return cls(values, np.arange(len(values)))
+        return cls(values, np.arange(len(values)), np.full(len(values), np.inf))
 
     def __getitem__(self, places: Ints) -> Resampled:
         """Those of some of the rows."""
-        return Resampled(self.values, self.place[places])
+        return replace(self, place=self.place[places])
 
     def times(self, factor: Floats) -> Resampled:
         """Those of each row times a number, the same for rows that share theirs. Shape (n,)."""
         of_values = np.ones(len(self.values))
         of_values[self.place] = factor
-        return Resampled(self.values * of_values[:, None], self.place)
+        return replace(self, values=self.values * of_values[:, None])
+
+    @property
+    def size(self) -> float:
+        """Return the median number of words or items; infinity where none is known."""
+        return float(np.median(self.sizes[self.place])) if len(self.place) else np.inf
 
     def rows(self) -> Floats:
         """The numbers of every row. Shape (n, resamples)."""

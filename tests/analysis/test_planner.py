@@ -11,6 +11,7 @@ import pytest
 from analysis.correlation import Correlation, correlation
 from analysis.findings import Finding
 from analysis.planner import Design, Planner, Scenario, pilot_of, power
+from analysis.reliability import NoiseShares
 from analysis.sampling import Sampling
 from files import InputError
 from tests.analysis.designs import on_items
@@ -108,7 +109,9 @@ def test_below_eight_degrees_of_freedom_nothing_is_seen() -> None:
 def test_a_pilot_is_the_middle_of_the_confirmatory_slices() -> None:
     def finding(confirmatory: bool, x: float, y: float, n: int = 30) -> Finding:
         within = Correlation(r=0.6, sampling=Sampling(items=0.2))
-        found = Finding({}, within, n=n, reliability_x=x, reliability_y=y)
+        found = Finding(
+            {}, within, n=n, noise_x=NoiseShares(1 - x, 0), noise_y=NoiseShares(0, 1 - y)
+        )
         return found._replace(confirmatory=confirmatory)
 
     nan = float("nan")

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from analysis.correlation import correlation
-from analysis.reliability import reliability, training_noise
+from analysis.reliability import NoiseShares, noise_shares, training_noise
 from analysis.residuals import residuals
 from analysis.rows import Resampled
 from analysis.sampling import SharedAlong, sampling_error
@@ -139,8 +139,8 @@ def test_it_widens_the_interval_and_p_but_not_the_jackknife() -> None:
     assert found.p > fixed.p
 
 
-def test_reliability_by_hand() -> None:
-    """Variance 2 of models, resamples that vary by .5, trainings by .25: .75, and .625."""
+def test_noise_by_hand() -> None:
+    """Variance 2 of models, resamples that vary by .5, trainings by .25: .25, and .375."""
     x = np.tile([-2.0, -1, 1, 2], 10) * math.sqrt(0.8)
     rng = np.random.default_rng(0)
     own = rng.normal(size=(40, 100))
@@ -150,18 +150,54 @@ def test_reliability_by_hand() -> None:
     # What all models share, however large, is no noise of a correlation.
     again: Floats = x[:, None] + math.sqrt(0.5) * own + 9 * rng.normal(size=100)
     of = residuals(x, rng.normal(size=40), np.zeros(40, dtype=np.intp))
-    noise = np.full(40, 0.25 / (1 - 1 / 40))
-    assert reliability(of, x, again, 0 * noise) == pytest.approx(0.75, abs=0.005)
-    assert reliability(of, x, again, noise) == pytest.approx(0.625, abs=0.005)
-    assert reliability(of, x, x[:, None] + 9 * (again - x[:, None]), noise) == 0
-    assert math.isnan(reliability(of, x, again[:, :49], noise))
+    trained = np.full(40, 0.25 / (1 - 1 / 40))
+    assert noise_shares(of, x, again, math.inf, 0 * trained) == pytest.approx((0.25, 0), abs=0.005)
+    assert noise_shares(of, x, again, math.inf, trained).reliability == pytest.approx(
+        0.625, abs=0.005
+    )
+    far = x[:, None] + 9 * (again - x[:, None])
+    assert noise_shares(of, x, far, math.inf, trained).reliability == 0
+    assert np.isnan(noise_shares(of, x, again[:, :49], math.inf, trained)).all()
+    assert np.isnan([NoiseShares().reliability, NoiseShares().stable]).all()
+
+
+@pytest.mark.parametrize("shared", [0.0, 0.5, 3.0])
+@pytest.mark.parametrize("reliability", [0.3, 0.5, 0.8, 1.0])
+@pytest.mark.parametrize(("parents", "conditions", "items"), [(4, 7, 400), (8, 12, 32)])
+def test_reliability_is_what_noise_proper_to_models_leaves(
+    parents: int, conditions: int, items: int, reliability: float, shared: float
+) -> None:
+    """True gaps of variance 1, of each item an error that follows two traits of the models
+    (``shared`` in variance) and one of each model for itself; the truth is taken from the latter.
+    Posts, and words that are fewer than the models.
+    """
+    rng = np.random.default_rng(0)
+    n, parent = parents * conditions, np.repeat(np.arange(parents), conditions)
+    own_variance, errors = (1 - reliability) / reliability, []
+    for _ in range(6):
+        traits: Floats = rng.normal(size=(n, 2)) * math.sqrt(shared / 2)
+        own: Floats = math.sqrt(own_variance * items) * rng.normal(size=(n, items))
+        moved: Floats = traits @ rng.normal(size=(2, items)) * math.sqrt(items) + own
+        of_items = rng.normal(size=n)[:, None] + moved + 5 * rng.normal(size=items)
+        draws = rng.multinomial(items, np.full(items, 1 / items), size=200) / items
+        y, again = of_items.mean(axis=1), of_items @ draws.T
+        of = residuals(y, y, parent)
+        truth = 1 - own_variance * (n - parents) / float(of.v @ of.v)
+        noise = noise_shares(of, y, again, items, np.zeros(n))
+        errors.append(noise.reliability - truth)
+        assert noise.stable <= noise.reliability
+    assert np.mean(errors) == pytest.approx(0, abs=0.06)
+    assert np.std(errors) < 0.12
 
 
 def test_the_noise_of_trainings_by_hand() -> None:
-    """Two settings; queries repeat a gap; a model without a second training has the mean noise."""
+    """Two settings; queries repeat a gap; a model without a second training has the mean noise.
+    Each is of a parent of its own, so that no training moves several.
+    """
     rows = make_rows(
         *(np.arange(9), [1, 1, 3, 5, 6, 2, 4, 7, 7]),
         model=[*"000001122"],
+        parent=[*"000001122"],
         setting=[*"aaabbaaaa"],
         training=[*"001010100"],
     )
@@ -171,16 +207,19 @@ def test_the_noise_of_trainings_by_hand() -> None:
     assert training_noise(once).tolist() == [0, 0, 0]
 
 
-def test_noise_of_trainings_is_kept_from_that_of_items() -> None:
-    """A training moves a gap by .8 standard deviations, test items all gaps by 2 and those of each
-    training by .6: the variance of a mean of two is .64 / 2, whatever items do.
+@pytest.mark.parametrize("shared", [0, 5])
+def test_noise_of_trainings_is_kept_from_that_of_items(shared: float) -> None:
+    """A training moves a gap by .8 standard deviations, and all models of a parent by ``shared``,
+    test items all gaps by 2 and those of each training by .6: the variance of a mean of two is
+    .64 / 2, whatever moves all models alike.
     """
     rng = np.random.default_rng(0)
     model, found = np.repeat(np.arange(30), 2), []
     for _ in range(60):
         y = 0.8 * rng.normal(size=60) + 0.6 * rng.normal(size=60)
+        y += np.repeat(shared * rng.normal(size=(2, 2)), 15, axis=0).ravel()
         again = y[:, None] + 0.6 * rng.normal(size=(60, 100)) + 2 * rng.normal(size=100)
-        rows = make_rows(y, y, model=model, training=np.tile([0, 1], 30))
+        rows = make_rows(y, y, model=model, parent=model // 15, training=np.tile([0, 1], 30))
         rows = rows._replace(y_resampled=Resampled.of(again))
         found.append(training_noise(rows).mean())
     assert np.mean(found) == pytest.approx(0.64 / 2, abs=0.04)

@@ -17,6 +17,7 @@ from analysis.declaration import Declaration
 from analysis.findings import Finding, correlation_table
 from analysis.foreign import Levels
 from analysis.naming import SLICE_COLUMNS
+from analysis.reliability import NoiseShares
 from analysis.sampling import Sampling
 from analysis.verdict import RULES, VERDICTS, judge
 
@@ -84,11 +85,11 @@ THESE = "these 5 conditions"
         ),
         # A ceiling of .8 asks |r_rm| to be below .24
         (
-            {"within": NARROW, "reliability_x": 0.8, "reliability_y": 0.8},
+            {"within": NARROW, "noise_x": NoiseShares(0.1, 0.1), "noise_y": NoiseShares(0.2, 0)},
             *("inconclusive", "", "such a study finds |r| from about"),
         ),
         (
-            {"within": NARROW, "reliability_x": 0.9, "reliability_y": 0.9},
+            {"within": NARROW, "noise_x": NoiseShares(0.1, 0), "noise_y": NoiseShares(0, 0.1)},
             *("negligible", "these conditions", "below 0.3 with noise allowed for"),
         ),
         # What is beyond chance is not negligible, however small
