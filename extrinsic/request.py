@@ -10,7 +10,7 @@ import pandas as pd
 
 from extrinsic.gap_table import gap_rows
 from extrinsic.gaps import Gaps
-from extrinsic.predictions import get_column, read_binary, read_positive
+from extrinsic.predictions import get_column, read_binary, read_groups, read_positive
 from extrinsic.ranking import RANKINGS
 from extrinsic.several import class_rows, classifier_rows
 from files import InputError
@@ -101,7 +101,7 @@ class Request:
 
     def _rename(self, table: pd.DataFrame, pred: str, score: str) -> pd.DataFrame:
         """The columns by the names ``gap_table`` knows; an empty group becomes a missing one."""
-        groups = get_column(table, self.group).astype("string")
+        groups = read_groups(table, self.group)
         names = [self.gold, pred]
         labels: Sequence[Counts | pd.Series]
         if self.multiclass:
@@ -113,6 +113,8 @@ class Request:
         found = pd.DataFrame(dict(zip(("label", "prediction"), labels, strict=True)))
         if score:
             found["score"] = get_column(table, score)
+        if "id" in table:
+            found["id"] = table["id"]
         return found.assign(group=groups.mask(groups == ""))
 
     def _choose(self, present: set[str]) -> Gaps:
