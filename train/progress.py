@@ -80,7 +80,7 @@ class SweepProgress:
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
         )
         hidden = is_quiet() or not self._console.is_terminal
         with Progress(*columns, console=self._console, transient=True, disable=hidden) as bar:
@@ -115,7 +115,7 @@ class SweepProgress:
         ending = f", about {duration(left)} left" if left else ""
         label = " ".join([f"[{self._done}/{total}]", *shown, outcome.status])
         line = f"{label}, {outcome.seconds:.1f} s{ending}"
-        self._console.print(line, markup=False, highlight=False)
+        self._console.print(line)
 
 
 def _varying(facts: Sequence[Facts]) -> list[str]:

@@ -75,9 +75,9 @@ def _parser() -> Parser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Open each file, measure, print or write."""
     given = _parser().parse_args(arguments)
-    from rich.console import Console
+    from files.terminal import open_console
 
-    console = Console()
+    console = open_console()
     if given.listing:
         from intrinsic.describe import print_metrics
 

@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train the models that the store lacks, measure, print or write."""
     given = _parser().parse_args(arguments)
-    from rich.console import Console
-
     from biasbridge.certifying import certify, check_certificate, compare
     from files.tables import read_table, write_csv
+    from files.terminal import open_console
 
     earlier = read_table(given.compare) if given.compare else None
     if earlier is not None:
@@ -37,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         config_dir=given.config_dir,
         out=sys.__stdout__ if shown else None,
     )
-    console = Console()
+    console = open_console()
     if given.export:
         with atomic_path(given.export) as work:
             write_csv(table, work)

@@ -12,22 +12,21 @@ from files.options import Parser
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print what the largest doses did, and with ``--out`` write every effect."""
     given = _parser().parse_args(arguments)
-    from rich.console import Console
-
     from analysis.declaration import Declaration
     from analysis.effects import effects
     from analysis.effects_table import print_effects, write_effects
     from analysis.results import read_tables
+    from files.terminal import open_console
 
     study = Declaration.of(given.results)
     found = effects(read_tables(given.results), study.utility)
     if not found:
         message = "nothing was modified, or no unmodified embedding is there"
         raise InputError(f"{given.results}: {message}")
-    console = Console(soft_wrap=True)
+    console = open_console(soft_wrap=True)
     if given.out:
         write_effects(found, study.confirmatory, given.out, console)
-        console.print(str(given.out), highlight=False)
+        console.print(str(given.out))
     else:
         print_effects(found, study.confirmatory, console)
     return 0

@@ -27,18 +27,17 @@ Measures: {", ".join(EVERY_MEASURE)}."""
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read predictions, print the table of measures and gaps, and write it where ``--csv`` says."""
     given = _parser().parse_args(arguments)
-    from rich.console import Console
-
     from extrinsic.gap_table import as_table
     from extrinsic.request import Request
     from extrinsic.show import print_rows
     from files.tables import read_table, write_csv
+    from files.terminal import open_console
 
     asked = vars(given).copy()
     path, out, page = (asked.pop(name) for name in ("predictions", "csv", "report"))
     request = Request(**asked | {"pred": given.pred or ["prediction"]})
     rows = request.find_rows(read_table(path))
-    print_rows(rows, Console())
+    print_rows(rows, open_console())
     if out:
         with atomic_path(out) as work:
             write_csv(as_table(rows).drop(columns="resampled"), work)

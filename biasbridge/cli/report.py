@@ -20,8 +20,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         page = [] if "--report" in words else ["--report", f"{Path(words[0]).stem}.html"]
         return gaps.main([*words, *page])
     given = _parser().parse_args(words)
-    from rich.console import Console
-
     from analysis.correlate import correlate_slices
     from analysis.declaration import Declaration
     from analysis.figures import draw_figures
@@ -30,6 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from analysis.results import read_tables
     from analysis.specification_curve import draw_curves
     from analysis.specifications import specification_curves
+    from files.terminal import open_console
 
     folder, study = given.results, Declaration.of(given.results)
     figures = (given.out.parent if given.out else folder) / "figures"
@@ -48,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             out=given.out,
         ),
         *draw_figures(
-            joined, figures, found=found, confirmatory=study.confirmatory, console=Console()
+            joined, figures, found=found, confirmatory=study.confirmatory, console=open_console()
         ),
         *draw_curves(curves, figures),
     ]:
