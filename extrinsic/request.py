@@ -54,6 +54,9 @@ class Request:
         ranked = {*self.measures} & {*RANKINGS}
         refused = {
             "--pred names no column; give one for each classifier": not self.pred,
+            f"--group {self.group}: groups are read from one column; give one": (
+                isinstance(self.group, list | tuple)
+            ),
             f"--pred {' '.join(twice)} is given twice; name each classifier once": twice,
             f"{len(self.score)} --score and {len(self.pred)} --pred; give a column of scores for"
             " each of the predictions": self.score and len(self.score) != len(self.pred),

@@ -9,6 +9,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from biasbridge.cli.options import CSV
 from files import atomic_path
 from files.options import Parser
 
@@ -106,8 +107,6 @@ def _parser() -> Parser:
     add("--seeds", type=int, metavar="N", help="worlds of each strength; default 8, of models 3")
     add("--config-dir", metavar="FOLDER", help="where intrinsic/METRIC.yaml of your own lies")
     add("--json", action="store_true", help="the rows as JSON in place of the table")
-    add(
-        "--export", type=Path, metavar="FILE", help="write the rows, with versions and keys, as CSV"
-    )
+    add("--export", type=CSV, metavar="FILE", help="write the rows, with versions and keys, as CSV")
     add("--compare", type=Path, metavar="FILE", help="show which numbers differ from such a file")
     return parser

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from analysis.naming import SESOI
-from biasbridge.cli.options import split_names
+from biasbridge.cli.options import CSV, split_names
 from files import InputError, atomic_path
 from files.options import Parser
 
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if args.out:
         with atomic_path(args.out) as path:
             write_csv(correlation_table(found, columns), path)
-        console.print(args.out, soft_wrap=True)
+        console.print(str(args.out), soft_wrap=True)
     return 0
 
 
@@ -96,5 +96,5 @@ def _parser() -> Parser:
         help=f"smallest correlation of interest: less is negligible (default {SESOI}, or what the"
         " results folder declares)",
     )
-    parser.add_argument("--out", default="", help="also write one row per slice to this CSV file")
+    parser.add_argument("--out", type=CSV, help="also write one row per slice to this CSV file")
     return parser

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from biasbridge.cli.options import CSV
 from files import InputError
 from files.options import Parser
 
@@ -36,5 +37,5 @@ def _parser() -> Parser:
     description = "How far each condition moved gaps, scores and how well the task is done."
     parser = Parser(prog="biasbridge effects", description=description)
     parser.add_argument("results", type=Path, help="a results folder, as a sweep writes it")
-    parser.add_argument("--out", type=Path, help="a table of all of them")
+    parser.add_argument("--out", type=CSV, help="write a table of all of them here, as CSV")
     return parser
