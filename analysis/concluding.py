@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
 from analysis.correlate import correlate_slices
 from analysis.crossed import crossed_table
 from analysis.declaration import DETAILS
@@ -30,12 +28,14 @@ from analysis.show_points import print_points
 from analysis.slices import without_repeats
 from analysis.summary import print_answer
 from files import InputError, atomic_path
+from files.terminal import open_console
 from files.verbosity import LOG
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
+    from rich.console import Console
 
     from analysis.declaration import Declaration
     from analysis.effects import Effect
@@ -51,7 +51,7 @@ def conclude(declared: Declaration, tables: Tables, folder: Path, console: Conso
     """
     confirmatory, utility = declared.confirmatory, declared.utility
     said = StringIO()
-    details = Console(file=said, width=100)
+    details = open_console(file=said, width=100)
     found: list[Finding] = []
     moved: list[Effect] = []
     joined = None

@@ -213,7 +213,7 @@ def _gap_line(gap: str, parts: Sequence[tuple[str, Finding]]) -> str:
 def print_lines(lines: Iterable[str], console: Console) -> None:
     """Print whole lines as they are."""
     for line in lines:
-        console.print(line, soft_wrap=True, highlight=False, markup=False)
+        console.print(line, soft_wrap=True)
 
 
 def word_lists(words: pd.DataFrame) -> list[str]:

@@ -66,7 +66,7 @@ def print_points(
     title = f"{of}{counted(int(done.sum()), 'point')}{stamp}"
     print_table(title, as_rows(columns), console, left={*LEFT, *OPTIONS}, blanks=1)
     print_lines(_notes(points, tables.extrinsic, cells, titles), console)
-    console.print(f"{done.sum()} of {len(points)} points done", highlight=False)
+    console.print(f"{done.sum()} of {len(points)} points done")
     failed = points[~done][:POINTS_SHOWN]
     if len(failed):
         rows = as_rows({name: texts(failed, name) for name in ("embedding", *names, "status")})

@@ -12,13 +12,13 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.table import Table
 
 import benchmarks
 from benchmarks.row import measure_apart
 from files import run_cli
 from files.options import Parser
+from files.terminal import open_console
 
 if TYPE_CHECKING:
     from benchmarks.row import Row
@@ -46,7 +46,7 @@ def main() -> None:
                 cost = measure_apart(name, number, Path(folder))
                 numbers = (cost[0], row.seconds, *cost[1:], row.megabytes)
                 table.add_row(row.what, *(f"{x:,.3g}" if isfinite(x) else "" for x in numbers))
-    Console().print(table)
+    open_console().print(table)
 
 
 if __name__ == "__main__":

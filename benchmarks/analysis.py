@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from rich.console import Console
 
 from analysis.results import Tables
 from analysis.study import Correlation
 from benchmarks.row import Row, Work
 from biasbridge import correlate
+from files.terminal import open_console
 
 POINTS, TERMS = 1_000, 50
 
@@ -81,13 +81,13 @@ def random_tables(measures: list[str], groups: list[str]) -> Tables:
 def study(folder: Path) -> Work:
     """All that is concluded from 1,000 points."""
     tables = random_tables(["precision", "recall", "f1"], ["f"])
-    return partial(Correlation().conclude, tables, folder, Console(quiet=True))
+    return partial(Correlation().conclude, tables, folder, open_console(quiet=True))
 
 
 def terms(folder: Path) -> Work:
     """The same with the recall gap of each of fifty identity terms: 1,200 slices."""
     tables = random_tables(["recall"], [f"t{i}" for i in range(TERMS)])
-    return partial(Correlation().conclude, tables, folder, Console(quiet=True))
+    return partial(Correlation().conclude, tables, folder, open_console(quiet=True))
 
 
 ROWS = [

@@ -12,16 +12,19 @@ import tempfile
 from functools import partial
 from pathlib import Path
 from statistics import mean
-
-from rich.console import Console
+from typing import TYPE_CHECKING
 
 from benchmarks.row import Row, Work
 from corpora.planted_occupations import Language, PlantedOccupations
 from files import run_cli
 from files.options import Parser
+from files.terminal import open_console
 from intrinsic.permutation import permutation_p
 from train.device import one_thread
 from train.tiny_model import Architecture, TinyModel
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 STRENGTHS = (-1.0, 0.0, 0.5, 1.0)
 ARCHITECTURES: tuple[Architecture, ...] = ("bert", "gpt2")
@@ -124,7 +127,7 @@ def main() -> None:
     parser.add_argument("--architecture", choices=ARCHITECTURES, default="bert", help="of these")
     parser.add_argument("--seed", type=int, default=0, help="of the first model")
     given = parser.parse_args(namespace=Arguments())
-    console = Console(width=250, highlight=False)
+    console = open_console(width=250)
     with one_thread():
         if given.unbiased:
             count_false_alarms(given.architecture, given.unbiased, given.seed, console)

@@ -369,11 +369,14 @@ def _listed(several: Sequence[Vectors]) -> dict[str, Vectors]:
 def _table(table: Predictions) -> pd.DataFrame:
     from pandas import DataFrame
 
-    from files.tables import read_table
+    from files.tables import read_table, require_unique_columns
 
-    if not isinstance(table, str | PathLike | DataFrame):
+    if isinstance(table, DataFrame):
+        require_unique_columns(table.columns, "the table")
+        return table
+    if not isinstance(table, str | PathLike):
         raise InputError(f"{type(table).__name__} is no table; give a pandas table, or a path")
-    return table if isinstance(table, DataFrame) else read_table(Path(table))
+    return read_table(Path(table))
 
 
 def _with_notes(table: pd.DataFrame, column: str) -> pd.DataFrame:

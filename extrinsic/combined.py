@@ -10,18 +10,17 @@ from math import nan
 
 import numpy as np
 
-from extrinsic.intervals import UNDEFINED, Estimate, combination, correlation_of, effective_size
+from extrinsic.intervals import UNDEFINED, Estimate, Floats, combination
 from extrinsic.sample import Figure, Sample, Side, both_reasons
-from extrinsic.spread import Block
 
 
 @dataclass(frozen=True)
 class Combined:
     """sum_k weight_k measure_k over ``samples``, all of the same items in the same order.
 
-    An item may count in several of them, so their measures go together: intervals are Zou and
-    Donner's (``extrinsic.intervals.combination``), whose correlation is that of how far each item
-    moves the measures. Undefined where the measure of one sample is.
+    An item may count in several of them, so their measures go together: intervals are Price and
+    Bonett's (``extrinsic.intervals.combination``), from how far each item moves the measures.
+    Undefined where the measure of one sample is.
     """
 
     samples: Sequence[Sample]
@@ -46,16 +45,26 @@ class Combined:
 
     def difference(self, measure: str, one: Side, other: Side) -> Estimate:
         """The sum for one side minus that for the other; undefined where either is."""
-        if self.figure(measure, one).reason or self.figure(measure, other).reason:
-            return UNDEFINED
-        return self._combine(measure, [one, other], [1, -1])
+        figures = [each.figure(measure, side) for each in self.samples for side in (one, other)]
+        return UNDEFINED if both_reasons(figures) else self._combine(measure, [one, other], [1, -1])
 
     def _combine(self, measure: str, sides: Sequence[Side], signs: Sequence[int]) -> Estimate:
         terms = [(each, side) for side in sides for each in self.samples]
         weights = [sign * weight for sign in signs for weight in self.weights]
         estimates = [sample.figure(measure, side).estimate for sample, side in terms]
-        together = correlation_of([sample.by_unit(measure, side) for sample, side in terms])
-        return combination(estimates, weights, together)
+        moved = [sample.by_unit(measure, side) for sample, side in terms]
+        return combination(estimates, weights, moved, self.level)
+
+    @property
+    def overlapping(self) -> bool:
+        """Whether groups may share items or units."""
+        return self.samples[0].overlapping
+
+    def by_unit(self, measure: str, side: Side) -> Floats:
+        """How far each unit moves the sum for one side, to first order, (units,)."""
+        moved = [sample.by_unit(measure, side) for sample in self.samples]
+        found: Floats = np.array(self.weights) @ np.array(moved)
+        return found
 
     def constant(self, measure: str, side: Side) -> float:
         """NaN: what calling all items the same reaches is known of one classifier and class."""
@@ -71,9 +80,3 @@ class Combined:
         lists = [each.resampled_difference(measure, one, other) for each in self.samples]
         values: list[float] = (np.array(self.weights) @ np.array(lists)).tolist()
         return values
-
-    def block(self, measure: str, groups: Sequence[str]) -> Block:
-        """What the largest difference between groups is made of."""
-        estimates = [self.figure(measure, Side(group)).estimate for group in groups]
-        sizes = [effective_size(each, self.level) for each in estimates]
-        return Block(np.array([each.value for each in estimates]), np.array(sizes))

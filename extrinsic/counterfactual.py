@@ -20,7 +20,7 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from extrinsic.gap_table import Row, sample_rows
+from extrinsic.gap_table import Row, make_block, sample_rows
 from extrinsic.gaps import CRITERIA, DEFAULT, Gaps
 from extrinsic.intervals import UNDEFINED, Estimate, Floats, quantile
 from extrinsic.predictions import get_column, read_sample
@@ -45,7 +45,7 @@ def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> list[Row]:
     ``unprivileged``), with the number of frames as support. Intervals are over frames.
     """
     held = predictions[get_column(predictions, "term") != ""]
-    by_term = held.assign(group=held["term"]).drop(columns="id", errors="ignore")
+    by_term = held.assign(group=held["term"]).drop(columns="resampled_by", errors="ignore")
     measures = tuple(name for name in gaps.measures if name not in CRITERIA)
     every = replace(gaps, measures=measures, compare=("rest",), groups=())
     terms = read_sample(by_term, every)
@@ -85,7 +85,7 @@ def find_equality_difference(terms: Sample, rate: str) -> Row:
 
 
 def _sum_differences(terms: Sample, rate: str, kept: Sequence[str], supports: Floats) -> Estimate:
-    block = terms.block(rate, kept)
+    block = make_block(terms, rate, kept)
     weights = supports / supports.sum()
     overall = float(weights @ block.seen)
     value = float(np.abs(block.seen - overall).sum())

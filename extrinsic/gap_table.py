@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from math import nan
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from extrinsic.gaps import CRITERIA, DEFAULT, Gaps, larger_is_better
+from extrinsic.intervals import correlation_of, effective_size
 from extrinsic.predictions import read_sample
 from extrinsic.ranking import BACKGROUND as AGAINST_ALL_OTHERS
 from extrinsic.sample import ALL, Figure, Sample, Side, both_reasons
-from extrinsic.spread import DIFFERENCE, RATIO, estimate_spread
+from extrinsic.spread import DIFFERENCE, RATIO, Block, estimate_spread
 
 if TYPE_CHECKING:
     from extrinsic.combined import Combined
@@ -63,9 +65,11 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> pd.DataFrame:
     intervals.
 
     ``predictions`` needs the columns ``label`` and ``prediction`` (0 or 1) and ``group``, and
-    ``score`` for AUCs; a row without a group counts in "all" and in the rest only. Folds of a
-    cross-validation are pooled. A gap is signed, in [-1, 1]: positive = worse for the unprivileged
-    group, 0 = equal. To be selected (predicted 1) counts as the better for a group.
+    ``score`` for AUCs; a row without a group counts in "all" and in the rest only. Rows of one
+    ``id``, where there is such a column, are one item that is in several groups: it counts once in
+    "all" and in the rest. Folds of a cross-validation are pooled. A gap is signed, in [-1, 1]:
+    positive = worse for the unprivileged group, 0 = equal. To be selected (predicted 1) counts as
+    the better for a group.
 
     One row per measure and group, "all" included (``kind`` "value"), then one per gap (``kind``
     "gap"), which has ``privileged`` ("rest": all other items) and ``unprivileged`` and no
@@ -87,16 +91,16 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> pd.DataFrame:
     "ratio", which know that a maximum was taken, ``extrinsic.spread``. They hold for the choice
     of test items, not of the training run. Where ``predictions`` has the column ``unit``, items of
     one unit (such as phrases that differ in one term) are taken as drawn together: groups are then
-    compared within units, as far as they share them.
+    compared within units, as far as they share them, as within items (``extrinsic.intervals``).
 
-    ``resampled`` holds, where ``predictions`` has the column ``id``, a gap over 200 resamples of
-    the items within groups: the same for all who predict the same items, in whatever order (see
-    ``extrinsic.resampling``). It is NaN where a resample lacks support, and empty for values, AUCs
-    and undefined gaps.
+    ``resampled`` holds, where ``predictions`` has the column ``resampled_by``, a gap over 200
+    resamples of the items within groups: the same for all who predict items of the same
+    ``resampled_by``, in whatever order (see ``extrinsic.resampling``). It is NaN where a resample
+    lacks support, and empty for values, AUCs and undefined gaps.
 
-    Raises ``InputError`` for a missing column, a value other than 0 and 1, a missing id, a
-    privileged or unprivileged group without rows, and another that ``gaps`` names and the column
-    does not know.
+    Raises ``InputError`` for a missing column, a value other than 0 and 1, a missing id, rows of
+    one id that differ or are of one group, a privileged or unprivileged group without rows, and
+    another that ``gaps`` names and the column does not know.
     """
     return as_table(gap_rows(predictions, gaps))
 
@@ -195,7 +199,7 @@ def _spreads_of(sample: Sample | Combined, name: str, gaps: Gaps) -> list[Row]:
     if min(map(len, kept.values())) < 2:
         why = lacking or "a difference needs two groups"
         return [Row(spread.kind, name, reason=why) for spread in (DIFFERENCE, RATIO)]
-    blocks = {measure: sample.block(measure, list(of)) for measure, of in kept.items()}
+    blocks = {measure: make_block(sample, measure, list(of)) for measure, of in kept.items()}
     left_out = f"left out: {lacking}" if lacking else ""
     rows = []
     for spread in (DIFFERENCE, RATIO):
@@ -208,6 +212,19 @@ def _spreads_of(sample: Sample | Combined, name: str, gaps: Gaps) -> list[Row]:
         ends = _furthest_apart(decisive, kept[decisive])
         rows.append(Row(spread.kind, name, **ends, **found._asdict(), reason=left_out))
     return rows
+
+
+def make_block(sample: Sample | Combined, measure: str, groups: Sequence[str]) -> Block:
+    """Return what the largest difference between groups is made of."""
+    sides = [Side(group) for group in groups]
+    estimates = [sample.figure(measure, side).estimate for side in sides]
+    correlation = None
+    if sample.overlapping:
+        moved = [sample.by_unit(measure, side) for side in sides]
+        correlation = correlation_of(estimates, moved, sample.level)
+    sizes = [effective_size(estimate, sample.level) for estimate in estimates]
+    values = [estimate.value for estimate in estimates]
+    return Block(np.array(values), np.array(sizes), correlation)
 
 
 def _furthest_apart(measure: str, figures: Mapping[str, Figure]) -> dict[str, Any]:

@@ -60,7 +60,7 @@ class Gaps(Fileless):
     groups: tuple[str, ...] = ()
 
     name: ClassVar[str] = "gaps"
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     seeded: ClassVar[bool] = False
     # Keyed where they say more than two groups and the usual measures, so that the results of those
     # who ask for no more keep their names

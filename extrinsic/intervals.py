@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-DISSENT = 4
+PSEUDO_ITEMS = 4
 
 
 class Estimate(NamedTuple):
@@ -91,34 +91,49 @@ def difference(a: Estimate, b: Estimate) -> Estimate:
 
 
 def combination(
-    estimates: Sequence[Estimate], coefficients: Sequence[float], correlation: Floats
+    estimates: Sequence[Estimate],
+    coefficients: Sequence[float],
+    influences: Sequence[Floats],
+    level: float,
 ) -> Estimate:
-    """sum c_i e_i of estimates that go together as ``correlation`` r (n, n) says, with the interval
-    of Zou and Donner (2008, MOVER), which is ``difference`` for (1, -1) and no correlation:
+    """Compute sum c_i e_i of m proportions that may share items, with Price and Bonett's (2004)
+    interval; of the difference of two that share none it is Agresti and Caffo's (2000).
 
-        low = sum c_i e_i - sqrt(sum_ij r_ij d_i d_j)    d_i = c_i (e_i - low_i), or
-                                                         c_i (high_i - e_i) where c_i < 0
+        sum c_i p_i -+ z sqrt(c' V c)    p, V: ``smoothed_moments`` of m; z as in ``quantile``
 
-    and high the other way round; but where r_ij says that two estimates move in the same direction
-    while d_i and d_j are of opposite ones, d_i d_j is the mean of what both moving down and both
-    moving up give: two estimates that are the same, and always move together, differ by nothing.
+    The interval is widened to hold the value and cut where the sum ends.
+    ``tests/extrinsic/test_paired_coverage.py`` simulates how often it holds the truth.
     """
     c = np.array(coefficients, dtype=np.float64)
-    values, lows, highs = np.array(estimates, dtype=np.float64).T
-    below, above = c * (values - lows), c * (highs - values)
-    against = np.sign(np.outer(c, c)) * correlation < 0
-    same = correlation > 0
-    both_ways = np.where(
-        same,
-        np.outer(below, below) + np.outer(above, above),
-        np.outer(below, above) + np.outer(above, below),
-    )
-    widths = []
-    for d in (np.where(c > 0, below, above), np.where(c > 0, above, below)):
-        products = np.where(against, both_ways / 2, np.outer(d, d))
-        widths.append(sqrt(max(float((correlation * products).sum()), 0.0)))
-    value = float(c @ values)
-    return Estimate(value, value - widths[0], value + widths[1])
+    smoothed, covariance = smoothed_moments(estimates, influences, level, len(estimates))
+    value = float(c @ np.array([estimate.value for estimate in estimates]))
+    middle, half = float(c @ smoothed), quantile(level) * sqrt(float(c @ covariance @ c))
+    low = max(middle - half, float(c[c < 0].sum()))
+    high = min(middle + half, float(c[c > 0].sum()))
+    return Estimate(value, min(low, value), max(high, value))
+
+
+def smoothed_moments(
+    estimates: Sequence[Estimate], influences: Sequence[Floats], level: float, compared: int
+) -> tuple[Floats, Floats]:
+    """Compute proportions (n,) and their covariance (n, n) as if each had been seen on
+    ``PSEUDO_ITEMS`` / m further items of its own, half of them successes; m: how many are
+    ``compared``. So no two are known to be the same, however many items they share.
+
+        p_i  = (n_i e_i + a) / N_i        N_i = n_i + 2 a, a = PSEUDO_ITEMS / (2 m)
+        V_ij = sum_u f_iu f_ju n_i n_j / (N_i N_j)
+        V_ii = the same + p_i (1 - p_i) / N_i - n_i e_i (1 - e_i) / N_i^2
+
+    n_i is the ``effective_size`` of the estimate, whose interval is of ``level``; f_iu, its
+    ``influences`` (n, units), how far unit u moves it, to first order.
+    """
+    values = np.array([estimate.value for estimate in estimates])
+    n = np.array([effective_size(estimate, level) for estimate in estimates])
+    total = n + PSEUDO_ITEMS / compared
+    smoothed = values + (0.5 - values) * (total - n) / total
+    moved = np.stack(list(influences)) * (n / total)[:, None]
+    added = smoothed * (1 - smoothed) / total - n * values * (1 - values) / total**2
+    return smoothed, moved @ moved.T + np.diag(added)
 
 
 def effective_size(found: Estimate, level: float) -> float:
@@ -133,19 +148,11 @@ def effective_size(found: Estimate, level: float) -> float:
     return quantile(level) ** 2 / u
 
 
-def correlation_of(influences: Sequence[Floats]) -> Floats:
-    """Correlations of estimates by what each unit moves them; 0 of one that nothing moves, 1 with
-    itself. Shape (n, n).
-
-    Estimates of n units that all agree may yet differ in about 3 / n of others: as if ``DISSENT``
-    further units had moved them independently, so that no difference is known for certain.
-    """
-    moved = np.stack(list(influences))
-    covariance = moved @ moved.T
-    spread = np.sqrt(np.diag(covariance))
-    units = float((moved != 0).any(axis=0).sum())
-    with np.errstate(invalid="ignore", divide="ignore"):
-        found = covariance / np.outer(spread, spread) * units / (units + DISSENT)
-    known: Floats = np.clip(np.nan_to_num(found), -1, 1)
-    np.fill_diagonal(known, 1.0)
-    return known
+def correlation_of(
+    estimates: Sequence[Estimate], influences: Sequence[Floats], level: float
+) -> Floats:
+    """Compute the correlations of proportions that are compared two by two, (n, n)."""
+    _, covariance = smoothed_moments(estimates, influences, level, 2)
+    errors = np.sqrt(np.diag(covariance))
+    correlation: Floats = covariance / np.outer(errors, errors)
+    return correlation

@@ -101,14 +101,13 @@ def constant_value(measure: str, cells: Counts) -> float:
     return float(np.nanmax(MEASURES[measure].values(same)))
 
 
-def from_base_rates(measure: str, one: Counts, other: Counts) -> float:
-    """The measure of one side minus that of the other if both had the recall and false positive
-    rate of both together: what their base rates alone would make. Cells (4,); NaN where there is no
-    such rate.
+def from_base_rates(measure: str, one: Counts, other: Counts, both: Counts) -> float:
+    """Compute the measure of one side minus that of the other if each had the recall and false
+    positive rate of ``both`` together: what their base rates alone would make. Cells (4,); NaN
+    where there is no such rate.
     """
-    every = one + other
     with np.errstate(invalid="ignore"):
-        rates = np.array([every[FP] / (every[TN] + every[FP]), every[TP] / (every[FN] + every[TP])])
+        rates = np.array([both[FP] / (both[TN] + both[FP]), both[TP] / (both[FN] + both[TP])])
 
         def expected(cells: Counts) -> float:
             of = np.array([cells[TN] + cells[FP], cells[FN] + cells[TP]])

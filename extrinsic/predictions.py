@@ -1,47 +1,85 @@
-"""A table of predictions as arrays, or what is wrong with it.
-
-Gaps of several embeddings share the posts they are measured on, so the choice of posts moves them
-together. Resamples that are the same for everybody who predicts the posts show that part of their
-noise: over embeddings, the covariance of their resampled gaps.
-"""
+"""A table of predictions as arrays, or what is wrong with it."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_list_like
 
 from extrinsic.ranking import RANKINGS
 from extrinsic.sample import ALL, REST, Sample
 from files import InputError, nearest
-from intrinsic.resampling import RESAMPLES, times_drawn
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from extrinsic.gaps import Gaps
     from extrinsic.intervals import Floats
     from extrinsic.measures import Counts
 
-BLOCK = 8192
+# A list of names as text, ['A', 'B']; [male] is a name
+LIST = re.compile(r"""\[\s*(['"]).*\1\s*\]""", re.DOTALL)
 WHOLE = re.compile(r"([+-]?\d+)\.0+")
 
 
 def read_sample(predictions: pd.DataFrame, gaps: Gaps) -> Sample:
-    """The predictions as arrays; those that ``gaps`` cannot be made of are refused."""
+    """Return the predictions as arrays; those that ``gaps`` cannot be made of are refused."""
     names = _group_names(predictions, gaps)
     present = {*names.dropna()}
     groups = list(dict.fromkeys((*gaps.named, *gaps.groups, *sorted(present))))
     groups += [name for name in _empty_categories(predictions) if name not in groups]
     # A missing group has code -1
-    code = pd.Categorical(names, categories=groups).codes.astype(np.int64)
-    cell = 2 * read_binary(predictions, "label") + read_binary(predictions, "prediction")
-    score = _read_scores(predictions) if {*gaps.measures} & {*RANKINGS} else None
-    unit = pd.factorize(predictions["unit"])[0] if "unit" in predictions else None
-    drawn = _resample(predictions, code, cell, len(groups))
-    return Sample(groups, code, cell, score, unit, drawn, gaps.level, gaps.least_support)
+    group_id = pd.Categorical(names, categories=groups).codes.astype(np.int64)
+    facts = {name: read_binary(predictions, name) for name in ("label", "prediction")}
+    if {*gaps.measures} & {*RANKINGS}:
+        facts["score"] = _read_scores(predictions)
+    if "unit" in predictions:
+        facts["unit"] = pd.factorize(predictions["unit"])[0]
+    item, first = _read_items(predictions, facts, names)
+    facts = {name: values[first] for name, values in facts.items()}
+    keys = predictions.get("resampled_by")
+    return Sample(
+        groups,
+        member=item[group_id >= 0],
+        group_id=group_id[group_id >= 0],
+        cell=2 * facts["label"] + facts["prediction"],
+        score=facts.get("score"),
+        unit=facts.get("unit"),
+        resampled_by=None if keys is None else keys.iloc[first].astype(str).tolist(),
+        level=gaps.level,
+        least=gaps.least_support,
+    )
+
+
+def _read_items(
+    predictions: pd.DataFrame, facts: Mapping[str, NDArray[Any]], groups: pd.Series[str]
+) -> tuple[Counts, Counts]:
+    """Return the item of each row, (rows,), and the first row of each item, (items,): rows of one
+    ``id`` are one item in several groups. ``facts``: what an item has one of.
+    """
+    rows = np.arange(len(predictions))
+    if "id" not in predictions:
+        return rows, rows
+    ids = predictions["id"].astype("string")
+    if missing := int(ids.isna().sum()):
+        raise InputError(f"{missing} of {len(ids)} rows have no id; give each, or drop the column")
+    item = pd.factorize(ids)[0]
+    first = np.unique(item, return_index=True)[1]
+    remedy = "give each item an id of its own, or drop the column"
+    for name, values in facts.items():
+        if len(wrong := np.flatnonzero(values != values[first][item])):
+            raise InputError(f"the rows of id {ids.iloc[wrong[0]]!r} differ in {name}; {remedy}")
+    twice = np.flatnonzero(pd.DataFrame({"item": item, "group": groups.to_numpy()}).duplicated())
+    if len(twice):
+        name = groups.iloc[twice[0]]
+        where = "without a group" if name is pd.NA else f"in group {name!r}"
+        raise InputError(f"id {ids.iloc[twice[0]]!r} stands twice {where}; {remedy}")
+    return item, first
 
 
 def read_binary(table: pd.DataFrame, column: str, remedy: str = "") -> Counts:
@@ -121,8 +159,24 @@ def get_column(table: pd.DataFrame, column: str) -> pd.Series:
     return table[column]
 
 
+def read_groups(table: pd.DataFrame, column: str) -> pd.Series[str]:
+    """Return a column of groups as text; ``InputError`` for cells that are lists of groups."""
+    cells = get_column(table, column)
+    try:
+        names: Iterable[object] = cells.unique()
+    except TypeError:  # lists cannot be hashed
+        names = cells
+    for name in names:
+        if is_list_like(name) or LIST.fullmatch(str(name)):
+            raise InputError(
+                f"column {column!r} holds lists, such as {str(name)!r}; give a row for each group"
+                " of an item, and what names the item in a column id"
+            )
+    return cells.astype("string")
+
+
 def _group_names(predictions: pd.DataFrame, gaps: Gaps) -> pd.Series[str]:
-    names = get_column(predictions, "group").astype("string")
+    names = read_groups(predictions, "group")
     present = sorted(names.dropna().unique())
     taken = {ALL: "the rows over all items"}
     if "rest" in gaps.compare:
@@ -144,34 +198,3 @@ def _empty_categories(predictions: pd.DataFrame) -> list[str]:
     """Groups that the column knows of, whether or not an item is of them."""
     kind = predictions["group"].dtype
     return sorted(map(str, kind.categories)) if isinstance(kind, pd.CategoricalDtype) else []
-
-
-def _resample(predictions: pd.DataFrame, code: Counts, cell: Counts, n: int) -> Counts | None:
-    """The cells of each group, and of the items without one, over the resamples, (n + 1, 200, 4);
-    None without ids.
-    """
-    if "id" not in predictions:
-        return None
-    ids = predictions["id"].astype("string")
-    if missing := int(ids.isna().sum()):
-        raise InputError(f"{missing} of {len(ids)} rows have no id; give each, or drop the column")
-    place = np.where(code < 0, n, code)
-    counts = resample_counts(ids.tolist(), 4 * place + cell, 4 * (n + 1))
-    return counts.reshape(-1, n + 1, 4).swapaxes(0, 1)
-
-
-def resample_counts(ids: Sequence[str], kinds: Counts, n_kinds: int) -> Counts:
-    """How many items of each kind (0, 1, ..., ``n_kinds`` - 1) each resample holds: (200, n_kinds).
-
-    The Poisson bootstrap (Hanley and MacGibbon, 2006): how often an item is drawn into a resample
-    is Poisson(1), and a function of its id alone, so that neither the other items nor their order
-    change it. Kinds are resampled independently; items of one id go together.
-    """
-    counts = np.zeros((RESAMPLES, n_kinds), dtype=np.int64)
-    of_kind = np.eye(n_kinds, dtype=np.float32)
-    for start in range(0, len(ids), BLOCK):
-        here = slice(start, start + BLOCK)
-        # Exact: whole numbers far below 2^24
-        drawn = times_drawn(ids[here]).astype(np.float32)
-        counts += (drawn.T @ of_kind[kinds[here]]).astype(np.int64)
-    return counts

@@ -10,7 +10,7 @@ import pandas as pd
 
 from extrinsic.gap_table import gap_rows
 from extrinsic.gaps import Gaps
-from extrinsic.predictions import get_column, read_binary, read_positive
+from extrinsic.predictions import get_column, read_binary, read_groups, read_positive
 from extrinsic.ranking import RANKINGS
 from extrinsic.several import class_rows, classifier_rows
 from files import InputError
@@ -54,6 +54,9 @@ class Request:
         ranked = {*self.measures} & {*RANKINGS}
         refused = {
             "--pred names no column; give one for each classifier": not self.pred,
+            f"--group {self.group}: groups are read from one column; give one": (
+                isinstance(self.group, list | tuple)
+            ),
             f"--pred {' '.join(twice)} is given twice; name each classifier once": twice,
             f"{len(self.score)} --score and {len(self.pred)} --pred; give a column of scores for"
             " each of the predictions": self.score and len(self.score) != len(self.pred),
@@ -101,7 +104,7 @@ class Request:
 
     def _rename(self, table: pd.DataFrame, pred: str, score: str) -> pd.DataFrame:
         """The columns by the names ``gap_table`` knows; an empty group becomes a missing one."""
-        groups = get_column(table, self.group).astype("string")
+        groups = read_groups(table, self.group)
         names = [self.gold, pred]
         labels: Sequence[Counts | pd.Series]
         if self.multiclass:
@@ -113,6 +116,8 @@ class Request:
         found = pd.DataFrame(dict(zip(("label", "prediction"), labels, strict=True)))
         if score:
             found["score"] = get_column(table, score)
+        if "id" in table:
+            found["id"] = table["id"]
         return found.assign(group=groups.mask(groups == ""))
 
     def _choose(self, present: set[str]) -> Gaps:

@@ -18,13 +18,11 @@ from extrinsic.intervals import (
     Estimate,
     Floats,
     combination,
-    correlation_of,
     difference,
-    effective_size,
 )
 from extrinsic.measures import MEASURES, Counts, constant_value, from_base_rates
 from extrinsic.ranking import RANKINGS, area, placements
-from extrinsic.spread import Block
+from extrinsic.resampling import resample_counts
 
 Mask = NDArray[np.bool_]
 TINY = 1e-300
@@ -54,35 +52,45 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True)
 class Sample:
-    """Items by group (``code`` counts in ``groups``, -1: of none), by ``cell`` (2 label +
-    prediction), by ``score`` where measures need it, and by the ``unit`` that they were drawn with
-    where they were not drawn one by one. ``drawn``: the cells of each group and of the items
-    without one, over resamples, (groups + 1, 200, 4). Intervals are of ``level``; below ``least``
-    items a measure is undefined.
+    """Items by ``cell`` (2 label + prediction), by ``score`` where measures need it, and by the
+    ``unit`` that they were drawn with where they were not drawn one by one.
+
+    Groups are sets of items: ``member`` and ``group_id`` (memberships,) say which item is in which
+    of ``groups``; an item may be in several, or in none. ``resampled_by``: what says how often
+    each item is drawn (``extrinsic.resampling``). Intervals are of ``level``; below ``least`` items
+    a measure is undefined.
     """
 
     groups: Sequence[str]
-    code: Counts
+    member: Counts
+    group_id: Counts
     cell: Counts
     score: Floats | None = None
     unit: Counts | None = None
-    drawn: Counts | None = None
+    resampled_by: Sequence[str] | None = None
     level: float = 0.95
     least: int = 0
 
     @cached_property
     def counts(self) -> Counts:
-        """The cells of each group and of the items without one, (groups + 1, 4)."""
-        n = len(self.groups)
-        place = np.where(self.code < 0, n, self.code)
-        return np.bincount(4 * place + self.cell, minlength=4 * (n + 1)).reshape(-1, 4)
+        """The cells of each group, then of all items, (groups + 1, 4)."""
+        n = 4 * (len(self.groups) + 1)
+        return np.bincount(self.kinds, minlength=n).reshape(-1, 4)
+
+    @property
+    def kinds(self) -> Counts:
+        """Group and cell, 4 group + cell, of each membership, then of each item, as of one more
+        group, (memberships + items,).
+        """
+        own = 4 * self.group_id + self.cell[self.member]
+        return np.concatenate([own, 4 * len(self.groups) + self.cell])
 
     def cells(self, side: Side) -> Counts:
         """The cells of a side, (4,)."""
         return self._of(self.counts, side)
 
     def _of(self, counts: Counts, side: Side) -> Counts:
-        whole: Counts = counts.sum(axis=0)
+        whole: Counts = counts[-1]
         if side.group == ALL:
             return whole
         own: Counts = counts[self._number[side.group]]
@@ -94,9 +102,9 @@ class Sample:
 
     def mask(self, side: Side) -> Mask:
         """Which items are of a side, (items,)."""
-        if side.group == ALL:
-            return np.ones(len(self.code), dtype=bool)
-        own: Mask = self.code == self._number[side.group]
+        own: Mask = np.full(len(self.cell), side.group == ALL)
+        if side.group != ALL:
+            own[self.member[self.group_id == self._number[side.group]]] = True
         return ~own if side.rest else own
 
     def figure(self, measure: str, side: Side) -> Figure:
@@ -162,13 +170,9 @@ class Sample:
         return found
 
     def by_unit(self, measure: str, side: Side) -> Floats:
-        """The influences summed over units, (units,)."""
-        return np.bincount(self.units, self.influences(measure, side)).astype(np.float64)
-
-    @cached_property
-    def units(self) -> Counts:
-        """The unit of each item, (items,)."""
-        return np.arange(len(self.cell)) if self.unit is None else self.unit
+        """Return the influences summed over units, (units,), where each item is one over none."""
+        moved = self.influences(measure, side)
+        return moved if self.unit is None else np.bincount(self.unit, moved)
 
     def _effect(self, measure: str, side: Side) -> float:
         """How many times the variance is that of items drawn one by one; at least 1."""
@@ -177,21 +181,29 @@ class Sample:
         alone, together = self.influences(measure, side), self.by_unit(measure, side)
         return max(1.0, float((together**2).sum()) / max(float((alone**2).sum()), TINY))
 
-    def correlation(self, measure: str, sides: Sequence[Side]) -> Floats:
-        """How a measure of several sides goes together, as far as they share units, (n, n)."""
-        if self.unit is None:
-            return np.eye(len(sides))
-        return correlation_of([self.by_unit(measure, side) for side in sides])
+    @cached_property
+    def overlapping(self) -> bool:
+        """Whether groups may share items or units."""
+        return self.unit is not None or len(np.unique(self.member)) < len(self.member)
 
     def difference(self, measure: str, one: Side, other: Side) -> Estimate:
         """The measure of one side minus that of the other; undefined where either is."""
         a, b = (self.figure(measure, side) for side in (one, other))
         if a.reason or b.reason:
             return UNDEFINED
-        if self.unit is None:
-            return difference(a.estimate, b.estimate)
-        together = self.correlation(measure, [one, other])
-        return combination([a.estimate, b.estimate], [1, -1], together)
+        if self.overlapping:
+            moved = [self.by_unit(measure, side) for side in (one, other)]
+            if np.any(moved[0] * moved[1]):
+                return combination([a.estimate, b.estimate], [1, -1], moved, self.level)
+        return difference(a.estimate, b.estimate)
+
+    @cached_property
+    def _drawn(self) -> Counts:
+        """The cells of each group, then of all items, over resamples, (groups + 1, 200, 4)."""
+        assert self.resampled_by is not None
+        keys = [self.resampled_by[item] for item in self.member.tolist()] + [*self.resampled_by]
+        counts = resample_counts(keys, self.kinds, 4 * (len(self.groups) + 1))
+        return counts.reshape(len(counts), -1, 4).swapaxes(0, 1)
 
     def constant(self, measure: str, side: Side) -> float:
         """See ``extrinsic.measures.constant_value``; .5 of an AUC."""
@@ -201,24 +213,18 @@ class Sample:
         """See ``extrinsic.measures.from_base_rates``; NaN of an AUC."""
         if measure not in MEASURES:
             return nan
-        return from_base_rates(measure, self.cells(one), self.cells(other))
+        both = self.cells(one) + self.cells(other)
+        if self.overlapping:
+            both = np.bincount(self.cell[self.mask(one) | self.mask(other)], minlength=4)
+        return from_base_rates(measure, self.cells(one), self.cells(other), both)
 
     def resampled_difference(self, measure: str, one: Side, other: Side) -> list[float]:
         """The same over the resamples; empty for an AUC, and where there are none."""
-        if self.drawn is None or measure in RANKINGS:
+        if self.resampled_by is None or measure in RANKINGS:
             return []
-        a, b = (MEASURES[measure].values(self._of(self.drawn, side)) for side in (one, other))
+        a, b = (MEASURES[measure].values(self._of(self._drawn, side)) for side in (one, other))
         values: list[float] = (a - b).tolist()
         return values
-
-    def block(self, measure: str, groups: Sequence[str]) -> Block:
-        """What the largest difference between groups is made of."""
-        estimates = [self.figure(measure, Side(group)).estimate for group in groups]
-        return Block(
-            np.array([each.value for each in estimates]),
-            np.array([effective_size(each, self.level) for each in estimates]),
-            None if self.unit is None else self.correlation(measure, list(map(Side, groups))),
-        )
 
 
 def both_reasons(figures: Sequence[Figure]) -> str:

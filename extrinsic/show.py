@@ -8,14 +8,16 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from extrinsic.sample import ALL, REST
 from files.printable import printable
+from files.terminal import open_console
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from extrinsic.gap_table import Row
 
 SHOWN = 20  # groups of a table, classifiers and classes: more than fills a screen
@@ -34,10 +36,10 @@ def print_rows(rows: Sequence[Row], console: Console) -> None:
         if title := ", ".join(filter(None, of)):
             console.print(Text(f"\n{printable(title)}", style="bold"))
         for table in _tables(block):
-            Console(width=max(console.width, 160), file=console.file).print(table)
+            open_console(width=max(console.width, 160), file=console.file).print(table)
         _print_reasons(block, console)
     if len(blocks) > SHOWN:
-        console.print(f"and {len(blocks) - SHOWN} more: --csv OUT writes all", highlight=False)
+        console.print(f"and {len(blocks) - SHOWN} more: --csv OUT writes all")
 
 
 def _tables(rows: Sequence[Row]) -> list[Table]:
@@ -147,7 +149,7 @@ def _print_reasons(rows: Iterable[Row], console: Console) -> None:
         console.print(Text(f"-: {printable(reason)}"))
     if len(reasons) > REASONS:
         more = len(reasons) - REASONS
-        console.print(f"and {more:,} more reasons: --csv OUT writes all", highlight=False)
+        console.print(f"and {more:,} more reasons: --csv OUT writes all")
 
 
 def name_measure(measure: str) -> str:

@@ -7,11 +7,11 @@ import os
 import re
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from files.errors import InputError
+from files.errors import InputError, nearest
 
 WORK = re.compile(r"\..+-[0-9a-f]{12}(\.\w+)*")
 
@@ -43,6 +43,27 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
         raise
     finally:
         _erase(work)
+
+
+def require_output(target: str | Path, endings: Sequence[str]) -> Path:
+    """Return the path ``target``; raise ``InputError`` where no file can be written there, and for
+    a name that ends in none of ``endings``, as the format does that is written.
+    """
+    target = Path(target)
+    if target.suffix not in endings:
+        name = f"the name must end in {', '.join(filter(None, endings))}"
+        raise InputError(f"cannot write {target}: {name}{nearest(target.suffix, endings)}")
+    try:
+        if target.exists() and not target.is_file():
+            kind = "a folder" if target.is_dir() else "a pipe or device"
+            raise InputError(f"cannot write {target}: it is {kind}; give the name of a file")
+        folder = next(parent for parent in target.absolute().parents if parent.exists())
+    except OSError as error:
+        raise InputError(f"cannot write {target}: {error.strerror}; give another name") from None
+    if not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
+        reason = f"{folder} is no folder that can be written"
+        raise InputError(f"cannot write {target}: {reason}; choose another")
+    return target
 
 
 def require_new(

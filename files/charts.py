@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from files.atomic import atomic_path
-from files.errors import InputError, nearest
+from files.atomic import atomic_path, require_output
+from files.printable import printable
 
 if TYPE_CHECKING:
     import altair as alt
@@ -15,31 +15,38 @@ if TYPE_CHECKING:
 FORMATS = (".svg", ".png", ".pdf", ".html")
 
 
-def require_format(path: Path) -> Path:
-    """``path``, where its name ends in one of ``FORMATS``; else raises ``InputError``."""
-    if path.suffix not in FORMATS:
-        raise InputError(
-            f"cannot draw to {path}: the name must end in {', '.join(FORMATS)}"
-            f"{nearest(path.suffix, FORMATS)}"
-        )
-    return path
-
-
 def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
     """Write the chart as ``.svg``, ``.png`` (two pixels to the point), ``.pdf`` or self-contained
     ``.html``; the whole file or none.
     """
-    path = require_format(Path(path))
+    path = require_output(path, FORMATS)
     return save_charts(chart, path.with_suffix(""), [path.suffix])[0]
+
+
+def make_spec(chart: alt.TopLevelMixin) -> Any:
+    """Return the chart as Vega-Lite, with control characters as escapes: an SVG with one of them is
+    no XML, by which what draws it ends the process.
+    """
+    import altair as alt
+
+    with alt.data_transformers.enable("default", max_rows=None):
+        return _escape(chart.to_dict())
+
+
+def _escape(node: Any) -> Any:
+    """Escape the control characters of all texts, but for line ends."""
+    if isinstance(node, dict):
+        return {_escape(name): _escape(value) for name, value in node.items()}
+    if isinstance(node, list):
+        return [_escape(value) for value in node]
+    return "\n".join(map(printable, node.split("\n"))) if isinstance(node, str) else node
 
 
 def save_charts(chart: alt.TopLevelMixin, stem: Path, suffixes: Sequence[str]) -> list[Path]:
     """Write the chart in several formats, drawn once: the others are made from the SVG."""
-    import altair as alt  # with what it draws by: slow to import
-    import vl_convert
+    import vl_convert  # slow to import
 
-    with alt.data_transformers.enable("default", max_rows=None):
-        spec = chart.to_dict()
+    spec = make_spec(chart)
     svg = vl_convert.vegalite_to_svg(spec)
     written = []
     for suffix in suffixes:

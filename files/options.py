@@ -3,15 +3,45 @@
 from __future__ import annotations
 
 import argparse
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from files.errors import InputError
 
 
+class StoreOnce(argparse.Action):
+    """Stores the value of an option, and refuses a second one, which would hide the first."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Store the value."""
+        assert isinstance(parser, Parser)
+        if option_string and self.dest in parser.stored:
+            parser.error(f"{option_string} is given twice; give it once")
+        parser.stored.add(self.dest)
+        setattr(namespace, self.dest, values)
+
+
 class Parser(argparse.ArgumentParser):
     """An ``ArgumentParser`` that raises ``InputError`` where others print their usage and exit, and
-    whose help has no marks of a docstring.
+    for an option given twice; its help has no marks of a docstring.
     """
+
+    stored: set[str]
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        for name in (None, "store"):
+            self.register("action", name, StoreOnce)
+
+    def parse_known_args(self, *arguments: Any, **options: Any) -> Any:
+        """Parse the arguments, none of which has been stored before."""
+        self.stored = set()
+        return super().parse_known_args(*arguments, **options)
 
     def format_help(self) -> str:
         """What ``--help`` prints."""

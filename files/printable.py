@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
-# Control characters, line and paragraph separators, overrides of text direction, half surrogates.
-CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# Control characters, line and paragraph separators, overrides of text direction, half surrogates,
+# and what is no character
+CONTROL = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
 
 
 def printable(text: str) -> str:

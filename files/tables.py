@@ -99,6 +99,13 @@ def require_columns(table: pd.DataFrame, names: Iterable[str], what: str) -> Non
             raise InputError(f"{what} has no column {name!r}{nearest(name, columns)}; {has}")
 
 
+def require_unique_columns(names: Iterable[object], what: str) -> None:
+    """Raise ``InputError`` for names that stand in ``names`` more than once."""
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        repeated = ", ".join(sorted(map(repr, twice)))
+        raise InputError(f"{what} names {repeated} more than once; rename one")
+
+
 def _read_parquet(path: Path) -> pd.DataFrame:
     with open_plain(path) as raw:
         try:
@@ -169,9 +176,7 @@ def _header(path: Path, names: list[str]) -> list[str]:
     if len(names) > MOST_COLUMNS:
         many = f"the header has {len(names):,} columns, allowed are {MOST_COLUMNS:,}"
         raise InputError(f"{path}: {many}; keep those that are used")
-    if twice := sorted(name for name, count in Counter(names).items() if count > 1):
-        repeated = ", ".join(map(repr, twice))
-        raise InputError(f"{path}: the header names {repeated} more than once; rename one")
+    require_unique_columns(names, f"{path}: the header")
     return names
 
 

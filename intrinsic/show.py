@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from files.terminal import open_console
 from intrinsic.audit import as_row, rank_correlations, ranks
 from intrinsic.likelihood.every import MODEL_METRICS
 from intrinsic.metrics.every import METRICS
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from intrinsic.audit import Audited
     from intrinsic.score import Score
 
@@ -59,7 +61,7 @@ def print_summary(audited: Sequence[Audited], console: Console) -> None:
         said = one.certificate.partition(":")[0] if score.metric != shown else ""
         table.add_row(*cells, *[said] * certified)
         shown = score.metric
-    Console(width=max(console.width, 120), file=console.file).print(table)
+    open_console(width=max(console.width, 120), file=console.file).print(table)
     if without := len(audited) - len(known):
         of_models = all(one.score.metric in MODEL_METRICS for one in audited)
         total = f"{without} of {len(audited)} scores have no value"

@@ -258,6 +258,7 @@ def test_levels_are_those_of_the_command() -> None:
 
 
 SEVEN: Any = 7
+TWICE = pd.DataFrame([[0, 1, 2]], columns=["x", "x", "y"])
 REFUSED: list[tuple[str, Callable[[], object]]] = [
     *(
         (message, partial(audit, vectors, ROLES))
@@ -288,6 +289,8 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("int is no table; give a pandas table, or a path", partial(gaps, SEVEN)),
     ("NoneType is no table", partial(gaps, None)),  # type: ignore[arg-type]
     ("int is no table", partial(correlate, SEVEN, "x", "y")),
+    ("the table names 'x' more than once; rename one", partial(gaps, TWICE)),
+    ("the table names 'x' more than once; rename one", partial(correlate, TWICE, "x", "y")),
     ("until x: give QUERY=VALUE", partial(debias, BY_WORD, ROLES, until="x")),
     ("until nan: give QUERY=VALUE", partial(debias, BY_WORD, ROLES, until=float("nan"))),
     ("no such file: nowhere/points.parquet", partial(read_results, "nowhere")),
@@ -400,12 +403,28 @@ def test_gaps_of_labels_of_any_names() -> None:
         ({"multiclass": True, "pred": ["prediction", "label"]}, "measures one classifier"),
         ({"pred": ["prediction", "label"], "score": "label"}, "1 --score and 2 --pred"),
         ({"measures": "auc"}, "needs scores"),
+        ({"group": ["group", "label"]}, "groups are read from one column; give one"),
     ],
 )
-def test_what_the_command_refuses_is_refused(options: dict[str, str], message: str) -> None:
+def test_what_the_command_refuses_is_refused(options: dict[str, Any], message: str) -> None:
     said = pd.DataFrame({"label": [0, 1] * 9, "prediction": 1, "group": ["men", "women", "x"] * 6})
     with pytest.raises(InputError, match=message):
-        gaps(said, **options)  # type: ignore[arg-type]
+        gaps(said, **options)
+
+
+@pytest.mark.parametrize(
+    "cell", [["a", "b"], ("a",), {"a"}, np.array(["a", "b"]), "['a', 'b']", '["a"]', "['a' 'b']"]
+)
+def test_cells_that_are_lists_of_groups_are_refused(cell: object) -> None:
+    said = pd.DataFrame({"label": [0, 1] * 9, "prediction": 1, "group": ["a", "b", cell] * 6})
+    with pytest.raises(InputError, match="column 'group' holds lists, such as "):
+        gaps(said)
+
+
+@pytest.mark.parametrize("name", ["[male]", "[a, b]", "['tis]", "it's [a 'b']", "[]"])
+def test_a_name_in_brackets_is_a_name(name: str) -> None:
+    said = pd.DataFrame({"label": [0, 1] * 9, "prediction": 1, "group": ["a", "b", name] * 6})
+    assert name in set(gaps(said, least_support=0)["group"])
 
 
 def test_a_comma_in_the_name_of_a_group_parts_nothing() -> None:

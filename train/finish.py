@@ -106,7 +106,7 @@ def unmoved_points(tables: Tables) -> list[str]:
 
 def _print(lines: Iterable[str], console: Console) -> None:
     for line in lines:
-        console.print(line, soft_wrap=True, highlight=False, markup=False)
+        console.print(line, soft_wrap=True)
 
 
 def _kept(results: Path) -> set[Path]:

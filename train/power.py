@@ -67,7 +67,6 @@ def print_power(
         " conditions on. exclude: r = 0 is called negligible (ladder). Costs are of this plan's"
         f" stages one after another. {planner.studies} simulated studies each.",
         soft_wrap=True,
-        highlight=False,
     )
 
 

@@ -91,7 +91,7 @@ class SweepProgress:
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
         )
         hidden = is_quiet() or not self._console.is_terminal
         with Progress(*columns, console=self._console, transient=True, disable=hidden) as bar:
@@ -124,7 +124,7 @@ class SweepProgress:
         shown = [str(facts[name]) for name in self._shown if facts.get(name, "") != ""]
         label = " ".join([f"[{self._done}/{total}]", *shown, outcome.status])
         line = f"{label}, {outcome.seconds:.1f} s{self._left()}"
-        self._console.print(line, markup=False, highlight=False)
+        self._console.print(line)
 
 
 def _varying(facts: Sequence[Facts]) -> list[str]:

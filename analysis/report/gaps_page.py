@@ -19,6 +19,8 @@ from analysis.naming import capital, measure_title
 from analysis.report.frame import build_page, fill
 from analysis.show import short
 from files import atomic_path
+from files.charts import make_spec
+from files.tables import without_control
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,7 +61,7 @@ def write_gaps_page(
     A section for each classifier and class; ``title``: what was predicted; ``label``: what an item
     of label 1 is called.
     """
-    blocks = _blocks(table)
+    blocks = _blocks(without_control(table))
     answers, sections = [], []
     for name, block in blocks.items():
         heading = f"<h3>{html.escape(name)}</h3>" if name else ""
@@ -243,7 +245,7 @@ def _section(name: str, block: pd.DataFrame) -> str:
 
 
 def _figure(measure: str, panel: alt.LayerChart, block: pd.DataFrame) -> str:
-    spec = panel.configure(**CONFIG).to_dict()
+    spec = make_spec(panel.configure(**CONFIG))
     data = base64.b64encode(vl_convert.vegalite_to_svg(spec).encode()).decode()
     rows = block[(block["kind"] == "value") & (block["measure"] == measure)]
     shown = rows.head(MOST_GROUPS).to_dict("records")

@@ -19,25 +19,25 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read posts, tag them, and print the counts and the precision of the tags."""
     given = _parser().parse_args(arguments)
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     from extrinsic.agreement import TAGS, count_tags, precision
     from files.tables import read_table
+    from files.terminal import open_console
 
     counts = count_tags(read_table(given.posts), given.text, given.group, given.query)
     found = [precision(counts, *each) for each in _name_annotations(given, counts)]
     shown = Table("annotation", *TAGS, title="posts by tag", title_justify="left")
     for annotation, row in zip(counts.index, counts.to_numpy().tolist(), strict=True):
         shown.add_row(Text(printable(str(annotation))), *map(str, row))
-    console = Console()
+    console = open_console()
     console.print(shown)
     for one in found:
         share = f"{one.value:.2f} [{one.low:.2f}, {one.high:.2f}]" if one.tagged else "undefined"
         about = f"annotated {printable(one.annotation)}: precision {share}"
         line = f"tagged {one.tag}: {one.agree} of {one.tagged} {about}"
-        console.print(line, soft_wrap=True, markup=False)
+        console.print(line, soft_wrap=True)
     return 0
 
 

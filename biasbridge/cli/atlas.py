@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from files import InputError, atomic_path
+from files.atomic import require_output
 from files.options import Parser
 
 
@@ -19,10 +20,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from studies.atlas.page import forest, page, table
     from studies.atlas.protocol import read_atlas
 
+    out = given.out or given.folder
+    require_output(out / "README.md", [".md"])
     readings = read_atlas(given.folder)
     if not any(each.read for each in readings):
         raise InputError("no table is at hand; set BIASBRIDGE_DATA to the folder that holds them")
-    out = given.out or given.folder
     with atomic_path(out / "README.md") as path:
         path.write_text(page(readings), encoding="utf-8")
     with atomic_path(out / "atlas.csv") as path:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from biasbridge.cli.options import add_trusted
+from biasbridge.cli.options import CSV, JSON, add_trusted
 from files import InputError, atomic_path
 from files.models.encoder import Pooling
 from files.models.place import names_model
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from intrinsic.audit import Audited
     from intrinsic.metric import Metric
 
+STDOUT = Path("-")
 COLUMNS = "a CSV with text, group, term, template, or with stereo, anti, cluster"
 DESCRIPTION = (
     "Audit word vectors or a language model: every bias metric, on built-in word sets and items or"
@@ -62,8 +63,8 @@ def _parser() -> Parser:
     add("--seed", type=int, default=0, help="of what is drawn at random (default 0)")
     add("--each", action="store_true", help="print the score of every single word as well")
     rows = "the rows as {}; without OUT in place of the table"
-    add("--csv", nargs="?", const="-", metavar="OUT", help=rows.format("CSV"))
-    add("--json", nargs="?", const="-", metavar="OUT", help=rows.format("JSON"))
+    add("--csv", nargs="?", const="-", type=CSV, metavar="OUT", help=rows.format("CSV"))
+    add("--json", nargs="?", const="-", type=JSON, metavar="OUT", help=rows.format("JSON"))
     add_trusted(options)
     verbose = "what each metric means, and why a score has no value"
     add("--verbose", action="store_true", help=verbose)
@@ -75,9 +76,9 @@ def _parser() -> Parser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Open each file, measure, print or write."""
     given = _parser().parse_args(arguments)
-    from rich.console import Console
+    from files.terminal import open_console
 
-    console = Console()
+    console = open_console()
     if given.listing:
         from intrinsic.describe import print_metrics
 
@@ -103,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
 
     table = as_table(audited)
-    if "-" not in (given.csv, given.json):
+    if STDOUT not in (given.csv, given.json):
         if given.verbose or given.each:
             print_headlines(audited, console)
             print_scores(audited, console, each=given.each)
@@ -214,9 +215,9 @@ def _names(paths: Sequence[str]) -> list[str]:
     return names if len(set(names)) == len(names) else list(paths)
 
 
-def _write(text: str, out: str) -> None:
-    """Write to a file, or to standard output (``-``)."""
-    if out == "-":
+def _write(text: str, out: Path) -> None:
+    """Write to a file, or to standard output."""
+    if out == STDOUT:
         print(text, end="")
     else:
         with atomic_path(out) as work:

@@ -9,6 +9,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from biasbridge.cli.options import CSV
 from files import atomic_path
 from files.options import Parser
 
@@ -20,10 +21,9 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train the models that the store lacks, measure, print or write."""
     given = _parser().parse_args(arguments)
-    from rich.console import Console
-
     from biasbridge.certifying import certify, check_certificate, compare
     from files.tables import read_table, write_csv
+    from files.terminal import open_console
 
     earlier = read_table(given.compare) if given.compare else None
     if earlier is not None:
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         config_dir=given.config_dir,
         out=sys.__stdout__ if shown else None,
     )
-    console = Console()
+    console = open_console()
     if given.export:
         with atomic_path(given.export) as work:
             write_csv(table, work)
@@ -107,8 +107,6 @@ def _parser() -> Parser:
     add("--seeds", type=int, metavar="N", help="worlds of each strength; default 8, of models 3")
     add("--config-dir", metavar="FOLDER", help="where intrinsic/METRIC.yaml of your own lies")
     add("--json", action="store_true", help="the rows as JSON in place of the table")
-    add(
-        "--export", type=Path, metavar="FILE", help="write the rows, with versions and keys, as CSV"
-    )
+    add("--export", type=CSV, metavar="FILE", help="write the rows, with versions and keys, as CSV")
     add("--compare", type=Path, metavar="FILE", help="show which numbers differ from such a file")
     return parser

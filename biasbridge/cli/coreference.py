@@ -9,13 +9,13 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from extrinsic.coreference.scorer import Score, pair_documents, score
 from files.documents import Document, read_documents
 from files.options import Parser
 from files.printable import printable
+from files.terminal import open_console
 
 TITLES = {
     "mentions": "mention detection",
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         summary = {"documents": len(pairs), "singletons": options.singletons, "scores": rates}
         print(json.dumps(summary, indent=1))
     else:
-        Console().print(_table(scores))
+        open_console().print(_table(scores))
         print(_count(pairs))
     return 0
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from analysis.naming import SESOI
-from biasbridge.cli.options import split_names
+from biasbridge.cli.options import CSV, split_names
 from files import InputError, atomic_path
 from files.options import Parser
 
@@ -15,8 +15,6 @@ from files.options import Parser
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print, and with ``--out`` write, the correlations of a table or results folder."""
     args = _parser().parse_args(arguments)
-    from rich.console import Console
-
     from analysis.correlate import correlate, correlate_slices
     from analysis.declaration import Declaration
     from analysis.findings import CORRELATION_COLUMNS, RESULT_COLUMNS, correlation_table
@@ -26,11 +24,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from analysis.slices import without_repeats
     from analysis.verdict import RULES
     from files.tables import write_csv
+    from files.terminal import open_console
 
     study = Declaration.of(Path(args.table))
     table = open_table(args.table, study.utility)
     ours = is_joined(table)
-    console = Console()
+    console = open_console()
     levels = Levels(args.observation, args.parent, args.condition, args.cluster, args.utility)
     asked = args.x or args.y or args.by or args.confirmatory or levels.named or levels.utility
     if ours and not asked:
@@ -57,11 +56,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         print_slices(found, f"{y} against {x}, {len(table)} rows", console)
         if args.confirmatory:
-            console.print(RULES, soft_wrap=True, highlight=False)
+            console.print(RULES, soft_wrap=True)
     if args.out:
         with atomic_path(args.out) as path:
             write_csv(correlation_table(found, columns), path)
-        console.print(args.out, soft_wrap=True, highlight=False, markup=False)
+        console.print(str(args.out), soft_wrap=True)
     return 0
 
 
@@ -97,5 +96,5 @@ def _parser() -> Parser:
         help=f"smallest correlation of interest: less is negligible (default {SESOI}, or what the"
         " results folder declares)",
     )
-    parser.add_argument("--out", default="", help="also write one row per slice to this CSV file")
+    parser.add_argument("--out", type=CSV, help="also write one row per slice to this CSV file")
     return parser

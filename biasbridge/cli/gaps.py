@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from biasbridge.cli.options import split_names
+from biasbridge.cli.options import CSV, PAGE, split_names
 from extrinsic.gaps import EVERY_MEASURE
 from files import atomic_path
 from files.options import Parser
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 EPILOG = f"""\
 A gap is the privileged group's value minus the other group's, of the false positive and false
 negative rate (fpr, fnr) the other way round: positive = worse for the other group. Intervals are
-Wilson's score intervals at 95 %, of gaps Newcombe's, of the largest difference one that knows that
-a maximum was taken. Gold and predicted labels must be 0 or 1 unless --positive or --multiclass is
+Wilson's score intervals at 95 %, of gaps Newcombe's, of differences within items Price and
+Bonett's, of the largest difference one that knows that a maximum was taken. Rows with the same value
+in a column id are one item that is in several groups. Gold and predicted labels must be 0 or 1 unless --positive or --multiclass is
 given; an empty group counts in the rows "all" and in the rest.
 Measures: {", ".join(EVERY_MEASURE)}."""
 
@@ -27,18 +28,17 @@ Measures: {", ".join(EVERY_MEASURE)}."""
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read predictions, print the table of measures and gaps, and write it where ``--csv`` says."""
     given = _parser().parse_args(arguments)
-    from rich.console import Console
-
     from extrinsic.gap_table import as_table
     from extrinsic.request import Request
     from extrinsic.show import print_rows
     from files.tables import read_table, write_csv
+    from files.terminal import open_console
 
     asked = vars(given).copy()
     path, out, page = (asked.pop(name) for name in ("predictions", "csv", "report"))
     request = Request(**asked | {"pred": given.pred or ["prediction"]})
     rows = request.find_rows(read_table(path))
-    print_rows(rows, Console())
+    print_rows(rows, open_console())
     if out:
         with atomic_path(out) as work:
             write_csv(as_table(rows).drop(columns="resampled"), work)
@@ -91,7 +91,7 @@ def _parser() -> Parser:
     add("--multiclass", action="store_true", help="labels of any names, each against the rest")
     fewest = "fewest items that give a group a value (default 10; 0: any)"
     add("--least-support", type=int, default=10, metavar="N", help=fewest)
-    add("--csv", type=Path, metavar="OUT", help="write the table here as well")
+    add("--csv", type=CSV, metavar="OUT", help="write the table here as well")
     page = "write a page to send: what was found, in words, charts and tables"
-    add("--report", type=Path, metavar="PAGE.html", help=page)
+    add("--report", type=PAGE, metavar="PAGE.html", help=page)
     return parser

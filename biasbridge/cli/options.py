@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from files import InputError
+from files.atomic import require_output
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser
+    from collections.abc import Callable
 
 TRUSTED = "open gensim's own format, a pickle, which can run any code: only of files you made"
 
@@ -14,6 +19,23 @@ TRUSTED = "open gensim's own format, a pickle, which can run any code: only of f
 def add_trusted(parser: ArgumentParser) -> None:
     """``--trusted``, of commands that read vectors."""
     parser.add_argument("--trusted", action="store_true", help=TRUSTED)
+
+
+def output_file(*endings: str) -> Callable[[str], Path]:
+    """Return the type of an option that names a file to write, checked before anything is read; ""
+    among the ``endings`` allows a name without one, ``-`` included.
+    """
+
+    def check(text: str) -> Path:
+        try:
+            return require_output(text, endings)
+        except InputError as error:
+            raise ArgumentTypeError(str(error)) from None
+
+    return check
+
+
+CSV, JSON, PAGE = output_file(".csv", ""), output_file(".json", ""), output_file(".html")
 
 
 def split_names(text: str) -> list[str]:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from biasbridge.cli.options import PAGE
 from files.options import Parser
 
 
@@ -17,11 +18,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words and Path(words[0]).is_file():
         from biasbridge.cli import gaps
 
-        page = [] if "--report" in words else ["--report", f"{Path(words[0]).stem}.html"]
+        named = any(word.startswith("--report") for word in words)
+        page = [] if named else ["--report", f"{Path(words[0]).stem}.html"]
         return gaps.main([*words, *page])
     given = _parser().parse_args(words)
-    from rich.console import Console
-
     from analysis.correlate import correlate_slices
     from analysis.declaration import Declaration
     from analysis.figures import draw_figures
@@ -30,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from analysis.results import read_tables
     from analysis.specification_curve import draw_curves
     from analysis.specifications import specification_curves
+    from files.terminal import open_console
 
     folder, study = given.results, Declaration.of(given.results)
     figures = (given.out.parent if given.out else folder) / "figures"
@@ -48,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             out=given.out,
         ),
         *draw_figures(
-            joined, figures, found=found, confirmatory=study.confirmatory, console=Console()
+            joined, figures, found=found, confirmatory=study.confirmatory, console=open_console()
         ),
         *draw_curves(curves, figures),
     ]:
@@ -65,5 +66,5 @@ def _parser() -> Parser:
     results = "a results folder, as a sweep writes it; a file of predictions with the options of"
     parser.add_argument("results", type=Path, help=results + " biasbridge gaps")
     page = "the page, with its figures beside it (default: report.html in the results folder)"
-    parser.add_argument("--out", type=Path, help=page)
+    parser.add_argument("--out", type=PAGE, help=page)
     return parser

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from files import InputError
+from files.atomic import require_output
 from files.charts import FORMATS
 from files.options import Parser
 
@@ -23,12 +24,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     if Path(args.table).is_dir() and not args.x:
         out = Path(args.out or Path(args.table) / "figures")
+        require_output(out / "figure3.svg", FORMATS)
         study = Declaration.of(Path(args.table))
         joined = join_points(read_tables(args.table), study.utility)
         found = correlate_slices(joined, study)
         for path in draw_figures(joined, out, found=found, confirmatory=study.confirmatory):
             print(path)
         return 0
+    if args.out:
+        require_output(args.out, FORMATS)
     table = open_table(args.table)
     if not (args.x and args.y and args.out):
         raise InputError(

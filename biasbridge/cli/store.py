@@ -43,11 +43,10 @@ def _parser() -> Parser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """``biasbridge store ls``, or another of its commands; 1 where verify finds damage."""
     given = _parser().parse_args(arguments)
-    from rich.console import Console
-
+    from files.terminal import open_console
     from train.store.tools import explain, export, find, gc, ls, open_store, verify
 
-    console, store = Console(), open_store(given.store)
+    console, store = open_console(), open_store(given.store)
     if given.command == "explain":
         explain(store, given.key, console)
     elif given.command == "export":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from biasbridge.cli.options import add_trusted
+from biasbridge.cli.options import add_trusted, output_file
 from files.charts import FORMATS
 from files.options import Parser
 from intrinsic.lookup import CASES
@@ -30,7 +30,7 @@ def _parser() -> Parser:
     add = parser.add_argument
     add("vectors", nargs="+", type=Path, help="files of vectors, for example before and after")
     drawing = f"the drawing ({', '.join(FORMATS)})"
-    add("--out", type=Path, required=True, metavar="FILE", help=drawing)
+    add("--out", type=output_file(*FORMATS), required=True, metavar="FILE", help=drawing)
     query = "a query of X, Y, A and B (default gender_authors)"
     add("--query", default="gender_authors", metavar="NAME", help=query)
     add("--words", metavar="FILE", help="your own queries, JSON or YAML")

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from files import InputError
-from files.charts import require_format, save_chart
+from files.atomic import require_output
+from files.charts import FORMATS, save_chart
 from intrinsic.found_query import FoundQuery, find_query
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def draw(
     Raises ``InputError`` for a query without X, Y, A and B, words that no file has, and a format
     that cannot be written.
     """
-    require_format(out)
+    require_output(out, FORMATS)
     if missing := [role for role in ROLES if role not in query.sets]:
         raise InputError(f"query {query.name!r} has no {', '.join(missing)}; take one of word sets")
     import altair as alt  # slow to import

@@ -60,7 +60,7 @@ class BasePairs(Fileless):
         try:
             every = list(read_probes(tables))
         except InputError as refusal:
-            console.print(f"no study of base pairs: {refusal}", highlight=False, markup=False)
+            console.print(f"no study of base pairs: {refusal}")
             return []
         names = point_names(tables.points)
         found = estimate_all(every, Bootstrap(self.resamples, self.least_words))

@@ -65,7 +65,7 @@ class Certificate(Fileless):
         try:
             every = read(tables, self.planted)
         except InputError as refusal:
-            console.print(f"no certificate: {refusal}", highlight=False, markup=False)
+            console.print(f"no certificate: {refusal}")
             return []
         found = certify(every, self.resamples)
         written = {"certificate": found.certificate, "certificate_curves": found.curves}

@@ -69,7 +69,7 @@ class Control(Fileless):
 
         if not has_gaps(tables) or "transmission" not in tables.points:
             remedy = "choose source=generated_link or documents=generated_link"
-            console.print(f"no control: the points have no transmission; {remedy}", highlight=False)
+            console.print(f"no control: the points have no transmission; {remedy}")
             return []
         rows, drawn = [], []
         for design in designs(tables, self.confirmatory, self.controls):

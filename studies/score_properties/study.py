@@ -56,7 +56,7 @@ class ScoreProperties(Fileless):
         kept = {name: table for name, table in found.items() if len(table)}
         if not kept:
             remedy = "choose probe=score_properties or probe=attribute_groups"
-            console.print(f"no score was examined: {remedy}", highlight=False)
+            console.print(f"no score was examined: {remedy}")
             return []
         shown = {
             "Table 1: properties of scores": scores.reindex(columns=SHOWN)

@@ -59,7 +59,7 @@ class SilhouetteAnalysis(Fileless):
         try:
             pairs = read_pairs(tables, {metric: ends for metric, *ends in self.limits})
         except InputError as refusal:
-            console.print(f"no silhouettes: {refusal}", highlight=False, markup=False)
+            console.print(f"no silhouettes: {refusal}")
             return []
         scored = scores(pairs, self.definition)
         mean, pilot = means(scored), fewer_runs(pairs, self.definition)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -118,3 +120,23 @@ def test_several_classifiers_and_classes_have_a_section_each(tmp_path: Path) -> 
     page = page_of(gaps(data, pred=["prediction", "other"], privileged="group 0"), tmp_path)
     for name in ("prediction", "other", "prediction - other"):
         assert f"Each group of {name}" in page
+
+
+def test_characters_that_no_drawing_holds_are_shown_as_escapes(tmp_path: Path) -> None:
+    """In a process of its own: a NUL in the text of an SVG ended Python, without a word."""
+    names = [f"a{character}b" for character in "\0\1\x1b\ufffe\uffff"]
+    data = predictions(len(names))
+    data["group"] = data["group"].map(lambda group: names[int(group[-1])])
+    data.to_csv(tmp_path / "p.csv", index=False)
+    command = ["-m", "biasbridge", "gaps", "p.csv", "--report", "p.html", "--csv", "g.csv"]
+    ended = subprocess.run(
+        [sys.executable, *command], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    for file in ("p.html", "g.csv"):
+        written = (tmp_path / file).read_text(encoding="utf-8")
+        for text in (written, ended.stdout):
+            assert all(
+                escape in text for escape in (r"a\x00b", r"a\x01b", r"a\ufffeb", r"a\uffffb")
+            )
+            assert not any(name in text for name in names)

@@ -9,7 +9,7 @@ from sklearn.metrics import f1_score, precision_score, recall_score
 
 from extrinsic.gap_table import as_table, gap_table
 from extrinsic.gaps import Gaps
-from extrinsic.intervals import Estimate, combination, difference
+from extrinsic.intervals import Estimate, difference
 from extrinsic.several import classifier_rows
 
 ASKED = Gaps("a", "b", least_support=0, measures=("precision", "recall", "f1", "auc"))
@@ -88,8 +88,3 @@ def test_a_difference_in_gaps_holds_the_truth() -> None:
         row = table.set_index("classifier").loc["one - two"]
         held += bool(row["low"] <= 0 <= row["high"])
     assert held / 80 >= 0.9
-
-
-def test_a_combination_without_correlation_is_newcombes_difference() -> None:
-    a, b = Estimate(0.8, 0.7, 0.86), Estimate(0.6, 0.45, 0.72)
-    assert combination([a, b], [1, -1], np.eye(2)) == pytest.approx(difference(a, b))

@@ -10,7 +10,7 @@ from scipy.stats import chisquare, poisson
 from extrinsic.gap_table import gap_table
 from extrinsic.gaps import Gaps
 from extrinsic.measures import MEASURES
-from extrinsic.predictions import resample_counts
+from extrinsic.resampling import resample_counts
 from intrinsic.resampling import RESAMPLES
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -23,7 +23,7 @@ def posts(n: int = 900) -> pd.DataFrame:
     rng = np.random.default_rng(5)
     groups = rng.choice(["male", "female", "none"], n, p=[0.5, 0.3, 0.2])
     ids = [f"post {number}" for number in range(n)]
-    return pd.DataFrame({"id": ids, "group": groups, "label": rng.integers(0, 2, n)})
+    return pd.DataFrame({"resampled_by": ids, "group": groups, "label": rng.integers(0, 2, n)})
 
 
 def predicted(table: pd.DataFrame, seed: int, errors: float = 0.3) -> pd.DataFrame:
@@ -46,7 +46,8 @@ def test_equal_predictions_in_any_order_have_equal_lists(measure: str) -> None:
     assert one.std() > 0
     shuffled = data.sample(frac=1, random_state=0)
     others = data["group"] == "none"
-    renamed = data.assign(id=data["id"].where(~others, "x"), label=data["label"].mask(others, 1))
+    names = data["resampled_by"].where(~others, "x")
+    renamed = data.assign(resampled_by=names, label=data["label"].mask(others, 1))
     for same in (shuffled, data[~others], renamed):
         np.testing.assert_array_equal(resampled(same, measure), one)
 
@@ -87,7 +88,7 @@ def test_how_often_a_post_is_drawn_is_poisson_and_its_own() -> None:
 
 def test_a_resample_without_support_is_nan() -> None:
     rows = [(f"m{i}", "male", 1, 1) for i in range(20)] + [("f", "female", 1, 1)]
-    data = pd.DataFrame(rows, columns=["id", "group", "label", "prediction"])
+    data = pd.DataFrame(rows, columns=["resampled_by", "group", "label", "prediction"])
     table = gap_table(data, Gaps(least_support=0)).query("kind == 'gap'").set_index("measure")
     recall = np.array(table["resampled"]["recall"])
     assert np.isnan(recall).mean() == pytest.approx(np.exp(-1), abs=0.12)

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hydra.errors import HydraException
-from rich.console import Console
 
 from files import InputError
 from files.progress import progress_lines
+from files.terminal import open_console
 from files.verbosity import is_quiet, is_verbose
 from train.estimate import describe_cost, print_plan
 from train.front.compose import (
@@ -40,6 +40,8 @@ from train.store.lock import LEASE
 from train.store.stale import Outdated, outdated, say
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from train.front.compose import Command, Overwrite, Settings
 
 log = logging.getLogger(__name__)
@@ -47,7 +49,7 @@ log = logging.getLogger(__name__)
 
 def run(command: Command) -> int:
     """Run the sweep, or the point, that a command asks for; the exit status of the process."""
-    config, console = command.config, Console()
+    config, console = command.config, open_console()
     settings = read_settings(config)
     check_engine(config.hydra)
     store, asked = Store(settings.store), list_cells(command)
@@ -122,10 +124,10 @@ def check_input(points: Iterable[Point], console: Console) -> list[Point]:
         found.append(point)
     for mixture in dict.fromkeys(point.mixture for point in found if point.mixture):
         line = f"warning: {mixture}: what is measured is neither the one nor the other"
-        console.print(line, soft_wrap=True, highlight=False, markup=False)
+        console.print(line, soft_wrap=True)
     for line in dict.fromkeys(point.doubt for point in found if point.doubt):
         remedy = "Give words about these groups, such as intrinsic.weat.words=FILE"
-        console.print(f"warning: {line} {remedy}", soft_wrap=True, highlight=False, markup=False)
+        console.print(f"warning: {line} {remedy}", soft_wrap=True)
     return found
 
 
@@ -157,7 +159,7 @@ def _plan_rebuilds(
     elif not is_quiet() and (
         line := describe_cost(plans, store, anew=rebuilt, cores=os.cpu_count() or 1)
     ):
-        console.print(line, highlight=False)
+        console.print(line)
     say(found, settings.stale, console)
     return rebuilt
 

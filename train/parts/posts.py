@@ -129,7 +129,8 @@ def measure_gaps(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
     predicted = pd.read_parquet(inputs["predictions"] / "predictions.parquet")
     posts = pd.read_parquet(inputs["posts"] / "posts.parquet", columns=["id", "text"])
     # The text says which post it is: sources deal other ids for another seed
-    known = predicted.assign(id=predicted["id"].map(posts.set_index("id")["text"]))
+    by_text = predicted["id"].map(posts.set_index("id")["text"])
+    known = predicted.drop(columns="id").assign(resampled_by=by_text)
     columns = [name for name in ("group_by", "coverage") if name in predicted]
     table = gap_table(known, gaps).assign(**{name: predicted[name].iloc[0] for name in columns})
     table.to_parquet(out / "scores.parquet")
@@ -148,12 +149,13 @@ def measure_challenge(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
     tested = predicted["id"].isin(cases.index)
     rows = _held_out(predicted[~tested], gaps)
     posts = cases.loc[predicted.loc[tested, "id"]].reset_index()
-    known = predicted[tested].reset_index(drop=True).assign(group=posts["group"], id=posts["text"])
+    known = predicted[tested].reset_index(drop=True).drop(columns="id")
+    known = known.assign(group=posts["group"], resampled_by=posts["text"])
     if "frame" in posts:
         # Posts of one frame are drawn together, and the same for every embedding
         alone = posts["frame"] == ""
-        known["id"] = posts["text"].where(alone, "frame " + posts["frame"])
-        known = known.assign(unit=known["id"], frame=posts["frame"])
+        together = posts["text"].where(alone, "frame " + posts["frame"])
+        known = known.assign(resampled_by=together, unit=together, frame=posts["frame"])
     if "term" in posts:
         known["term"] = posts["term"]
     rows += gap_rows(known, gaps)
@@ -170,7 +172,7 @@ def _held_out(predicted: pd.DataFrame, gaps: Gaps) -> list[Row]:
 
     if predicted.empty:
         return []
-    nobody = predicted.assign(group=None)
+    nobody = predicted.drop(columns="id").assign(group=None)
     measures = tuple(name for name in gaps.measures if name not in CRITERIA)
     values_only = replace(gaps, measures=measures, compare=(), groups=())
     rows = value_rows(read_sample(nobody, values_only), values_only)

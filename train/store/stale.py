@@ -100,7 +100,7 @@ def say(found: Sequence[Outdated], policy: Policy, console: Console) -> None:
     for group, what in ((ours, "code"), (theirs, "versions of libraries")):
         if group:
             line = f"{done}: made by other {what}: {_describe(group)}"
-            console.print(line, soft_wrap=True, highlight=False, markup=False)
+            console.print(line, soft_wrap=True)
 
 
 def _describe(found: Sequence[Outdated]) -> str:

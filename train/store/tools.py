@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from rich.filesize import decimal
 from rich.progress import track
 from rich.table import Table
+from rich.text import Text
 from rich.tree import Tree
 
 from analysis.made import Maker
@@ -130,9 +131,9 @@ def verify(store: Store, stage: str | None, console: Console) -> int:
         except DamagedError as damage:
             bad += 1
             line = f"damaged: {entry.parent.name} {entry.name}: {damage}"
-            console.print(line, soft_wrap=True, highlight=False)
+            console.print(line, soft_wrap=True)
     total = decimal(sum(map(size, found)))
-    console.print(f"{len(found)} results, {total} checked, {bad} damaged", highlight=False)
+    console.print(f"{len(found)} results, {total} checked, {bad} damaged")
     if bad:
         console.print("a damaged result is set aside and built again when a sweep next needs it")
     return 1 if bad else 0
@@ -154,7 +155,7 @@ def gc(store: Store, older_than: str | None, console: Console, *, dry_run: bool)
         table.add_row(what, str(len(gone)), decimal(sum(gone)))
     console.print(table)
     if kept := needed & {entry.name for entry in entries(store)}:
-        console.print(f"{len(kept)} results are in use by running sweeps", highlight=False)
+        console.print(f"{len(kept)} results are in use by running sweeps")
 
 
 def _age(text: str) -> float:
@@ -228,7 +229,7 @@ def explain(store: Store, prefix: str, console: Console) -> None:
     """
     entry = find(store, prefix)
     by_key = {path.name: path for path in entries(store)}
-    console.print(_tree(entry.parent.name, entry.name, by_key), highlight=False)
+    console.print(_tree(entry.parent.name, entry.name, by_key))
     if not (content := _content(entry)):
         return
     made = content["made"]
@@ -242,25 +243,24 @@ def explain(store: Store, prefix: str, console: Console) -> None:
         "again, in any store:",
         f"  {made.get('command', 'not noted: it was not made by train.py')}",
     ]
-    console.print("\n".join(lines), highlight=False, soft_wrap=True, markup=False)
+    console.print("\n".join(lines), soft_wrap=True)
 
 
 def _tree(stage: str, key: str, by_key: Mapping[str, Path]) -> Tree:
     """The recipe of a result and, below, those of its inputs."""
-    title = f"[bold]{stage}[/bold] {key}"
+    title = Text.assemble((stage, "bold"), f" {key}")
     if key not in by_key:
-        return Tree(f"{title} (no longer in the store)")
+        return Tree(title + " (no longer in the store)")
     try:
         content = read_recipe(by_key[key])
     except DamagedError as damage:
-        return Tree(f"{title} (damaged: {damage})")
+        return Tree(title + f" (damaged: {damage})")
     recipe = content["recipe"]
     made_by = f"{recipe['made_by']} v{recipe['version']}"
     cost = f"{decimal(size(by_key[key]))}, {content['made']['seconds']:.1f} s"
-    tree = Tree(f"{title}  {made_by}, {cost}")
+    tree = Tree(title + f"  {made_by}, {cost}")
     if params := recipe["params"]:
-        listed = ", ".join(f"{name}={value}" for name, value in params.items())
-        tree.add(listed.replace("[", r"\["))
+        tree.add(", ".join(f"{name}={value}" for name, value in params.items()))
     if recipe["seed"] is not None:
         tree.add(f"seed {recipe['seed']}")
     for name, digest in recipe["files"].items():
@@ -321,7 +321,7 @@ def export(entry: Path, out: str | Path, console: Console, *, force: bool = Fals
         save_vectors(open_mapped(entry / "vectors"), out)
     else:
         _write(entry, out)
-    console.print(f"wrote {out}", soft_wrap=True, highlight=False, markup=False)
+    console.print(f"wrote {out}", soft_wrap=True)
 
 
 def _write(entry: Path, out: Path) -> None:
