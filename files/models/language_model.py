@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from files.eraser import ERASER, Eraser
 from files.errors import InputError
 from files.models.erased import hook_eraser
-from files.models.load import Kind, kind_of, load_model, load_tokenizer
+from files.models.load import Kind, kind_of, load_model, load_tokenizer, opening
 from files.models.place import find_model
 from files.nested import read_nested
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 PLANTED = "planted.json"
+MOST_LAYERS = 500  # those of ALBERT share their weights, whatever their number
 UNLIMITED = 1 << 20  # a tokenizer that knows no limit gives a huge number
 # A folder, a hub name, package:NAME, a model with its tokenizer, or one opened already
 AnyModel: TypeAlias = (
@@ -95,6 +96,29 @@ class LanguageModel:
                 f" {ERASER}"
             )
 
+    def require_running(self) -> None:
+        """Raise ``InputError`` where the tokenizer has tokens that the model does not embed, and
+        what the model raises where it cannot take two short rows.
+        """
+        import torch
+
+        last = max(self.tokenizer.get_vocab().values())
+        n_embedded = len(self.model.get_input_embeddings().weight)
+        if last >= n_embedded:
+            raise InputError(
+                f"{self.name} embeds {n_embedded} tokens, and its tokenizer numbers them up to"
+                f" {last}; give the tokenizer that it was trained with"
+            )
+        n_layers = int(self.base.config.num_hidden_layers)
+        if not 0 < n_layers <= MOST_LAYERS:
+            layers = f"num_hidden_layers={n_layers} in the configuration of {self.name}"
+            raise InputError(f"{layers}: allowed are 1 to {MOST_LAYERS}; give that of its weights")
+        rows, real = self.pad([[last] * min(2, self.longest), [last]])
+        with torch.inference_mode():
+            out = self.base(input_ids=rows, attention_mask=real, output_hidden_states=True)
+        if not out.hidden_states:
+            raise InputError(f"{self.name} gives no hidden states; give an encoder or a decoder")
+
     def knows(self, text: str) -> bool:
         """Whether a text has tokens, none of them the unknown one."""
         [found] = self.tokenizer([text], add_special_tokens=False)["input_ids"]
@@ -131,22 +155,27 @@ def open_model(
     if isinstance(model, LanguageModel):
         return model
     if isinstance(model, tuple):
-        return _opened(*model)
+        opened = _opened(*model)
+        with opening(opened.name):
+            opened.require_running()
+        return opened
     name = fspath(model)
     place = find_model(name, revision)
-    tokenizer = load_tokenizer(place, name)
-    loaded, kind = load_model(place, name, random_seed=random_seed)
-    loaded = loaded.to(device).eval()
-    shown = Path(name).name if place.local else name
     # Random weights have learned nothing of what was planted
     learned = place.local and random_seed is None
     planted = read_planted(Path(place.source)) if learned else None
-    opened = LanguageModel(shown, loaded, tokenizer, kind, device, planted)
-    if learned and (Path(place.source) / ERASER).is_file():
-        eraser = Eraser.load(Path(place.source) / ERASER)
-        hook_eraser(opened.base, eraser)
-        return replace(opened, eraser=eraser)
-    return opened
+    with opening(name):
+        tokenizer = load_tokenizer(place, name)
+        loaded, kind = load_model(place, name, random_seed=random_seed)
+        loaded = loaded.to(device).eval()
+        shown = Path(name).name if place.local else name
+        opened = LanguageModel(shown, loaded, tokenizer, kind, device, planted)
+        opened.require_running()
+        if learned and (Path(place.source) / ERASER).is_file():
+            eraser = Eraser.load(Path(place.source) / ERASER)
+            hook_eraser(opened.base, eraser)
+            return replace(opened, eraser=eraser)
+        return opened
 
 
 @contextmanager

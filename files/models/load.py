@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any, Literal
 
 from files.errors import InputError
 
 if TYPE_CHECKING:
+    from torch import nn
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
     from files.models.place import Place
 
 Kind = Literal["masked", "causal", "encoder"]
-ERRORS = (OSError, ValueError, ImportError, KeyError, RuntimeError)
+LONGEST_REASON = 400  # characters of what the library says
+PANIC = "pyo3_runtime"  # the module of a panic of the tokenizers, which is no Exception
+# Elements of a model for a byte of its files: 4 bits make two, and tied weights count twice
+MOST_PER_BYTE = 4
+SPARE_ELEMENTS = 1_000_000  # of parts that the files may lack, such as a pooler
+LEAST_ELEMENTS = 100  # what a weight counts for, so that empty ones without end are none
 
 MASKED = ("ForMaskedLM", "ForPreTraining")
 CAUSAL = ("ForCausalLM", "LMHeadModel")
@@ -27,19 +36,59 @@ HEADS = re.compile(
 POOLER = re.compile(r"(^|\.)pooler(\.|$)")  # comes after the hidden states; many lack it
 
 
+@contextmanager
+def opening(name: str) -> Iterator[None]:
+    """Raise ``InputError`` for whatever the libraries raise while they open the model ``name``."""
+    try:
+        yield
+    except InputError:
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__module__ != PANIC:
+            raise
+        reason = shorten(f"{type(error).__name__}: {error}", LONGEST_REASON)
+        raise InputError(
+            f"model={name!r} cannot be loaded ({reason}); give a folder with config.json,"
+            " *.safetensors and tokenizer.json, as save_pretrained writes it, or a hub name with"
+            " its revision"
+        ) from error
+
+
+@contextmanager
+def within_bytes(place: Place, name: str) -> Iterator[None]:
+    """Raise ``InputError`` as soon as the modules that are built have more elements than the files
+    of a local model can hold.
+    """
+    from torch.nn.modules.module import register_module_parameter_registration_hook
+
+    paths = Path(place.source).iterdir() if place.local else ()
+    n_bytes = sum(path.stat().st_size for path in paths if path.is_file())
+    n_elements = 0
+
+    def count(_: nn.Module, __: str, weight: nn.Parameter | None) -> None:
+        nonlocal n_elements
+        n_elements += 0 if weight is None else max(weight.numel(), LEAST_ELEMENTS)
+        if place.local and n_elements > MOST_PER_BYTE * n_bytes + SPARE_ELEMENTS:
+            raise InputError(
+                f"model={name!r}: its configuration declares {n_elements:,} weights or more, and"
+                f" its files hold {n_bytes:,} bytes; give config.json and *.safetensors as they"
+                " were saved together"
+            )
+
+    hook = register_module_parameter_registration_hook(count)
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
 def load_tokenizer(place: Place, name: str) -> PreTrainedTokenizerFast:
     """The tokenizer. Raises ``InputError`` where there is none, it has no vocabulary, or it does
     not say which characters a token stands for.
     """
     from transformers import AutoTokenizer
 
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(place.source, **_options(place))
-    except ERRORS as error:
-        raise InputError(
-            f"model={name!r}: its tokenizer cannot be loaded ({error}); give a folder with"
-            " tokenizer.json, or a hub name with its revision"
-        ) from error
+    tokenizer = AutoTokenizer.from_pretrained(place.source, **_options(place))
     if not tokenizer.is_fast:
         raise InputError(
             f"model={name!r}: its tokenizer ({type(tokenizer).__name__}) does not say which"
@@ -60,22 +109,11 @@ def load_model(
     ``InputError`` where weights are missing, which the library would fill at random, and where
     there are others than the model has.
     """
+    import torch
+    from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM
     from transformers.utils.logging import disable_progress_bar
 
     disable_progress_bar()
-    try:
-        return _load(place, name, random_seed)
-    except ERRORS as error:
-        if isinstance(error, InputError):
-            raise
-        remedy = "give a folder with config.json and *.safetensors, or a hub name with its revision"
-        raise InputError(f"model={name!r} cannot be loaded ({error}); {remedy}") from error
-
-
-def _load(place: Place, name: str, random_seed: int | None) -> tuple[PreTrainedModel, Kind]:
-    import torch
-    from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM
-
     kind: Kind
     options = _options(place)
     config = AutoConfig.from_pretrained(place.source, **options)
@@ -86,21 +124,18 @@ def _load(place: Place, name: str, random_seed: int | None) -> tuple[PreTrainedM
         "causal": AutoModelForCausalLM,
         "encoder": AutoModel,
     }[kind]
+    same: dict[str, Any] = {"dtype": torch.float32, "attn_implementation": "eager"}
+    with within_bytes(place, name), torch.device("meta"):
+        loader.from_config(config, **same)
     if random_seed is not None:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(random_seed)
-            drawn = loader.from_config(config, dtype=torch.float32, attn_implementation="eager")
-            return drawn, kind
-    found, report = loader.from_pretrained(
-        place.source,
-        **options,
-        dtype=torch.float32,
-        use_safetensors=True,
-        attn_implementation="eager",
-        output_loading_info=True,
+            return loader.from_config(config, **same), kind
+    model, report = loader.from_pretrained(
+        place.source, **options, **same, use_safetensors=True, output_loading_info=True
     )
     _require_whole(report, kind, name)
-    return found, kind
+    return model, kind
 
 
 def kind_of(names: Iterable[str]) -> Kind:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import struct
+import time
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +17,8 @@ from safetensors.torch import load_file, save_file
 from files import InputError
 from files.models.encoder import Encoder
 from files.models.language_model import by_length, open_model
-from files.models.place import find_model
+from files.models.load import within_bytes
+from files.models.place import Place, find_model
 from tests.tiny_models import SMALL, save_model, word_pieces
 
 TEXTS = ("the nurse said that she would come", "a man", "the engineer and the doctor", "a man")
@@ -134,6 +137,113 @@ def test_weights_in_several_files_of_the_folder_are_keyed(masked: Path, tmp_path
     assert len(shards) > 1
     assert shards < set(find_model(str(tmp_path)).files())
     assert open_model(tmp_path).kind == "masked"
+
+
+def copied(folder: Path, out: Path, **config: object) -> Path:
+    """A copy of a model's folder, its configuration changed."""
+    shutil.copytree(folder, out)
+    changed = json.loads((out / "config.json").read_text()) | config
+    (out / "config.json").write_text(json.dumps(changed))
+    return out
+
+
+@pytest.mark.parametrize("seed", [None, 0])
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        *((key, 10**6) for key in ("num_hidden_layers", "hidden_size", "intermediate_size")),
+        *((key, 10**9) for key in ("vocab_size", "max_position_embeddings", "num_hidden_layers")),
+    ],
+)
+def test_sizes_that_the_weights_cannot_have_are_refused_at_once(
+    masked: Path, tmp_path: Path, key: str, value: int, seed: int | None
+) -> None:
+    lying = copied(masked, tmp_path / "lying", **{key: value})
+    start = time.process_time()
+    with pytest.raises(InputError, match=r"lying.* declares [\d,]+ weights or more, and its files"):
+        open_model(lying, random_seed=seed)
+    assert time.process_time() - start < 20
+
+
+def test_a_model_may_have_four_elements_for_a_byte_of_its_files(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(bytes(1_000))
+
+    def build(*sizes: int) -> None:
+        with within_bytes(Place(str(tmp_path)), "m"):
+            module = torch.nn.Module()
+            for number, size in enumerate(sizes):
+                weight = torch.nn.Parameter(torch.empty(size, device="meta"))
+                module.register_parameter(str(number), weight)
+
+    limit = 4 * 1_000 + 1_000_000
+    for within in ([limit], [0] * (limit // 100)):
+        build(*within)
+        with pytest.raises(InputError, match=r"files hold 1,000 bytes"):
+            build(*within, 1)
+
+
+def test_an_albert_has_five_hundred_layers_at_most(tmp_path: Path) -> None:
+    folder = save_model(tmp_path / "albert", "albert")
+    assert Encoder(copied(folder, tmp_path / "deep", num_hidden_layers=500)).layers == 500
+    for number in (0, 501):
+        with pytest.raises(InputError, match=rf"num_hidden_layers={number} .* 1 to 500"):
+            open_model(copied(folder, tmp_path / str(number), num_hidden_layers=number))
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"num_attention_heads": 0},
+        {"num_attention_heads": "two"},
+        {"hidden_act": "none such"},
+        {"model_type": []},
+        {"pad_token_id": 10**6},
+        {"architectures": 3},
+    ],
+    ids=str,
+)
+def test_a_configuration_that_builds_no_model_is_one_line(
+    masked: Path, tmp_path: Path, config: dict[str, object]
+) -> None:
+    with pytest.raises(InputError, match=r"model='.*wrong' cannot be loaded \("):
+        open_model(copied(masked, tmp_path / "wrong", **config))
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("config.json", b"[]"),
+        ("config.json", b"[" * 100_000),
+        ("tokenizer.json", b"{}"),
+        ("tokenizer_config.json", b"[]"),
+        ("model.safetensors", b""),
+        ("model.safetensors", struct.pack("<q", 1 << 60) + b"{}"),
+        ("model.safetensors", None),
+    ],
+)
+def test_a_file_of_a_model_that_is_damaged_is_one_line(
+    masked: Path, tmp_path: Path, file: str, content: bytes | None
+) -> None:
+    path = copied(masked, tmp_path / "damaged") / file
+    path.write_bytes(path.read_bytes()[:-100] if content is None else content)
+    with pytest.raises(InputError, match=r"model='.*damaged' cannot be loaded \("):
+        open_model(tmp_path / "damaged")
+
+
+def test_a_tokenizer_with_more_tokens_than_the_model_embeds_is_refused(tmp_path: Path) -> None:
+    last = max(word_pieces().get_vocab().values())
+    for size in (last + 1, last):
+        config = transformers.AutoConfig.for_model("bert", **SMALL | {"vocab_size": size})
+        model = transformers.AutoModel.from_config(config)
+        if size > last:
+            open_model((model, word_pieces()))
+            continue
+        with pytest.raises(InputError, match=f"embeds {size} tokens, and its tokenizer .* {last};"):
+            open_model((model, word_pieces()))
+        model.save_pretrained(tmp_path)
+        word_pieces().save_pretrained(tmp_path)
+        with pytest.raises(InputError, match=f"embeds {size} tokens"):
+            open_model(tmp_path)
 
 
 def test_a_headless_checkpoint_is_an_encoder_and_a_name_that_leads_nowhere_is_refused(
