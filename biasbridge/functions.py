@@ -50,6 +50,7 @@ def audit(
     trusted: bool = False,
     revision: str | None = None,
     items: str | PathLike[str] | None = None,
+    fillers: str | Sequence[str] = (),
     layer: int = -1,
     pooling: Pooling = "mean",
     random_weights: bool = False,
@@ -60,22 +61,23 @@ def audit(
     ``vectors``: gensim's, a path, a table with a row a word, an array by word; or several of these
     in a list, or by name, which come in the column ``vectors``. Or a language model: a folder, a
     hub name with its ``revision``, ``package:NAME``, or a model with its tokenizer; then ``items``
-    is one's own file of items, and ``layer`` and ``pooling`` say what a text's vector is;
-    ``random_weights`` takes the same configuration with random weights; several are a list.
+    is one's own file of items, ``fillers`` (``he/she``) what its slots are filled with, and
+    ``layer`` and ``pooling`` say what a text's vector is; ``random_weights`` takes the same
+    configuration with random weights; several are a list.
 
     ``words``: queries of one's own or the name of a built-in one (see ``query``). ``metrics``,
-    ``queries``: these only, of a model also sets of items. ``language``:
-    of the vectors; by default that of the file's name, of their frequent words or of ``words``,
-    else English. ``resamples``: of the words, for ``low`` and ``high``. ``trusted``: open gensim's
-    own files, pickles, which can run any code. A score that cannot be had is NaN with its
-    ``reason``; ``attrs["notes"]`` says which language was taken and how it is known, and what was
-    left out and why.
+    ``queries``: these only, of a model also sets of items. ``language``: of the vectors, by default
+    that of the file's name, of their frequent words or of ``words``, else English; of ``items``, by
+    default that of their texts or of the file's name. ``resamples``: of the words, for ``low`` and
+    ``high``. ``trusted``: open gensim's own files, pickles, which can run any code. A score that
+    cannot be had is NaN with its ``reason``; ``attrs["notes"]`` says which language was taken and
+    how it is known, and what was left out and why.
 
     Raises ``InputError`` as ``biasbridge audit`` does.
     """
     from intrinsic.audit import choose_metrics, language_asked
 
-    if revision or items or _of_models(vectors):
+    if revision or items or fillers or _of_models(vectors):
         unused = {"words": words, "case": case, "min_found": min_found, "trusted": trusted}
         if given := [option for option, value in unused.items() if value]:
             raise InputError(f"{given[0]} is about word vectors; of a model give items or queries")
@@ -85,6 +87,7 @@ def audit(
             metrics=_names(metrics),
             queries=_names(queries),
             items=None if items is None else str(items),
+            fillers=_names(fillers),
             convention=convention,
             language=language,
             layer=layer,
@@ -93,7 +96,9 @@ def audit(
             resamples=resamples,
             seed=seed,
         )
-        return _audited(rows, [])
+        from biasbridge.model_audit import notes_on
+
+        return _audited(rows, notes_on(rows, str(items) if items else None, language))
     several = cast("Vectors | Mapping[str, Vectors] | Sequence[Vectors]", vectors)
     named, metrics, queries = _several(several), _names(metrics), _names(queries)
     if built_in(words):
@@ -172,6 +177,7 @@ def audit_each(
     ``choose``: the metrics in a language. ``asked``: the language of the queries; ``given``: that
     of the vectors, where it is stated.
     """
+    from biasbridge.certificates import gender_words
     from intrinsic.audit import Audited, language_of, not_asked, suggest_lower_case
     from intrinsic.audit import audit as score_all
     from intrinsic.wordsets import read_wordsets
@@ -184,7 +190,13 @@ def audit_each(
         language, known = language_of(name, read.index_to_key, asked)
         chosen = choose(language)
         remarks.append(f"{name} is taken to be in {given!r}, as stated" if given else known)
-        audited += [Audited(name, *row) for row in score_all(read, chosen, seed=seed)]
+        spoken = given or language
+        queries = [query for metric in chosen for query in metric.asked]
+        languages = {query.name: gender_words(query, spoken) for query in queries}
+        audited += [
+            Audited(name, *row, gender_words=languages.get(row[0].query, ""))
+            for row in score_all(read, chosen, seed=seed)
+        ]
         remarks += suggest_lower_case(name, read, chosen)
         remarks += [line for metric in chosen for line in metric.remarks()]
         remarks += not_asked(chosen, own)

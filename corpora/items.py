@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from files import InputError, choice
 from files.choice import Fileless
+from files.language import UNDETERMINED, language_of_texts
 from files.nested import read_nested
 from files.tables import read_table, require_columns
 from intrinsic.items.item import SLOT, Item, ItemSet, Pair
@@ -41,12 +42,13 @@ class BuiltInItems(Fileless):
 
 @choice
 class OwnItems:
-    """One's own file; ``intrinsic.items.read`` has the columns."""
+    """One's own file; ``intrinsic.items.read`` has the columns, and what ``fillers`` are."""
 
     path: str
-    language: str = "en"
+    language: str = UNDETERMINED
+    fillers: tuple[str, ...] = ()
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     unkeyed: ClassVar[tuple[str, ...]] = ("path",)
 
     @property
@@ -60,27 +62,41 @@ class OwnItems:
 
     def load(self) -> list[ItemSet]:
         """Its one set. Raises ``InputError`` for what is no table of items."""
-        return [read_items(self.path, self.language)]
+        return [read_items(self.path, self.language, self.fillers)]
 
 
-def own_items(path: str, language: str = "en") -> ItemSource:
-    """The source of a user's file: a published one where it has the columns of that."""
+def own_items(
+    path: str, language: str | None = None, fillers: Sequence[str] = ()
+) -> FromFile | OwnItems:
+    """Return the source of a user's file: a published one where it has the columns of that.
+
+    Raises ``InputError`` for fillers of a published one.
+    """
+    stated = language or UNDETERMINED
+    kind = _published_kind(path)
+    if kind and fillers:
+        raise InputError(f"{path} is {kind.name}, which takes no fillers; leave them out")
+    return kind(path, stated) if kind else OwnItems(path, stated, tuple(fillers))
+
+
+def _published_kind(path: str) -> type[FromFile] | None:
     if Path(path).suffix == ".json":
-        return StereoSet(path, language)
+        return StereoSet
     if Path(path).name.startswith("sts-"):
-        return StsBenchmark(path, language)
+        return StsBenchmark
     columns = {*read_table(path).columns}
     kinds = {"sent_more": CrowsPairs, "Sent_TM": BecPro, "template_masked": Honest}
-    kind = next((kind for column, kind in kinds.items() if column in columns), None)
-    return kind(path, language) if kind else OwnItems(path, language)
+    return next((kind for column, kind in kinds.items() if column in columns), None)
 
 
 @choice
 class FromFile:
-    """Base of a source that is one published file; ``name`` begins the names of its sets."""
+    """Base of a source that is one published file; ``name`` begins the names of its sets. A
+    language that is not stated is that of its texts, else that in its name.
+    """
 
     path: str
-    language: str = "en"
+    language: str = UNDETERMINED
 
     name: ClassVar[str]
     version: ClassVar[int] = 1
@@ -93,6 +109,10 @@ class FromFile:
     def load(self) -> list[ItemSet]:
         """The sets in it. Raises ``InputError`` for another file."""
         raise NotImplementedError
+
+    def spoken(self, texts: Iterable[str]) -> str:
+        """Return the language of the texts."""
+        return language_of_texts(texts, self.path, self.language)
 
     def rows(self, *columns: str, quoted: bool = True) -> list[dict[str, str]]:
         """The rows of its table. Raises ``InputError`` where it lacks a column, or has no row."""
@@ -177,11 +197,12 @@ def _stereoset(each: Any) -> tuple[str, Pair]:
 def _by_kind(of: FromFile, title: str, source: str, pairs: list[tuple[str, Pair]]) -> list[ItemSet]:
     """All pairs, and those of each kind."""
     every = tuple(pair for _, pair in pairs)
-    sets = [ItemSet(of.name, of.language, title, source, pairs=every)]
+    language = of.spoken(pair.stereo for pair in every)
+    sets = [ItemSet(of.name, language, title, source, pairs=every)]
     for kind in dict.fromkeys(kind for kind, _ in pairs):
         own = tuple(pair for each, pair in pairs if each == kind)
         name = f"{of.name}_{kind.replace('-', '_')}"
-        sets.append(ItemSet(name, of.language, f"{title}, {kind}", source, pairs=own))
+        sets.append(ItemSet(name, language, f"{title}, {kind}", source, pairs=own))
     return sets
 
 
@@ -200,29 +221,34 @@ class StsBenchmark(FromFile):
         )
         split = Path(self.path).stem.removeprefix("sts-")
         title = f"STS Benchmark, {split}"
-        return [
-            ItemSet(f"{self.name}_{split}", self.language, title, "Cer et al. (2017)", pairs=pairs)
-        ]
+        language = self.spoken(pair.stereo for pair in pairs)
+        return [ItemSet(f"{self.name}_{split}", language, title, "Cer et al. (2017)", pairs=pairs)]
 
 
 @choice
 class BecPro(FromFile):
     """BEC-Pro (Bartl et al., 2020), ``BEC-Pro_EN.tsv``: words for women and men in the slot, held
     against the professions typed male, female and neither, ``bec_pro_male``, ``bec_pro_female``,
-    ``bec_pro_balanced``.
+    ``bec_pro_balanced``; of ``BEC-Pro_DE.tsv`` ``bec_pro_de_male``. There a profession agrees with
+    the person (Mechanikerin), so that no text is of both groups.
+
+    The file masks the person inside professions too (``[MASK]ager``); there it is put back.
     """
 
     name: ClassVar[str] = "bec_pro"
+    version: ClassVar[int] = 2
 
     def load(self) -> list[ItemSet]:
         """The sets. Raises ``InputError`` for another table."""
         columns = ("Sent_TM", "Template", "Person", "Gender", "Profession", "Prof_Gender")
         rows = self.rows(*columns)
+        language = self.spoken(row["Sent_TM"] for row in rows)
+        stem = self.name if language == "en" else f"{self.name}_{language}"
         sets = []
         for typed in dict.fromkeys(row["Prof_Gender"] for row in rows):
             items = tuple(
                 Item(
-                    row["Sent_TM"],
+                    _one_slot(row["Sent_TM"], row["Person"]),
                     row["Gender"],
                     row["Person"],
                     row["Template"],
@@ -232,13 +258,14 @@ class BecPro(FromFile):
                 for row in rows
                 if row["Prof_Gender"] == typed
             )
-            title = f"Women and men, {typed} professions"
-            sets.append(
-                ItemSet(
-                    f"{self.name}_{typed}", self.language, title, "Bartl et al. (2020)", items=items
-                )
-            )
+            title, source = f"Women and men, {typed} professions", "Bartl et al. (2020)"
+            sets.append(ItemSet(f"{stem}_{typed}", language, title, source, items=items))
         return sets
+
+
+def _one_slot(text: str, person: str) -> str:
+    before, slot, after = text.partition(SLOT)
+    return before + slot + after.replace(SLOT, person)
 
 
 @choice
@@ -266,11 +293,12 @@ class Honest(FromFile):
             ): row["type"]
             for row in rows
         }
-        sets = [ItemSet(stem, self.language, "HONEST templates", source, items=tuple(items))]
+        language = self.spoken(item.text for item in items)
+        sets = [ItemSet(stem, language, "HONEST templates", source, items=tuple(items))]
         for kind in dict.fromkeys(items.values()):
             own = tuple(item for item, each in items.items() if each == kind)
             title = f"HONEST templates, {kind}"
-            sets.append(ItemSet(f"{stem}_{kind}", self.language, title, source, items=own))
+            sets.append(ItemSet(f"{stem}_{kind}", language, title, source, items=own))
         return sets
 
 
@@ -299,7 +327,7 @@ class NamedItems:
     def _set(self, name: str) -> ItemSet:
         source = self._source(name)
         known = {each.name: each for each in source.load()} if source else library()
-        place = next((at for begins, (_, at) in PUBLISHED.items() if name.startswith(begins)), "")
+        _, place = _place_of(name)
         if name not in known and place and not source:
             raise InputError(
                 f"{name} is read from a published file, {Path(place).name}, which the project does"
@@ -314,20 +342,25 @@ class NamedItems:
 # By the beginning of a set's name: what reads it, and where it lies in the folder of real data
 PUBLISHED: Mapping[str, tuple[type[FromFile], str]] = {
     "crows_pairs": (CrowsPairs, "contextual/crows_pairs_anonymized.csv"),
+    "bec_pro_de": (BecPro, "models/bec_pro/BEC-Pro_DE.tsv"),  # before the name that begins it
     "bec_pro": (BecPro, "models/bec_pro/BEC-Pro_EN.tsv"),
     "honest_binary_en": (Honest, "models/honest/binary_en_template.tsv"),
+    "honest_binary_es": (Honest, "models/honest/binary_es_template.tsv"),
     "honest_queer": (Honest, "models/honest/queer_nonqueer_en_template.tsv"),
     "sts_b": (StsBenchmark, "models/sts_b/sts-test.csv"),
 }
 
 
+def _place_of(name: str) -> tuple[type[FromFile], str]:
+    known = (each for begins, each in PUBLISHED.items() if name.startswith(begins))
+    return next(known, (FromFile, ""))
+
+
 def published(name: str, data: str) -> FromFile | None:
     """The source of a set in the folder, by its name; None where the folder has none."""
-    for begins, (kind, place) in PUBLISHED.items():
-        path = Path(data, place)
-        if data and name.startswith(begins) and path.is_file():
-            return kind(str(path))
-    return None
+    kind, place = _place_of(name)
+    path = Path(data, place)
+    return kind(str(path)) if data and place and path.is_file() else None
 
 
 def named_items(names: Sequence[str], *, there_only: bool = False) -> ItemSource:

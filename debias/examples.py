@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from files import InputError
 from intrinsic.items.item import SLOT, TERM, Item, ItemSet
+from intrinsic.items.read import no_fillers
 from intrinsic.lookup import find_set
 
 if TYPE_CHECKING:
@@ -83,12 +84,15 @@ def of_items(encoder: Encoder, sets: Sequence[ItemSet], asks: Sequence[str]) -> 
     second: list[str] = []
     pairs: list[list[str]] = []
     for each in sets:
+        if why := no_fillers(each):
+            raise InputError(why)
         whole = []
         for item in each.items:
             if item.fills or SLOT not in item.text:
                 whole.append(item)
             else:
-                pairs += [[item.text.replace(SLOT, one) for one in both] for both in each.fillers]
+                fillers = each.fillers_of(item)
+                pairs += [[item.text.replace(SLOT, one) for one in both] for both in fillers]
         texts = two_groups(each.name, whole)
         first += texts[0]
         second += texts[1]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from files.errors import InputError
@@ -19,6 +21,7 @@ GRAMMAR = {
     "tr": "ve bir bu da de için ile çok ne daha olarak gibi ama var kadar değil o mi ben en",
     "ru": "и в не на я что он с как это по но она к так его из за все у",
 }
+NAMED = re.compile(r"(?:^|[._-])(" + "|".join(sorted(GRAMMAR)) + r")(?=[._-]|$)", re.IGNORECASE)
 LEAST_SHARE, CLEARLY = 0.08, 1.5
 
 
@@ -33,6 +36,23 @@ def guess_language(tokens: Iterable[str]) -> str:
     (second, _), (first, code) = found[-2:]
     enough = first >= LEAST_SHARE * max(1, counts.total())
     return code if enough and first >= CLEARLY * second else UNDETERMINED
+
+
+def language_in_name(path: str | Path) -> str:
+    """Return the language code in the name of a file, as in ``cc.es.300.vec``; ``und`` for none."""
+    code = NAMED.search(Path(path).name)
+    return code.group(1).lower() if code else UNDETERMINED
+
+
+def language_of_texts(texts: Iterable[str], path: str | Path, stated: str) -> str:
+    """Return the language ``stated``, else that which the grammar of texts speaks for, else that in
+    their file's name; ``und`` for none.
+    """
+    if stated != UNDETERMINED:
+        return stated
+    words = re.findall(r"[^\W\d_]+", " ".join(texts).lower())
+    guess = guess_language(words)
+    return guess if guess != UNDETERMINED else language_in_name(path)
 
 
 @runtime_checkable

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 
 from files import InputError, nearest
-from files.language import UNDETERMINED, guess_language
+from files.language import UNDETERMINED, guess_language, language_in_name
 from intrinsic.conventions import EVERY
 from intrinsic.frequent_words import forget_frequent
 from intrinsic.metrics.every import METRICS
@@ -26,21 +25,21 @@ if TYPE_CHECKING:
     from intrinsic.score import Score
     from intrinsic.wordsets import Query
 
-LANGUAGES = ("de", "en", "es", "hr", "it", "ru", "tr")
 FREQUENT = 200  # words from which a language is guessed
-NAMED = re.compile(r"(?:^|[._-])(" + "|".join(LANGUAGES) + r")(?=[._-]|$)")
 
 
 class Audited(NamedTuple):
     """A score of the vectors of this name, with the single scores that its value summarises; the
-    ``kind`` of model (``vectors``, ``masked``, ``causal``, ``encoder``); what is known of such
-    scores on models with a planted bias; and whether they may be called bias.
+    ``kind`` of model (``vectors``, ``masked``, ``causal``, ``encoder``, ``random``); the language
+    of the words for women and men that it compares, empty where it compares others; what is known
+    of such scores on models with a planted bias; and whether they may be called bias.
     """
 
     vectors: str
     score: Score
     each: Mapping[str, float]
     kind: str = "vectors"
+    gender_words: str = ""
     certificate: str = ""
     called_bias: bool = True
 
@@ -54,8 +53,8 @@ def language_of(
     """
     file = Path(name).name
     seen = guess_language(word.lower() for word in frequent[:FREQUENT])
-    if found := NAMED.search(file):
-        language, how = found.group(1), "by its name"
+    if (named := language_in_name(name)) != UNDETERMINED:
+        language, how = named, "by its name"
     elif seen != UNDETERMINED:
         language, how = seen, "by its frequent words"
     elif asked != UNDETERMINED:

@@ -40,8 +40,9 @@ class Observed:
     values: an array of n rows. names: of the items, for their single scores. factors: what items
     share, by name (``term``, ``template``, ``cluster``), one label an item: a resample draws whole
     labels, of all factors independently. groups: one label an item. settings: how it was measured.
-    lost: items that could not be measured. seed: of what is drawn; ``detailed`` sets it. unbiased:
-    the value without the bias, where it is not what the metric says.
+    lost: a name or term for each item that could not be measured. seed: of what is drawn;
+    ``detailed`` sets it. unbiased: the value without the bias, where it is not what the metric
+    says.
     """
 
     values: Floats
@@ -214,7 +215,7 @@ class ItemMetric(ByConvention):
             strict=test.strict,
             n_found=seen.count(part) if seen else 0,
             n_lost=len(seen.lost) if seen else 0,
-            lost=",".join(seen.lost) if seen else "",
+            lost=",".join(dict.fromkeys(seen.lost)) if seen else "",
             cut="",
             language=items.language,
             dim=0,

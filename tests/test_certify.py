@@ -10,16 +10,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biasbridge import certifying
+from biasbridge import audit, certifying
 from biasbridge.__main__ import main
-from biasbridge.certificates import certified
+from biasbridge.certificates import certified, gender_words
 from biasbridge.certifying import certify, compare
 from files import InputError
 from intrinsic.audit import Audited, as_table
+from intrinsic.items.item import ItemSet, Pair
+from intrinsic.items.library import library
 from intrinsic.metrics.weat import Weat
+from intrinsic.wordsets import Query, WordSet, load_query
 from studies.certificate import recorded
 from studies.certificate.recorded import FILE, Worth, refused, worth
 from studies.certificate.verdict import VERDICTS
+from tests.tiny_models import save_model
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -167,10 +171,107 @@ def test_the_recorded_certificate_has_a_line_for_every_kind_of_model() -> None:
     assert set(table["verdict"]) <= set(VERDICTS)
     kinds = {name.partition(" ")[0] for name in table["subject"]}
     assert kinds == {"word2vec", "fasttext", "tiny_bert", "tiny_gpt2"}
-    assert worth("weat", "wefe", "vectors").verdict in VERDICTS
-    assert worth("weat", "wefe,tail=two", "vectors") == worth("weat", "wefe", "vectors")
-    assert worth("pll", "default", "causal").verdict in VERDICTS
-    assert worth("no such metric", "default", "vectors") == Worth()
+
+
+@pytest.mark.parametrize(
+    ("asked", "subject"),
+    [
+        (("weat", "wefe", "vectors", "en"), "word2vec en"),
+        (("weat", "wefe,case=lower,min_found=0.5", "vectors", "en"), "word2vec en"),
+        (("weat", "wefe,tail=two", "vectors", "en"), ""),  # a changed convention
+        (("lpbs", "no_such", "masked", "en"), ""),  # not that of the default one
+        (("weat", "default", "vectors", "es"), "word2vec es"),
+        (("weat", "default", "vectors", "it"), ""),
+        (("weat", "default", "masked", "en"), ""),  # vectors of a model's words
+        (("pll", "default", "causal", "es"), "tiny_gpt2 es"),
+        (("seat", "default", "masked", "en"), "tiny_bert en"),
+        (("seat", "default", "encoder", "en"), ""),
+        (("pll", "default", "random", "en"), ""),
+        (("no such metric", "default", "vectors", "en"), ""),
+    ],
+)
+def test_a_score_is_certified_by_what_was_measured_on_its_like(
+    asked: tuple[str, str, str, str], subject: str
+) -> None:
+    table = pd.read_csv(FILE, keep_default_na=False)
+    name = asked[1].partition(",")[0]
+    row = table[
+        (table["metric"] == asked[0])
+        & (table["convention"] == name)
+        & (table["subject"] == subject)
+    ]
+    expected = f"{row['verdict'].item()}: {row['why'].item()}" if subject else ""
+    assert worth(*asked).line == expected
+
+
+PEOPLE = {"X": ["he", "man", "boy"], "Y": ["she", "woman", "girl"]}
+TOPICS = {"A": ["career", "office", "salary"], "B": ["home", "family", "garden"]}
+
+
+def query_of(sets: dict[str, list[str]], language: str = "en") -> Query:
+    words = {role: WordSet(role, tuple(each), language, "") for role, each in sets.items()}
+    return Query("mine", words, language)
+
+
+@pytest.mark.parametrize(
+    ("asked", "language"),
+    [
+        (load_query("weat7"), "en"),
+        (load_query("weat1"), ""),  # flowers and insects
+        (load_query("weat3"), ""),
+        (load_query("weat6b_it"), ""),
+        (load_query("gender_es"), "es"),
+        (query_of({**PEOPLE, **TOPICS}), "en"),
+        (query_of({**TOPICS, "X": ["tea"], "Y": ["rain"]}), ""),
+        (query_of({**PEOPLE, "X": ["he", "man", "tea", "rain"]}), ""),  # a half
+        (query_of({**PEOPLE, "X": ["he", "man", "tea"]}), "en"),  # more than a half
+        (query_of({**PEOPLE, "Y": PEOPLE["X"]}), ""),  # men and men
+        (load_query("base_pairs"), "en"),
+        (library()["seat8"], "en"),
+        (library()["seat2"], ""),
+        (library()["lpbs_career"], "en"),
+        (library()["occupations_es"], "es"),
+        (library()["neutral_sentences"], ""),
+        (ItemSet("a", "en", pairs=(Pair("he said", "she said"), Pair("tea", "rain"))), ""),
+        (ItemSet("b", "en", pairs=(Pair("he said", "she said"),) * 2 + (Pair("tea", "it"),)), "en"),
+    ],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_only_words_for_women_and_men_are_certified(asked: Query | ItemSet, language: str) -> None:
+    assert gender_words(asked) == language
+
+
+def test_words_without_a_language_are_in_that_of_the_vectors() -> None:
+    asked = query_of({**PEOPLE, **TOPICS}, "und")
+    assert [gender_words(asked, language) for language in ("en", "it")] == ["en", ""]
+
+
+def test_the_line_stands_beside_a_value_alone() -> None:
+    """Flowers and insects, a score without a value and random weights have none."""
+    words = [word for role in ("X", "Y", "A", "B") for word in {**PEOPLE, **TOPICS}[role]]
+    words += [word for role in "XYAB" for word in load_query("weat1")[role].words]
+    rows = np.random.default_rng(0).normal(size=(len(words), 8))
+    vectors = dict(zip(words, rows, strict=True))
+    table = audit(vectors, {**PEOPLE, **TOPICS}, metrics="weat")
+    assert table["certificate"].tolist() == [worth("weat", "default", "vectors", "en").line]
+    table = audit(vectors, metrics="weat", queries=["weat1", "weat7"]).set_index("query")
+    assert np.isfinite(table["value"]["weat1"])
+    assert np.isnan(table["value"]["weat7"])
+    assert table["certificate"].tolist() == ["", ""]
+
+
+def test_random_weights_and_encoders_are_not_certified(tmp_path: Path) -> None:
+    folders = [save_model(tmp_path / head, "bert", head=head) for head in ("masked", "")]
+    rows = [
+        f"that is {{}},{role},{word}," for role in "XYAB" for word in {**PEOPLE, **TOPICS}[role]
+    ]
+    items = tmp_path / "own.csv"
+    items.write_text("\n".join(["text,group,term,template", *rows]), encoding="utf-8")
+    tables = [audit(folder, metrics="seat", items=items) for folder in folders]
+    tables.append(audit(folders[0], metrics="seat", items=items, random_weights=True))
+    assert all(table["value"].notna().all() for table in tables)
+    lines = [table["certificate"].item() for table in tables]
+    assert lines == [worth("seat", "default", "masked", "en").line, "", ""]
 
 
 def test_a_score_that_a_planted_bias_hardly_moves_is_not_called_bias(
@@ -187,8 +288,10 @@ def test_a_score_that_a_planted_bias_hardly_moves_is_not_called_bias(
     vectors = KeyedVectors(2)
     vectors.add_vectors(list(words), np.array(list(words.values()), dtype=np.float32))
     metric = Weat.by("default", queries=("weat7",), min_found=0.0)
-    audited = [Audited("v", *row) for row in metric.detailed(vectors, seed=0)]
-    found, _ = certified(audited)
+    [(score, single)] = metric.detailed(vectors, seed=0)
+    one = Audited("v", score._replace(value=1.0), single, gender_words="en")
+    assert certified([one._replace(score=score)])[0][0].called_bias, "it has no value"
+    found, _ = certified([one])
     assert as_table(found)["certificate"].tolist() == ["does not: slope .05 [-.1, .2]"]
     assert not found[0].called_bias
     assert refused({"weat": known["weat", "default", "word2vec en"]}).endswith("weat (0.05)")

@@ -69,7 +69,7 @@ def test_terms_that_fill_a_text_alone_are_compared_with_nothing(
     alone = "{} is here,women,nurse,\n{} is there,men,doctor,\n"
     table = audit(masked, metrics="lpbs", items=write(tmp_path, HEADER + alone))
     assert table["value"].isna().all()
-    assert "every text has one term alone" in table["reason"].item()
+    assert "texts have terms of one group each" in table["reason"].item()
     three = "".join(f"[MASK] is a {each},{each},{each},\n" for each in ("nurse", "man", "woman"))
     table = audit(masked, metrics="lpbs", items=write(tmp_path, HEADER + three))
     assert "3 groups, and two are compared" in table["reason"].item()

@@ -42,6 +42,8 @@ def _parser() -> Parser:
     queries = "these queries, or built-in sets of items, only"
     add("--query", nargs="+", default=[], metavar="NAME", help=queries)
     add("--items", metavar="FILE", help=f"of a language model: your own items, {COLUMNS}")
+    fillers = "what your items' slots are filled with, for the first group and the second: he/she"
+    add("--fillers", nargs="+", default=[], metavar="A/B", help=fillers)
     add("--revision", metavar="COMMIT", help="of a model on a hub")
     add("--layer", type=int, default=-1, help="of a model: 0 embeddings, -1 the last (default)")
     pooling = "of a model, what becomes a text's vector: mean (default), words, cls, last"
@@ -56,7 +58,7 @@ def _parser() -> Parser:
     add("--case", choices=CASES, help=lower)
     found = "share of each word set that must be found (default 0.5)"
     add("--min-found", type=float, metavar="SHARE", help=found)
-    language = "of the vectors; default: by the file name or their frequent words, else en"
+    language = "of the vectors or items; default: by the file name or their frequent words, else en"
     add("--language", metavar="CODE", help=language)
     resamples = "of the words, for the interval of each score (low and high)"
     add("--resamples", type=int, default=0, metavar="N", help=resamples)
@@ -87,12 +89,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not given.vectors:
         raise InputError("give one or more files of word vectors, a language model, or --list")
     given.metric, given.query = (_split(each) for each in (given.metric, given.query))
-    of_models = bool(given.items or given.revision) or any(map(names_model, given.vectors))
+    about_models = given.items or given.fillers or given.revision
+    of_models = bool(about_models) or any(map(names_model, given.vectors))
     audited, remarks = (_audit_models if of_models else _audit)(given)
-    from biasbridge.certificates import certified
+    from biasbridge.certificates import NOTE, certified
 
     audited, refused = certified(audited)
-    remarks = [*refused, *remarks]
+    about = [NOTE] if any(one.certificate for one in audited) else []
+    remarks = [*refused, *remarks, *about]
     from intrinsic.audit import as_table
     from intrinsic.show import (
         as_json,
@@ -176,7 +180,7 @@ def _refuse_metrics_of_models(given: Namespace) -> None:
 
 def _audit_models(given: Namespace) -> tuple[list[Audited], list[str]]:
     """The scores of every model."""
-    from biasbridge.model_audit import audit_model
+    from biasbridge.model_audit import audit_model, notes_on
 
     for option in ("words", "similarity", "case", "min_found", "trusted"):
         if getattr(given, option):
@@ -191,6 +195,7 @@ def _audit_models(given: Namespace) -> tuple[list[Audited], list[str]]:
             metrics=given.metric,
             queries=given.query,
             items=given.items,
+            fillers=given.fillers,
             convention=given.convention,
             language=given.language,
             layer=given.layer,
@@ -201,7 +206,7 @@ def _audit_models(given: Namespace) -> tuple[list[Audited], list[str]]:
             seed=given.seed,
         )
     ]
-    return audited, []
+    return audited, notes_on(audited, given.items, given.language)
 
 
 def _split(names: Sequence[str]) -> list[str]:

@@ -13,6 +13,9 @@ SLOT = "[MASK]"  # in a text: what is left open
 TERM = "{}"  # in a template: where the term goes
 
 
+Fillers = tuple[tuple[str, str], ...]  # pairs: for the first group, for the second
+
+
 class Item(NamedTuple):
     """A text with the slot ``[MASK]``.
 
@@ -22,6 +25,7 @@ class Item(NamedTuple):
     the text without its term, by name; items of one template, and those of one term, are no
     independent observations. ``form``: the term as the text writes it, where that differs.
     ``attribute``: in a text that the term fills, the words that it is held against (``nurse``).
+    ``fillers``: its own, where the set's do not suit it (``He``, at the beginning of a text).
 
     A plain line has neither slot nor term.
     """
@@ -33,6 +37,7 @@ class Item(NamedTuple):
     fills: bool
     form: str = ""
     attribute: str = ""
+    fillers: Fillers = ()
 
     @property
     def word(self) -> str:
@@ -79,7 +84,11 @@ class ItemSet:
     source: str = ""
     items: tuple[Item, ...] = ()
     pairs: tuple[Pair, ...] = ()
-    fillers: tuple[tuple[str, str], ...] = ()
+    fillers: Fillers = ()
+
+    def fillers_of(self, item: Item) -> Fillers:
+        """Return what goes into the slot of an item that holds its term."""
+        return item.fillers or self.fillers
 
     @property
     def groups(self) -> list[str]:
@@ -111,7 +120,7 @@ class ItemSet:
                 item.term,
             )
             for item in asked
-            for one, two in self.fillers
+            for one, two in self.fillers_of(item)
             for own, other in [(one, two) if item.group == first else (two, one)]
         )
 
@@ -121,7 +130,8 @@ class ItemSet:
 
     def decisive(self) -> dict[str, object]:
         """What can change a result, as JSON: all but title and source."""
-        rows = {"items": self.items, "pairs": self.pairs, "fillers": self.fillers}
+        items = [item if item.fillers else item[:-1] for item in self.items]
+        rows = {"items": items, "pairs": self.pairs, "fillers": self.fillers}
         return {"name": self.name, "language": self.language, **rows}
 
 

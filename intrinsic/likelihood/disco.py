@@ -23,7 +23,7 @@ from intrinsic.likelihood.reading import (
     read_texts,
     require_kind,
 )
-from intrinsic.likelihood.slots import observed
+from intrinsic.likelihood.slots import LOST, UNKNOWN, observed, of_both_groups, require_groups
 from intrinsic.score import About
 
 
@@ -43,8 +43,9 @@ class DisCo(ItemMetric):
         source="Webster et al. (2020)",
         roles={"terms": "words of two groups"},
         asks=("disco_names",),
-        default="Chi-square without correction for continuity.",
+        default="Chi-square without correction for continuity; over templates of both groups.",
     )
+    version: ClassVar[int] = 2
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "fairllms",
@@ -88,17 +89,27 @@ class DisCo(ItemMetric):
         kept = [
             (item, *slot) for item, slot in zip(items.items, slots, strict=True) if slot is not None
         ]
-        lost = {item.term for item, slot in zip(items.items, slots, strict=True) if slot is None}
-        if len({item.group for item, *_ in kept}) < 2:
-            raise InputError(f"a group of {items.name} has no text that {given.name} can take")
+        lost = [item.term for item, slot in zip(items.items, slots, strict=True) if slot is None]
+        more: dict[str, str | int] = {f"{LOST}{UNKNOWN}": len(lost)} if lost else {}
+        known = [item for item, *_ in kept]
+        require_groups(known, items, given)
+        shared = of_both_groups(known, "template")
+        alone = [item.term for item in known if item.template not in shared]
+        kept = [each for each in kept if each[0].template in shared]
+        if not kept:
+            raise InputError(
+                f"no template of {items.name} has terms of both groups: nothing can be compared"
+            )
+        more |= {f"{LOST}alone in their template": len(alone)} if alone else {}
         top = min(self.top, len(given.tokenizer))
         fills = likeliest(given, [(text.ids, place) for _, text, place in kept], top)
         settings = describe_reading(
             given, [text for _, text, _ in kept], lower=False, first_token="own"
         )
-        more: dict[str, str | int] = {"masked at a time": "one token", "top": self.top}
+        more |= {"masked at a time": "one token", "top": self.top}
         asked = [item for item, *_ in kept]
-        return observed(asked, np.array(fills, dtype=float), {**settings, **more}, sorted(lost))
+        values = np.array(fills, dtype=float)
+        return observed(asked, values, {**settings, **more}, [*lost, *alone])
 
     def summarise(self, seen: Observed, weights: Floats) -> Mapping[str, Floats]:
         """The mean over templates, each as often as its items' terms are drawn."""

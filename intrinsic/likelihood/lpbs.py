@@ -41,8 +41,10 @@ class LogProbabilityBias(ItemMetric):
         roles={"terms": "words", "fillers": "pairs of words"},
         asks=("lpbs_professions", "lpbs_career", "lpbs_math", "lpbs_science"),
         default="The difference in nats; as many masks as a word has tokens. Of terms that fill the"
-        " slot: log p, compared within texts.",
+        " slot: log p, less that with the attribute masked too; compared within texts where most"
+        " are of both groups, else between texts, where there is an attribute.",
     )
+    version: ClassVar[int] = 2
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "effect_size",

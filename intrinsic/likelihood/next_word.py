@@ -43,6 +43,7 @@ class NextWord(ItemMetric):
         asks=("next_word_professions",),
         default="In nats; what follows the slot is left out.",
     )
+    version: ClassVar[int] = 2
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "sentence",

@@ -40,6 +40,7 @@ class PlantedBias(ItemMetric):
         unbiased=None,
         default="Models with planted.json alone.",
     )
+    version: ClassVar[int] = 2
 
     @classmethod
     def takes(cls, items: ItemSet) -> str:

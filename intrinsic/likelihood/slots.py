@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from files import InputError
 from intrinsic.item_metric import Floats, Observed, Settings
 from intrinsic.items.item import SLOT, Item
+from intrinsic.items.read import no_fillers
 from intrinsic.likelihood.asking import Ask
 from intrinsic.likelihood.reading import (
     Text,
@@ -28,6 +28,13 @@ if TYPE_CHECKING:
     from intrinsic.items.item import ItemSet
 
 
+# The share of items in texts of both groups beyond which terms are compared within texts
+SHARED_TEXTS = 0.5
+COMPARED, WITHIN, BETWEEN = "compared", "within texts", "between texts"
+# A setting that says why items are lost begins with LOST
+LOST, UNKNOWN = "lost, ", "unknown to the model or too long"
+
+
 class Filled(NamedTuple):
     """An item's text with one filler in its slot: the places of the filler's tokens, and of those
     of the term, or attribute, that the text holds.
@@ -40,19 +47,23 @@ class Filled(NamedTuple):
 
 def no_slots(items: ItemSet) -> str:
     """Why a set has nothing to fill; empty where it has."""
-    if not items.items:
+    if not any(SLOT in item.text for item in items.items):
         return f"{items.name} has no texts with a slot"
     if len({item.fills for item in items.items}) > 1:
         return f"{items.name} mixes texts that hold their term with texts that ask for it"
-    if not items.fillers and any(not item.fills for item in items.items):
-        return f"{items.name} has no fillers for its slots"
-    return ""
+    return no_fillers(items)
 
 
 def no_two_groups(items: ItemSet) -> str:
     """Why the terms of a set cannot be compared; empty where they can."""
-    more = f"{items.name} has {len(items.groups)} groups, and two are compared"
-    return no_slots(items) or (more if len(items.groups) > 2 else "")
+    if why := no_slots(items):
+        return why
+    groups = items.groups
+    if len(groups) > 2:
+        return f"{items.name} has {len(groups)} groups, and two are compared"
+    if len(groups) == 1 and items.items[0].fills:
+        return f"the terms that fill {items.name} are of one group, {groups[0]}; give two"
+    return ""
 
 
 def fill_slots(
@@ -63,13 +74,12 @@ def fill_slots(
     first_token: str = "own",
 ) -> tuple[list[tuple[Item, list[list[Filled]]]], list[str], Settings]:
     """Each item with its fillers in the slot, a list for each pair of fillers, or for the term that
-    fills it; the names of the items that are lost; and how they were read.
+    fills it; the terms of the items that are lost, one an item; and how they were read.
 
     prefix: the text ends with the filler. An item is lost whose text is too long, whose filler or
     term has no token or an unknown one, or whose term is not in the text.
     """
-    kept = []
-    lost: dict[str, None] = {}
+    kept, lost, dropped = [], [], 0
     wanted = [(item, pair) for item in items.items for pair in _fillers(item, items)]
     texts = [_filled(item, each, prefix) for item, pair in wanted for each in pair]
     read = iter(read_texts(model, texts, first_token=first_token))
@@ -81,8 +91,9 @@ def fill_slots(
         known = [[each for each in pair if each] for pair in found if all(pair)]
         if known:
             kept.append((item, known))
-        if len(known) < len(found):
-            lost[item.term] = None
+            dropped += len(found) - len(known)
+        else:
+            lost.append(item.term)
     if not kept:
         raise InputError(
             f"no item of {items.name} can be asked: its terms and fillers are unknown to"
@@ -94,11 +105,20 @@ def fill_slots(
     ]
     settings = dict(describe_reading(model, both, lower=False, first_token=first_token))
     settings["fillers of several tokens"] = sum(sum(n) > 1 for n in fillers) / len(fillers)
-    return kept, list(lost), settings
+    settings |= {"pairs of fillers unknown to the model": dropped} if dropped else {}
+    settings |= {f"{LOST}{UNKNOWN}": len(lost)} if lost else {}
+    return kept, lost, settings
+
+
+def require_groups(kept: Sequence[Item], items: ItemSet, model: LanguageModel) -> None:
+    """Raise ``InputError`` where all items of a group are lost."""
+    groups = {item.group for item in kept}
+    if missing := [group for group in items.groups if group not in groups]:
+        raise InputError(f"{model.name} takes no text of group {missing[0]} of {items.name}")
 
 
 def _fillers(item: Item, items: ItemSet) -> Sequence[tuple[str, ...]]:
-    return [(item.word,)] if item.fills else items.fillers
+    return [(item.word,)] if item.fills else items.fillers_of(item)
 
 
 def _filled(item: Item, filler: str, prefix: bool) -> str:
@@ -150,7 +170,8 @@ def log_odds(
     first_token: str = "own",
 ) -> tuple[list[Item], Floats, list[str], Settings]:
     """log p(first filler) - log p(second) in the slot of each item, the mean over pairs of fillers;
-    of a term that fills the slot, its log p less the mean of those in the same text.
+    of a term that fills the slot, its log p, where texts are of both groups less the mean of the
+    two groups in the same text.
 
     A masked model has as many masks as the filler has tokens. ``prior``: less the same with the
     term masked too. A causal model is given what stands before the slot, or scores the whole
@@ -160,7 +181,8 @@ def log_odds(
     kept, lost, settings = fill_slots(
         model, items, prefix=causal and not sentence, first_token=first_token
     )
-    kept, lost = _compared(kept, lost, items)
+    require_groups([item for item, _ in kept], items, model)
+    kept, lost, comparison = _compared(kept, lost, items, model.name, prior=prior)
     flat = [each for _, pairs in kept for pair in pairs for each in pair]
     if causal:
         asked = [after_the_first(x.text) if sentence else [filler_after(x)] for x in flat]
@@ -188,22 +210,49 @@ def log_odds(
             each.append(float(one[0] - one[1]) if len(pair) > 1 else float(one[0]))
             place += len(pair)
         values.append(float(np.mean(each)))
-    asked_items = [item for item, _ in kept]
-    return asked_items, _within_texts(asked_items, np.array(values)), lost, settings
+    asked_items, logs = [item for item, _ in kept], np.array(values)
+    if comparison.get(COMPARED) == WITHIN:
+        logs = _within_texts(asked_items, logs)
+    return asked_items, logs, lost, {**settings, **comparison}
 
 
 Kept = list[tuple[Item, list[list[Filled]]]]
 
 
-def _compared(kept: Kept, lost: list[str], items: ItemSet) -> tuple[Kept, list[str]]:
-    """Without terms that are the only one to fill their text, which nothing is compared with."""
-    terms = Counter(item.text for item, _ in kept if item.fills)
-    alone = {item.term: None for item, _ in kept if terms[item.text] == 1}
-    compared = [each for each in kept if terms[each[0].text] != 1]
-    if not compared:
-        why = "every text has one term alone: give terms of both groups in the same text"
-        raise InputError(f"nothing of {items.name} can be compared; {why}")
-    return compared, [*lost, *alone]
+def _compared(
+    kept: Kept, lost: list[str], items: ItemSet, model: str, *, prior: bool
+) -> tuple[Kept, list[str], Settings]:
+    """Return the items that can be compared, the terms of those lost, and how they are compared.
+
+    Terms that fill texts which, mostly, are of both groups are compared within these. Texts of one
+    group each differ in more than the term: there log p is compared less that with the attribute
+    masked too, and without such a prior not at all. Raises ``InputError`` where nothing is left.
+    """
+    if not items.items[0].fills:
+        return kept, lost, {}
+    shared = of_both_groups(items.items, "text")
+    if sum(item.text in shared for item in items.items) > SHARED_TEXTS * len(items.items):
+        shared = of_both_groups([item for item, _ in kept], "text")
+        alone = [item.term for item, _ in kept if item.text not in shared]
+        kept = [each for each in kept if each[0].text in shared]
+        if not kept:
+            raise InputError(f"{model} knows terms of both groups in no text of {items.name}")
+        reason = {f"{LOST}alone in their text": len(alone)} if alone else {}
+        return kept, [*lost, *alone], {COMPARED: WITHIN, **reason}
+    if not prior or any(not item.attribute for item, _ in kept):
+        raise InputError(
+            f"nothing of {items.name} can be compared: its texts have terms of one group each; give"
+            " terms of both groups in the same text, or a column attribute, by which lpbs compares"
+        )
+    return kept, lost, {COMPARED: BETWEEN}
+
+
+def of_both_groups(items: Sequence[Item], shared: Literal["text", "template"]) -> set[str]:
+    """Return the texts, or templates, that occur with more than one group."""
+    groups: dict[str, set[str]] = {}
+    for item in items:
+        groups.setdefault(getattr(item, shared), set()).add(item.group)
+    return {name for name, names in groups.items() if len(names) > 1}
 
 
 def _sums(model: LanguageModel, asked: Sequence[Sequence[Ask]]) -> Floats:
@@ -211,14 +260,16 @@ def _sums(model: LanguageModel, asked: Sequence[Sequence[Ask]]) -> Floats:
 
 
 def _within_texts(items: Sequence[Item], values: Floats) -> Floats:
-    """The values of terms that fill a slot, less the mean of their text."""
+    """Return the values of terms less the mean of the two groups' means in their text, which does
+    not depend on how many of a group the model knows.
+    """
     values = values.copy()
-    texts: dict[str, list[int]] = {}
+    texts: dict[str, dict[str, list[int]]] = {}
     for number, item in enumerate(items):
-        if item.fills:
-            texts.setdefault(item.text, []).append(number)
-    for numbers in texts.values():
-        values[numbers] -= values[numbers].mean()
+        texts.setdefault(item.text, {}).setdefault(item.group, []).append(number)
+    for groups in texts.values():
+        middle = np.mean([values[numbers].mean() for numbers in groups.values()])
+        values[[number for numbers in groups.values() for number in numbers]] -= middle
     return values
 
 

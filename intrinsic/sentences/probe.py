@@ -155,10 +155,10 @@ def examples_of(items: ItemSet) -> list[Example]:
             about = (item.group, item.term, item.template, item.attribute)
             found.append(Example(item.sentence, *about))
             continue
-        for pair in items.fillers:
+        for pair in items.fillers_of(item):
             for group, filler in zip(items.fillers[0], pair, strict=True):
                 text = item.text.replace(SLOT, filler)
-                found.append(Example(text, group, filler, item.template, item.term))
+                found.append(Example(text, group, filler.lower(), item.template, item.term))
     return found
 
 

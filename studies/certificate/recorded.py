@@ -13,16 +13,22 @@ from studies.certificate.verdict import LEAST_SLOPE, UNKNOWN
 
 FILE = Path(__file__).with_name("recorded.csv")
 TRANSFER = FILE.with_name("transfer.csv")  # docs/runs/transfer.md
-SUBJECTS = {"vectors": "word2vec en", "masked": "tiny_bert en", "causal": "tiny_gpt2 en"}
-NOT_CERTIFIED = "not certified"
+MODELS = {"vectors": "word2vec", "masked": "tiny_bert", "causal": "tiny_gpt2"}
+# Options that say which words are found, not how a score is made of them
+LOOKUP = ("case=", "min_found=")
 
 
 class Worth(NamedTuple):
     """What a score is worth: the verdict and its figure, and the slope against a planted bias."""
 
-    verdict: str = NOT_CERTIFIED
+    verdict: str = ""
     why: str = ""
     slope: float = nan
+
+    @property
+    def line(self) -> str:
+        """Return the verdict and its figure; empty where nothing is known."""
+        return ": ".join(filter(None, (self.verdict, self.why)))
 
     @property
     def called_bias(self) -> bool:
@@ -43,16 +49,14 @@ def recorded() -> Mapping[tuple[str, str, str], Worth]:
         }
 
 
-def worth(metric: str, convention: str, kind: str) -> Worth:
-    """What is known of a score of ``vectors``, or of a ``masked`` or ``causal`` model or an
-    ``encoder`` (there, of the masked model); of a convention that was changed or not measured that
-    of the default one.
+def worth(metric: str, convention: str, kind: str, language: str) -> Worth:
+    """Return what is known of the scores of ``vectors``, or of a ``masked`` or ``causal`` model, by
+    this very convention and in this language.
     """
-    subject = SUBJECTS.get(kind, SUBJECTS["masked"])
-    known = recorded()
-    name = convention.partition(",")[0]
-    own = known.get((metric, name, subject))
-    return own or known.get((metric, "default", subject)) or Worth()
+    name, *options = convention.split(",")
+    changed = any(not option.startswith(LOOKUP) for option in options)
+    subject = f"{MODELS.get(kind, '')} {language}"
+    return Worth() if changed else recorded().get((metric, name, subject), Worth())
 
 
 def slopes(metric: str) -> list[Mapping[str, str]]:
