@@ -31,9 +31,8 @@ from files.rooms import ROOMS, importable, is_ours, plain
 # Modules of ours that compute no result: they judge results, keep them, hash code, or check values,
 # and a value that they let pass is in the key. What a user's module imports of them counts.
 PASSIVE = (
-    *("analysis", "train.front", "train.store"),
-    *("files.choice", "files.errors", "files.loaded", "files.patches", "files.rooms"),
-    "files.source",
+    *("analysis", "train.front", "train.store", "files.choice", "files.errors"),
+    *("files.loaded", "files.patches", "files.rooms", "files.source"),
 )
 # Libraries that check, print and lock, and compute nothing
 PLUMBING = frozenset({"annotated_types", "lazy_loader", "pydantic", "rich"})

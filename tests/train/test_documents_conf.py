@@ -40,7 +40,7 @@ def test_a_choice_within_a_choice_counts_in_the_key() -> None:
     whole = keyed_params(built("ontogum_litbank"))
     first = whole["first"]
     assert isinstance(first, dict)
-    assert first["made_by"] == "DocumentFiles"
+    assert first["made_by"] == "corpora.documents.DocumentFiles"
     assert "path" not in first
     dropped = keyed_params(built("ontogum_litbank", "documents.first.test=0.2"))
     assert dropped["first"] != first
