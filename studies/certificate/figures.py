@@ -19,7 +19,7 @@ from analysis.charts import (
     shades,
 )
 from studies.certificate.verdict import ALARMS, NOT, PART, READS, UNKNOWN, short
-from studies.conclusion import rows_of
+from studies.conclusion import row_dicts
 
 if TYPE_CHECKING:
     from studies.certificate.table import Certified
@@ -53,7 +53,7 @@ def verdict_chart(table: pd.DataFrame) -> Drawing:
             "verdict": row["verdict"],
             "text": LABELS[row["verdict"]] + _with_r(row),
         }
-        for row in rows_of(table)
+        for row in row_dicts(table)
     ]
     looks = dict(zip((READS, PART), (shades(4)[3], shades(4)[1]), strict=True)) | {
         NOT: "#eeeeee",
@@ -80,7 +80,7 @@ def slope_chart(table: pd.DataFrame) -> Drawing:
     """The slope of each score with its interval, a panel a subject."""
     columns = ["slope", "slope_low", "slope_high"]
     known = table[table["slope"].notna()]
-    rows = known.assign(score=[_score(row) for row in rows_of(known)])
+    rows = known.assign(score=[_score(row) for row in row_dicts(known)])
     rows = rows.rename(columns=dict(zip(columns, ("value", "low", "high"), strict=True)))
     base = alt.Chart().encode(alt.Y("score:N", sort=None, title=None))
     scale = alt.Scale(domain=[-2, MOST_SHOWN], clamp=True)

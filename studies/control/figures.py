@@ -8,7 +8,7 @@ import altair as alt
 
 from analysis.charts import GREY, STAMP, Drawing, finish, intervals, rule_at, shades
 from analysis.naming import query_title
-from studies.conclusion import rows_of
+from studies.conclusion import row_dicts
 from studies.control.studies import find_sized
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _links(table: pd.DataFrame) -> list[str]:
     usual = table[sized].max()
     return [
         f"{row['transmission']:g}" + (f" ({row[sized]} {sized})" if row[sized] < usual else "")
-        for row in rows_of(table)
+        for row in row_dicts(table)
     ]
 
 

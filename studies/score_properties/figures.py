@@ -10,7 +10,7 @@ import pandas as pd
 
 from analysis.charts import Drawing, colour, finish
 from analysis.show import short
-from studies.conclusion import rows_of
+from studies.conclusion import row_dicts
 from studies.score_properties.table import embedding_rows, selections
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def verdict_chart(table: pd.DataFrame) -> Drawing:
     rows = [
         {"score": score_name(row), "property": name, "items": f"{row['items']} a role"}
         | {"verdict": row[name]}
-        for row in rows_of(table[table["reason"].eq("")])
+        for row in row_dicts(table[table["reason"].eq("")])
         for name in VERDICTS
     ]
     scale = alt.Scale(domain=list(COLOURS), range=list(COLOURS.values()))

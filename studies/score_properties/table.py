@@ -12,7 +12,7 @@ import pandas as pd
 
 from analysis.frame import numbers, texts
 from analysis.show import short
-from studies.conclusion import rows_of
+from studies.conclusion import row_dicts
 
 TOLERANCE = 0.02  # of a score's scale: extremes nearer each other are the same
 EXACT = 1e-6  # a score is at its unbiased value
@@ -149,7 +149,7 @@ def difference_table(points: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame
     table: list[dict[str, object]] = []
     for (embedding, query), part in rows.groupby(["embedding", "query"], sort=False):
         single = part[part["kind"].isin(["difference", "effect"])]
-        by = {row["panel"] or row["kind"]: row for row in rows_of(single)}
+        by = {row["panel"] or row["kind"]: row for row in row_dicts(single)}
         unit, raw, chance, effect = (
             by.get(name, NO_ROW) for name in ("unit", "raw", "chance", "effect")
         )

@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis.charts import GREY, INK, Drawing, colour, finish
 from analysis.show import short
-from studies.conclusion import rows_of
+from studies.conclusion import row_dicts
 from studies.silhouettes.pairs import MODELS
 from studies.silhouettes.table import SCORES, curves
 
@@ -33,7 +33,7 @@ def charts(pairs: Sequence[Pair], scored: pd.DataFrame, pilot: pd.DataFrame) -> 
     """
     panels = [
         (pair.thinned(MOST_POINTS), _title(row))
-        for pair, row in zip(pairs, rows_of(scored), strict=True)
+        for pair, row in zip(pairs, row_dicts(scored), strict=True)
         if not pair.reason
     ]
     first = [each for each in panels if each[0].seed == panels[0][0].seed]

@@ -92,7 +92,7 @@ def test_rows_are_corrected_and_what_was_published_stands_beside(folder: Path) -
         (("why: only balancing has max", "why: ''"), "a reason"),
         (("observation: [name]", "observation: name"), "observation='name'"),
         (("table: points.csv", "table: points.csv\nsha256: abc"), "not the table that was"),
-        (("table: points.csv", "table: points.csv\nkeep: {method: [none]}"), "no row that is kept"),
+        (("table: points.csv", "table: points.csv\nkeep: {method: [none]}"), "has the labels given"),
     ],
 )
 def test_what_is_wrong_with_a_set_is_said(
@@ -124,7 +124,7 @@ def test_a_set_whose_table_is_not_at_hand_is_named(folder: Path) -> None:
     (folder / "other.yaml").write_text(f"{other}address: a library\nsha256: abc\n")
     readings = read_atlas(folder)
     assert [each.read for each in readings] == [False, True]
-    assert "Not read here" in page(readings)
+    assert "Not analysed here" in page(readings)
     assert "a library" in page(readings)
     assert main([str(folder)]) == 1
 
@@ -142,7 +142,7 @@ def test_the_committed_atlas_is_what_the_command_makes() -> None:
     assert {each.name for each in readings} > recorded
     assert len(recorded) >= 6
     for each in readings:  # what was not at hand is named
-        assert each.name in recorded or f"* {each.of.title}" in written.split("Not read here")[1]
+        assert each.name in recorded or f"* {each.of.title}" in written.split("Not analysed here")[1]
     _compare(committed, [each for each in readings if each.read])
 
 
