@@ -92,7 +92,10 @@ def test_rows_are_corrected_and_what_was_published_stands_beside(folder: Path) -
         (("why: only balancing has max", "why: ''"), "a reason"),
         (("observation: [name]", "observation: name"), "observation='name'"),
         (("table: points.csv", "table: points.csv\nsha256: abc"), "not the table that was"),
-        (("table: points.csv", "table: points.csv\nkeep: {method: [none]}"), "has the labels given"),
+        (
+            ("table: points.csv", "table: points.csv\nkeep: {method: [none]}"),
+            "has the labels given",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_set_is_said(
@@ -142,7 +145,9 @@ def test_the_committed_atlas_is_what_the_command_makes() -> None:
     assert {each.name for each in readings} > recorded
     assert len(recorded) >= 6
     for each in readings:  # what was not at hand is named
-        assert each.name in recorded or f"* {each.of.title}" in written.split("Not analysed here")[1]
+        assert (
+            each.name in recorded or f"* {each.of.title}" in written.split("Not analysed here")[1]
+        )
     _compare(committed, [each for each in readings if each.read])
 
 

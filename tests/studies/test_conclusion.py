@@ -69,7 +69,7 @@ def test_a_page_holds_answer_tables_and_figures_and_asks_for_nothing(tmp_path: P
     [
         (BasePairs(), "add probe=base_pairs"),
         (Control(), "choose source=generated_link"),
-        (Certificate(), "plant something known"),
+        (Certificate(), "plant a bias of known strength"),
         (ScoreProperties(), "choose probe=score_properties"),
         (SilhouetteAnalysis(), "choose probe=silhouettes"),
     ],
