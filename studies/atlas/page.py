@@ -208,8 +208,8 @@ def _verdict_list(reading: Reading) -> str:
         finding.why.partition(": ")[2] for finding in findings if finding.verdict == INCONCLUSIVE
     )
     for reason, _ in reasons.most_common(1):
-        most = ", most of them" if len(reasons) > 1 else ""
-        lines.append(f"{reasons.total()} {INCONCLUSIVE}{most}: {reason}")
+        qualifier = ", most of them" if len(reasons) > 1 else ""
+        lines.append(f"{reasons.total()} {INCONCLUSIVE}{qualifier}: {reason}")
     p_values = [finding.p_holm for finding in findings if isfinite(finding.p_holm)]
     if p_values:
         lines.append(f"lowest p (Holm): {p_value(min(p_values))}")

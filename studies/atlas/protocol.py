@@ -105,10 +105,10 @@ def _slices(point_set: PointSet, table: pd.DataFrame) -> list[Slice]:
     levels = Levels(point_set.observation, point_set.parent, point_set.condition)
     return [
         Slice(x, y, _slice_cells(finding), finding, *_r_over_rows(table, x, y, finding))
-        for by in point_set.by
+        for columns in point_set.by
         for x in point_set.x
         for y in point_set.y
-        for finding in correlate(table, x=x, y=y, by=by, levels=levels, confirmatory=[ALL])
+        for finding in correlate(table, x=x, y=y, by=columns, levels=levels, confirmatory=[ALL])
     ]
 
 

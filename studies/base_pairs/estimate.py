@@ -62,7 +62,19 @@ class Estimate(NamedTuple):
 def empty_estimate(
     statistic: str, metric: str, other: str, size: tuple[int, int], pair: str = ""
 ) -> Estimate:
-    """Return an estimate without a value; ``size`` counts its words and its base pairs."""
+    """Return an estimate without a value.
+
+    Parameters
+    ----------
+    statistic, metric : str
+        What is estimated, and of which metric.
+    other : str
+        The form, measure or base pair that is compared.
+    size : tuple of int
+        Number of words and of base pairs.
+    pair : str
+        The base pair; empty for all.
+    """
     return Estimate(statistic, metric, other, pair, nan, words=size[0], pairs=size[1])
 
 

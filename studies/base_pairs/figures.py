@@ -74,7 +74,12 @@ def charts(
 def word_scores(results: Mapping[str, ProbeResult], word: str | None) -> tuple[str, pd.DataFrame]:
     """Return one word's scores by metric, form and base pair (figure 1).
 
-    Without a ``word`` of the query it is the first one with most forms.
+    Parameters
+    ----------
+    results : mapping
+        Results of the probe by metric.
+    word : str, optional
+        A word of the query; by default the first one with most forms.
     """
     first = next(iter(results.values()))
     form_tables = [table for key, table in first.tables.items() if key[::2] == WORDS[::2]]

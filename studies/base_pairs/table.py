@@ -37,6 +37,13 @@ def estimate_all(query_results: Sequence[QueryResults], bootstrap: Bootstrap) ->
 
     They are the estimates of every point and query, and of the analogies of all queries of a point
     pooled.
+
+    Parameters
+    ----------
+    query_results : sequence
+        Results of the probe by point and query.
+    bootstrap : Bootstrap
+        Settings of the intervals over words.
     """
     rows = [
         {"point": point, "query": query, **estimate._asdict()}

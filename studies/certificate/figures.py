@@ -42,10 +42,20 @@ MAX_SLOPE = 10.0  # on the axis; larger slopes are drawn at its end
 
 
 def charts(tables: CertificateTables, planted: str) -> dict[str, Drawing]:
-    """Draw verdicts, slopes and curves, and for models stopped in training their course.
+    """Draw verdicts, slopes and curves, and the course of training of models stopped early.
 
-    ``planted`` names the column of the planted strength. The names of the figures are
-    ``certificate``, ``certificate_slopes``, ``certificate_curves`` and ``certificate_training``.
+    Parameters
+    ----------
+    tables : CertificateTables
+        The tables of the certificate.
+    planted : str
+        The column of the planted strength.
+
+    Returns
+    -------
+    dict
+        Figures by name: ``certificate``, ``certificate_slopes``, ``certificate_curves`` and, if
+        there are such models, ``certificate_training``.
     """
     drawings = {
         "certificate": verdict_chart(tables.certificate),

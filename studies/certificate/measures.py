@@ -69,7 +69,15 @@ class MetricProperties(NamedTuple):
 
 
 def measure(scores: StrengthScores, resamples: int) -> MetricProperties:
-    """Compute all properties; ``resamples`` of the seeds for the intervals without a formula."""
+    """Compute all properties of a score.
+
+    Parameters
+    ----------
+    scores : StrengthScores
+        Its values by seed and strength.
+    resamples : int
+        Resamples of the seeds, for intervals without a formula.
+    """
     zero, full = scores.at_zero, scores.at_full
     spread = float(zero.std(ddof=1)) if len(zero) >= FEWEST_SEEDS else nan
     at_zero = float(zero.mean()) if len(zero) else nan
@@ -104,8 +112,8 @@ def slope(values: Floats, strengths: Floats) -> Estimate:
     is_known = np.isfinite(values)
     slopes = [
         (x - x.mean()) @ y / ((x - x.mean()) @ (x - x.mean()))
-        for row, known in zip(values, is_known, strict=True)
-        for x, y in [(strengths[known], row[known])]
+        for row, has_score in zip(values, is_known, strict=True)
+        for x, y in [(strengths[has_score], row[has_score])]
         if len(x) > 1
     ]
     noise = spread_within(values)
@@ -213,7 +221,15 @@ def proportion(is_true: Truths, is_known: Truths) -> Estimate:
 
 
 def wilson(value: float, n: float) -> Estimate:
-    """Return a proportion of n independent trials with Wilson's 95% score interval (1927)."""
+    """Return a proportion with Wilson's 95% score interval (1927).
+
+    Parameters
+    ----------
+    value : float
+        The proportion, in [0, 1].
+    n : float
+        Number of independent trials.
+    """
     z = float(scipy.special.ndtri(0.975))
     middle, half = value + z**2 / (2 * n), z * sqrt(value * (1 - value) / n + z**2 / (4 * n**2))
     low, high = ((middle + sign * half) / (1 + z**2 / n) for sign in (-1, 1))

@@ -300,13 +300,22 @@ def transferred_targets(
 ) -> list[Floats]:
     """Combine the targets of other matrices with the attributes of this one.
 
-    They are taken unchanged, and rotated as the attributes must be rotated to lie nearest these
+    Targets are taken unchanged, and rotated as the attributes must be rotated to lie nearest these
     (orthogonal Procrustes).
+
+    Parameters
+    ----------
+    words : SyntheticWords
+        The words.
+    source_matrices : sequence of array of shape (words, dim)
+        Vectors whose targets are taken.
+    matrix : array of shape (words, dim)
+        Vectors whose attributes stay.
     """
     attributes, starts = np.concatenate(words.grouped), []
     for source in source_matrices:
-        left, _, right = np.linalg.svd(source[attributes].T @ matrix[attributes])
-        for rotation in (np.eye(matrix.shape[1]), left @ right):
+        u, _, vt = np.linalg.svd(source[attributes].T @ matrix[attributes])
+        for rotation in (np.eye(matrix.shape[1]), u @ vt):
             start = matrix.copy()
             start[words.free] = source[words.free] @ rotation
             starts.append(start)

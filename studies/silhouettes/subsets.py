@@ -98,7 +98,23 @@ def nested_subsets(lists: Mapping[str, Found], step: int, runs: int, *, seed: in
 def subset_values(
     metric: Metric, words: FoundQuery, subsets: Subsets, *, seed: int
 ) -> dict[str, Floats]:
-    """Compute each part's value on every subset, (runs, steps); NaN where it has none.
+    """Compute a metric on every subset of its words.
+
+    Parameters
+    ----------
+    metric : Metric
+        The metric.
+    words : FoundQuery
+        All words of a query.
+    subsets : Subsets
+        Subsets of these words.
+    seed : int
+        Seed of the metric.
+
+    Returns
+    -------
+    dict of array of shape (runs, steps)
+        Values by part; NaN where a part has none.
 
     Raises
     ------

@@ -25,7 +25,14 @@ def scores(pairs: Sequence[ModelPair], definition: Definition) -> pd.DataFrame:
 
     ``words``: in the complete lists; ``steps``: sizes of subset, ``left_out``: those at which some
     subset has no score; ``score_biased``, ``score_unbiased``: the scores on the complete lists.
-    Scores that need two models are NaN for a single one. ``definition``: see ``scores.accuracy``.
+    Scores that need two models are NaN for a single one.
+
+    Parameters
+    ----------
+    pairs : sequence of ModelPair
+        The silhouettes.
+    definition : {"printed", "released"}
+        Definition of accuracy, see ``scores.accuracy``.
     """
     return pd.DataFrame([_score_row(pair, definition) for pair in pairs])
 
@@ -107,7 +114,14 @@ def fewer_runs(pairs: Sequence[ModelPair], definition: Definition) -> pd.DataFra
     """Compare the scores of the first n runs with those of all runs (pilot study).
 
     There is one row per score and n: mean and largest absolute difference over all pairs, metrics
-    and kinds of list. ``definition``: see ``scores.accuracy``.
+    and kinds of list.
+
+    Parameters
+    ----------
+    pairs : sequence of ModelPair
+        The silhouettes.
+    definition : {"printed", "released"}
+        Definition of accuracy, see ``scores.accuracy``.
     """
     with_values = [pair for pair in pairs if not pair.reason]
     n_runs = max((len(pair.biased) for pair in with_values), default=0)
