@@ -1,4 +1,4 @@
-"""The recorded certificate: what is known of the scores of each metric, for whoever prints one."""
+"""Recorded certificate: verdicts on the scores of each metric."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ def slopes(metric: str) -> list[Mapping[str, str]]:
 def refused(worth_by_name: Mapping[str, Worth]) -> str:
     """Name the scores that may not be called bias, with the reason; empty if there are none."""
     names = [
-        f"{name} ({worth.slope:.2f})"
-        for name, worth in worth_by_name.items()
-        if not worth.called_bias
+        f"{name} ({certificate.slope:.2f})"
+        for name, certificate in worth_by_name.items()
+        if not certificate.called_bias
     ]
     if not names:
         return ""
