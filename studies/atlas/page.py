@@ -169,7 +169,7 @@ def _section(reading: Reading) -> str:
         f"\nThe authors: {point_set.claim}",
         *([f"\n{point_set.note}"] if point_set.note else []),
     ]
-    for correction, n_models in zip(point_set.corrections, reading.corrected, strict=True):
+    for correction, n_models in zip(point_set.corrections, reading.n_corrected, strict=True):
         cells = " and ".join(f"{name} {cell}" for name, cell in correction.becomes.items())
         lines.append(f"\nCorrected, {n_models} models: {cells}. {correction.why}")
     return "\n".join([*lines, "", _r_table(reading), "", _verdict_list(reading), ""])

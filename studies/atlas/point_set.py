@@ -135,7 +135,7 @@ class PointSet:
             raise InputError(f"no row of {path} has the labels given in 'keep'; change 'keep'")
         return table[is_used].reset_index(drop=True)
 
-    def corrected(self, table: pd.DataFrame) -> tuple[pd.DataFrame, list[int]]:
+    def apply_corrections(self, table: pd.DataFrame) -> tuple[pd.DataFrame, list[int]]:
         """Apply the corrections to a table.
 
         Returns

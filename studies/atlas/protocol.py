@@ -62,7 +62,7 @@ class Reading(NamedTuple):
     name: str
     of: PointSet
     slices: Sequence[Slice] = ()
-    corrected: Sequence[int] = ()
+    n_corrected: Sequence[int] = ()
 
     @property
     def read(self) -> bool:
@@ -81,10 +81,10 @@ def read_atlas(folder: Path) -> list[Reading]:
     paths = sorted(folder.glob("*.yaml"))
     if not paths:
         raise InputError(f"{folder} holds no point set; describe one in a YAML file there")
-    return [read_one(path) for path in paths]
+    return [analyse_point_set(path) for path in paths]
 
 
-def read_one(path: Path) -> Reading:
+def analyse_point_set(path: Path) -> Reading:
     """Read a point set and analyse its slices, all of which are confirmatory."""
     point_set = read_point_set(path)
     table = point_set.path(path.parent)
@@ -92,7 +92,7 @@ def read_one(path: Path) -> Reading:
         return Reading(path.stem, point_set)
     try:
         published = point_set.read(table)
-        rows, n_corrected = point_set.corrected(published)
+        rows, n_corrected = point_set.apply_corrections(published)
         slices = _with_verdicts(_slices(point_set, rows))
         if n_corrected:
             slices = list(_with_published_r(slices, _slices(point_set, published)))
