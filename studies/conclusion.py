@@ -1,4 +1,4 @@
-"""What a study of the instruments concludes, and how it is printed, written and drawn."""
+"""Conclusion of a study of the metrics: printing, tables, figures and report page."""
 
 from __future__ import annotations
 
@@ -22,14 +22,29 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FORMATS = (".svg", ".png", ".pdf")
-PRINTED = 2  # tables on the terminal
-MOST_ROWS = 1_000  # of a table on the page; the CSV beside it has all
+N_PRINTED = 2  # tables on the terminal
+MAX_ROWS = 1_000  # of a table on the page; its CSV has all
 
 
 class Conclusion(NamedTuple):
-    """What a study concludes: ``answer``, the sentence on top; ``tables`` that are written, by the
-    name of their CSV; those that are ``shown``, with their headings, and printed, the first two of
-    them; ``charts`` by name, and the ``numbers`` beside them.
+    """Conclusion of a study.
+
+    Attributes
+    ----------
+    title : str
+        Title of the page.
+    answer : str
+        The sentence on top.
+    tables : mapping
+        Tables to write, by the name of their CSV.
+    shown : mapping
+        Tables of the page by heading; the first two are printed too.
+    charts : mapping
+        Figures by name.
+    notes : sequence of str
+        Remarks at the end of the page.
+    chart_data : mapping
+        Numbers of the figures, by the name of their CSV.
     """
 
     title: str
@@ -38,83 +53,106 @@ class Conclusion(NamedTuple):
     shown: Mapping[str, pd.DataFrame]
     charts: Mapping[str, TopLevelMixin]
     notes: Sequence[str] = ()
-    numbers: Mapping[str, pd.DataFrame] = {}
+    chart_data: Mapping[str, pd.DataFrame] = {}
 
 
-def conclude(found: Conclusion, points: pd.DataFrame, folder: Path, console: Console) -> list[Path]:
-    """Print, write and draw it, and write ``report.html``, which needs no network; the paths. What
-    is too much for a picture is no failure: the console says so.
+def conclude(
+    conclusion: Conclusion, points: pd.DataFrame, folder: Path, console: Console
+) -> list[Path]:
+    """Print, write and draw a conclusion, and write ``report.html``, which needs no network.
+
+    A figure with too many points to draw is reported on the console and does not fail the run.
+
+    Parameters
+    ----------
+    conclusion : Conclusion
+        What to print, write and draw.
+    points : DataFrame
+        The points of the sweep, which the page counts.
+    folder : Path
+        Where to write; figures go to its folder ``figures``.
+    console : Console
+        Where to print.
+
+    Returns
+    -------
+    list of Path
+        The files written.
     """
-    written = write_conclusions(folder, found.tables)
-    shown = {heading: described(table) for heading, table in found.shown.items() if len(table)}
-    print_lines([found.answer], console)
-    for heading in list(shown)[:PRINTED]:
-        print_described(heading, found.shown[heading], console)
+    written = write_conclusions(folder, conclusion.tables)
+    shown = {heading: described(table) for heading, table in conclusion.shown.items() if len(table)}
+    print_lines([conclusion.answer], console)
+    for heading in list(shown)[:N_PRINTED]:
+        print_described(heading, conclusion.shown[heading], console)
     try:
-        for name, chart in found.charts.items():
+        for name, chart in conclusion.charts.items():
             written += save_charts(chart, folder / "figures" / name, FORMATS)
-    except InputError as refusal:
-        print_lines([f"not drawn: {refusal}"], console)
-    written += write_conclusions(folder / "figures", found.numbers)
-    drawn = [path for path in written if path.suffix == ".svg"]
-    return [*written, _write_page(found, shown, drawn, points, folder)]
+    except InputError as error:
+        print_lines([f"not drawn: {error}"], console)
+    written += write_conclusions(folder / "figures", conclusion.chart_data)
+    drawings = [path for path in written if path.suffix == ".svg"]
+    return [*written, _write_page(conclusion, shown, drawings, points, folder)]
 
 
-def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows by column."""
+def row_dicts(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return every row as a mapping from column to cell."""
     return [dict(zip(map(str, table), row, strict=True)) for row in table.itertuples(index=False)]
 
 
 def _write_page(
-    found: Conclusion,
+    conclusion: Conclusion,
     shown: Mapping[str, dict[str, list[str]]],
-    drawn: Sequence[Path],
+    drawings: Sequence[Path],
     points: pd.DataFrame,
     folder: Path,
 ) -> Path:
-    words = {
-        "title": html.escape(found.title),
+    fields = {
+        "title": html.escape(conclusion.title),
         "banner": banner("True" in texts(points, "generated")),
-        "answer": html.escape(found.answer),
+        "answer": html.escape(conclusion.answer),
         "tables": "".join(
-            _table(heading, columns, worded(found.shown[heading]))
+            _table(heading, columns, worded(conclusion.shown[heading]))
             for heading, columns in shown.items()
         ),
-        "figures": "".join(_figure(path, found.charts[path.stem]) for path in drawn),
-        "notes": "".join(f"<li>{html.escape(note)}</li>" for note in found.notes),
+        "figures": "".join(_figure(path, conclusion.charts[path.stem]) for path in drawings),
+        "notes": "".join(f"<li>{html.escape(note)}</li>" for note in conclusion.notes),
         "points": count_points(points),
         "made": html.escape(describe_made(read_made(folder))),
     }
-    page = build_page(words["title"], fill("study_page.html", words), "img-src data:")
+    page = build_page(fields["title"], fill("study_page.html", fields), "img-src data:")
     with atomic_path(folder / "report.html") as path:
         path.write_text(page, encoding="utf-8")
     return folder / "report.html"
 
 
-def _table(heading: str, columns: Mapping[str, Sequence[str]], left: Sequence[str]) -> str:
-    kinds = {name: ' class="text"' if name in left else "" for name in columns}
+def _table(heading: str, columns: Mapping[str, Sequence[str]], text_columns: Sequence[str]) -> str:
+    classes = {name: ' class="text"' if name in text_columns else "" for name in columns}
     head = "".join(
-        f'<th scope="col"{kind}>{html.escape(name.replace("_", " "))}</th>'
-        for name, kind in kinds.items()
+        f'<th scope="col"{css_class}>{html.escape(name.replace("_", " "))}</th>'
+        for name, css_class in classes.items()
     )
     rows = list(zip(*columns.values(), strict=True))
     body = "".join(
-        "<tr>" + "".join(f"<td{kind}>{html.escape(cell)}</td>" for cell, kind in cells) + "</tr>"
-        for row in rows[:MOST_ROWS]
-        for cells in [zip(row, kinds.values(), strict=True)]
+        "<tr>"
+        + "".join(
+            f"<td{css_class}>{html.escape(cell)}</td>"
+            for cell, css_class in zip(row, classes.values(), strict=True)
+        )
+        + "</tr>"
+        for row in rows[:MAX_ROWS]
     )
-    rest = len(rows) - MOST_ROWS
-    more = f'<p class="soft">and {rest} more rows, in the CSV beside this page</p>'
-    name = html.escape(heading)
-    wide = f"<div class='wide scroll' tabindex='0' role='region' aria-label='{name}'>"
+    n_omitted = len(rows) - MAX_ROWS
+    omitted = f'<p class="soft">and {n_omitted} more rows, in the CSV beside this page</p>'
+    title = html.escape(heading)
+    region = f"<div class='wide scroll' tabindex='0' role='region' aria-label='{title}'>"
     return (
-        f"<section><h2>{name}</h2>{wide}<table><thead><tr>{head}</tr></thead>"
-        f"<tbody>{body}</tbody></table></div>{more if rest > 0 else ''}</section>"
+        f"<section><h2>{title}</h2>{region}<table><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table></div>{omitted if n_omitted > 0 else ''}</section>"
     )
 
 
 def _figure(path: Path, chart: TopLevelMixin) -> str:
-    """The drawing with its own title in its place, for those who do not see it."""
+    """Embed a drawing, with its title as the alternative text."""
     data = base64.b64encode(path.read_bytes()).decode()
     name = html.escape(path.stem.replace("_", " "))
     title = getattr(chart, "title", name)  # to_dict refuses charts of more than 5,000 rows

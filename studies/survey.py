@@ -1,6 +1,4 @@
-"""Pre-trained embeddings side by side: one table of scores, and each score against the length of
-the vectors.
-"""
+"""Survey of pre-trained embeddings: a table of scores, and scores against vector length."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
 
     from analysis.results import Tables
 
-# The survey prints the absolute WEAT statistic, a sum over the target words, and not the effect
+# The published survey prints the absolute WEAT statistic, a sum over target words, not the effect
 # size.
 BY_STATISTIC = "weat"
 NOTE = (
@@ -42,10 +40,10 @@ NUMBERS = (
 
 @choice
 class Survey(Fileless):
-    """The scores of pre-trained embeddings, after a survey of them; for points without a task.
+    """Scores of pre-trained embeddings, as in a published survey; for points without a task.
 
     Prints one table, writes it as ``survey.csv``, and draws ``figures/figure2_*`` for each metric:
-    scores against vector length, a column for each family of files.
+    scores against vector length, one column per family of files.
     """
 
     name: ClassVar[str] = "survey"
@@ -53,7 +51,7 @@ class Survey(Fileless):
     writes: ClassVar[tuple[str, ...]] = ("survey.csv", "figures")
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
-        """Print, write and draw; the paths written."""
+        """Print, write and draw the survey; return the paths written."""
         from analysis.results import write_conclusions
         from analysis.show import print_described
 
@@ -62,53 +60,53 @@ class Survey(Fileless):
         scores = survey_scores(tables)
         table = survey_table(scores)
         print_described(
-            "Pre-trained embeddings: WEAT as |S|, other scores as they are", table, console
+            "Pre-trained embeddings: WEAT as |S|, other scores unchanged", table, console
         )
         written = write_conclusions(folder, {"survey": table})
         return [*written, *draw_survey(scores, folder / "figures")]
 
 
 def survey_scores(tables: Tables) -> pd.DataFrame:
-    """Every score with its file, the file's family, what the score is called in the table, and the
-    number ``y`` that is shown: for WEAT its absolute statistic |S|, as the survey prints it, else
-    its value.
+    """Return every score with its embedding, ``family`` of files and table column ``score``.
+
+    ``y`` is the number shown: the absolute statistic |S| for WEAT, as in the survey, or the value.
     """
     points = tables.points[["point", "embedding"]]
     rows = tables.intrinsic.merge(points, on="point", validate="many_to_one")
-    by_statistic = np.array(texts(rows, "metric")) == BY_STATISTIC
+    shows_statistic = np.array(texts(rows, "metric")) == BY_STATISTIC
     statistic, value = np.abs(numbers(rows, "statistic")), numbers(rows, "value")
     families = map(_family, texts(rows, "embedding"), labels(rows, "dim"))
     return rows.assign(
-        y=np.where(by_statistic, statistic, value), score=_names(rows), family=list(families)
+        y=np.where(shows_statistic, statistic, value),
+        score=_score_names(rows),
+        family=list(families),
     )
 
 
 def survey_table(scores: pd.DataFrame) -> pd.DataFrame:
-    """One row for each file, in the order of the points; columns: vectors, dim, and one for each
-    score.
-    """
-    wide: dict[str, dict[str, object]] = {}
+    """Return one row per file, in the order of the points: vectors, dim and a column per score."""
+    rows: dict[str, dict[str, object]] = {}
     columns = (values_of(scores, name) for name in ("embedding", "dim", "score", "y"))
     for point, file, dim, score, y in zip(texts(scores, "point"), *columns, strict=True):
-        wide.setdefault(point, {"vectors": file, "dim": dim})[str(score)] = y
-    return pd.DataFrame(wide.values())
+        rows.setdefault(point, {"vectors": file, "dim": dim})[str(score)] = y
+    return pd.DataFrame(rows.values())
 
 
 def draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:
-    """``figure2_*`` for each metric in every format, with a CSV of its numbers; the paths."""
+    """Draw ``figure2_*`` for each metric in every format, with a CSV of its numbers."""
     from analysis.grid import ChartText, scatter_grid
     from analysis.results import write_conclusions
     from files.charts import save_charts
 
     written = []
-    for name, part in scores.dropna(subset="y").groupby("metric", sort=False):
+    for name, rows in scores.dropna(subset="y").groupby("metric", sort=False):
         metric = str(name)
         title = TITLES.get(metric, metric)
-        data = part.assign(
-            x=numbers(part, "dim"),
+        data = rows.assign(
+            x=numbers(rows, "dim"),
             row="",
-            column=part["family"],
-            colour=row_names(part, ("convention", "query", "part")),
+            column=rows["family"],
+            colour=row_names(rows, ("convention", "query", "part")),
             shape="",
         )
         text = ChartText(
@@ -120,25 +118,26 @@ def draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:
         )
         stem = out / f"figure2_{metric}"
         chart = scatter_grid(data, text, mark="line")
-        shown = part[[name for name in NUMBERS if name in part]]
+        chart_data = rows[[name for name in NUMBERS if name in rows]]
         written += save_charts(chart, stem, (".svg", ".png", ".pdf"))
-        written += write_conclusions(out, {stem.name: shown})
+        written += write_conclusions(out, {stem.name: chart_data})
     return written
 
 
-def _names(rows: pd.DataFrame) -> list[str]:
-    """What each score is called: the query alone where it names the metric, the metric alone where
-    it has one query; with convention and part where they vary.
+def _score_names(rows: pd.DataFrame) -> list[str]:
+    """Name a score by its query if that names the metric, or by a metric that has one query.
+
+    Convention and part are added where they vary.
     """
-    asked: dict[str, set[str]] = {}
+    queries: dict[str, set[str]] = {}
     pairs = list(zip(texts(rows, "metric"), texts(rows, "query"), strict=True))
     for metric, query in pairs:
-        asked.setdefault(metric, set()).add(query)
+        queries.setdefault(metric, set()).add(query)
     names = [
         query
         if query.startswith(metric)
         else f"{metric} {query}"
-        if len(asked[metric]) > 1
+        if len(queries[metric]) > 1
         else metric
         for metric, query in pairs
     ]
@@ -146,8 +145,6 @@ def _names(rows: pd.DataFrame) -> list[str]:
 
 
 def _family(name: str, dim: str) -> str:
-    """The file's name without its vector length and its suffixes: ``glove.twitter.27B.25d.txt`` is
-    of ``glove.twitter.27B``.
-    """
+    """Strip vector length and suffixes: ``glove.27B`` from ``glove.27B.25d.txt``."""
     stem = re.sub(r"(\.(txt|vec|bin|gz|bz2|xz|glove))+$", "", name)
     return re.sub(rf"[._-]?(?<!\d){dim}d?(?![\dA-Za-z])", "", stem) or stem

@@ -1,1 +1,1 @@
-"""Published point sets, read anew by one protocol: ``biasbridge atlas docs/atlas``."""
+"""Published point sets, read again by one protocol: ``biasbridge atlas docs/atlas``."""

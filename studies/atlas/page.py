@@ -1,4 +1,4 @@
-"""The atlas as a page, a table and a figure."""
+"""Page, table and figure of the atlas."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ HEAD = """\
 
 {answer}
 
-Published tables that set two measures of bias, or one and what it should depend on, against each
-other over several embeddings or language models, read by the protocol of our own studies: r_rm
-(within parents, where models were made from one another) with its 95% interval, p adjusted over the
-slices of a set (Holm), and a verdict ([inference.md](../inference.md)).
+Published tables of two measures of bias, or of one measure and a variable that it should depend on,
+over several embeddings or language models. They are analysed by the protocol of our own studies:
+r_rm (within parents, where models were made from one another) with its 95% interval, p adjusted
+over the slices of a set (Holm), and a verdict ([inference.md](../inference.md)).
 
 ![r_rm of every slice](atlas.svg)
 
 {overview}
 
-Below, each cell is r_rm with its interval; bold: any other verdict than inconclusive.
-[atlas.csv](atlas.csv) has every slice with its rows, r over rows, p and verdict in a sentence.
+Each cell below is r_rm with its interval. Bold: a verdict other than inconclusive.
+[atlas.csv](atlas.csv) has every slice with its rows, r over rows, p, verdict and reason.
 
 ```bash
 biasbridge atlas docs/atlas    # writes this page, atlas.csv and atlas.svg there
@@ -46,13 +46,12 @@ FOOT = """
 A set is a YAML file in this folder and its table: a CSV beside it where the licence allows, else a
 file in the folder that `BIASBRIDGE_DATA` names, which is read and never copied.
 
-* `title`, `source`, `licence`, `claim`, `note`: what was set against what, where it was published,
-  what the authors concluded in our words, remarks;
-* `table`, `address`, `sha256`: the file, where to get it, which bytes are meant;
-* `x`, `y`: columns, with what they measure and its unit; each x is set against each y;
-* `observation`, `parent`, `condition`: the columns that name a model, what it was made from, and
-  what was done to it;
-* `by`, `keep`: lists of columns to slice by, labels of the rows that are used;
+* `title`, `source`, `licence`, `claim`, `note`: the two measures, the publication, its licence, the
+  authors' conclusion in our words, remarks;
+* `table`, `address`, `sha256`: the file, where to get it, the digest of its bytes;
+* `x`, `y`: columns, with what they measure and its unit; each x is correlated with each y;
+* `observation`, `parent`, `condition`: the columns that name a model, its parent and its condition;
+* `by`, `keep`: lists of columns to slice by, labels of the rows to use;
 * `corrections`: wrong rows: `where` (columns and patterns of their cells), `becomes`, `why`.
 """
 OVERVIEW = ("set", "models, parents", "slices", *VERDICTS, "r_rm")
@@ -63,29 +62,33 @@ NUMBERS = (
 
 
 def page(readings: Sequence[Reading]) -> str:
-    """The atlas in Markdown."""
-    rows = [_overview(each) for each in readings if each.read]
-    text = HEAD.format(answer=answer(readings), overview=_table(OVERVIEW, rows))
-    absent = [each for each in readings if not each.read]
+    """Write the atlas in Markdown."""
+    available = [reading for reading in readings if reading.read]
+    absent = [reading for reading in readings if not reading.read]
+    rows = [_overview_row(reading) for reading in available]
+    text = HEAD.format(answer=answer(readings), overview=_markdown_table(OVERVIEW, rows))
     if absent:
-        text += "\nNot read here, for their tables are not at hand:\n\n"
-        text += "".join(f"* {each.of.title}: {each.of.address}\n" for each in absent)
-    return text + "".join(_section(each) for each in readings if each.read) + FOOT
+        text += "\nNot analysed here, because their tables are not available:\n\n"
+        text += "".join(f"* {reading.of.title}: {reading.of.address}\n" for reading in absent)
+    return text + "".join(_section(reading) for reading in available) + FOOT
 
 
 def answer(readings: Sequence[Reading]) -> str:
-    """What all slices together say, in two sentences."""
-    read = [each for each in readings if each.read]
-    slices = [one for each in read for one in each.slices]
-    counts = Counter(one.finding.verdict for one in slices)
-    wide = sum(_holds(one, -SESOI) and _holds(one, SESOI) for one in slices)
-    models = [one.finding.n for one in slices]
+    """Summarise all slices in two sentences."""
+    available = [reading for reading in readings if reading.read]
+    slices = [result for reading in available for result in reading.slices]
+    counts = Counter(result.finding.verdict for result in slices)
+    n_uninformative = sum(
+        _interval_includes(result, -SESOI) and _interval_includes(result, SESOI)
+        for result in slices
+    )
+    n_models = [result.finding.n for result in slices]
     verdicts = ", ".join(f"{counts[name]} {word}" for name, word in _WORDS.items())
     return (
-        f"**Of {len(slices)} slices of {len(read)} sets {verdicts}.** A slice has {min(models)} to"
-        f" {max(models)} embeddings or models; in {wide} the interval of r_rm holds both"
-        f" {short(-SESOI, 1)} and {short(SESOI, 1)}: such a study can say neither that"
-        " there is a relation nor that there is none."
+        f"**Of {len(slices)} slices of {len(available)} sets {verdicts}.** A slice has"
+        f" {min(n_models)} to {max(n_models)} embeddings or models; in {n_uninformative} the"
+        f" interval of r_rm includes both {short(-SESOI, 1)} and {short(SESOI, 1)}: such a study"
+        " can neither show nor exclude a relation."
     )
 
 
@@ -98,39 +101,43 @@ _WORDS = {
 
 
 def table(readings: Iterable[Reading]) -> pd.DataFrame:
-    """One row a slice: its set, x, y and what it is sliced by, rows and r over them, and columns of
+    """Return one row per slice.
+
+    It has the slice's set, x, y and cells, its rows and r over them, and columns of
     ``correlations.csv``.
     """
     rows = []
-    for each in readings:
-        for one in each.slices:
-            names = {"set": each.name, "x": one.x, "y": one.y, "by": one.by}
-            found = correlation_table([one.finding], NUMBERS).iloc[0].to_dict()
-            of_rows = {"rows": one.rows, "r_rows": one.r_rows, "r_published": one.published}
-            rows.append(names | of_rows | found)
+    for reading in readings:
+        for result in reading.slices:
+            names = {"set": reading.name, "x": result.x, "y": result.y, "by": result.by}
+            over_rows = {"rows": result.rows, "r_rows": result.r_rows}
+            over_rows |= {"r_published": result.published}
+            statistics = correlation_table([result.finding], NUMBERS).iloc[0].to_dict()
+            rows.append(names | over_rows | statistics)
     return pd.DataFrame(rows)
 
 
 def forest(readings: Iterable[Reading]) -> Drawing:
-    """Every slice's r_rm with its interval, a panel a set; lines at 0 and at the smallest
-    correlation of interest.
+    """Draw every slice's r_rm with its interval, one panel per set.
+
+    Lines are at 0 and at the smallest correlation of interest.
     """
-    found = [(each, one, one.finding.within) for each in readings for one in each.slices]
     rows = [
         {
-            "set": each.of.title,
-            "slice": _slice_name(each, one),
-            "r": within.r,
-            "low": within.low,
-            "high": within.high,
-            "verdict": one.finding.verdict,
+            "set": reading.of.title,
+            "slice": _slice_name(reading, result),
+            "r": result.finding.within.r,
+            "low": result.finding.within.low,
+            "high": result.finding.within.high,
+            "verdict": result.finding.verdict,
         }
-        for each, one, within in found
-        if isfinite(within.r)
+        for reading in readings
+        for result in reading.slices
+        if isfinite(result.finding.within.r)
     ]
-    looks = dict(zip(VERDICTS, (*PALETTE[:3], "#666666"), strict=True))
-    shown = [name for name in VERDICTS if name in {row["verdict"] for row in rows}]
-    scale = alt.Scale(domain=shown, range=[looks[name] for name in shown])
+    colours = dict(zip(VERDICTS, (*PALETTE[:3], "#666666"), strict=True))
+    verdicts = [name for name in VERDICTS if name in {row["verdict"] for row in rows}]
+    scale = alt.Scale(domain=verdicts, range=[colours[name] for name in verdicts])
     base = alt.Chart().encode(
         alt.Y("slice:N", title=None, sort=None),
         alt.Color("verdict:N", title="verdict", scale=scale, legend=alt.Legend(orient="top")),
@@ -138,95 +145,106 @@ def forest(readings: Iterable[Reading]) -> Drawing:
     axis: dict[str, Any] = {"title": "r_rm, 95% interval", "scale": alt.Scale(domain=[-1, 1])}
     layers = [
         rule_at(0),
-        *(rule_at(at, strokeDash=[2, 3]) for at in (-SESOI, SESOI)),
+        *(rule_at(r, strokeDash=[2, 3]) for r in (-SESOI, SESOI)),
         *intervals(base, "r", size=45, opacity=1, **axis),
     ]
     header = alt.Header(labelAngle=0, labelOrient="top", labelAnchor="start", labelPadding=4)
     panels = alt.Row("set:N", title=None, sort=None, header=header)
     chart = alt.layer(*layers).properties(width=380, height=alt.Step(15))
-    drawn = chart.facet(row=panels, data=pd.DataFrame(rows), spacing=8)
-    sure = sum(row["verdict"] != INCONCLUSIVE for row in rows)
-    title = f"A verdict on {sure} of {len(rows)} published relations; the others are inconclusive"
+    facets = chart.facet(row=panels, data=pd.DataFrame(rows), spacing=8)
+    n_conclusive = sum(row["verdict"] != INCONCLUSIVE for row in rows)
+    title = f"{n_conclusive} of {len(rows)} published relations have a conclusive verdict"
     notes = ["r_rm with its 95% interval; dotted: the smallest correlation of interest."]
-    whole = finish(drawn.resolve_scale(y="independent"), title, notes)
-    drawing: Drawing = whole.configure(**CONFIG | {"axisY": {"labelLimit": 0}})
+    figure = finish(facets.resolve_scale(y="independent"), title, notes)
+    drawing: Drawing = figure.configure(**CONFIG | {"axisY": {"labelLimit": 0}})
     return drawing
 
 
-def _section(each: Reading) -> str:
-    of = each.of
-    origin = f" Read from {of.address}." if of.sha256 else ""
+def _section(reading: Reading) -> str:
+    point_set = reading.of
+    origin = f" Read from {point_set.address}." if point_set.sha256 else ""
     lines = [
-        f"\n## {of.title}\n",
-        f"{of.source}; `{each.name}.yaml`, licence: {of.licence}.{origin}",
-        f"\nThe authors: {of.claim}",
-        *([f"\n{of.note}"] if of.note else []),
+        f"\n## {point_set.title}\n",
+        f"{point_set.source}; `{reading.name}.yaml`, licence: {point_set.licence}.{origin}",
+        f"\nThe authors: {point_set.claim}",
+        *([f"\n{point_set.note}"] if point_set.note else []),
     ]
-    for correction, units in zip(of.corrections, each.corrected, strict=True):
+    for correction, n_models in zip(point_set.corrections, reading.n_corrected, strict=True):
         cells = " and ".join(f"{name} {cell}" for name, cell in correction.becomes.items())
-        lines.append(f"\nCorrected, {units} models: {cells}. {correction.why}")
-    return "\n".join([*lines, "", _grid(each), "", _verdicts(each), ""])
+        lines.append(f"\nCorrected, {n_models} models: {cells}. {correction.why}")
+    return "\n".join([*lines, "", _r_table(reading), "", _verdict_list(reading), ""])
 
 
-def _grid(each: Reading) -> str:
-    """r_rm with its interval: a row a score and slice, a column a gap; of one score a row a gap."""
+def _r_table(reading: Reading) -> str:
+    """Tabulate r_rm with its interval: one row per score and slice, one column per gap.
+
+    With one score and slice it is one row per gap.
+    """
+    gap_names = reading.of.y
     rows: dict[str, dict[str, str]] = {}
-    for one in each.slices:
-        cell = estimate(*one.finding.within.interval)
-        bold = one.finding.verdict != INCONCLUSIVE
-        name = _slice_name(each, one, gap=False)
-        rows.setdefault(name, {})[one.y] = f"**{cell}**" if bold else cell
+    for result in reading.slices:
+        cell = estimate(*result.finding.within.interval)
+        is_conclusive = result.finding.verdict != INCONCLUSIVE
+        name = _slice_name(reading, result, gap=False)
+        rows.setdefault(name, {})[result.y] = f"**{cell}**" if is_conclusive else cell
     if len(rows) == 1:
         [(name, cells)] = rows.items()
-        return _table((f"{name} against", "r_rm [95%]"), [(each.of.y[y], cells[y]) for y in cells])
-    grid = ([name, *(row.get(y, "") for y in each.of.y)] for name, row in rows.items())
-    return _table(("r_rm [95%]", *each.of.y.values()), grid)
+        return _markdown_table(
+            (f"{name} against", "r_rm [95%]"), [(gap_names[y], cells[y]) for y in cells]
+        )
+    body = ([name, *(cells.get(y, "") for y in gap_names)] for name, cells in rows.items())
+    return _markdown_table(("r_rm [95%]", *gap_names.values()), body)
 
 
-def _verdicts(each: Reading) -> str:
-    found = [(one, one.finding) for one in each.slices]
+def _verdict_list(reading: Reading) -> str:
+    """List conclusive slices, the most common reason of the inconclusive ones, and the lowest p."""
+    findings = [result.finding for result in reading.slices]
     lines = [
-        f"{_slice_name(each, one)}: {of.why}" for one, of in found if of.verdict != INCONCLUSIVE
+        f"{_slice_name(reading, result)}: {result.finding.why}"
+        for result in reading.slices
+        if result.finding.verdict != INCONCLUSIVE
     ]
-    lacks = Counter(of.why.partition(": ")[2] for _, of in found if of.verdict == INCONCLUSIVE)
-    for why, _ in lacks.most_common(1):
-        most = ", most of them" if len(lacks) > 1 else ""
-        lines.append(f"{lacks.total()} {INCONCLUSIVE}{most}: {why}")
-    least = min((of.p_holm for _, of in found if isfinite(of.p_holm)), default=None)
-    if least is not None:
-        lines.append(f"least p (Holm): {p_value(least)}")
+    reasons = Counter(
+        finding.why.partition(": ")[2] for finding in findings if finding.verdict == INCONCLUSIVE
+    )
+    for reason, _ in reasons.most_common(1):
+        qualifier = ", most of them" if len(reasons) > 1 else ""
+        lines.append(f"{reasons.total()} {INCONCLUSIVE}{qualifier}: {reason}")
+    p_values = [finding.p_holm for finding in findings if isfinite(finding.p_holm)]
+    if p_values:
+        lines.append(f"lowest p (Holm): {p_value(min(p_values))}")
     return "\n".join(f"* {line}" for line in lines)
 
 
-def _overview(each: Reading) -> Sequence[str]:
-    found = [one.finding for one in each.slices]
-    counts = Counter(one.verdict for one in found)
-    r = [one.within.r for one in found if isfinite(one.within.r)]
-    models = max(one.n for one in found)
-    parents = max(one.n_parents for one in found) if each.of.parent else "none named"
+def _overview_row(reading: Reading) -> Sequence[str]:
+    findings = [result.finding for result in reading.slices]
+    counts = Counter(finding.verdict for finding in findings)
+    r = [finding.within.r for finding in findings if isfinite(finding.within.r)]
+    n_models = max(finding.n for finding in findings)
+    n_parents = max(finding.n_parents for finding in findings) if reading.of.parent else "not given"
     return (
-        each.of.title,
-        f"{models}, {parents}",
-        str(len(each.slices)),
+        reading.of.title,
+        f"{n_models}, {n_parents}",
+        str(len(reading.slices)),
         *(str(counts[verdict]) for verdict in VERDICTS),
         f"{short(min(r))} to {short(max(r))}" if r else "",
     )
 
 
-def _slice_name(each: Reading, one: Slice, *, gap: bool = True) -> str:
-    of = each.of
-    parts = [of.x[one.x]] if len(of.x) > 1 or not one.by else []
-    parts += [of.y[one.y]] if gap and len(of.y) > 1 else []
-    return "; ".join([*parts, *filter(None, [one.by])])
+def _slice_name(reading: Reading, result: Slice, *, gap: bool = True) -> str:
+    point_set = reading.of
+    names = [point_set.x[result.x]] if len(point_set.x) > 1 or not result.by else []
+    names += [point_set.y[result.y]] if gap and len(point_set.y) > 1 else []
+    return "; ".join([*names, *filter(None, [result.by])])
 
 
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def _markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [columns, ["---"] * len(columns), *rows]
     cells = ([cell.replace("|", "\\|") for cell in line] for line in lines)
     return "\n".join(f"| {' | '.join(line)} |" for line in cells)
 
 
-def _holds(one: Slice, value: float) -> bool:
-    """Whether the interval holds a value; one that is not known holds any."""
-    of = one.finding.within
-    return not (of.low > value or of.high < value)
+def _interval_includes(result: Slice, value: float) -> bool:
+    """Test whether the interval includes a value; an interval that is not estimated does."""
+    within = result.finding.within
+    return not (within.low > value or within.high < value)

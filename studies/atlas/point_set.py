@@ -1,6 +1,4 @@
-"""A published point set: where its table is, what its columns mean, which rows are mended, and
-what its authors concluded.
-"""
+"""A published point set: its table, the meaning of its columns, corrections and conclusion."""
 
 from __future__ import annotations
 
@@ -25,15 +23,21 @@ if TYPE_CHECKING:
     from analysis.arrays import Truths
 
 DATA = "BIASBRIDGE_DATA"
-Made = TypeVar("Made", bound="PointSet | Correction")
+Declared = TypeVar("Declared", bound="PointSet | Correction")
 
 
 @choice
 class Correction:
-    """Rows of a published table that are wrong, and what is put in place of it.
+    """Correction of wrong rows of a published table.
 
-    ``where``: columns and a pattern that their cells fit (``*`` stands for any text); ``becomes``:
-    columns and what they hold instead; ``why``: the evidence.
+    Attributes
+    ----------
+    where : dict
+        Columns and the pattern of their cells (``*`` stands for any text).
+    becomes : dict
+        Columns and their corrected cells.
+    why : str
+        The evidence.
     """
 
     where: dict[str, str]
@@ -47,15 +51,23 @@ class Correction:
 
 @choice
 class PointSet:
-    """One published table in which two things were measured on several embeddings or models.
+    """A published table of two or more measures on several embeddings or language models.
 
-    ``table``: a file beside the YAML, or else in the folder that ``BIASBRIDGE_DATA`` names; then
-    ``address`` says where it was published and ``sha256`` which bytes are meant. ``x`` and ``y``:
-    columns and what they measure, in which unit; each x is set against each y. ``observation``:
-    the columns that name one embedding or model; ``parent``: those that name what it was made from;
-    ``condition``: those that name what was done to it.
-    ``by``: the lists of columns to slice by; ``keep``: columns and the labels of the rows used.
-    ``claim``: what the authors concluded, in our words.
+    Attributes
+    ----------
+    table, address, sha256 : str
+        A file beside the YAML or in the folder that ``BIASBRIDGE_DATA`` names; where it was
+        published; the digest of its bytes.
+    x, y : dict
+        Columns, with what they measure and its unit; each x is correlated with each y.
+    observation, parent, condition : tuple of str
+        Columns that name one embedding or model, its parent, and its condition.
+    by : tuple
+        Lists of columns to slice by.
+    keep : dict
+        Columns, with the labels of the rows to use.
+    claim : str
+        The authors' conclusion, in our words.
     """
 
     title: str
@@ -78,85 +90,109 @@ class PointSet:
     def __post_init__(self) -> None:
         for name in ("title", "source", "licence", "table", "x", "y", "observation", "claim", "by"):
             if not getattr(self, name):
-                raise InputError(f"{name} is empty; say it")
+                raise InputError(f"{name} is empty; fill it in")
 
     def path(self, beside: Path) -> Path | None:
-        """Where the table lies; None where it is not at hand."""
+        """Return where the table lies; None if it is not available."""
         folder = os.environ.get(DATA)
-        places = [beside / self.table, *([Path(folder) / self.table] if folder else [])]
-        return next((place for place in places if place.is_file()), None)
+        candidates = [beside / self.table, *([Path(folder) / self.table] if folder else [])]
+        return next((path for path in candidates if path.is_file()), None)
 
     def read(self, path: Path) -> pd.DataFrame:
-        """The rows that are kept, as published. Raises ``InputError`` for a table of other bytes
-        than ``sha256`` says, without a column that is named, or without a row that is kept.
+        """Return the rows to use, as published.
+
+        Raises
+        ------
+        InputError
+            The table has other bytes than ``sha256``, lacks a named column, or has no row to use.
         """
-        if self.sha256 and (found := hashlib.sha256(path.read_bytes()).hexdigest()) != self.sha256:
+        if self.sha256 and (digest := hashlib.sha256(path.read_bytes()).hexdigest()) != self.sha256:
             raise InputError(
-                f"{path} is not the table that was published: its SHA-256 is {found}, not"
+                f"{path} is not the table that was published: its SHA-256 is {digest}, not"
                 f" {self.sha256}; get it from {self.address or self.source}"
             )
         table = read_table(path)
-        cells = [name for each in self.corrections for name in (*each.where, *each.becomes)]
-        named = (
+        corrected_columns = [
+            name
+            for correction in self.corrections
+            for name in (*correction.where, *correction.becomes)
+        ]
+        columns = (
             *self.x,
             *self.y,
             *self.observation,
             *self.parent,
             *self.condition,
             *self.keep,
-            *cells,
+            *corrected_columns,
+            *(name for names in self.by for name in names),
         )
-        require_columns(table, (*named, *(name for by in self.by for name in by)), str(path))
-        kept: Truths = np.ones(len(table), dtype=bool)
-        for name, allowed in self.keep.items():
-            kept &= np.isin(labels(table, name), allowed)
-        if not kept.any():
-            raise InputError(f"{path} has no row that is kept; see 'keep'")
-        return table[kept].reset_index(drop=True)
+        require_columns(table, columns, str(path))
+        is_used: Truths = np.ones(len(table), dtype=bool)
+        for name, used_labels in self.keep.items():
+            is_used &= np.isin(labels(table, name), used_labels)
+        if not is_used.any():
+            raise InputError(f"no row of {path} has the labels given in 'keep'; change 'keep'")
+        return table[is_used].reset_index(drop=True)
 
-    def corrected(self, table: pd.DataFrame) -> tuple[pd.DataFrame, list[int]]:
-        """The table with its corrections, and how many models each of these changed. Raises
-        ``InputError`` for a correction that changes nothing.
+    def apply_corrections(self, table: pd.DataFrame) -> tuple[pd.DataFrame, list[int]]:
+        """Apply the corrections to a table.
+
+        Returns
+        -------
+        tuple
+            The corrected table, and how many models each correction changed.
+
+        Raises
+        ------
+        InputError
+            A correction changes nothing.
         """
-        mended, changed = table.copy(), []
-        for each in self.corrections:
-            rows: Truths = np.ones(len(table), dtype=bool)
-            for name, pattern in each.where.items():
-                rows &= [fnmatchcase(cell, pattern) for cell in labels(table, name, empty="")]
-            other: Truths = np.zeros(len(table), dtype=bool)
-            for name, value in each.becomes.items():
-                other |= np.array(labels(table, name, empty="")) != value
-                mended.loc[rows, name] = value
-            columns = [labels(table[rows & other], name) for name in self.observation]
-            changed.append(len(set(zip(*columns, strict=True))))
-            if not changed[-1]:
-                raise InputError(f"the correction of {each.where} changes nothing; remove it")
-        return mended, changed
+        corrected_table, n_changed = table.copy(), []
+        for correction in self.corrections:
+            is_matched: Truths = np.ones(len(table), dtype=bool)
+            for name, pattern in correction.where.items():
+                cells = labels(table, name, empty="")
+                is_matched &= [fnmatchcase(cell, pattern) for cell in cells]
+            is_changed: Truths = np.zeros(len(table), dtype=bool)
+            for name, value in correction.becomes.items():
+                is_changed |= np.array(labels(table, name, empty="")) != value
+                corrected_table.loc[is_matched, name] = value
+            columns = [labels(table[is_matched & is_changed], name) for name in self.observation]
+            n_changed.append(len(set(zip(*columns, strict=True))))
+            if not n_changed[-1]:
+                raise InputError(f"the correction of {correction.where} changes nothing; remove it")
+        return corrected_table, n_changed
 
 
 def read_point_set(path: Path) -> PointSet:
-    """The point set that a YAML file describes; ``InputError``, with the file, for what is missing,
-    unknown or of the wrong kind.
+    """Read the YAML file of a point set.
+
+    Raises
+    ------
+    InputError
+        A field is missing, unknown or of the wrong type; the message names the file.
     """
-    given = read_nested(path)
-    if not isinstance(given, dict):
-        raise InputError(f"{path} is no mapping; docs/atlas/README.md says what it holds")
+    content = read_nested(path)
+    if not isinstance(content, dict):
+        raise InputError(f"{path} is no mapping; docs/atlas/README.md lists its fields")
     try:
-        made = given.get("corrections") or []
-        corrections = [_made(Correction, each) for each in made]
-        return _made(PointSet, given | {"corrections": corrections})
+        corrections = [
+            _build(Correction, correction) for correction in content.get("corrections") or []
+        ]
+        return _build(PointSet, content | {"corrections": corrections})
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 
 
-def _made(cls: type[Made], given: object) -> Made:
-    if not isinstance(given, Mapping):
-        raise InputError(f"{given!r} is no mapping; name fields and their values")
-    known = [each.name for each in fields(cls)]
-    for name in given:
-        if name not in known:
-            raise InputError(f"unknown field {name!r}{nearest(name, known)}")
+def _build(cls: type[Declared], values: object) -> Declared:
+    if not isinstance(values, Mapping):
+        raise InputError(f"{values!r} is no mapping; name fields and their values")
+    names = [declared.name for declared in fields(cls)]
+    for name in values:
+        if name not in names:
+            raise InputError(f"unknown field {name!r}{nearest(name, names)}")
     try:
-        return cls(**given)
-    except TypeError as error:  # a field that is missing
-        raise InputError(f"{error}; give {', '.join(known)}".replace("__init__() ", "")) from None
+        return cls(**values)
+    except TypeError as error:  # a missing field
+        raise InputError(f"{error}; give {', '.join(names)}".replace("__init__() ", "")) from None

@@ -1,5 +1,5 @@
-"""The one protocol: every slice of a point set with r over rows, r_rm, its interval and the verdict
-that a study of our own would get.
+"""The protocol of the atlas: every slice of a point set with r over rows, r_rm and a verdict, as in
+our own studies.
 """
 
 from __future__ import annotations
@@ -27,9 +27,22 @@ if TYPE_CHECKING:
 
 
 class Slice(NamedTuple):
-    """What is found of a slice: ``x``, ``y`` are columns, ``by`` the cells that it is sliced by,
-    ``rows``: how many, ``r_rows``: Pearson's r over all of them, ``published``: that without the
-    corrections where they change it, else NaN.
+    """Result of a slice.
+
+    Attributes
+    ----------
+    x, y : str
+        Columns.
+    by : str
+        The cells that define the slice.
+    finding : Finding
+        r_rm, its interval and the verdict.
+    rows : int
+        Rows with both x and y.
+    r_rows : float
+        Pearson's r over these rows.
+    published : float
+        The same without the corrections, if they change it; else NaN.
     """
 
     x: str
@@ -42,82 +55,90 @@ class Slice(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A point set as it was read: its YAML, its slices (none where the table is not at hand), and
-    how many models each correction changed.
+    """Results of a point set: its YAML, its slices (empty if the table is not available), and how
+    many models each correction changed.
     """
 
     name: str
     of: PointSet
     slices: Sequence[Slice] = ()
-    corrected: Sequence[int] = ()
+    n_corrected: Sequence[int] = ()
 
     @property
     def read(self) -> bool:
-        """Whether the table was at hand."""
+        """True if the table was available."""
         return bool(self.slices)
 
 
 def read_atlas(folder: Path) -> list[Reading]:
-    """Every point set of a folder, in the order of their names. Raises ``InputError`` for a folder
-    without any, and as ``read_point_set`` and ``PointSet.read`` do.
+    """Read every point set of a folder, in the order of their names.
+
+    Raises
+    ------
+    InputError
+        The folder has no point set, or one is wrong (``read_point_set``, ``PointSet.read``).
     """
     paths = sorted(folder.glob("*.yaml"))
     if not paths:
         raise InputError(f"{folder} holds no point set; describe one in a YAML file there")
-    return [read_one(path) for path in paths]
+    return [analyse_point_set(path) for path in paths]
 
 
-def read_one(path: Path) -> Reading:
-    """A point set and what is found of it; all its slices are confirmatory."""
-    of = read_point_set(path)
-    table = of.path(path.parent)
+def analyse_point_set(path: Path) -> Reading:
+    """Read a point set and analyse its slices, all of which are confirmatory."""
+    point_set = read_point_set(path)
+    table = point_set.path(path.parent)
     if table is None:
-        return Reading(path.stem, of)
+        return Reading(path.stem, point_set)
     try:
-        published = of.read(table)
-        rows, corrected = of.corrected(published)
-        slices = _judged(_slices(of, rows))
-        if corrected:
-            slices = list(_with_published(slices, _slices(of, published)))
+        published = point_set.read(table)
+        rows, n_corrected = point_set.apply_corrections(published)
+        slices = _with_verdicts(_slices(point_set, rows))
+        if n_corrected:
+            slices = list(_with_published_r(slices, _slices(point_set, published)))
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
-    return Reading(path.stem, of, slices, corrected)
+    return Reading(path.stem, point_set, slices, n_corrected)
 
 
-def _slices(of: PointSet, table: pd.DataFrame) -> list[Slice]:
-    levels = Levels(of.observation, of.parent, of.condition)
+def _slices(point_set: PointSet, table: pd.DataFrame) -> list[Slice]:
+    levels = Levels(point_set.observation, point_set.parent, point_set.condition)
     return [
-        Slice(x, y, _cells(each), each, *_over_rows(table, x, y, each))
-        for by in of.by
-        for x in of.x
-        for y in of.y
-        for each in correlate(table, x=x, y=y, by=by, levels=levels, confirmatory=[ALL])
+        Slice(x, y, _slice_cells(finding), finding, *_r_over_rows(table, x, y, finding))
+        for columns in point_set.by
+        for x in point_set.x
+        for y in point_set.y
+        for finding in correlate(table, x=x, y=y, by=columns, levels=levels, confirmatory=[ALL])
     ]
 
 
-def _cells(found: Finding) -> str:
-    return ", ".join(f"{name} {cell}" for name, cell in found.names.items())
+def _slice_cells(finding: Finding) -> str:
+    return ", ".join(f"{name} {cell}" for name, cell in finding.names.items())
 
 
-def _over_rows(table: pd.DataFrame, x: str, y: str, found: Finding) -> tuple[int, float]:
-    """How many rows of a slice have both, and Pearson's r over them."""
-    kept = np.ones(len(table), dtype=bool)
-    for name, cell in found.names.items():
-        kept &= np.array(labels(table, name)) == cell
-    first, second = numbers(table[kept], x), numbers(table[kept], y)
-    known = both_finite(first, second)
-    if known.sum() < 3 or not (np.ptp(first[known]) and np.ptp(second[known])):
-        return int(known.sum()), nan
-    return int(known.sum()), float(np.corrcoef(first[known], second[known])[0, 1])
+def _r_over_rows(table: pd.DataFrame, x: str, y: str, finding: Finding) -> tuple[int, float]:
+    """Count the rows of a slice that have both measures, and compute Pearson's r over them."""
+    in_slice = np.ones(len(table), dtype=bool)
+    for name, cell in finding.names.items():
+        in_slice &= np.array(labels(table, name)) == cell
+    first, second = numbers(table[in_slice], x), numbers(table[in_slice], y)
+    is_complete = both_finite(first, second)
+    n = int(is_complete.sum())
+    first, second = first[is_complete], second[is_complete]
+    if n < 3 or not (np.ptp(first) and np.ptp(second)):
+        return n, nan
+    return n, float(np.corrcoef(first, second)[0, 1])
 
 
-def _judged(slices: Sequence[Slice]) -> list[Slice]:
-    judged = judge([each.finding for each in slices])
-    return [each._replace(finding=found) for each, found in zip(slices, judged, strict=True)]
+def _with_verdicts(slices: Sequence[Slice]) -> list[Slice]:
+    findings = judge([result.finding for result in slices])
+    return [
+        result._replace(finding=finding) for result, finding in zip(slices, findings, strict=True)
+    ]
 
 
-def _with_published(corrected: Sequence[Slice], published: Sequence[Slice]) -> Iterator[Slice]:
-    before = {each[:3]: each.r_rows for each in published}
-    for each in corrected:
-        r = before.get(each[:3], nan)
-        yield each if isclose(r, each.r_rows, abs_tol=1e-12) else each._replace(published=r)
+def _with_published_r(corrected: Sequence[Slice], published: Sequence[Slice]) -> Iterator[Slice]:
+    published_r = {result[:3]: result.r_rows for result in published}
+    for result in corrected:
+        r = published_r.get(result[:3], nan)
+        yield result if isclose(r, result.r_rows, abs_tol=1e-12) else result._replace(published=r)

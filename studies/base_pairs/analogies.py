@@ -1,8 +1,8 @@
-"""Analogies of base pairs with pairs of words that have nothing to do with them."""
+"""Analogies of base pairs with word pairs that are unrelated to them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import nan, sqrt
 from typing import TYPE_CHECKING
@@ -15,12 +15,17 @@ from analysis.naming import ALL
 from studies.base_pairs.estimate import (
     Bootstrap,
     Estimate,
-    over_both,
-    over_words,
-    row_of,
+    empty_estimate,
     weighted_mean,
+    with_both_intervals,
+    with_word_interval,
 )
-from studies.base_pairs.readings import WORDS, Readings, joined
+from studies.base_pairs.probe_results import (
+    WORDS,
+    ProbeResult,
+    QueryResults,
+    concatenate_scores,
+)
 
 if TYPE_CHECKING:
     from analysis.arrays import Floats
@@ -28,66 +33,75 @@ if TYPE_CHECKING:
 UNAIDED = "no base pair"
 
 
-def unaided(found: pd.DataFrame, intrinsic: pd.DataFrame) -> pd.DataFrame:
-    """The estimates with the share of unrelated analogies that are solved without a base pair,
-    which is the ``statistic`` of their metric.
+def add_unaided_solutions(estimates: pd.DataFrame, intrinsic: pd.DataFrame) -> pd.DataFrame:
+    """Append the share of unrelated analogies that are solved without a base pair.
+
+    Parameters
+    ----------
+    estimates : DataFrame
+        The rows of ``base_pairs.csv``.
+    intrinsic : DataFrame
+        The scores of the metrics, whose ``statistic`` is that share.
     """
-    solved = found[found["statistic"].eq("solved") & found["other"].eq("partners")]
+    is_solved = estimates["statistic"].eq("solved") & estimates["other"].eq("partners")
+    solved = estimates[is_solved]
     rows = solved[solved["pair"].eq("")].copy()
     if not len(rows):
-        return found
+        return estimates
     statistics = intrinsic.set_index(["point", "query", "metric"])["statistic"].to_dict()
     keys = zip(*(texts(rows, name) for name in ("point", "query", "metric")), strict=True)
     values = [float(statistics.get(key, nan)) for key in keys]
-    none = dict.fromkeys(("low", "high", "pairs_low", "pairs_high"), nan)
-    rows = rows.assign(other=UNAIDED, value=values, pairs=0, **none)
-    every = rows["query"].eq(ALL)
-    for point in rows.loc[every, "point"]:
-        parts = rows[~every & rows["point"].eq(point)]
-        mean = np.average(numbers(parts, "value"), weights=numbers(parts, "words"))
-        rows.loc[every & rows["point"].eq(point), "value"] = float(mean)
-    return pd.concat([found, rows], ignore_index=True)
+    no_intervals = dict.fromkeys(("low", "high", "pairs_low", "pairs_high"), nan)
+    rows = rows.assign(other=UNAIDED, value=values, pairs=0, **no_intervals)
+    is_pooled = rows["query"].eq(ALL)
+    for point in rows.loc[is_pooled, "point"]:
+        queries = rows[~is_pooled & rows["point"].eq(point)]
+        mean = np.average(numbers(queries, "value"), weights=numbers(queries, "words"))
+        rows.loc[is_pooled & rows["point"].eq(point), "value"] = float(mean)
+    return pd.concat([estimates, rows], ignore_index=True)
 
 
-def together(
-    every: Sequence[tuple[str, str, Mapping[str, Readings]]],
-) -> Iterator[tuple[str, str, Mapping[str, Readings]]]:
-    """The analogies of several queries with the same base pairs as those of one, ``all``."""
-    parts: dict[tuple[str, str, tuple[str, ...]], list[Readings]] = {}
-    for point, _, found in every:
-        for name, reading in found.items():
-            if WORDS not in reading.tables:
-                parts.setdefault((point, name, reading.pairs), []).append(reading)
-    for (point, name, _), readings in parts.items():
-        if len(readings) > 1:
+def pool_queries(query_results: Sequence[QueryResults]) -> Iterator[QueryResults]:
+    """Yield the analogies of all queries that share a point, metric and base pairs, as ``all``."""
+    by_pairs: dict[tuple[str, str, tuple[str, ...]], list[ProbeResult]] = {}
+    for point, _, results in query_results:
+        for name, result in results.items():
+            if WORDS not in result.tables:
+                by_pairs.setdefault((point, name, result.pairs), []).append(result)
+    for (point, name, _), results_of_queries in by_pairs.items():
+        first = results_of_queries[0]
+        if len(results_of_queries) > 1:
             tables = {
-                key: joined([each.tables[key] for each in readings])
-                for key in readings[0].tables
-                if all(key in each.tables for each in readings)
+                key: concatenate_scores([result.tables[key] for result in results_of_queries])
+                for key in first.tables
+                if all(key in result.tables for result in results_of_queries)
             }
-            likeness = {**readings[0].likeness, "partners": _pooled(readings)}
-            yield point, ALL, {name: replace(readings[0], tables=tables, likeness=likeness)}
+            likeness = {**first.likeness, "partners": _pool_likeness(results_of_queries)}
+            yield point, ALL, {name: replace(first, tables=tables, likeness=likeness)}
 
 
-def _pooled(readings: Sequence[Readings]) -> tuple[float, float, int]:
-    means, spreads, sizes = np.array([each.likeness["partners"] for each in readings]).T
+def _pool_likeness(results: Sequence[ProbeResult]) -> tuple[float, float, int]:
+    """Pool mean, standard deviation and number of the partners' cosines."""
+    means, spreads, sizes = np.array([result.likeness["partners"] for result in results]).T
     mean = float(np.average(means, weights=sizes))
     square = float(np.average(spreads**2 + means**2, weights=sizes))
     return mean, sqrt(max(square - mean**2, 0)), int(sizes.sum())
 
 
-def solved_share(name: str, reading: Readings, bootstrap: Bootstrap) -> Iterator[Estimate]:
-    """The share of unrelated analogies that each pair solves."""
-    for (role, _, pair_form), table in reading.tables.items():
-        which = role if pair_form == "base" else pair_form
+def solved_shares(metric: str, result: ProbeResult, bootstrap: Bootstrap) -> Iterator[Estimate]:
+    """Yield the share of unrelated analogies solved by all base pairs, and by each of them."""
+    for (role, _, pair_form), table in result.tables.items():
+        other = role if pair_form == "base" else pair_form
         weights = bootstrap.weights(len(table.items))
         size = len(table.items), len(table.pairs)
 
-        def share(kept: Sequence[int], times: Floats, solved: Floats = table.scores) -> Floats:
-            return weighted_mean(times, solved[:, kept].mean(axis=1))
+        def share(
+            pair_indices: Sequence[int], weights: Floats, solved: Floats = table.scores
+        ) -> Floats:
+            return weighted_mean(weights, solved[:, pair_indices].mean(axis=1))
 
-        row = row_of("solved", name, which, size)
-        yield over_both(row, share, weights, bootstrap, len(table.pairs))
+        row = empty_estimate("solved", metric, other, size)
+        yield with_both_intervals(row, share, weights, bootstrap, len(table.pairs))
         for i, pair in enumerate(table.pairs):
-            row = row_of("solved", name, which, (size[0], 1), pair)
-            yield over_words(row, share([i], weights), bootstrap)
+            row = empty_estimate("solved", metric, other, (size[0], 1), pair)
+            yield with_word_interval(row, share([i], weights), bootstrap)

@@ -1,8 +1,8 @@
-"""An estimate of the study of base pairs and its two intervals.
+"""Estimates of the study of base pairs, each with two 95% intervals.
 
-``low`` and ``high`` are over words: percentiles of a bootstrap, the same resamples for all
-measures. ``pairs_low`` and ``pairs_high`` are over base pairs: jackknife, Student's t, of r as
-Fisher's z. (A bootstrap would draw copies of pairs, which always agree.)
+``low`` and ``high``: over words, percentiles of a bootstrap that uses the same resamples for all
+measures. ``pairs_low`` and ``pairs_high``: over base pairs, jackknife with Student's t, for r on
+Fisher's z scale. (A bootstrap of pairs would draw copies of a pair, which always agree.)
 """
 
 from __future__ import annotations
@@ -28,16 +28,19 @@ ONE_DIRECTION = "all words have one direction, so that kappa is 0 / 0"
 
 
 class Bootstrap(NamedTuple):
-    """How intervals over words are drawn, and the fewest words that give a kappa."""
+    """Settings of the intervals over words: resamples, and the fewest words that give a kappa."""
 
     resamples: int = 1_000
-    least: int = 10
+    min_words: int = 10
 
-    def weights(self, size: int) -> Floats:
-        """How often each of ``size`` words is drawn, all as they are first. Shape (1 + R, size)."""
-        rng = np.random.default_rng(size)
-        drawn = rng.multinomial(size, np.full(size, 1 / size), size=self.resamples)
-        return np.vstack([np.ones(size), drawn])
+    def weights(self, n_words: int) -> Floats:
+        """Draw how often each word is in each resample, of shape (1 + R, n_words).
+
+        The first row is the original sample: every word once.
+        """
+        rng = np.random.default_rng(n_words)
+        counts = rng.multinomial(n_words, np.full(n_words, 1 / n_words), size=self.resamples)
+        return np.vstack([np.ones(n_words), counts])
 
 
 class Estimate(NamedTuple):
@@ -57,43 +60,75 @@ class Estimate(NamedTuple):
     reason: str = ""
 
 
-def row_of(
+def empty_estimate(
     statistic: str, metric: str, other: str, size: tuple[int, int], pair: str = ""
 ) -> Estimate:
-    """A row without a value, of so many words and pairs."""
+    """Return an estimate without a value.
+
+    Parameters
+    ----------
+    statistic, metric : str
+        What is estimated, and of which metric.
+    other : str
+        The form, measure or base pair that is compared.
+    size : tuple of int
+        Number of words and of base pairs.
+    pair : str
+        The base pair; empty for all.
+    """
     return Estimate(statistic, metric, other, pair, nan, words=size[0], pairs=size[1])
 
 
-def over_both(
+def with_both_intervals(
     row: Estimate,
     compute: Callable[[Sequence[int], Floats], Floats],
     weights: Floats,
     bootstrap: Bootstrap,
-    pairs: int,
+    n_pairs: int,
 ) -> Estimate:
-    """The estimate of all pairs with both intervals; ``compute`` gives a value a weighting."""
-    row = over_words(row, compute(range(pairs), weights), bootstrap)
+    """Estimate a statistic of all base pairs, with its intervals over words and over pairs.
+
+    Parameters
+    ----------
+    row : Estimate
+        The estimate without a value.
+    compute : callable
+        From indices of base pairs and weights of shape (R, words) to values of shape (R,).
+    weights : array of shape (1 + R, words)
+        The original sample and the resamples (``Bootstrap.weights``).
+    n_pairs : int
+        Base pairs, all of which the value uses.
+    """
+    row = with_word_interval(row, compute(range(n_pairs), weights), bootstrap)
     if not isfinite(row.value):
         return row
 
-    def one(kept: Sequence[int]) -> float:
-        found = float(compute(kept, weights[:1])[0])
+    def value_of(pair_indices: Sequence[int]) -> float:
+        value = float(compute(pair_indices, weights[:1])[0])
         if row.statistic != CORRELATION:
-            return found
-        return atanh(min(max(found, -NEAR_ONE), NEAR_ONE))
+            return value
+        return atanh(min(max(value, -NEAR_ONE), NEAR_ONE))
 
-    low, high = jackknife(one, pairs)
+    low, high = jackknife(value_of, n_pairs)
     if row.statistic == CORRELATION:
         return row._replace(pairs_low=tanh(low), pairs_high=tanh(high))
-    least = 0 if row.statistic in SHARES else -1
-    return row._replace(pairs_low=max(low, least), pairs_high=min(high, 1))
+    minimum = 0 if row.statistic in SHARES else -1
+    return row._replace(pairs_low=max(low, minimum), pairs_high=min(high, 1))
 
 
-def over_words(row: Estimate, values: Floats, bootstrap: Bootstrap) -> Estimate:
-    """The estimate with its interval over words; ``values``: of all words, then of resamples."""
-    if row.words < bootstrap.least:
-        few = f"{row.words} words, fewer than {bootstrap.least}"
-        return row._replace(reason=few)
+def with_word_interval(row: Estimate, values: Floats, bootstrap: Bootstrap) -> Estimate:
+    """Fill in the value and its interval over words, or the reason why there is none.
+
+    Parameters
+    ----------
+    row : Estimate
+        The estimate without a value.
+    values : array of shape (1 + R,)
+        The value of all words, then those of the resamples; NaN where it is not defined.
+    """
+    if row.words < bootstrap.min_words:
+        reason = f"{row.words} words, fewer than {bootstrap.min_words}"
+        return row._replace(reason=reason)
     value, drawn = float(values[0]), values[1:]
     if not isfinite(value):
         return row._replace(reason=ONE_DIRECTION)
@@ -104,21 +139,36 @@ def over_words(row: Estimate, values: Floats, bootstrap: Bootstrap) -> Estimate:
     return row._replace(value=value, low=low, high=high)
 
 
-def jackknife(compute: Callable[[Sequence[int]], float], size: int) -> tuple[float, float]:
-    """The 95% interval of a statistic of ``size`` base pairs, each left out once.
+def jackknife(compute: Callable[[Sequence[int]], float], n_pairs: int) -> tuple[float, float]:
+    """Return the jackknife 95% interval of a statistic of base pairs.
 
-    value +- t sqrt((n - 1) / n sum_i (value_i - mean)^2) with n - 1 degrees of freedom; of a mean
-    it is Student's interval. NaN for fewer than three pairs, and where a value is.
+    value +- t sqrt((n - 1) / n sum_i (value_i - mean)^2), where value_i leaves out pair i and t has
+    n - 1 degrees of freedom. For a mean it is Student's interval.
+
+    Parameters
+    ----------
+    compute : callable
+        The statistic, from indices of base pairs.
+    n_pairs : int
+        Number of base pairs.
+
+    Returns
+    -------
+    tuple of float
+        NaN for fewer than three pairs, and where a value is NaN.
     """
-    if size < 3:
+    if n_pairs < 3:
         return nan, nan
-    whole = compute(range(size))
-    left = np.array([compute([j for j in range(size) if j != i]) for i in range(size)])
-    error = sqrt((size - 1) / size * float(((left - left.mean()) ** 2).sum()))
-    reach = float(stdtrit(size - 1, TAILS[1])) * error
-    return whole - reach, whole + reach
+    estimate = compute(range(n_pairs))
+    leave_one_out = np.array(
+        [compute([j for j in range(n_pairs) if j != i]) for i in range(n_pairs)]
+    )
+    squares = float(((leave_one_out - leave_one_out.mean()) ** 2).sum())
+    error = sqrt((n_pairs - 1) / n_pairs * squares)
+    half_width = float(stdtrit(n_pairs - 1, TAILS[1])) * error
+    return estimate - half_width, estimate + half_width
 
 
-def weighted_mean(times: Floats, values: Floats | NDArray[np.bool_]) -> Floats:
-    """The mean of the words' values by each weighting. Shapes: (R, words), (words,) -> (R,)."""
-    return np.asarray(times @ values / times.sum(axis=1))
+def weighted_mean(weights: Floats, values: Floats | NDArray[np.bool_]) -> Floats:
+    """Average the words' values by each weighting. Shapes: (R, words), (words,) -> (R,)."""
+    return np.asarray(weights @ values / weights.sum(axis=1))

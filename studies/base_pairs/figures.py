@@ -1,4 +1,4 @@
-"""Figures 1 and 2 of the study of base pairs, and its agreements at a glance."""
+"""Figures 1 and 2 of the study of base pairs, and a figure of all its kappas."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pandas as pd
 
 from analysis.charts import GREY, PALETTE, Drawing, colour, finish, intervals
 from analysis.show import estimate
-from studies.base_pairs.readings import WORDS
-from studies.base_pairs.shown import estimate_title
-from studies.conclusion import rows_of
+from studies.base_pairs.probe_results import WORDS
+from studies.base_pairs.report_tables import estimate_title
+from studies.conclusion import row_dicts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from studies.base_pairs.readings import Readings
+    from studies.base_pairs.probe_results import ProbeResult, QueryResults
 
 FORMS = ("base", "plural", "capital", "upper")
 KAPPAS = ("fleiss", "pair_form", "word_form", "truth", "measures")
@@ -25,63 +25,92 @@ ENDS = ["value", "low", "high", "pairs_low", "pairs_high", "published"]
 
 
 def charts(
-    found: pd.DataFrame,
-    every: Sequence[tuple[str, str, dict[str, Readings]]],
+    estimates: pd.DataFrame,
+    query_results: Sequence[QueryResults],
     names: Mapping[str, str],
-    shown: str | None,
+    word: str | None,
 ) -> dict[str, tuple[Drawing, pd.DataFrame]]:
-    """The figures of the first point and query with scores of words, each with its numbers."""
+    """Draw the figures of the first point and query that have scores of words.
+
+    Parameters
+    ----------
+    estimates : DataFrame
+        The rows of ``base_pairs.csv``.
+    query_results : sequence
+        The results of the probe by point and query.
+    names : mapping
+        The name of each point.
+    word : str, optional
+        The word of figure 1.
+
+    Returns
+    -------
+    dict
+        By the name of the figure, the drawing and its numbers.
+    """
     with_words = (
-        (point, query, {name: each for name, each in readings.items() if WORDS in each.tables})
-        for point, query, readings in every
+        (
+            point,
+            query,
+            {metric: result for metric, result in results.items() if WORDS in result.tables},
+        )
+        for point, query, results in query_results
     )
-    first = next((each for each in with_words if each[2]), None)
+    first = next((query_result for query_result in with_words if query_result[2]), None)
     if first is None:
         return {}
-    point, query, readings = first
-    rows = found[found["point"].eq(point) & found["query"].eq(query)]
-    where = f"{names[point]}, {query}"
-    word, scores = word_scores(readings, shown)
-    cosines, kappas = two_pairs(rows, readings), overall_kappas(rows)
+    point, query, results = first
+    rows = estimates[estimates["point"].eq(point) & estimates["query"].eq(query)]
+    title = f"{names[point]}, {query}"
+    word, scores = word_scores(results, word)
+    cosines, kappas = two_pairs(rows, results), overall_kappas(rows)
     return {
-        "base_pairs_word": (word_chart(scores, readings, f"Scores of {word}: {where}"), scores),
-        "base_pairs_cosine": (cosine_chart(cosines, where), cosines),
-        "base_pairs_agreement": (agreement_chart(kappas, where), kappas),
+        "base_pairs_word": (word_chart(scores, results, f"Scores of {word}: {title}"), scores),
+        "base_pairs_cosine": (cosine_chart(cosines, title), cosines),
+        "base_pairs_agreement": (agreement_chart(kappas, title), kappas),
     }
 
 
-def word_scores(readings: Mapping[str, Readings], shown: str | None) -> tuple[str, pd.DataFrame]:
-    """A word's scores by metric, form and base pair (figure 1): the word ``shown``, or else the
-    first with most forms.
+def word_scores(results: Mapping[str, ProbeResult], word: str | None) -> tuple[str, pd.DataFrame]:
+    """Return one word's scores by metric, form and base pair (figure 1).
+
+    Parameters
+    ----------
+    results : mapping
+        Results of the probe by metric.
+    word : str, optional
+        A word of the query; by default the first one with most forms.
     """
-    first = next(iter(readings.values()))
-    of_words = [each for key, each in first.tables.items() if key[::2] == WORDS[::2]]
-    forms = {
-        item: sum(item in each.items for each in of_words) for item in first.tables[WORDS].items
+    first = next(iter(results.values()))
+    form_tables = [table for key, table in first.tables.items() if key[::2] == WORDS[::2]]
+    n_forms = {
+        item: sum(item in table.items for table in form_tables)
+        for item in first.tables[WORDS].items
     }
-    word = shown if shown in forms else max(forms, key=lambda item: forms[item])
+    chosen = word if word in n_forms else max(n_forms, key=lambda item: n_forms[item])
     rows = [
-        {"metric": metric, "word": word, "form": form, "pair": pair, "score": score}
-        for metric, reading in readings.items()
-        for (role, form, pair_form), table in reading.tables.items()
-        if (role, pair_form) == ("words", "base") and word in table.items
+        {"metric": metric, "word": chosen, "form": form, "pair": pair, "score": score}
+        for metric, result in results.items()
+        for (role, form, pair_form), table in result.tables.items()
+        if (role, pair_form) == ("words", "base") and chosen in table.items
         for pair, score in zip(
-            table.pairs, table.scores[table.items.index(word)].tolist(), strict=True
+            table.pairs, table.scores[table.items.index(chosen)].tolist(), strict=True
         )
     ]
-    return word, pd.DataFrame(rows)
+    return chosen, pd.DataFrame(rows)
 
 
-def word_chart(scores: pd.DataFrame, readings: Mapping[str, Readings], title: str) -> Drawing:
-    """A panel a metric: scores by base pair, a line a form; the vocabulary's mean and the bounds of
-    one standard deviation are dashed.
+def word_chart(scores: pd.DataFrame, results: Mapping[str, ProbeResult], title: str) -> Drawing:
+    """Draw scores by base pair, one panel per metric and one line per form.
+
+    Dashed: the mean of the vocabulary's scores, and one standard deviation to either side.
     """
-    pairs = list(next(iter(readings.values())).pairs)
+    pairs = list(next(iter(results.values())).pairs)
     levels = [
-        {"metric": metric, "level": float(reading.means.mean()) + times * reading.spread}
-        for metric, reading in readings.items()
-        if isfinite(reading.spread)
-        for times in (-1, 0, 1)
+        {"metric": metric, "level": float(result.means.mean()) + n_sd * result.spread}
+        for metric, result in results.items()
+        if isfinite(result.spread)
+        for n_sd in (-1, 0, 1)
     ]
     x = alt.X("pair:N", title=None, sort=pairs, scale=alt.Scale(domain=pairs))
     name = "score (> 0: first word)"
@@ -97,7 +126,7 @@ def word_chart(scores: pd.DataFrame, readings: Mapping[str, Readings], title: st
         ),
     )
     rows = pd.concat([scores, pd.DataFrame(levels)], ignore_index=True)
-    return finish(_by_metric(panel, rows, list(readings)).resolve_scale(y="independent"), title)
+    return finish(_by_metric(panel, rows, list(results)).resolve_scale(y="independent"), title)
 
 
 def _by_metric(panel: Any, rows: pd.DataFrame, metrics: Sequence[str]) -> Any:
@@ -105,57 +134,66 @@ def _by_metric(panel: Any, rows: pd.DataFrame, metrics: Sequence[str]) -> Any:
     return panel.properties(width=220, height=180).facet(facet, data=rows, columns=3)
 
 
-def two_pairs(found: pd.DataFrame, readings: Mapping[str, Readings]) -> pd.DataFrame:
-    """The kappa of every two base pairs and the cosine of their differences, by metric with the r
-    of the two.
+def two_pairs(estimates: pd.DataFrame, results: Mapping[str, ProbeResult]) -> pd.DataFrame:
+    """Return kappa of every two base pairs and the cosine of their differences, by metric.
+
+    The metric's label has the r of kappa and cosine.
     """
-    overall = found[found["statistic"].eq("cosine_r") & found["pair"].eq("")]
-    r = {row["metric"]: estimate(row["value"], row["low"], row["high"]) for row in rows_of(overall)}
+    is_overall_r = estimates["statistic"].eq("cosine_r") & estimates["pair"].eq("")
+    r = {
+        row["metric"]: estimate(row["value"], row["low"], row["high"])
+        for row in row_dicts(estimates[is_overall_r])
+    }
+    is_kappa = estimates["statistic"].eq("two_pairs") & estimates["value"].notna()
     rows = []
-    for row in rows_of(found[found["statistic"].eq("two_pairs") & found["value"].notna()]):
-        metric, one, other = row["metric"], row["pair"], row["other"]
-        reading = readings[metric]
-        places = reading.pairs.index(one), reading.pairs.index(other)
-        named = f"{metric}: r {r[metric]}" if metric in r else metric
-        cosine = float(reading.differences[places])
-        rows.append({"metric": named, "pair": one, "other": other, "cosine": cosine})
+    for row in row_dicts(estimates[is_kappa]):
+        metric, first, second = row["metric"], row["pair"], row["other"]
+        result = results[metric]
+        cell = result.pairs.index(first), result.pairs.index(second)
+        label = f"{metric}: r {r[metric]}" if metric in r else metric
+        cosine = float(result.differences[cell])
+        rows.append({"metric": label, "pair": first, "other": second, "cosine": cosine})
         rows[-1] |= {"kappa": row["value"]}
     return pd.DataFrame(rows, columns=["metric", "pair", "other", "cosine", "kappa"])
 
 
-def cosine_chart(cosines: pd.DataFrame, where: str) -> Drawing:
-    """A panel a metric: kappa against cosine of every two base pairs (figure 2)."""
+def cosine_chart(cosines: pd.DataFrame, title: str) -> Drawing:
+    """Draw kappa against cosine of every two base pairs, one panel per metric (figure 2)."""
     points = alt.Chart().mark_point(filled=True, size=28, opacity=0.8, color=PALETTE[0])
     panel = points.encode(
         alt.X("cosine:Q", title="cosine of the differences"),
         alt.Y("kappa:Q", title="Cohen's kappa of the two pairs"),
     )
     chart = _by_metric(panel, cosines, list(dict.fromkeys(cosines["metric"])))
-    return finish(chart, f"Pairs with like differences agree: {where}")
+    return finish(chart, f"Pairs with similar differences agree: {title}")
 
 
-def overall_kappas(found: pd.DataFrame) -> pd.DataFrame:
-    """The kappas over all pairs, with their intervals and what is published."""
-    kept = found[found["statistic"].isin(KAPPAS) & found["pair"].eq("") & found["value"].notna()]
-    what = [estimate_title(*each) for each in zip(kept["statistic"], kept["other"], strict=True)]
-    return kept.assign(what=what).reindex(columns=["what", "metric", *ENDS])
+def overall_kappas(estimates: pd.DataFrame) -> pd.DataFrame:
+    """Return the kappas over all pairs, with their intervals and the published numbers."""
+    is_kappa = estimates["statistic"].isin(KAPPAS) & estimates["pair"].eq("")
+    kappas = estimates[is_kappa & estimates["value"].notna()]
+    titles = [
+        estimate_title(statistic, other)
+        for statistic, other in zip(kappas["statistic"], kappas["other"], strict=True)
+    ]
+    return kappas.assign(what=titles).reindex(columns=["what", "metric", *ENDS])
 
 
-def agreement_chart(kappas: pd.DataFrame, where: str) -> Drawing:
-    """Every kappa over all pairs with its two intervals, and the published number where there is
-    one.
-    """
+def agreement_chart(kappas: pd.DataFrame, title: str) -> Drawing:
+    """Draw every kappa over all pairs with its two intervals and the published number, if any."""
     metrics = list(dict.fromkeys(kappas["metric"]))
-    title = "kappa; thick: 95% over words, thin: over base pairs"
-    places = alt.Chart().encode(
+    axis_title = "kappa; thick: 95% over words, thin: over base pairs"
+    rows = alt.Chart().encode(
         alt.Y("what:N", title=None, sort=None), alt.YOffset("metric:N", sort=metrics)
     )
-    base = places.encode(colour("metric", metrics))
-    of_pairs, _ = intervals(base, ends=("pairs_low", "pairs_high"), opacity=0.6, title=title)
-    layers = [of_pairs, *intervals(base, size=40, opacity=0.6, width=3, title=title)]
+    base = rows.encode(colour("metric", metrics))
+    pair_intervals, _ = intervals(
+        base, ends=("pairs_low", "pairs_high"), opacity=0.6, title=axis_title
+    )
+    layers = [pair_intervals, *intervals(base, size=40, opacity=0.6, width=3, title=axis_title)]
     if kappas["published"].notna().any():
-        where = f"{where}; diamonds: as published"
-        mark = places.mark_point(shape="diamond", size=50, color="black")
-        layers.append(mark.encode(alt.X("published:Q", title=title), color=alt.value("black")))
+        title = f"{title}; diamonds: as published"
+        mark = rows.mark_point(shape="diamond", size=50, color="black")
+        layers.append(mark.encode(alt.X("published:Q", title=axis_title), color=alt.value("black")))
     chart = alt.layer(*layers, data=kappas).properties(width=420, height=alt.Step(12))
-    return finish(chart, f"Agreement of directions: {where}")
+    return finish(chart, f"Agreement of directions: {title}")

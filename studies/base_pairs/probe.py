@@ -1,4 +1,4 @@
-"""How far a word's score depends on the base pair it is asked with, and on the word's form."""
+"""Probe of scores of words under every base pair, and in other word forms."""
 
 from __future__ import annotations
 
@@ -34,19 +34,20 @@ BLOCK = 5_000
 
 @choice
 class BasePairs(Fileless):
-    """The score of every word under every base pair, by a metric that has them
+    """Score of every word under every base pair, for metrics that have such scores
     (``intrinsic.pair_scores.ByPair``), after Zhang, Sneyd & Stevenson (2020). Rows by ``kind``:
 
     * ``score``: of a ``word`` in a ``form`` under a ``pair`` in a ``pair_form``; ``set``: the role
-      of the query's own words, or the query of ``truths`` whose X (``truth`` 1) or Y (-1) it is of
-    * ``vocabulary``: mean and ``sd`` under a pair of the ``vocabulary`` most frequent words
-    * ``difference``: the cosine of the differences a - b of ``pair`` and ``other``
-    * ``likeness``: the cosine of the two words of a pair, also of pairs that are scored themselves
+      of the query's own words, or the query of ``truths`` with the word in X (``truth`` 1) or Y
+      (-1)
+    * ``vocabulary``: mean and ``sd`` under a pair, over the ``vocabulary`` most frequent words
+    * ``difference``: cosine of the differences a - b of ``pair`` and ``other``
+    * ``likeness``: cosine of the two words of a pair, base pairs and pairs that are scored
     * ``random``: mean and ``sd`` of ``samples`` cosines of random words, and of their differences
-    * ``lost``: a word or pair that the vocabulary lacks
+    * ``lost``: a word or pair that is out of vocabulary
 
-    The words and base pairs are those of each query that the metric asks. Raises ``InputError`` for
-    a metric without such scores, fewer than two base pairs and a pair of one word.
+    Words and base pairs are those of each query of the metric. Raises ``InputError`` for a metric
+    without such scores, fewer than two base pairs and a pair of one word.
     """
 
     truths: Annotated[
@@ -63,12 +64,12 @@ class BasePairs(Fileless):
     of_metrics: ClassVar[bool] = True
 
     def keyed(self) -> Mapping[str, object]:
-        """The built-in words of ``truths``; those of a metric's own file are keyed with it."""
+        """Return a digest of the built-in words of ``truths``; a metric's own file has a key."""
         built_in = load_queries([name for name in self.truths if name in query_names()])
         return {"truths": digest_of([query.decisive() for query in built_in])}
 
     def rows(self, vectors: KeyedVectors, metric: Metric | None, *, seed: int) -> pd.DataFrame:
-        """What is found for each query that the metric asks."""
+        """Return the rows of every query of the metric; see the class."""
         import pandas as pd
 
         if metric is None:
@@ -78,49 +79,49 @@ class BasePairs(Fileless):
             about: Row = {"metric": metric.name, "convention": metric.label, "query": query.name}
             scores = PairScores.of(metric, vectors, query)
             frequent = most_frequent(vectors, self.vocabulary or len(vectors))
-            kinds = [
-                _lost(scores),
+            parts = [
+                _out_of_vocabulary(scores),
                 _cosines(scores),
-                _random(vectors, frequent, self.samples, seed),
+                _random_cosines(vectors, frequent, self.samples, seed),
+                _scores(scores, self._entries(scores, metric), self.pair_forms),
             ]
-            kinds.append(_scores(scores, self._entries(scores, metric), self.pair_forms))
             if scores.metric.items == "words" and self.vocabulary:
-                kinds.append(_vocabulary(scores, frequent))
-            rows += [EMPTY | about | row for kind in kinds for row in kind]
+                parts.append(_vocabulary_moments(scores, frequent))
+            rows += [EMPTY | about | row for part in parts for row in part]
         return pd.DataFrame(rows)
 
     def _entries(self, scores: PairScores, metric: Metric) -> list[Entry]:
-        """The query's own items, its words in every form, and words of which the truth is known."""
+        """List the query's items, its words in every form, and words of known direction."""
         role, language = scores.metric.items, scores.found.query.language
-        own = [Entry(role, 0, item, "base", item) for item in scores.found[role].items]
+        query_entries = [Entry(role, 0, item, "base", item) for item in scores.found[role].items]
         if role != "words":
-            return own
-        entries = own[:]
+            return query_entries
+        entries = query_entries[:]
         for form in self.forms:
-            for entry in own:
-                other = word_form(entry.item[0], form, language)
-                if other and scores.has(other):
-                    entries.append(Entry(role, 0, entry.item, form, (other,)))
+            for entry in query_entries:
+                changed_word = word_form(entry.item[0], form, language)
+                if changed_word and scores.has(changed_word):
+                    entries.append(Entry(role, 0, entry.item, form, (changed_word,)))
         for query in load_queries(self.truths, metric.words):
             for side, truth in (("X", 1), ("Y", -1)):
                 if side not in query.sets:
                     raise InputError(f"truths: query {query.name!r} has no {side}; name another")
-                found = find(scores.found.vectors, query[side].words, case=metric.case)
-                entries += [Entry(query.name, truth, item, "base", item) for item in found.items]
+                words = find(scores.found.vectors, query[side].words, case=metric.case)
+                entries += [Entry(query.name, truth, item, "base", item) for item in words.items]
         return entries
 
 
 class Entry(NamedTuple):
-    """An item to score: what it is a form of, and as what it is in the vocabulary."""
+    """Item to score: ``item`` of the query, changed to a ``form``, which is ``looked_up``."""
 
     set: str
     truth: int
     item: Item
     form: Form
-    asked: Item
+    looked_up: Item
 
 
-def _lost(scores: PairScores) -> Iterator[Row]:
+def _out_of_vocabulary(scores: PairScores) -> Iterator[Row]:
     for role in (scores.metric.items, "pairs"):
         for word in scores.found[role].lost:
             yield {"kind": "lost", "set": role, "word": word}
@@ -129,27 +130,35 @@ def _lost(scores: PairScores) -> Iterator[Row]:
 def _scores(
     scores: PairScores, entries: Sequence[Entry], pair_forms: Sequence[Form]
 ) -> Iterator[Row]:
-    """Every entry under every base pair; those of the query itself also under the pairs' forms."""
-    own = [entry for entry in entries if not entry.truth and entry.form == "base"]
-    asked: list[tuple[Form, Sequence[Entry], list[tuple[Item, Item]]]] = [
+    """Yield every entry under every base pair, and the query's own also under the pairs' forms."""
+    query_entries = [entry for entry in entries if not entry.truth and entry.form == "base"]
+    blocks: list[tuple[Form, Sequence[Entry], list[tuple[Item, Item]]]] = [
         ("base", entries, [(pair, pair) for pair in scores.pairs])
     ]
     for form in pair_forms:
-        changed = [tuple(word_form(word, form) or word for word in pair) for pair in scores.pairs]
-        there = zip(scores.pairs, changed, strict=True)
-        asked.append((form, own, [(a, b) for a, b in there if a != b and scores.has(*b)]))
-    for pair_form, items, pairs in asked:
+        pair_changes = [
+            (pair, tuple(word_form(word, form) or word for word in pair)) for pair in scores.pairs
+        ]
+        changed_pairs = [
+            (pair, changed)
+            for pair, changed in pair_changes
+            if pair != changed and scores.has(*changed)
+        ]
+        blocks.append((form, query_entries, changed_pairs))
+    for pair_form, block_entries, pairs in blocks:
         if not pairs:
             continue
-        values = scores([entry.asked for entry in items], [pair for _, pair in pairs])
-        for entry, row in zip(items, values.tolist(), strict=True):
+        items = [entry.looked_up for entry in block_entries]
+        values = scores(items, [changed for _, changed in pairs])
+        for entry, row in zip(block_entries, values.tolist(), strict=True):
             about: Row = {"kind": "score", "set": entry.set, "truth": entry.truth}
             about |= {"word": ":".join(entry.item), "form": entry.form, "pair_form": pair_form}
             for (pair, _), score in zip(pairs, row, strict=True):
                 yield about | {"pair": ":".join(pair), "score": score}
 
 
-def _vocabulary(scores: PairScores, words: Sequence[str]) -> Iterator[Row]:
+def _vocabulary_moments(scores: PairScores, words: Sequence[str]) -> Iterator[Row]:
+    """Yield mean and standard deviation of the words' scores under each base pair."""
     sums = np.zeros((2, len(scores.pairs)))
     for start in range(0, len(words), BLOCK):
         values = scores([(word,) for word in words[start : start + BLOCK]], scores.pairs)
@@ -162,33 +171,35 @@ def _vocabulary(scores: PairScores, words: Sequence[str]) -> Iterator[Row]:
 
 
 def _cosines(scores: PairScores) -> Iterator[Row]:
-    """Of the differences of every two base pairs, and of the two words of every pair."""
-    found = scores.found
-    pairs = found["pairs"].raw
+    """Yield cosines of the differences of every two base pairs, and of the two words of a pair."""
+    words = scores.found
+    pairs = words["pairs"].raw
     differences = unit_rows(pairs[:, 0] - pairs[:, 1])
-    names = found["pairs"].words
+    names = words["pairs"].words
     for i, j in combinations(range(len(names)), 2):
         about: Row = {"kind": "difference", "pair": names[i], "other": names[j]}
         yield about | {"score": float(differences[i] @ differences[j])}
     for role in ("pairs", scores.metric.items):
-        if found.query[role].width == 2:
-            likeness = np.einsum("ij,ij->i", *found[role].matrix.swapaxes(0, 1))
-            for name, value in zip(found[role].words, likeness.tolist(), strict=True):
+        if words.query[role].width == 2:
+            likeness = np.einsum("ij,ij->i", *words[role].matrix.swapaxes(0, 1))
+            for name, value in zip(words[role].words, likeness.tolist(), strict=True):
                 yield {"kind": "likeness", "set": role, "word": name, "score": value}
 
 
-def _random(vectors: KeyedVectors, words: Sequence[str], samples: int, seed: int) -> Iterator[Row]:
-    """Cosines of differences a - b and c - d of random words, and of random words a and c."""
+def _random_cosines(
+    vectors: KeyedVectors, words: Sequence[str], samples: int, seed: int
+) -> Iterator[Row]:
+    """Yield moments of the cosines of random differences a - b, c - d and of random words a, c."""
     rng = np.random.default_rng(seed)
-    places = np.array([vectors.key_to_index[word] for word in words], dtype=np.intp)
+    word_indices = np.array([vectors.key_to_index[word] for word in words], dtype=np.intp)
     cosines: list[list[Floats]] = []
     for start in range(0, samples, BLOCK):
-        drawn = rng.choice(places, size=(4, min(BLOCK, samples - start)))
-        a, b, c, d = np.asarray(vectors.vectors[drawn], dtype=np.float64)
+        sample = rng.choice(word_indices, size=(4, min(BLOCK, samples - start)))
+        a, b, c, d = np.asarray(vectors.vectors[sample], dtype=np.float64)
         cosines.append([_row_cosines(a - b, c - d), _row_cosines(a, c)])
     for name, parts in zip(("differences", "words"), zip(*cosines, strict=True), strict=True):
         values = np.concatenate(parts)
-        finite = values[np.isfinite(values)]  # a word may be drawn against itself
+        finite = values[np.isfinite(values)]  # a word may be drawn with itself
         about: Row = {"kind": "random", "set": name, "n": len(finite)}
         yield about | {"score": float(finite.mean()), "sd": float(finite.std())}
 

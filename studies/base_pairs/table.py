@@ -1,4 +1,4 @@
-"""What base pairs, forms of words and measures do to scores: every estimate of the study."""
+"""Effects of base pairs, word forms and measures on scores: every estimate of the study."""
 
 from __future__ import annotations
 
@@ -11,207 +11,232 @@ import numpy as np
 import pandas as pd
 
 from analysis.agreement import cohen_kappa, fleiss_kappa
-from studies.base_pairs.analogies import solved_share, together
+from studies.base_pairs.analogies import pool_queries, solved_shares
 from studies.base_pairs.estimate import (
     CORRELATION,
     Bootstrap,
     Estimate,
+    empty_estimate,
     jackknife,
-    over_both,
-    over_words,
-    row_of,
     weighted_mean,
+    with_both_intervals,
+    with_word_interval,
 )
-from studies.base_pairs.readings import WORDS, Readings, Scored
+from studies.base_pairs.probe_results import WORDS, PairScoreTable, ProbeResult, QueryResults
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from analysis.arrays import Floats
 
-    Places = NDArray[np.intp]
+    Categories = NDArray[np.intp]
 
 
-def estimate_all(
-    every: Sequence[tuple[str, str, Mapping[str, Readings]]], bootstrap: Bootstrap
-) -> pd.DataFrame:
-    """The rows of ``base_pairs.csv``: every estimate of every point and query, and of the analogies
-    of all queries of a point together.
+def estimate_all(query_results: Sequence[QueryResults], bootstrap: Bootstrap) -> pd.DataFrame:
+    """Compute the rows of ``base_pairs.csv``.
+
+    They are the estimates of every point and query, and of the analogies of all queries of a point
+    pooled.
+
+    Parameters
+    ----------
+    query_results : sequence
+        Results of the probe by point and query.
+    bootstrap : Bootstrap
+        Settings of the intervals over words.
     """
     rows = [
-        {"point": point, "query": query, **each._asdict()}
-        for point, query, found in [*every, *together(every)]
-        for each in estimates(found, bootstrap)
+        {"point": point, "query": query, **estimate._asdict()}
+        for point, query, results in [*query_results, *pool_queries(query_results)]
+        for estimate in estimates(results, bootstrap)
     ]
     return pd.DataFrame(rows, columns=["point", "query", *Estimate._fields])
 
 
-def estimates(found: Mapping[str, Readings], bootstrap: Bootstrap) -> Iterator[Estimate]:
-    """Every estimate of the readings of one point and query."""
-    for name, reading in found.items():
-        yield from _likeness(name, reading)
-        if WORDS not in reading.tables:
-            yield from solved_share(name, reading, bootstrap)
+def estimates(results: Mapping[str, ProbeResult], bootstrap: Bootstrap) -> Iterator[Estimate]:
+    """Yield every estimate of one point and query; ``results`` by metric."""
+    for metric, result in results.items():
+        yield from _mean_cosines(metric, result)
+        if WORDS not in result.tables:
+            yield from solved_shares(metric, result, bootstrap)
             continue
-        yield from _vocabulary(name, reading)
-        yield from _across_pairs(name, reading, bootstrap)
-        yield from _across_forms(name, reading, bootstrap)
-        yield from _truths(name, reading, bootstrap)
-    for one, other in combinations([name for name in found if WORDS in found[name].tables], 2):
-        first, second = found[one].tables[WORDS], found[other].tables[WORDS]
+        yield from _vocabulary_moments(metric, result)
+        yield from _across_pairs(metric, result, bootstrap)
+        yield from _across_forms(metric, result, bootstrap)
+        yield from _against_truth(metric, result, bootstrap)
+    with_words = [metric for metric in results if WORDS in results[metric].tables]
+    for metric, other_metric in combinations(with_words, 2):
+        first, second = (results[name].tables[WORDS] for name in (metric, other_metric))
         if (first.items, first.pairs) == (second.items, second.pairs):
-            yield from _kappas(
-                "measures", one, other, first.directions, second.directions, first.pairs, bootstrap
+            yield from _cohen_kappas(
+                "measures",
+                metric,
+                other_metric,
+                first.directions,
+                second.directions,
+                first.pairs,
+                bootstrap,
             )
 
 
-def _vocabulary(name: str, reading: Readings) -> Iterator[Estimate]:
-    if not reading.size:
+def _vocabulary_moments(metric: str, result: ProbeResult) -> Iterator[Estimate]:
+    """Yield mean and standard deviation of the vocabulary's scores (table 1)."""
+    if not result.size:
         return
-    means, squares = reading.means, reading.spreads**2 + reading.means**2
+    means, squares = result.means, result.spreads**2 + result.means**2
 
-    def mean(kept: Sequence[int]) -> float:
-        return float(means[kept].mean())
+    def mean(pair_indices: Sequence[int]) -> float:
+        return float(means[pair_indices].mean())
 
-    def spread(kept: Sequence[int]) -> float:
-        return sqrt(float(squares[kept].mean()) - mean(kept) ** 2)
+    def spread(pair_indices: Sequence[int]) -> float:
+        return sqrt(float(squares[pair_indices].mean()) - mean(pair_indices) ** 2)
 
-    for statistic, value, each in (("mean", mean, means), ("sd", spread, reading.spreads)):
-        low, high = jackknife(value, len(means))
-        row = row_of(statistic, name, "", (reading.size, len(means)))
-        yield row._replace(value=value(range(len(means))), pairs_low=low, pairs_high=high)
-        for pair, one in zip(reading.pairs, each.tolist(), strict=True):
-            yield row_of(statistic, name, "", (reading.size, 1), pair)._replace(value=one)
+    moments = (("mean", mean, means), ("sd", spread, result.spreads))
+    for statistic, compute, values_by_pair in moments:
+        low, high = jackknife(compute, len(means))
+        row = empty_estimate(statistic, metric, "", (result.size, len(means)))
+        yield row._replace(value=compute(range(len(means))), pairs_low=low, pairs_high=high)
+        for pair, value in zip(result.pairs, values_by_pair.tolist(), strict=True):
+            row = empty_estimate(statistic, metric, "", (result.size, 1), pair)
+            yield row._replace(value=value)
 
 
-def _across_pairs(name: str, reading: Readings, bootstrap: Bootstrap) -> Iterator[Estimate]:
-    """Agreement of the pairs on the words' directions, and on magnitudes (table 2, figure 2)."""
-    table = reading.tables[WORDS]
+def _across_pairs(metric: str, result: ProbeResult, bootstrap: Bootstrap) -> Iterator[Estimate]:
+    """Yield agreement of the pairs on directions and on magnitudes (table 2, figure 2)."""
+    table = result.tables[WORDS]
     size = len(table.items), len(table.pairs)
     weights = bootstrap.weights(len(table.items))
     directions, scores = table.directions, table.scores
-    moved = np.abs(scores[:, :, None] - scores[:, None, :]) >= reading.spread
+    is_changed = np.abs(scores[:, :, None] - scores[:, None, :]) >= result.spread
 
-    def fleiss(kept: Sequence[int], times: Floats) -> Floats:
-        return fleiss_kappa(directions[:, kept], times)
+    def fleiss(pair_indices: Sequence[int], weights: Floats) -> Floats:
+        return fleiss_kappa(directions[:, pair_indices], weights)
 
-    def magnitude(kept: Sequence[int], times: Floats) -> Floats:
-        return weighted_mean(times, _off_diagonal(moved[:, kept][:, :, kept]))
+    def magnitude(pair_indices: Sequence[int], weights: Floats) -> Floats:
+        changes = is_changed[:, pair_indices][:, :, pair_indices]
+        return weighted_mean(weights, _off_diagonal_mean(changes))
 
     statistics = {"fleiss": fleiss}
-    if isfinite(reading.spread):
+    if isfinite(result.spread):
         statistics["magnitude"] = magnitude
     for statistic, compute in statistics.items():
-        row = row_of(statistic, name, "", size)
-        yield over_both(row, compute, weights, bootstrap, len(table.pairs))
-    # No interval over pairs: it is about all of these, and falls with their number
-    row = row_of("unanimous", name, "", size)
-    alike = (directions == directions[:, :1]).all(axis=1)
-    yield over_words(row, weighted_mean(weights, alike), bootstrap)
-    kappas = _between_pairs(directions, weights)
+        row = empty_estimate(statistic, metric, "", size)
+        yield with_both_intervals(row, compute, weights, bootstrap, len(table.pairs))
+    # No interval over pairs: the share is defined for all of them and falls with their number
+    row = empty_estimate("unanimous", metric, "", size)
+    is_unanimous = (directions == directions[:, :1]).all(axis=1)
+    yield with_word_interval(row, weighted_mean(weights, is_unanimous), bootstrap)
+    kappas = _kappas_between_pairs(directions, weights)
     for i, j in combinations(range(len(table.pairs)), 2):
-        row = row_of("two_pairs", name, table.pairs[j], (size[0], 2), table.pairs[i])
-        yield over_words(row, kappas[:, i, j], bootstrap)
-    yield from _follows_cosine(name, table, reading.differences, kappas, bootstrap)
+        row = empty_estimate("two_pairs", metric, table.pairs[j], (size[0], 2), table.pairs[i])
+        yield with_word_interval(row, kappas[:, i, j], bootstrap)
+    yield from _cosine_correlations(metric, table, result.differences, kappas, bootstrap)
 
 
-def _follows_cosine(
-    name: str, table: Scored, cosines: Floats, kappas: Floats, bootstrap: Bootstrap
+def _cosine_correlations(
+    metric: str, table: PairScoreTable, cosines: Floats, kappas: Floats, bootstrap: Bootstrap
 ) -> Iterator[Estimate]:
-    """Pearson's r of the cosine of two pairs' differences and their kappa: of each pair with all
-    others, and over all.
+    """Yield Pearson's r of the cosine of two pairs' differences and the kappa of the two pairs.
+
+    The rows are of each pair with all others, and of all pairs.
     """
     size = len(table.items), len(table.pairs)
     if len(table.pairs) < 4:
         return
-    every = list(range(len(table.pairs)))
+    indices = list(range(len(table.pairs)))
     for i, pair in enumerate(table.pairs):
-        others = [j for j in every if j != i]
-        r = _correlations(cosines[i, others], kappas[:, i, others])
-        yield over_words(row_of(CORRELATION, name, "", size, pair), r, bootstrap)
+        other_pairs = [j for j in indices if j != i]
+        r = _pearson_by_row(cosines[i, other_pairs], kappas[:, i, other_pairs])
+        yield with_word_interval(empty_estimate(CORRELATION, metric, "", size, pair), r, bootstrap)
 
-    def overall(kept: Sequence[int], times: Floats) -> Floats:
-        places = tuple(np.array(list(combinations(kept, 2))).T)
-        return _correlations(cosines[places], kappas[: len(times), *places])
+    def overall_r(pair_indices: Sequence[int], weights: Floats) -> Floats:
+        cells = tuple(np.array(list(combinations(pair_indices, 2))).T)
+        return _pearson_by_row(cosines[cells], kappas[: len(weights), *cells])
 
-    row = row_of(CORRELATION, name, "", size)
-    yield over_both(row, overall, np.ones((len(kappas), 1)), bootstrap, len(every))
+    row = empty_estimate(CORRELATION, metric, "", size)
+    weights = np.ones((len(kappas), 1))
+    yield with_both_intervals(row, overall_r, weights, bootstrap, len(indices))
 
 
-def _across_forms(name: str, reading: Readings, bootstrap: Bootstrap) -> Iterator[Estimate]:
-    """Agreement of a pair with its other forms, and of words with theirs (tables 3 and 4)."""
-    table = reading.tables[WORDS]
-    place = {item: i for i, item in enumerate(table.items)}
-    column = {pair: i for i, pair in enumerate(table.pairs)}
-    for (role, form, pair_form), other in reading.tables.items():
+def _across_forms(metric: str, result: ProbeResult, bootstrap: Bootstrap) -> Iterator[Estimate]:
+    """Yield agreement of pairs, and of words, with their other forms (tables 3 and 4)."""
+    table = result.tables[WORDS]
+    row_of_item = {item: i for i, item in enumerate(table.items)}
+    column_of_pair = {pair: i for i, pair in enumerate(table.pairs)}
+    for (role, form, pair_form), changed in result.tables.items():
         if role != "words" or (form, pair_form) == ("base", "base"):
             continue
-        statistic, which = ("word_form", form) if pair_form == "base" else ("pair_form", pair_form)
-        columns = [column[pair] for pair in other.pairs]
-        same = table.directions[other.among(place)][:, columns]
-        yield from _kappas(statistic, name, which, same, other.directions, other.pairs, bootstrap)
+        statistic = "word_form" if pair_form == "base" else "pair_form"
+        changed_form = form if pair_form == "base" else pair_form
+        columns = [column_of_pair[pair] for pair in changed.pairs]
+        base = table.directions[changed.item_indices(row_of_item)][:, columns]
+        yield from _cohen_kappas(
+            statistic, metric, changed_form, base, changed.directions, changed.pairs, bootstrap
+        )
 
 
-def _truths(name: str, reading: Readings, bootstrap: Bootstrap) -> Iterator[Estimate]:
-    """Agreement of each pair with what is known of words (table 5)."""
-    for (role, _, _), table in reading.tables.items():
+def _against_truth(metric: str, result: ProbeResult, bootstrap: Bootstrap) -> Iterator[Estimate]:
+    """Yield agreement of each pair with the known directions of words (table 5)."""
+    for (role, _, _), table in result.tables.items():
         if table.truth.any():
-            truth = np.asarray(table.truth, dtype=np.intp) + 1
-            known = np.repeat(truth[:, None], len(table.pairs), axis=1)
-            yield from _kappas("truth", name, role, known, table.directions, table.pairs, bootstrap)
+            direction = np.asarray(table.truth, dtype=np.intp) + 1
+            truth = np.repeat(direction[:, None], len(table.pairs), axis=1)
+            yield from _cohen_kappas(
+                "truth", metric, role, truth, table.directions, table.pairs, bootstrap
+            )
 
 
-def _likeness(name: str, reading: Readings) -> Iterator[Estimate]:
-    """Mean cosines: of the words of pairs, of pairs' differences, and of random ones."""
-    upper = reading.differences[np.triu_indices(len(reading.pairs), 1)]
-    cosines = {f"words of {role}": each for role, each in reading.likeness.items()}
+def _mean_cosines(metric: str, result: ProbeResult) -> Iterator[Estimate]:
+    """Yield mean cosines of the words of pairs, of pairs' differences, and of random ones."""
+    upper = result.differences[np.triu_indices(len(result.pairs), 1)]
+    cosines = {f"words of {role}": moments for role, moments in result.likeness.items()}
     cosines["differences of pairs"] = (float(upper.mean()), float(upper.std()), len(upper))
-    cosines |= {f"random {what}": each for what, each in reading.random.items()}
-    for what, (mean, sd, size) in cosines.items():
-        yield row_of("cosine", name, what, (size, 0))._replace(value=mean)
-        yield row_of("cosine_sd", name, what, (size, 0))._replace(value=sd)
+    cosines |= {f"random {name}": moments for name, moments in result.random.items()}
+    for name, (mean, sd, size) in cosines.items():
+        yield empty_estimate("cosine", metric, name, (size, 0))._replace(value=mean)
+        yield empty_estimate("cosine_sd", metric, name, (size, 0))._replace(value=sd)
 
 
-def _kappas(
+def _cohen_kappas(
     statistic: str,
     metric: str,
     other: str,
-    first: Places,
-    second: Places,
+    first: Categories,
+    second: Categories,
     pairs: Sequence[str],
     bootstrap: Bootstrap,
 ) -> Iterator[Estimate]:
-    """Cohen's kappa of each pair's two columns, and their mean over pairs."""
+    """Yield Cohen's kappa of each pair's two columns, and their mean over pairs."""
     weights = bootstrap.weights(len(first))
-    each = np.array([cohen_kappa(x, y, weights) for x, y in zip(first.T, second.T, strict=True)])
-    known = np.flatnonzero(np.isfinite(each[:, 0]))
+    kappas = np.array([cohen_kappa(x, y, weights) for x, y in zip(first.T, second.T, strict=True)])
+    defined_pairs = np.flatnonzero(np.isfinite(kappas[:, 0]))
 
-    def mean(kept: Sequence[int], times: Floats) -> Floats:
-        kappas = each[known[kept]][:, : len(times)]
-        defined = np.isfinite(kappas)
+    def mean_kappa(pair_indices: Sequence[int], weights: Floats) -> Floats:
+        selected = kappas[defined_pairs[pair_indices]][:, : len(weights)]
+        is_defined = np.isfinite(selected)
         with np.errstate(invalid="ignore"):
-            means: Floats = np.where(defined, kappas, 0).sum(axis=0) / defined.sum(axis=0)
+            means: Floats = np.where(is_defined, selected, 0).sum(axis=0) / is_defined.sum(axis=0)
         return means
 
-    row = row_of(statistic, metric, other, (len(first), len(known)))
-    yield over_both(row, mean, weights, bootstrap, len(known))
-    for pair, kappas in zip(pairs, each, strict=True):
-        row = row_of(statistic, metric, other, (len(first), 1), pair)
-        yield over_words(row, kappas, bootstrap)
+    row = empty_estimate(statistic, metric, other, (len(first), len(defined_pairs)))
+    yield with_both_intervals(row, mean_kappa, weights, bootstrap, len(defined_pairs))
+    for pair, kappas_of_pair in zip(pairs, kappas, strict=True):
+        row = empty_estimate(statistic, metric, other, (len(first), 1), pair)
+        yield with_word_interval(row, kappas_of_pair, bootstrap)
 
 
-def _between_pairs(directions: Places, weights: Floats) -> Floats:
-    """Cohen's kappa of every two base pairs; NaN on the diagonal. Shape (R, pairs, pairs)."""
-    size = directions.shape[1]
-    kappas = np.full((len(weights), size, size), nan)
-    for i, j in combinations(range(size), 2):
-        found = cohen_kappa(directions[:, i], directions[:, j], weights)
-        kappas[:, i, j] = kappas[:, j, i] = found
+def _kappas_between_pairs(directions: Categories, weights: Floats) -> Floats:
+    """Compute Cohen's kappa of every two base pairs, NaN on the diagonal: (R, pairs, pairs)."""
+    n_pairs = directions.shape[1]
+    kappas = np.full((len(weights), n_pairs, n_pairs), nan)
+    for i, j in combinations(range(n_pairs), 2):
+        kappa = cohen_kappa(directions[:, i], directions[:, j], weights)
+        kappas[:, i, j] = kappas[:, j, i] = kappa
     return kappas
 
 
-def _correlations(x: Floats, y: Floats) -> Floats:
-    """Pearson's r of x with each row of y; NaN where either is constant or not defined."""
+def _pearson_by_row(x: Floats, y: Floats) -> Floats:
+    """Compute Pearson's r of x with each row of y; NaN where either is constant or undefined."""
     first, second = x - x.mean(), y - y.mean(axis=1, keepdims=True)
     lengths = np.sqrt((first**2).sum() * (second**2).sum(axis=1))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -219,6 +244,6 @@ def _correlations(x: Floats, y: Floats) -> Floats:
     return r
 
 
-def _off_diagonal(table: NDArray[np.bool_]) -> Floats:
-    size = table.shape[1]
-    return np.asarray(table[:, ~np.eye(size, dtype=bool)].mean(axis=1))
+def _off_diagonal_mean(matrices: NDArray[np.bool_]) -> Floats:
+    n_pairs = matrices.shape[1]
+    return np.asarray(matrices[:, ~np.eye(n_pairs, dtype=bool)].mean(axis=1))

@@ -1,4 +1,4 @@
-"""The figures of a certificate."""
+"""Figures of a certificate."""
 
 from __future__ import annotations
 
@@ -18,46 +18,74 @@ from analysis.charts import (
     rule_at,
     shades,
 )
-from studies.certificate.verdict import ALARMS, NOT, PART, READS, UNKNOWN, short
-from studies.conclusion import rows_of
+from studies.certificate.verdict import (
+    DETECTS_HALF,
+    DETECTS_PART,
+    DOES_NOT_DETECT,
+    FALSE_ALARMS,
+    UNKNOWN,
+    short,
+)
+from studies.conclusion import row_dicts
 
 if TYPE_CHECKING:
-    from studies.certificate.table import Certified
+    from studies.certificate.table import CertificateTables
 
-LABELS = {READS: "reads it", PART: "part of it", NOT: NOT, ALARMS: ALARMS, UNKNOWN: UNKNOWN}
-MOST_SHOWN = 10.0  # of a slope; larger ones stand at the edge
+LABELS = {
+    DETECTS_HALF: "reads it",
+    DETECTS_PART: "part of it",
+    DOES_NOT_DETECT: DOES_NOT_DETECT,
+    FALSE_ALARMS: FALSE_ALARMS,
+    UNKNOWN: UNKNOWN,
+}
+MAX_SLOPE = 10.0  # on the axis; larger slopes are drawn at its end
 
 
-def charts(found: Certified, planted: str) -> dict[str, Drawing]:
-    """``certificate``: metrics by subjects; ``certificate_slopes``; ``certificate_curves``; and of
-    models stopped in training ``certificate_training``.
+def charts(tables: CertificateTables, planted: str) -> dict[str, Drawing]:
+    """Draw verdicts, slopes and curves, and the course of training of models stopped early.
+
+    Parameters
+    ----------
+    tables : CertificateTables
+        The tables of the certificate.
+    planted : str
+        The column of the planted strength.
+
+    Returns
+    -------
+    dict
+        Figures by name: ``certificate``, ``certificate_slopes``, ``certificate_curves`` and, if
+        there are such models, ``certificate_training``.
     """
-    drawn = {
-        "certificate": verdict_chart(found.certificate),
-        "certificate_slopes": slope_chart(found.certificate),
-        "certificate_curves": curve_chart(found.curves, planted.replace("_", " ")),
+    drawings = {
+        "certificate": verdict_chart(tables.certificate),
+        "certificate_slopes": slope_chart(tables.certificate),
+        "certificate_curves": curve_chart(tables.curves, planted.replace("_", " ")),
     }
-    if len(gone := _gone(found.training)):
-        drawn["certificate_training"] = training_chart(gone)
-    return drawn
+    if len(progress := _training_progress(tables.training)):
+        drawings["certificate_training"] = training_chart(progress)
+    return drawings
 
 
 def verdict_chart(table: pd.DataFrame) -> Drawing:
-    """A row a metric and convention, a column a subject; darker: the better it reads the truth; in
-    each cell the verdict and r.
+    """Draw verdict and r, one row per metric and convention, one column per subject.
+
+    The darker, the better the score detects the bias.
     """
     rows = [
         {
-            "score": _score(row),
+            "score": _score_label(row),
             "subject": row["subject"],
             "verdict": row["verdict"],
-            "text": LABELS[row["verdict"]] + _with_r(row),
+            "text": LABELS[row["verdict"]] + _r_text(row),
         }
-        for row in rows_of(table)
+        for row in row_dicts(table)
     ]
-    looks = dict(zip((READS, PART), (shades(4)[3], shades(4)[1]), strict=True)) | {
-        NOT: "#eeeeee",
-        ALARMS: "#f2d7c9",
+    colours = {
+        DETECTS_HALF: shades(4)[3],
+        DETECTS_PART: shades(4)[1],
+        DOES_NOT_DETECT: "#eeeeee",
+        FALSE_ALARMS: "#f2d7c9",
         UNKNOWN: "white",
     }
     axis = alt.Axis(labelAngle=0, grid=False, orient="top")
@@ -65,25 +93,25 @@ def verdict_chart(table: pd.DataFrame) -> Drawing:
         alt.X("subject:N", sort=None, title=None, axis=axis),
         alt.Y("score:N", sort=None, title=None, axis=alt.Axis(grid=False, labelLimit=260)),
     )
-    scale = alt.Scale(domain=list(looks), range=list(looks.values()))
+    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
     cells = base.mark_rect(stroke="white").encode(alt.Color("verdict:N", scale=scale, legend=None))
-    ink = alt.condition(f"datum.verdict === '{READS}'", alt.value("white"), alt.value(BLACK))
+    ink = alt.condition(f"datum.verdict === '{DETECTS_HALF}'", alt.value("white"), alt.value(BLACK))
     chart = alt.layer(cells, base.mark_text(fontSize=10).encode(text="text:N", color=ink))
     return finish(
         chart.properties(width=alt.Step(104), height=alt.Step(17)),
-        "Which scores follow the bias that was planted",
-        [STAMP, "r: of planted strength and score, over models."],
+        "Which scores follow the planted bias",
+        [STAMP, "r: correlation of planted strength and score, over models."],
     )
 
 
 def slope_chart(table: pd.DataFrame) -> Drawing:
-    """The slope of each score with its interval, a panel a subject."""
+    """Draw the slope of each score with its interval, one panel per subject."""
     columns = ["slope", "slope_low", "slope_high"]
-    known = table[table["slope"].notna()]
-    rows = known.assign(score=[_score(row) for row in rows_of(known)])
+    estimated = table[table["slope"].notna()]
+    rows = estimated.assign(score=[_score_label(row) for row in row_dicts(estimated)])
     rows = rows.rename(columns=dict(zip(columns, ("value", "low", "high"), strict=True)))
     base = alt.Chart().encode(alt.Y("score:N", sort=None, title=None))
-    scale = alt.Scale(domain=[-2, MOST_SHOWN], clamp=True)
+    scale = alt.Scale(domain=[-2, MAX_SLOPE], clamp=True)
     layers = [rule_at(0), *intervals(base, size=25, title="slope (sd)", scale=scale)]
     panel = alt.layer(*layers).properties(width=150, height=alt.Step(12))
     chart = panel.facet(
@@ -93,17 +121,18 @@ def slope_chart(table: pd.DataFrame) -> Drawing:
     ).resolve_scale(y="independent")
     return finish(
         chart,
-        "How far each score moves from no bias to the full one",
-        [STAMP, "In standard deviations of models of one strength; larger slopes at the edge."],
+        "Change of each score from no bias to full bias",
+        [STAMP, "In standard deviations of models of one strength; larger slopes are clipped."],
     )
 
 
 def curve_chart(curves: pd.DataFrame, planted: str) -> Drawing:
-    """A panel a metric: the mean score and its interval by strength, a line a convention and
-    subject, of subjects in one language with the first convention alone.
+    """Draw the mean score and its interval by strength, one panel per metric, one line per subject.
+
+    Each metric is drawn by its first convention.
     """
-    first = curves.groupby("metric", sort=False)["convention"].transform("first")
-    rows = curves[curves["convention"] == first].drop(columns="convention")
+    first_convention = curves.groupby("metric", sort=False)["convention"].transform("first")
+    rows = curves[curves["convention"] == first_convention].drop(columns="convention")
     subjects = list(dict.fromkeys(rows["subject"]))
     base = alt.Chart().encode(
         alt.X("strength:Q", title=f"planted {planted}"),
@@ -119,18 +148,19 @@ def curve_chart(curves: pd.DataFrame, planted: str) -> Drawing:
     panel = alt.layer(*layers).properties(width=140, height=100)
     columns = ["metric", "subject", "strength", "score", "score_low", "score_high"]
     chart = panel.facet(alt.Facet("metric:N", title=None, sort=None), data=rows[columns], columns=5)
-    drawn = chart.resolve_scale(y="independent").resolve_axis(x="independent")
-    return finish(drawn, "What each metric reads: mean and 95% interval over seeds", [STAMP])
+    figure = chart.resolve_scale(y="independent").resolve_axis(x="independent")
+    return finish(figure, "Scores by planted strength: mean and 95% interval over seeds", [STAMP])
 
 
-def training_chart(gone: pd.DataFrame) -> Drawing:
-    """How far the score has gone, from random weights to the end of training, by training steps: a
-    panel a metric, a line a convention and subject.
+def training_chart(progress: pd.DataFrame) -> Drawing:
+    """Draw the share of the final score that is reached by training steps.
+
+    There is one panel per metric and one line per convention and subject.
     """
-    subjects = list(dict.fromkeys(gone["subject"]))
+    subjects = list(dict.fromkeys(progress["subject"]))
     share = alt.Scale(domain=[-0.5, 1.5], clamp=True)
     scale = alt.Scale(type="sqrt")
-    ticks = alt.Axis(values=sorted(gone["steps"].unique().tolist()), format="d")
+    ticks = alt.Axis(values=sorted(progress["steps"].unique().tolist()), format="d")
     base = alt.Chart().encode(
         alt.X("steps:Q", title="training steps", scale=scale, axis=ticks),
         alt.Y("gone:Q", title="share of the final score", scale=share),
@@ -145,38 +175,39 @@ def training_chart(gone: pd.DataFrame) -> Drawing:
         .properties(width=190, height=130)
         .facet(
             alt.Facet("metric:N", title=None, sort=None),
-            data=gone[["metric", "convention", "subject", "steps", "gone"]],
+            data=progress[["metric", "convention", "subject", "steps", "gone"]],
             columns=3,
         )
     )
-    title = "When in training each score sees the bias"
+    title = "Training steps at which each score shows the bias"
     notes = [
         STAMP,
-        "0: random weights; 1: the end of training. A line a convention; means of the models.",
+        "0: random weights; 1: end of training. One line per convention; means over models.",
     ]
     return finish(chart, title, notes)
 
 
-def _gone(training: pd.DataFrame) -> pd.DataFrame:
-    """With the share of the way from the first to the last score, of scores that moved by more than
-    their interval is wide.
+def _training_progress(training: pd.DataFrame) -> pd.DataFrame:
+    """Add ``gone``, the share of the change from the first to the last score.
+
+    Only scores whose change exceeds the width of their interval are returned.
     """
-    parts = []
+    progress = []
     names = ["metric", "convention", "subject"]
-    for _, part in training.groupby(names, sort=False) if len(training) else ():
-        first, last = part.iloc[0], part.iloc[-1]
-        moved = float(last["score"]) - float(first["score"])
-        if abs(moved) > float(last["score_high"]) - float(last["score_low"]):
-            gone = (part["score"] - float(first["score"])) / moved
-            parts.append(part.assign(gone=gone)[part["steps"].notna()])
-    return pd.concat(parts) if parts else pd.DataFrame()
+    for _, rows in training.groupby(names, sort=False) if len(training) else ():
+        first, last = rows.iloc[0], rows.iloc[-1]
+        change = float(last["score"]) - float(first["score"])
+        if abs(change) > float(last["score_high"]) - float(last["score_low"]):
+            share = (rows["score"] - float(first["score"])) / change
+            progress.append(rows.assign(gone=share)[rows["steps"].notna()])
+    return pd.concat(progress) if progress else pd.DataFrame()
 
 
-def _with_r(row: dict[str, object]) -> str:
+def _r_text(row: dict[str, object]) -> str:
     return "" if row["verdict"] == UNKNOWN else f", r {short(float(str(row['r'])))}"
 
 
-def _score(row: dict[str, object]) -> str:
-    """``weat`` or, of a convention with a name, ``weat, wefe``."""
+def _score_label(row: dict[str, object]) -> str:
+    """Return the metric, with the convention if it has a name: ``weat, wefe``."""
     metric, convention = str(row["metric"]), str(row["convention"])
     return metric if convention in ("default", "") else f"{metric}, {convention}"

@@ -1,6 +1,6 @@
-r"""How good a score is, from its readings where the truth is known.
+r"""Properties of a score where the strength of the bias is known.
 
-All are about single readings, one model of one seed, for that is what a practitioner has.
+All are about the score of a single model of one seed, because that is what a practitioner has.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from analysis.arrays import Floats, Truths
-    from studies.certificate.readings import Readings
+    from studies.certificate.strength_scores import StrengthScores
 
     Statistic = Callable[[Floats, Floats], float]
 
@@ -26,28 +26,37 @@ FEWEST_SEEDS = 3
 NO_TEST, BY_P, BY_INTERVAL = "", "p", "interval"
 
 
-class Alarms(NamedTuple):
-    """The share of readings that claim a bias, with Wilson's interval, and ``by`` what: p < .05, or
-    a 95% interval that excludes the unbiased value where there is no p; NaN without either.
+class FalseAlarms(NamedTuple):
+    """Share of models of which a bias is claimed, with Wilson's interval; NaN without a test.
+
+    ``criterion``: p < .05, or a 95% interval that excludes the unbiased value where there is no p.
     """
 
     share: Estimate = Estimate()
-    by: str = NO_TEST
+    criterion: str = NO_TEST
 
 
-class Measured(NamedTuple):
-    """What is found of a score; NaN where it is not known.
+class MetricProperties(NamedTuple):
+    """Properties of a score; NaN where not estimated.
 
-    * ``slope``: how far the score moves from strength 0 to 1, in standard deviations of models of
-      one strength (Cohen's d): the mean over seeds of the least-squares slope, with its 95% t
-      interval over seeds, the standard deviation taken as known.
-    * ``r``: Pearson's correlation of strength and score over all models, with its 95% percentile
-      interval over resampled seeds.
-    * ``smallest``: see ``smallest_strength``, with the same kind of interval.
-    * ``at_zero``, ``at_full``: the mean score at strength 0 and at the highest.
-    * ``offset``: ``at_zero`` minus the value that the metric calls unbiased, in standard deviations
-      of the scores at 0: what somebody who trusts that value takes for bias.
-    * ``alarms``: of the readings at strength 0.
+    Attributes
+    ----------
+    slope : Estimate
+        Change of the score from strength 0 to 1, in standard deviations of models of one strength
+        (Cohen's d): mean over seeds of the least-squares slope, with its 95% t interval over seeds;
+        the standard deviation counts as known.
+    r : Estimate
+        Pearson's correlation of strength and score over all models, with its 95% percentile
+        interval over resampled seeds.
+    smallest : Estimate
+        See ``smallest_strength``, with the same kind of interval.
+    at_zero, at_full : float
+        Mean score at strength 0 and at the highest.
+    offset : float
+        ``at_zero`` minus the metric's unbiased value, in standard deviations of the scores at 0:
+        the bias that a user of that value would report.
+    alarms : FalseAlarms
+        False alarms at strength 0.
     """
 
     slope: Estimate
@@ -56,114 +65,171 @@ class Measured(NamedTuple):
     at_zero: float
     at_full: float
     offset: float
-    alarms: Alarms
+    alarms: FalseAlarms
 
 
-def measure(one: Readings, resamples: int) -> Measured:
-    """All of it; ``resamples`` of the seeds for the intervals of r and the smallest strength."""
-    zero, full = one.at_zero, one.at_full
+def measure(scores: StrengthScores, resamples: int) -> MetricProperties:
+    """Compute all properties of a score.
+
+    Parameters
+    ----------
+    scores : StrengthScores
+        Its values by seed and strength.
+    resamples : int
+        Resamples of the seeds, for intervals without a formula.
+    """
+    zero, full = scores.at_zero, scores.at_full
     spread = float(zero.std(ddof=1)) if len(zero) >= FEWEST_SEEDS else nan
     at_zero = float(zero.mean()) if len(zero) else nan
-    drawn = _drawn(len(one.scores), resamples)
-    return Measured(
-        slope(one.scores, one.strengths),
-        _with_interval(correlation, one, drawn),
-        _with_interval(smallest_strength, one, drawn),
+    resampled_seeds = _resample(len(scores.scores), resamples)
+    return MetricProperties(
+        slope(scores.scores, scores.strengths),
+        _with_interval(correlation, scores, resampled_seeds),
+        _with_interval(smallest_strength, scores, resampled_seeds),
         at_zero,
         float(full.mean()) if len(full) else nan,
-        (at_zero - one.unbiased) / spread if spread > 0 else nan,
-        alarms(one.p[:, 0], one.outside[:, 0]),
+        (at_zero - scores.unbiased) / spread if spread > 0 else nan,
+        false_alarms(scores.p[:, 0], scores.excludes_unbiased[:, 0]),
     )
 
 
 def slope(values: Floats, strengths: Floats) -> Estimate:
-    """The mean over seeds of the slope of score on strength, in standard deviations of models of
-    one strength. NaN below three seeds with two strengths, and where models do not differ.
-    Shapes: (seeds, levels), (levels,).
+    """Estimate the slope of score on strength, in standard deviations of models of one strength.
+
+    Parameters
+    ----------
+    values : array of shape (seeds, levels)
+        Scores; NaN where missing.
+    strengths : array of shape (levels,)
+        Planted strengths.
+
+    Returns
+    -------
+    Estimate
+        Mean over seeds with its t interval. NaN for fewer than three seeds with two strengths, and
+        where models do not differ.
     """
-    known = np.isfinite(values)
-    sums = [
+    is_known = np.isfinite(values)
+    slopes = [
         (x - x.mean()) @ y / ((x - x.mean()) @ (x - x.mean()))
-        for row, has in zip(values, known, strict=True)
-        for x, y in [(strengths[has], row[has])]
+        for row, has_score in zip(values, is_known, strict=True)
+        for x, y in [(strengths[has_score], row[has_score])]
         if len(x) > 1
     ]
     noise = spread_within(values)
-    return mean_interval(np.array(sums) / noise) if noise > 0 else Estimate()
+    return mean_interval(np.array(slopes) / noise) if noise > 0 else Estimate()
 
 
 def spread_within(values: Floats) -> float:
-    """The standard deviation of models of one strength, pooled over strengths. Shape (seeds,
-    levels).
+    """Compute the standard deviation of models of one strength, pooled over strengths.
+
+    Shape (seeds, levels).
     """
     columns = [column[np.isfinite(column)] for column in values.T]
-    free = sum(max(0, len(column) - 1) for column in columns)
+    df = sum(max(0, len(column) - 1) for column in columns)
     squares = sum(float(((column - column.mean()) ** 2).sum()) for column in columns if len(column))
-    found = sqrt(squares / free) if free else nan
-    size = max((float(np.abs(column).max()) for column in columns if len(column)), default=0.0)
-    return found if found > 1e-12 * size else 0.0
+    spread = sqrt(squares / df) if df else nan
+    largest = max((float(np.abs(column).max()) for column in columns if len(column)), default=0.0)
+    return spread if spread > 1e-12 * largest else 0.0
 
 
 def correlation(values: Floats, strengths: Floats) -> float:
-    """Pearson's r of strength and score; 0 where no score differs from another. Shapes: (seeds,
-    levels), (levels,).
+    """Compute Pearson's r of strength and score over all models.
+
+    Parameters
+    ----------
+    values : array of shape (seeds, levels)
+        Scores; NaN where missing.
+    strengths : array of shape (levels,)
+        Planted strengths.
+
+    Returns
+    -------
+    float
+        In [-1, 1]; 0 where all scores are equal, NaN for fewer than three models.
     """
-    known = np.isfinite(values)
-    x, y = np.broadcast_to(strengths, values.shape)[known], values[known]
+    is_known = np.isfinite(values)
+    x, y = np.broadcast_to(strengths, values.shape)[is_known], values[is_known]
     if len(x) < FEWEST_SEEDS:
         return nan
     x, y = x - x.mean(), y - y.mean()
-    size = sqrt(float(x @ x) * float(y @ y))
-    return float(x @ y) / size if size > 0 else 0.0
+    length = sqrt(float(x @ x) * float(y @ y))
+    return float(x @ y) / length if length > 0 else 0.0
 
 
 def smallest_strength(values: Floats, strengths: Floats) -> float:
-    """The smallest strength that a single reading tells from none with a power of .8; between
-    strengths by straight lines through the normal quantiles of the powers, as those of a normal
-    reading that moves evenly lie on one.
+    """Compute the smallest strength that a single score tells from none with a power of .8.
 
-    A reading is told from none where it lies outside the prediction interval of a further reading
-    at 0, m +- t s sqrt(1 + 1 / n), with m, s and n of the readings at 0; the power at a strength is
-    the share of its readings that do, and all strengths above must have it too. Infinite where none
-    has. Shapes: (seeds, levels), (levels,).
+    A score is told from none where it lies outside the prediction interval of a further score at 0,
+    m +- t s sqrt(1 + 1 / n), with m, s and n of the scores at 0. The power at a strength is the
+    share of its scores that are told from none, and all higher strengths must reach .8 too. Between
+    strengths, the normal quantile of the power is interpolated linearly (exact for a normal score
+    that is linear in the strength).
+
+    Parameters
+    ----------
+    values : array of shape (seeds, levels)
+        Scores, the first column at strength 0; NaN where missing.
+    strengths : array of shape (levels,)
+        Planted strengths, ascending.
+
+    Returns
+    -------
+    float
+        A strength; infinity where none reaches the power, NaN for fewer than three scores at 0.
     """
     zero = values[:, 0][np.isfinite(values[:, 0])]
     if len(zero) < FEWEST_SEEDS:
         return nan
-    reach = _reach(len(zero)) * float(zero.std(ddof=1))
-    outside = np.abs(values - float(zero.mean())) > reach
-    known = np.isfinite(values).sum(axis=0)
+    half_width = _prediction_t(len(zero)) * float(zero.std(ddof=1))
+    is_detected = np.abs(values - float(zero.mean())) > half_width
+    n_known = np.isfinite(values).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        power: Floats = (outside & np.isfinite(values)).sum(axis=0) / known
+        power: Floats = (is_detected & np.isfinite(values)).sum(axis=0) / n_known
     power[0] = LEVEL
     last = int(np.flatnonzero(~(power >= POWER))[-1])
     if last == len(strengths) - 1:
         return inf
-    least = 1 / (2 * max(1, int(known[last : last + 2].min())))  # of no reading, or of all
-    below, above = scipy.special.ndtri(np.clip(power[last : last + 2], least, 1 - least)).tolist()
-    part = (float(scipy.special.ndtri(POWER)) - below) / (above - below)
-    return float(strengths[last] + min(1.0, part) * (strengths[last + 1] - strengths[last]))
+    margin = 1 / (2 * max(1, int(n_known[last : last + 2].min())))  # keeps 0 and 1 finite
+    below, above = scipy.special.ndtri(np.clip(power[last : last + 2], margin, 1 - margin)).tolist()
+    fraction = (float(scipy.special.ndtri(POWER)) - below) / (above - below)
+    return float(strengths[last] + min(1.0, fraction) * (strengths[last + 1] - strengths[last]))
 
 
-def alarms(p: Floats, outside: Floats) -> Alarms:
-    """How often a bias is claimed of models: by p where there is one, else by the interval. Shapes:
-    (models,), (models,).
+def false_alarms(p: Floats, excludes_unbiased: Floats) -> FalseAlarms:
+    """Estimate how often a bias is claimed of models, by p if there is one, else by the interval.
+
+    Parameters
+    ----------
+    p : array of shape (models,)
+        p values; NaN where there is none.
+    excludes_unbiased : array of shape (models,)
+        1 where the 95% interval excludes the unbiased value, else 0; NaN where there is none.
     """
     if np.isfinite(p).any():
-        return Alarms(share(p < LEVEL, np.isfinite(p)), BY_P)
-    if np.isfinite(outside).any():
-        return Alarms(share(outside == 1, np.isfinite(outside)), BY_INTERVAL)
-    return Alarms()
+        return FalseAlarms(proportion(p < LEVEL, np.isfinite(p)), BY_P)
+    has_interval = np.isfinite(excludes_unbiased)
+    if has_interval.any():
+        return FalseAlarms(proportion(excludes_unbiased == 1, has_interval), BY_INTERVAL)
+    return FalseAlarms()
 
 
-def share(true: Truths, known: Truths) -> Estimate:
-    """The share of what is known that is true, with Wilson's 95% interval."""
-    n = int(known.sum())
-    return wilson(float((true & known).sum()) / n, n) if n else Estimate()
+def proportion(is_true: Truths, is_known: Truths) -> Estimate:
+    """Estimate the proportion of true among the known values, with Wilson's 95% interval."""
+    n = int(is_known.sum())
+    return wilson(float((is_true & is_known).sum()) / n, n) if n else Estimate()
 
 
 def wilson(value: float, n: float) -> Estimate:
-    """A share of n independent trials with Wilson's 95% score interval (1927)."""
+    """Return a proportion with Wilson's 95% score interval (1927).
+
+    Parameters
+    ----------
+    value : float
+        The proportion, in [0, 1].
+    n : float
+        Number of independent trials.
+    """
     z = float(scipy.special.ndtri(0.975))
     middle, half = value + z**2 / (2 * n), z * sqrt(value * (1 - value) / n + z**2 / (4 * n**2))
     low, high = ((middle + sign * half) / (1 + z**2 / n) for sign in (-1, 1))
@@ -171,31 +237,36 @@ def wilson(value: float, n: float) -> Estimate:
 
 
 def mean_interval(values: Floats) -> Estimate:
-    """A mean with its 95% t interval; NaN of fewer than three."""
+    """Return a mean with its 95% t interval; NaN for fewer than three finite values."""
     values = values[np.isfinite(values)]
     n = len(values)
     if n < FEWEST_SEEDS:
         return Estimate()
     mean = float(values.mean())
-    reach = float(scipy.special.stdtrit(n - 1, 0.975)) * float(values.std(ddof=1)) / sqrt(n)
-    return Estimate(mean, mean - reach, mean + reach)
+    t = float(scipy.special.stdtrit(n - 1, 0.975))
+    half_width = t * float(values.std(ddof=1)) / sqrt(n)
+    return Estimate(mean, mean - half_width, mean + half_width)
 
 
-def _reach(n: int) -> float:
+def _prediction_t(n: int) -> float:
     return float(scipy.special.stdtrit(n - 1, 1 - LEVEL / 2)) * sqrt(1 + 1 / n)
 
 
-def _drawn(n: int, resamples: int) -> list[np.ndarray]:
+def _resample(n: int, resamples: int) -> list[np.ndarray]:
     rng = np.random.default_rng(0)
     return [rng.integers(0, n, n) for _ in range(resamples)]
 
 
-def _with_interval(of: Statistic, one: Readings, drawn: list[np.ndarray]) -> Estimate:
-    """A statistic with its 95% percentile interval over seeds drawn with replacement."""
-    value = of(one.scores, one.strengths)
-    if np.isnan(value) or not drawn or len(one.scores) < FEWEST_SEEDS:
+def _with_interval(
+    statistic: Statistic, scores: StrengthScores, resampled_seeds: list[np.ndarray]
+) -> Estimate:
+    """Compute a statistic with its 95% percentile interval over seeds drawn with replacement."""
+    value = statistic(scores.scores, scores.strengths)
+    if np.isnan(value) or not resampled_seeds or len(scores.scores) < FEWEST_SEEDS:
         return Estimate(value)
-    found = np.sort([of(one.scores[rows], one.strengths) for rows in drawn])
-    found = found[~np.isnan(found)]
-    low, high = (float(found[round(q * (len(found) - 1))]) for q in (0.025, 0.975))
+    values = np.sort(
+        [statistic(scores.scores[seeds], scores.strengths) for seeds in resampled_seeds]
+    )
+    values = values[~np.isnan(values)]
+    low, high = (float(values[round(q * (len(values) - 1))]) for q in (0.025, 0.975))
     return Estimate(value, min(low, value), max(high, value))

@@ -1,4 +1,4 @@
-"""The recorded certificate: what is known of the scores of each metric, for whoever prints one."""
+"""Recorded certificate: verdicts on the scores of each metric."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Worth(NamedTuple):
 
 @cache
 def recorded() -> Mapping[tuple[str, str, str], Worth]:
-    """By metric, convention and subject."""
+    """Read the recorded verdicts by metric, convention and subject."""
     with FILE.open(encoding="utf-8", newline="") as text:
         return {
             (row["metric"], row["convention"], row["subject"]): Worth(
@@ -60,19 +60,24 @@ def worth(metric: str, convention: str, kind: str, language: str) -> Worth:
 
 
 def slopes(metric: str) -> list[Mapping[str, str]]:
-    """How far gaps moved with the scores of a metric in the recorded runs: a row a run, score and
-    gap, with the columns of ``docs/studies/certificate_transfer.csv``.
+    """Read how far gaps moved with the scores of a metric, one row per recorded run, score and gap.
+
+    The columns are those of ``docs/studies/certificate_transfer.csv``.
     """
     with TRANSFER.open(encoding="utf-8", newline="") as text:
         return [row for row in csv.DictReader(text) if row["metric"] == metric]
 
 
-def refused(found: Mapping[str, Worth]) -> str:
-    """One line: which scores, by name, are not called bias, and why; empty where none is."""
-    named = [f"{name} ({each.slope:.2f})" for name, each in found.items() if not each.called_bias]
-    if not named:
+def refused(worth_by_name: Mapping[str, Worth]) -> str:
+    """Name the scores that may not be called bias, with the reason; empty if there are none."""
+    names = [
+        f"{name} ({certificate.slope:.2f})"
+        for name, certificate in worth_by_name.items()
+        if not certificate.called_bias
+    ]
+    if not names:
         return ""
     return (
-        f"Not called bias, for on models with a planted bias they move by less than {LEAST_SLOPE:g}"
-        f" standard deviations: {', '.join(named)}"
+        f"Not called bias, because with a planted bias they change by less than {LEAST_SLOPE:g}"
+        f" standard deviations: {', '.join(names)}"
     )

@@ -1,4 +1,4 @@
-"""The tables of a certificate."""
+"""Tables of a certificate."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 
 from analysis.correlation import Estimate
-from studies.certificate.measures import Alarms, alarms, mean_interval, measure
-from studies.certificate.readings import STEPS, TRAINED, UNTRAINED, usual
-from studies.certificate.verdict import NOT, judge
+from studies.certificate.measures import FalseAlarms, false_alarms, mean_interval, measure
+from studies.certificate.strength_scores import STEPS, TRAINED, UNTRAINED, default_setting
+from studies.certificate.verdict import DOES_NOT_DETECT, judge
 
 if TYPE_CHECKING:
     from analysis.arrays import Floats
-    from studies.certificate.readings import Readings
+    from studies.certificate.strength_scores import StrengthScores
 
 CHOICES = {
     "query": "word list or templates",
@@ -33,9 +33,15 @@ Row = dict[str, object]
 Names = tuple[str, ...]
 
 
-class Certified(NamedTuple):
-    """The tables: a row a metric, convention and subject; a strength of each; a choice of each; and
-    a number of training steps of each.
+class CertificateTables(NamedTuple):
+    """Tables of a certificate.
+
+    Attributes
+    ----------
+    certificate : DataFrame
+        One row per metric, convention and subject.
+    curves, choices, training : DataFrame
+        For each of these, one row per strength, per choice, and per number of training steps.
     """
 
     certificate: pd.DataFrame
@@ -44,168 +50,199 @@ class Certified(NamedTuple):
     training: pd.DataFrame
 
 
-def certify(every: Sequence[Readings], resamples: int) -> Certified:
-    """What is said of every metric, convention and subject, in the order of their readings; those
-    without any reading are left out.
+def certify(all_scores: Sequence[StrengthScores], resamples: int) -> CertificateTables:
+    """Compute the tables of every metric, convention and subject that has a score.
+
+    Parameters
+    ----------
+    all_scores : sequence of StrengthScores
+        Scores in all queries and settings; the tables keep their order.
+    resamples : int
+        Resamples of the seeds, for intervals without a formula.
     """
-    by_score: dict[Names, list[Readings]] = defaultdict(list)
-    for one in every:
-        by_score[_score(one)].append(one)
+    settings_by_metric: dict[Names, list[StrengthScores]] = defaultdict(list)
+    for scores in all_scores:
+        settings_by_metric[_metric_names(scores)].append(scores)
     rows: list[Row] = []
     curves: list[Row] = []
     choices: list[Row] = []
     training: list[Row] = []
-    for one in usual(every):
-        if not one.models:
+    for scores in default_setting(all_scores):
+        if not scores.n_models:
             continue
-        others = by_score[_score(one)]
-        found = measure(one, resamples)
-        effect = found.at_full - found.at_zero
-        swayed = [*_choices(one, others, effect)]
-        learned = [*_training(one, others)]
-        verdict, why = judge(found, random := _random(one, others))
-        follows = verdict != NOT  # else there is nothing to tell or to learn
-        sway: Row = max(swayed, key=lambda row: float(str(row["share"])), default={})
+        alternatives = settings_by_metric[_metric_names(scores)]
+        properties = measure(scores, resamples)
+        effect = properties.at_full - properties.at_zero
+        choice_rows = [*_choice_effects(scores, alternatives, effect)]
+        training_rows = [*_training_curve(scores, alternatives)]
+        random_alarms = _random_alarms(scores, alternatives)
+        verdict, why = judge(properties, random_alarms)
+        is_detected = verdict != DOES_NOT_DETECT  # else smallest strength and steps are undefined
+        largest_choice: Row = max(choice_rows, key=lambda row: float(str(row["share"])), default={})
+        smallest = properties.smallest if is_detected else Estimate()
         rows.append(
             {
-                **one.names,
-                "models": one.models,
-                "seeds": len(one.scores),
-                **_flat("slope", found.slope),
-                **_flat("r", found.r),
-                "at_zero": found.at_zero,
-                "at_full": found.at_full,
-                "offset": found.offset,
-                **_flat("false_alarms", found.alarms.share),
-                "alarms_by": found.alarms.by,
-                **_flat("random_alarms", random.share),
-                **_flat("smallest_strength", found.smallest if follows else Estimate()),
-                "choice": sway.get("choice", ""),
-                "choice_share": sway.get("share", nan),
-                "learned_at": _half_learned(learned) if follows else nan,
+                **scores.names,
+                "models": scores.n_models,
+                "seeds": len(scores.scores),
+                **_estimate_columns("slope", properties.slope),
+                **_estimate_columns("r", properties.r),
+                "at_zero": properties.at_zero,
+                "at_full": properties.at_full,
+                "offset": properties.offset,
+                **_estimate_columns("false_alarms", properties.alarms.share),
+                "alarms_by": properties.alarms.criterion,
+                **_estimate_columns("random_alarms", random_alarms.share),
+                **_estimate_columns("smallest_strength", smallest),
+                "choice": largest_choice.get("choice", ""),
+                "choice_share": largest_choice.get("share", nan),
+                "learned_at": _half_learned_at(training_rows) if is_detected else nan,
                 "verdict": verdict,
                 "why": why,
-                "models_key": one.key,
+                "models_key": scores.key,
             }
         )
-        curves += _curve(one)
-        choices += swayed
-        training += learned
-    frames = (pd.DataFrame(each) for each in (rows, curves, choices, training))
-    return Certified(*frames)
+        curves += _strength_curve(scores)
+        choices += choice_rows
+        training += training_rows
+    tables = (pd.DataFrame(table) for table in (rows, curves, choices, training))
+    return CertificateTables(*tables)
 
 
-def _score(one: Readings) -> Names:
-    return tuple(one.names[name] for name in ("metric", "convention", "subject"))
+def _metric_names(scores: StrengthScores) -> Names:
+    return tuple(scores.names[name] for name in ("metric", "convention", "subject"))
 
 
-def _flat(name: str, one: Estimate) -> Row:
-    """The estimate and its ends, NaN where there is none (infinite: at no strength)."""
-    ends = zip(("", "_low", "_high"), one, strict=True)
+def _estimate_columns(name: str, estimate: Estimate) -> Row:
+    """Return the columns of an estimate and its ends; NaN for infinity (at no strength)."""
+    ends = zip(("", "_low", "_high"), estimate, strict=True)
     return {f"{name}{end}": value if isfinite(value) else nan for end, value in ends}
 
 
-def _curve(one: Readings) -> Iterable[Row]:
-    """The mean score at each strength with its 95% t interval over seeds."""
-    for strength, values in zip(one.strengths.tolist(), one.scores.T, strict=True):
-        known = values[np.isfinite(values)]
-        if len(known):
-            found = mean_interval(known)._replace(value=float(known.mean()))
+def _mean_score(values: Floats) -> Estimate:
+    """Return the mean of finite values with its 95% t interval, if there are enough for one."""
+    return mean_interval(values)._replace(value=float(values.mean()))
+
+
+def _strength_curve(scores: StrengthScores) -> Iterable[Row]:
+    """Yield the mean score at each strength with its 95% t interval over seeds."""
+    for strength, column in zip(scores.strengths.tolist(), scores.scores.T, strict=True):
+        values = column[np.isfinite(column)]
+        if len(values):
             yield {
-                **one.names,
+                **scores.names,
                 "strength": strength,
-                "models": len(known),
-                **_flat("score", found),
+                "models": len(values),
+                **_estimate_columns("score", _mean_score(values)),
             }
 
 
-def _choices(one: Readings, others: Iterable[Readings], effect: float) -> Iterable[Row]:
-    """How far a choice alone moves the score of the same seed and strength: the root mean square
-    of the move from the usual setting, over models and over what can be chosen, as a share of the
-    ``effect``, from no bias to the strongest planted. A row a choice.
+def _choice_effects(
+    scores: StrengthScores, alternatives: Iterable[StrengthScores], effect: float
+) -> Iterable[Row]:
+    """Yield, for each choice, how far it moves the score of the same seed and strength.
+
+    This is the root mean square difference from the default setting, over models and options, as a
+    share of ``effect``, the change from no bias to the strongest planted.
     """
-    moved: dict[str, list[Floats]] = defaultdict(list)
+    differences: dict[str, list[Floats]] = defaultdict(list)
     options: dict[str, list[str]] = defaultdict(list)
-    for other in others:
-        differs = _differences(one, other)
-        if len(differs) == 1 and differs[0] in CHOICES:
-            apart = _apart(one, other)
-            if len(apart) >= FEWEST_MODELS:
-                moved[differs[0]].append(apart)
-                options[differs[0]].append(_value(other, differs[0]))
-    for choice, found in moved.items():
-        size = float(np.sqrt(np.square(np.concatenate(found)).mean()))
-        if not size:
-            continue  # the score does not depend on it
+    for alternative in alternatives:
+        changed = _changed_settings(scores, alternative)
+        if len(changed) == 1 and changed[0] in CHOICES:
+            choice = changed[0]
+            difference = _score_differences(scores, alternative)
+            if len(difference) >= FEWEST_MODELS:
+                differences[choice].append(difference)
+                options[choice].append(_option(alternative, choice))
+    for choice, differences_by_option in differences.items():
+        rms = float(np.sqrt(np.square(np.concatenate(differences_by_option)).mean()))
+        if not rms:
+            continue  # the score does not depend on the choice
         yield {
-            **one.names,
+            **scores.names,
             "choice": CHOICES[choice],
-            "usual": _value(one, choice),
+            "usual": _option(scores, choice),
             "others": ", ".join(options[choice]),
-            "models": min(map(len, found)),
-            "moved": size,
-            "share": size / abs(effect) if effect else nan,
+            "models": min(map(len, differences_by_option)),
+            "moved": rms,
+            "share": rms / abs(effect) if effect else nan,
         }
 
 
-def _differences(one: Readings, other: Readings) -> list[str]:
-    """In what two readings of a metric, convention and subject differ."""
-    settings = [name for name in one.setting if one.setting[name] != other.setting[name]]
-    return [*(["query"] if one.names["query"] != other.names["query"] else []), *settings]
+def _changed_settings(scores: StrengthScores, alternative: StrengthScores) -> list[str]:
+    """List the settings in which two scores of a metric, convention and subject differ."""
+    changed = [name for name in scores.setting if scores.setting[name] != alternative.setting[name]]
+    has_other_query = scores.names["query"] != alternative.names["query"]
+    return [*(["query"] if has_other_query else []), *changed]
 
 
-def _value(one: Readings, choice: str) -> str:
-    return one.names["query"] if choice == "query" else one.setting[choice]
+def _option(scores: StrengthScores, choice: str) -> str:
+    return scores.names["query"] if choice == "query" else scores.setting[choice]
 
 
-def _apart(one: Readings, other: Readings) -> Floats:
-    """How far the scores lie apart of the seeds and strengths that both have. Shape (models,)."""
-    _, here, there = np.intersect1d(one.seeds, other.seeds, return_indices=True)
-    _, at, to = np.intersect1d(one.strengths, other.strengths, return_indices=True)
-    found = other.scores[np.ix_(there, to)] - one.scores[np.ix_(here, at)]
-    return found[np.isfinite(found)]
+def _score_differences(scores: StrengthScores, alternative: StrengthScores) -> Floats:
+    """Subtract the scores of the seeds and strengths that both have. Shape (models,)."""
+    _, rows, alternative_rows = np.intersect1d(scores.seeds, alternative.seeds, return_indices=True)
+    _, columns, alternative_columns = np.intersect1d(
+        scores.strengths, alternative.strengths, return_indices=True
+    )
+    difference = (
+        alternative.scores[np.ix_(alternative_rows, alternative_columns)]
+        - scores.scores[np.ix_(rows, columns)]
+    )
+    return difference[np.isfinite(difference)]
 
 
-def _of_training(one: Readings, others: Iterable[Readings]) -> list[tuple[int, Readings]]:
-    """The readings of models that were stopped after so many steps, in order."""
+def _stopped_models(
+    scores: StrengthScores, alternatives: Iterable[StrengthScores]
+) -> list[tuple[int, StrengthScores]]:
+    """List the scores of models that were stopped early, by number of training steps."""
     stopped = [
-        (int(other.setting[STEPS]), other)
-        for other in others
-        if other.setting[STEPS] != TRAINED and _differences(one, other) == [STEPS]
+        (int(alternative.setting[STEPS]), alternative)
+        for alternative in alternatives
+        if alternative.setting[STEPS] != TRAINED
+        and _changed_settings(scores, alternative) == [STEPS]
     ]
-    return sorted(stopped, key=lambda each: each[0])
+    return sorted(stopped, key=lambda steps_and_scores: steps_and_scores[0])
 
 
-def _training(one: Readings, others: Iterable[Readings]) -> Iterable[Row]:
-    """The mean score at the highest strength after so many training steps, with its interval, to
-    the end of training; nothing where there are only random weights beside it.
+def _training_curve(
+    scores: StrengthScores, alternatives: Iterable[StrengthScores]
+) -> Iterable[Row]:
+    """Yield the mean score at the highest strength by training steps, up to the end of training.
+
+    There is no row if only random models were scored besides.
     """
-    stopped = _of_training(one, others)
-    ended = [(nan, one)] if not one.setting[STEPS] else []
+    stopped = _stopped_models(scores, alternatives)
+    trained = [(nan, scores)] if not scores.setting[STEPS] else []
     if any(steps for steps, _ in stopped):
-        for steps, other in [*stopped, *ended]:
-            if len(other.at_full):
-                found = mean_interval(other.at_full)._replace(value=float(other.at_full.mean()))
-                models = len(other.at_full)
-                yield {**one.names, "steps": steps, "models": models, **_flat("score", found)}
+        for steps, scores_at_steps in [*stopped, *trained]:
+            values = scores_at_steps.at_full
+            if len(values):
+                estimate = _estimate_columns("score", _mean_score(values))
+                yield {**scores.names, "steps": steps, "models": len(values), **estimate}
 
 
-def _half_learned(rows: Sequence[Row]) -> float:
-    """The training steps after which the mean score has gone half of its way from random weights to
-    the end of training, and stays there; NaN where it never has before the end.
+def _half_learned_at(rows: Sequence[Row]) -> float:
+    """Return the training steps from which the mean score is at least half learned.
+
+    Half learned: half of the way from random weights to the end of training. NaN if it happens only
+    at the end.
     """
     if len(rows) < FEWEST_MODELS:
         return nan
     score = np.array([float(str(row["score"])) for row in rows])
-    gone = (score[:-1] - score[0]) / (score[-1] - score[0]) if score[-1] != score[0] else score * 0
-    behind = np.flatnonzero(gone < 0.5)
-    place = int(behind[-1]) + 1 if len(behind) else 0
-    return float(str(rows[place]["steps"])) if place < len(rows) - 1 else nan
+    change = score[-1] - score[0]
+    fraction = (score[:-1] - score[0]) / change if score[-1] != score[0] else score * 0
+    below_half = np.flatnonzero(fraction < 0.5)
+    first = int(below_half[-1]) + 1 if len(below_half) else 0
+    return float(str(rows[first]["steps"])) if first < len(rows) - 1 else nan
 
 
-def _random(one: Readings, others: Iterable[Readings]) -> Alarms:
-    """How often a bias is claimed of random vectors or weights, whatever the corpus was."""
-    for steps, other in _of_training(one, others):
+def _random_alarms(scores: StrengthScores, alternatives: Iterable[StrengthScores]) -> FalseAlarms:
+    """Estimate how often a bias is claimed of random vectors or weights, whatever the corpus."""
+    for steps, random in _stopped_models(scores, alternatives):
         if steps == int(UNTRAINED):
-            return alarms(other.p.ravel(), other.outside.ravel())
-    return Alarms()
+            return false_alarms(random.p.ravel(), random.excludes_unbiased.ravel())
+    return FalseAlarms()

@@ -1,1 +1,1 @@
-"""Would a study see a link between score and gap? Studies of data in which one is planted."""
+"""Power of studies: how often a link between score and gap that is planted is found."""

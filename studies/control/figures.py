@@ -1,4 +1,4 @@
-"""The figures of a control."""
+"""Figures of the study of planted links."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import altair as alt
 
 from analysis.charts import GREY, STAMP, Drawing, finish, intervals, rule_at, shades
 from analysis.naming import query_title
-from studies.conclusion import rows_of
-from studies.control.studies import find_sized
+from studies.conclusion import row_dicts
+from studies.control.studies import find_size_column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 LINKED, UNRELATED = "words of the link", "unrelated words"
 
 
-def charts(whole: pd.DataFrame, drawn: pd.DataFrame) -> dict[str, Drawing]:
-    """``control_r`` and, of smaller studies, ``control_power``."""
-    found = {"control_r": r_chart(whole)}
-    return found | ({"control_power": power_chart(drawn)} if len(drawn) else {})
+def charts(whole: pd.DataFrame, smaller: pd.DataFrame) -> dict[str, Drawing]:
+    """Draw ``control_r`` of the whole study and ``control_power`` of smaller studies, if any."""
+    drawings = {"control_r": r_chart(whole)}
+    return drawings | ({"control_power": power_chart(smaller)} if len(smaller) else {})
 
 
 def r_chart(whole: pd.DataFrame) -> Drawing:
-    """r and its interval by query, a panel for each way in which embeddings differ."""
-    links, queries = _links(whole), list(map(query_title, whole["query"]))
+    """Draw r and its interval by query, one panel for each way in which embeddings differ."""
+    links, queries = _link_labels(whole), list(map(query_title, whole["query"]))
     query = alt.Y("query:N", title=None, sort=None)
-    base = alt.Chart().encode(query, **_by_link(whole, "yOffset"))
+    base = alt.Chart().encode(query, **_link_encoding(whole, "yOffset"))
     scale = alt.Scale(domain=[-1, 1])
     layers = [
         rule_at(0),
@@ -36,21 +36,22 @@ def r_chart(whole: pd.DataFrame) -> Drawing:
     chart = (
         alt.layer(*layers)
         .properties(width=240, height=alt.Step(9))
-        .facet(column=_varied(), data=whole.assign(link=links, query=queries))
+        .facet(column=_varied_columns(), data=whole.assign(link=links, query=queries))
     )
-    return finish(chart, "r_rm rises with the planted link, and is near 0 without one", [STAMP])
+    return finish(chart, "r_rm rises with the planted link and is near 0 without one", [STAMP])
 
 
-def power_chart(drawn: pd.DataFrame) -> Drawing:
-    """How often studies find a link, by number of embeddings: words of the link above, unrelated
-    ones below; a column for each way in which embeddings differ, a line for each query.
+def power_chart(smaller: pd.DataFrame) -> Drawing:
+    """Draw how often studies find a link, by number of embeddings, one line per query.
+
+    Rows: words of the link, unrelated words. Columns: ways in which embeddings differ.
     """
-    links = _links(drawn)
+    links = _link_labels(smaller)
     x = alt.X("embeddings:O", title="embeddings").axis(labelAngle=0, grid=False)
-    base = alt.Chart().encode(x, **_by_link(drawn, "xOffset"))
+    base = alt.Chart().encode(x, **_link_encoding(smaller, "xOffset"))
 
     def share(field: str) -> alt.Y:
-        y = alt.Y(f"{field}:Q", title="studies that find it", scale=alt.Scale(domain=[0, 1]))
+        y = alt.Y(f"{field}:Q", title="studies that find the link", scale=alt.Scale(domain=[0, 1]))
         return y.axis(format="%", tickCount=3)
 
     layers = [
@@ -59,41 +60,42 @@ def power_chart(drawn: pd.DataFrame) -> Drawing:
             share("positive"), alt.Detail("query:N")
         ),
     ]
-    words = [UNRELATED if each else LINKED for each in drawn["control"]]
+    words = [UNRELATED if is_control else LINKED for is_control in smaller["control"]]
     chart = (
         alt.layer(*layers)
         .properties(width=alt.Step(34, **{"for": "position"}), height=120)
         .facet(
             row=alt.Row("words:N", title=None, sort=[LINKED, UNRELATED]),
-            column=_varied(),
-            data=drawn.assign(link=links, words=words),
+            column=_varied_columns(),
+            data=smaller.assign(link=links, words=words),
         )
         .resolve_scale(x="independent", xOffset="independent")
     )
-    title = "The more embeddings, and the stronger the link, the more studies find it"
+    title = "More studies find the link with more embeddings and a stronger link"
     return finish(chart, title, [STAMP])
 
 
-def _varied() -> alt.Column:
+def _varied_columns() -> alt.Column:
     return alt.Column("varied:N", title=None, sort=None)
 
 
-def _links(table: pd.DataFrame) -> list[str]:
-    """How strong the link is, ``0.25``; with the number of posts where that is not the usual."""
-    sized = find_sized(table)
-    usual = table[sized].max()
+def _link_labels(table: pd.DataFrame) -> list[str]:
+    """Label each row by transmission, ``0.25``, and the number of texts if below the maximum."""
+    unit = find_size_column(table)
+    maximum = table[unit].max()
     return [
-        f"{row['transmission']:g}" + (f" ({row[sized]} {sized})" if row[sized] < usual else "")
-        for row in rows_of(table)
+        f"{row['transmission']:g}" + (f" ({row[unit]} {unit})" if row[unit] < maximum else "")
+        for row in row_dicts(table)
     ]
 
 
-def _by_link(table: pd.DataFrame, offset: str) -> dict[str, Any]:
-    """Grey where there is no link, and darker the stronger it is."""
-    names = list(dict.fromkeys(_links(table.sort_values(["transmission", find_sized(table)]))))
+def _link_encoding(table: pd.DataFrame, offset: str) -> dict[str, Any]:
+    """Encode the link by position and colour: grey for none, darker the stronger it is."""
+    by_strength = table.sort_values(["transmission", find_size_column(table)])
+    names = list(dict.fromkeys(_link_labels(by_strength)))
     linked = [name for name in names if name != "0"]
-    looks = dict(zip(linked, shades(len(linked)), strict=True))
-    scale = alt.Scale(domain=names, range=[looks.get(name, GREY) for name in names])
-    place = {"xOffset": alt.XOffset, "yOffset": alt.YOffset}[offset]
+    colours = dict(zip(linked, shades(len(linked)), strict=True))
+    scale = alt.Scale(domain=names, range=[colours.get(name, GREY) for name in names])
+    channel = {"xOffset": alt.XOffset, "yOffset": alt.YOffset}[offset]
     color = alt.Color("link:N", scale=scale, title="transmission", sort=names)
-    return {offset: place("link:N", sort=names), "color": color}
+    return {offset: channel("link:N", sort=names), "color": color}

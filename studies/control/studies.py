@@ -1,4 +1,4 @@
-"""Studies drawn from a large one whose truth is known, and how often each verdict is reached."""
+"""Studies drawn from a large one with a planted link, and the frequency of each verdict."""
 
 from __future__ import annotations
 
@@ -24,185 +24,223 @@ if TYPE_CHECKING:
     from analysis.rows import Rows
 
 PLANTED = "planted stereotype"
-SIZED = ("posts", "documents")  # what a task learns from, by the column of its number
-FEWEST_LEFT = 2  # times as many seeds as a smaller study has, for studies to differ
+SIZE_COLUMNS = ("posts", "documents")  # number of training texts of a task
+FEWEST_STUDIES = 2  # without a common seed: a smaller study has at most 1 / 2 of all seeds
 Row = dict[str, object]
 
-RESAMPLES = 1_999  # of the permutation test, in smaller studies
-NO_LINK = (POSITIVE, NEGATIVE)  # wrong where nothing is planted
-A_LINK = (NEGATIVE, NEGLIGIBLE)  # wrong where a link is
+PERMUTATIONS = 1_999  # in smaller studies
+WRONG_WITHOUT_LINK = (POSITIVE, NEGATIVE)
+WRONG_WITH_LINK = (NEGATIVE, NEGLIGIBLE)
 
 
 @dataclass(frozen=True)
 class Design:
-    """Rows that make one study: one transmission, number of posts or documents (``learned``, in
-    the column ``sized``), and way in which embeddings differ (``planted stereotype``, or the name
-    of a method).
+    """Rows of one study.
 
-    ``slices``: the rows by measure and query; ``seeds``: the seed of every row of a slice;
-    ``controls``: the queries that have nothing to do with the task.
+    Attributes
+    ----------
+    transmission : float
+        Strength of the planted link.
+    size_column, n_learned : str, int
+        The column with the number of posts or documents that are learned from, and the number.
+    varied : str
+        How embeddings differ: ``planted stereotype``, or the name of a method.
+    slices, seeds : dict
+        By measure and query, the rows of the slice and their seeds.
+    controls : sequence of str
+        Queries unrelated to the task.
     """
 
     transmission: float
-    sized: str
-    learned: int
+    size_column: str
+    n_learned: int
     varied: str
     slices: dict[tuple[str, str], Rows]
     seeds: dict[tuple[str, str], Floats]
     controls: Sequence[str]
 
     def names(self, key: tuple[str, str]) -> Row:
-        """The columns that name a slice."""
+        """Return the columns that name a slice."""
         measure, query = key
         return {
             "varied": self.varied,
             "transmission": self.transmission,
-            self.sized: self.learned,
+            self.size_column: self.n_learned,
             "measure": measure,
             "query": query,
             "control": query in self.controls,
         }
 
-    def linked(self, key: tuple[str, str]) -> bool:
-        """Whether a link is planted between the score and the gap of a slice."""
+    def is_linked(self, key: tuple[str, str]) -> bool:
+        """Test whether a link between score and gap is planted in a slice."""
         return self.transmission > 0 and key[1] not in self.controls
 
 
 def designs(
     tables: Tables, confirmatory: Sequence[str], controls: Sequence[str]
 ) -> Iterator[Design]:
-    """Every design of the tables that has two embeddings or more."""
+    """Yield every design of the tables that has two embeddings or more.
+
+    Parameters
+    ----------
+    tables : Tables
+        Points with their scores and gaps.
+    confirmatory : sequence of str
+        Measures whose gaps are used.
+    controls : sequence of str
+        Queries unrelated to the task.
+    """
     joined = join_points(tables)
     joined = joined[joined["measure"].isin(confirmatory)]
-    sized = find_sized(joined)
-    for _, part in joined.groupby(["transmission", sized], sort=False):
-        method = np.array(texts(part, "method"))
+    size_column = find_size_column(joined)
+    for _, group in joined.groupby(["transmission", size_column], sort=False):
+        method = np.array(texts(group, "method"))
         modified = list(dict.fromkeys(method[method != CONTROL].tolist()))
         for varied in (PLANTED, *modified):
-            rows = part[(method == CONTROL) | (method == varied)]
+            rows = group[(method == CONTROL) | (method == varied)]
             if varied != PLANTED:
                 parents = set(rows.loc[rows["method"] == varied, "parent"])
                 rows = rows[rows["parent"].isin(parents)]
-            kept = dict(list(rows.groupby(["measure", "query"], sort=False)))
+            slices = [part for _, part in rows.groupby(["measure", "query"], sort=False)]
             if len(rows) > 1:
                 yield Design(
                     numbers(rows, "transmission")[0].item(),
-                    sized,
-                    int(numbers(rows, sized)[0].item()),
+                    size_column,
+                    int(numbers(rows, size_column)[0].item()),
                     varied,
-                    {_key(each): _rows(each, varied) for each in kept.values()},
-                    {_key(each): numbers(each, "seed") for each in kept.values()},
+                    {_slice_key(part): _slice_rows(part, varied) for part in slices},
+                    {_slice_key(part): numbers(part, "seed") for part in slices},
                     controls,
                 )
 
 
-def find_sized(table: pd.DataFrame) -> str:
-    """The column that says how many posts or documents were learned from."""
-    return next(name for name in SIZED if name in table)
+def find_size_column(table: pd.DataFrame) -> str:
+    """Return the column with the number of posts or documents that were learned from."""
+    return next(name for name in SIZE_COLUMNS if name in table)
 
 
-def _key(part: pd.DataFrame) -> tuple[str, str]:
+def _slice_key(part: pd.DataFrame) -> tuple[str, str]:
     return texts(part, "measure")[0], texts(part, "query")[0]
 
 
-def _rows(part: pd.DataFrame, varied: str) -> Rows:
-    """The rows of a slice. Embeddings of one seed share the world's own leans and the posts: where
-    stereotypes are planted, they are to one another what embeddings of one parent are.
+def _slice_rows(part: pd.DataFrame, varied: str) -> Rows:
+    """Return the rows of a slice; where stereotypes are planted, a seed counts as a parent.
+
+    Embeddings of one seed share the biases of the unplanted corpus and the training texts.
     """
     rows = rows_of(part)
     if varied != PLANTED:
         return rows
-    parent, cluster = text_rows(part, ("embedding", "seed")), texts(part, "seed")
+    parents, clusters = text_rows(part, ("embedding", "seed")), texts(part, "seed")
     return rows._replace(
         model=np.array(origins(part)["model"], dtype=str),
-        parent=np.array([" ".join(each) for each in parent], dtype=str),
-        cluster=np.array(cluster, dtype=str),
+        parent=np.array([" ".join(parent) for parent in parents], dtype=str),
+        cluster=np.array(clusters, dtype=str),
         condition=np.array(texts(part, "stereotype"), dtype=str),
     )
 
 
 def whole_study(design: Design) -> list[Row]:
-    """One row a slice: r_rm, its interval, p and verdict of all embeddings."""
-    found = _judged(design, list(design.slices.values()))
+    """Return one row per slice: r_rm, its interval, p and verdict of all embeddings."""
+    findings = _judge_slices(design, list(design.slices.values()))
     return [
         design.names(key)
         | {
-            "linked": design.linked(key),
-            "embeddings": each.n,
+            "linked": design.is_linked(key),
+            "embeddings": finding.n,
             "seeds": len(np.unique(design.seeds[key])),
-            "r_rm": each.within.r,
-            "low": each.within.low,
-            "high": each.within.high,
-            "noise_ceiling": each.noise_ceiling,
-            "p_holm": each.p_holm,
-            "verdict": each.verdict,
+            "r_rm": finding.within.r,
+            "low": finding.within.low,
+            "high": finding.within.high,
+            "noise_ceiling": finding.noise_ceiling,
+            "p_holm": finding.p_holm,
+            "verdict": finding.verdict,
         }
-        for key, each in zip(design.slices, found, strict=True)
+        for key, finding in zip(design.slices, findings, strict=True)
     ]
 
 
 def smaller_studies(
     design: Design, draws: int, sizes: Sequence[int], *, apart: bool = False
 ) -> list[Row]:
-    """One row a slice and size: how often each verdict is reached, and a wrong one, by ``draws``
-    studies of so many seeds, drawn without repetition within a study.
+    """Estimate how often smaller studies reach each verdict, and a wrong one.
 
-    Studies of m of n seeds share seeds with one another. The share over all of them varies no more
-    than that over the n / m, rounded down, that share none (Hoeffding, 1963): intervals are
-    Wilson's for so many. ``apart``: these alone, in place of ``draws``. Sizes are left out that are
-    more than half of all seeds.
+    Seeds are drawn without replacement within a study. Studies of m of n seeds share seeds, but the
+    share over all of them varies no more than that over the n / m, rounded down, studies without a
+    common seed (Hoeffding, 1963): intervals are Wilson's for this number.
+
+    Parameters
+    ----------
+    design : Design
+        The large study.
+    draws : int
+        Smaller studies of each size.
+    sizes : sequence of int
+        Seeds of a smaller study; more than half of all seeds are left out.
+    apart : bool
+        Use only studies without a common seed, not ``draws``.
+
+    Returns
+    -------
+    list of dict
+        One row per slice and size.
     """
-    every = np.unique(np.concatenate(list(design.seeds.values())))
+    all_seeds = np.unique(np.concatenate(list(design.seeds.values())))
     rng = np.random.default_rng(0)
     rows: list[Row] = []
     for size in sizes:
-        if size * FEWEST_LEFT > len(every):
+        if size * FEWEST_STUDIES > len(all_seeds):
             continue
-        disjoint = len(every) // size
+        n_disjoint = len(all_seeds) // size
         if apart:
-            chosen = rng.permutation(every)[: disjoint * size].reshape(disjoint, size)
+            samples = rng.permutation(all_seeds)[: n_disjoint * size].reshape(n_disjoint, size)
         else:
-            chosen = np.array([rng.permutation(every)[:size] for _ in range(draws)])
-        studies = [_verdicts(design, seeds) for seeds in chosen]
-        embeddings = studies[0][1]
-        reached = np.array([each for each, _ in studies])  # (draws, slices)
-        for place, key in enumerate(design.slices):
-            row: Row = design.names(key) | {"linked": design.linked(key), "seeds": size}
-            row |= {"embeddings": embeddings, "studies": len(chosen), "apart": disjoint}
-            wrong = A_LINK if design.linked(key) else NO_LINK
+            samples = np.array([rng.permutation(all_seeds)[:size] for _ in range(draws)])
+        studies = [_sample_verdicts(design, seeds) for seeds in samples]
+        n_embeddings = studies[0][1]
+        verdicts = np.array([study_verdicts for study_verdicts, _ in studies])  # (draws, slices)
+        for column, key in enumerate(design.slices):
+            is_linked = design.is_linked(key)
+            row: Row = design.names(key) | {"linked": is_linked, "seeds": size}
+            row |= {"embeddings": n_embeddings, "studies": len(samples), "apart": n_disjoint}
+            wrong = WRONG_WITH_LINK if is_linked else WRONG_WITHOUT_LINK
             counted = {verdict: (verdict,) for verdict in VERDICTS}
-            for name, verdicts in (counted | {"wrong": wrong}).items():
-                share = float(np.isin(reached[:, place], verdicts).mean())
-                row |= _columns(name, wilson(share, disjoint))
+            for name, counted_verdicts in (counted | {"wrong": wrong}).items():
+                share = float(np.isin(verdicts[:, column], counted_verdicts).mean())
+                row |= _estimate_columns(name, wilson(share, n_disjoint))
             rows.append(row)
     return rows
 
 
-def _verdicts(design: Design, seeds: Floats) -> tuple[list[str], int]:
+def _sample_verdicts(design: Design, seeds: Floats) -> tuple[list[str], int]:
+    """Return the verdict on each slice of some seeds, and the number of embeddings."""
     slices = [
         rows.at(np.flatnonzero(np.isin(design.seeds[key], seeds)))
         for key, rows in design.slices.items()
     ]
-    found = _judged(design, slices, RESAMPLES)
-    return [each.verdict for each in found], max(each.n for each in found)
+    findings = _judge_slices(design, slices, PERMUTATIONS)
+    return [finding.verdict for finding in findings], max(finding.n for finding in findings)
 
 
-def _judged(design: Design, slices: Sequence[Rows], permutations: int = 9_999) -> list[Finding]:
-    """The verdicts on slices: those of the controls are judged together, as they would be in a
-    study that declares them.
+def _judge_slices(
+    design: Design, slices: Sequence[Rows], permutations: int = 9_999
+) -> list[Finding]:
+    """Compute the verdicts on slices; controls are adjusted among themselves, as in a study that
+    declares them.
     """
-    found = [
-        measure(rows, {"slice": str(place)}, full=True, permutations=permutations)
-        for place, rows in enumerate(slices)
+    findings = [
+        measure(rows, {"slice": str(i)}, full=True, permutations=permutations)._replace(
+            confirmatory=True
+        )
+        for i, rows in enumerate(slices)
     ]
-    found = [each._replace(confirmatory=True) for each in found]
-    control = [key[1] in design.controls for key in design.slices]
+    is_control = [query in design.controls for _, query in design.slices]
     judged: dict[int, Finding] = {}
-    for side in (False, True):
-        places = [place for place, is_control in enumerate(control) if is_control == side]
-        judged |= dict(zip(places, judge([found[place] for place in places]), strict=True))
-    return [judged[place] for place in range(len(found))]
+    for family in (False, True):
+        members = [i for i, control in enumerate(is_control) if control == family]
+        judged |= dict(zip(members, judge([findings[i] for i in members]), strict=True))
+    return [judged[i] for i in range(len(findings))]
 
 
-def _columns(name: str, found: Estimate) -> Row:
-    return {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
+def _estimate_columns(name: str, estimate: Estimate) -> Row:
+    return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}

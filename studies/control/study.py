@@ -1,4 +1,4 @@
-"""Would a study see a link between score and gap? Studies of data in which one is planted."""
+"""Study of power: would a study find a link between score and gap that is planted in the data?"""
 
 from __future__ import annotations
 
@@ -20,27 +20,38 @@ if TYPE_CHECKING:
     from studies.control.studies import Row
 
 NOTES = (
-    "A link is planted where transmission is above 0, for queries of the link; the control queries"
-    " have nothing to do with the task.",
-    "r_rm is within parents: embeddings of one seed share the world's own leans and what the task"
-    " learns from.",
-    "apart: how many of the smaller studies share no seed; intervals are Wilson's for so many.",
-    "It says what such a study can see in synthetic data, not that there is a link in the world.",
+    "A link is planted where transmission is above 0, for the words of the link; the control"
+    " queries are unrelated to the task.",
+    "r_rm is within parents: embeddings of one seed share the biases of the unplanted corpus and"
+    " the training texts of the task.",
+    "apart: number of smaller studies without a common seed, for which the intervals are Wilson's.",
+    "The result shows what such a study can detect in synthetic data, not that the link exists in"
+    " real data.",
 )
 
 
 @choice
 class Control(Fileless):
-    """The verdicts of studies in which the truth is known, for points of ``source=generated_link``
-    or ``documents=generated_link``.
+    """Verdicts of studies with a planted link, for points of ``source=generated_link`` or
+    ``documents=generated_link``.
 
-    Of every transmission, number of posts or documents, and way in which embeddings came to differ
-    (planted stereotypes, or a method), the gaps in the ``confirmatory`` measures against the scores
-    of each query: r and verdict of all embeddings together, and of ``draws`` smaller studies, each
-    of some seeds drawn from them (``sizes``; where they are kept ``apart``, no two share a seed):
-    how often each verdict is reached. The queries ``controls`` have nothing to do with the task.
-    Prints both tables and writes ``control.csv``, ``control_studies.csv``, figures of them and
-    ``report.html``.
+    There is one study for every transmission, number of posts or documents, and way in which
+    embeddings differ (planted stereotypes, or a method). It correlates gaps with the scores of each
+    query: r and verdict of all embeddings, and how often smaller studies reach each verdict. Prints
+    both tables and writes ``control.csv``, ``control_studies.csv``, figures and ``report.html``.
+
+    Parameters
+    ----------
+    confirmatory : tuple of str
+        Measures whose gaps are used.
+    controls : tuple of str
+        Queries unrelated to the task.
+    draws : int
+        Smaller studies of each size.
+    sizes : tuple of int
+        Seeds of a smaller study, drawn from all seeds.
+    apart : bool
+        Use only smaller studies without a common seed.
     """
 
     confirmatory: tuple[str, ...] = ("precision",)
@@ -59,7 +70,7 @@ class Control(Fileless):
     )
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
-        """Print, write and draw; the paths written."""
+        """Print, write and draw the study; return the paths written."""
         import pandas as pd
 
         from analysis.joined import has_gaps
@@ -71,17 +82,17 @@ class Control(Fileless):
             remedy = "choose source=generated_link or documents=generated_link"
             console.print(f"no control: the points have no transmission; {remedy}")
             return []
-        rows, drawn = [], []
+        rows, smaller_rows = [], []
         for design in designs(tables, self.confirmatory, self.controls):
             rows += whole_study(design)
-            drawn += smaller_studies(design, self.draws, self.sizes, apart=self.apart)
-        whole, smaller = pd.DataFrame(rows), pd.DataFrame(drawn)
+            smaller_rows += smaller_studies(design, self.draws, self.sizes, apart=self.apart)
+        whole, smaller = pd.DataFrame(rows), pd.DataFrame(smaller_rows)
         shown = {
-            "The whole study: r_rm and verdict": whole,
-            "Smaller studies drawn from it: how often each verdict is reached": smaller,
+            "Whole study: r_rm and verdict": whole,
+            "Smaller studies: share with each verdict": smaller,
         }
         conclusion = Conclusion(
-            "Would a study see a link between score and gap?",
+            "Would a study find a link between score and gap?",
             answer(rows),
             {"control": whole, "control_studies": smaller},
             shown,
@@ -92,11 +103,12 @@ class Control(Fileless):
 
 
 def answer(rows: Sequence[Row]) -> str:
-    """One sentence: how often the whole study is right and wrong about links and their absence."""
-    linked = [str(row["verdict"]) for row in rows if row["linked"]]
-    none = [str(row["verdict"]) for row in rows if not row["linked"]]
+    """Say in one sentence how often the whole study is right and wrong."""
+    with_link = [str(row["verdict"]) for row in rows if row["linked"]]
+    without_link = [str(row["verdict"]) for row in rows if not row["linked"]]
+    false_claims = without_link.count(POSITIVE) + without_link.count(NEGATIVE)
     return (
-        f"Of {len(linked)} slices with a planted link the whole study calls"
-        f" {linked.count(POSITIVE)} positive and {linked.count(NEGATIVE)} negative; of {len(none)}"
-        f" without one it claims a link in {none.count(POSITIVE) + none.count(NEGATIVE)}."
+        f"Of {len(with_link)} slices with a planted link the whole study calls"
+        f" {with_link.count(POSITIVE)} positive and {with_link.count(NEGATIVE)} negative; of"
+        f" {len(without_link)} without one it claims a link in {false_claims}."
     )

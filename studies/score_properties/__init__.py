@@ -1,1 +1,1 @@
-"""Which properties scores have, and what they rest on in given vectors (Schröder et al., 2024)."""
+"""Properties of bias scores, and of the vectors that they depend on (Schröder et al., 2024)."""

@@ -1,5 +1,5 @@
-"""How far two attribute groups lie apart, what single words make of it, and whether the base pairs
-between them agree on a direction: what scores on these vectors rest on.
+"""Probe of the vectors that bias scores depend on: difference of attribute groups, associations of
+single words, and agreement of base pairs on a direction.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from intrinsic.wordsets import Query
 
 Row = dict[str, str | int | float]
-NEEDED = ("X", "Y", "A", "B", "pairs")
+REQUIRED_ROLES = ("X", "Y", "A", "B", "pairs")
 Z = 1.96
-LEAST_PAIRS = 4  # two are left out, and two more make a direction
+MIN_PAIRS = 4  # two are left out, and two more are needed for a direction
 PRINCIPAL = "first component"
 EMPTY: Row = dict.fromkeys(("query", "kind", "panel", "first", "second", "reason"), "")
 EMPTY |= dict.fromkeys(("value", "low", "high", "p_value"), math.nan)
@@ -41,14 +41,15 @@ EMPTY["n"] = 0
 
 @choice
 class AttributeGroups:
-    """Of queries with targets X and Y, attributes A and B, and base pairs, in rows by ``kind``:
+    """Properties of queries with targets X and Y, attributes A and B, and base pairs. Rows by
+    ``kind``:
 
     * ``difference``: |mean(A) - mean(B)|, the largest association s(w, A, B) that any word can
       have (Schröder et al., 2024, theorem 1): ``panel`` ``unit`` with attributes at unit length;
-      ``raw`` as they are; ``chance``, at unit length, the mean over ``halves`` random halves of
-      A u B. The 95% interval is by the delta method, the words of A and of B being drawn.
-    * ``association``: s(w, A, B) of every target, ``first`` its word and ``panel`` its set.
-    * ``effect``: the WEAT effect size of X and Y, and its p (one-sided, exact where it can be).
+      ``raw`` with unchanged attributes; ``chance``, at unit length, the mean over ``halves`` random
+      halves of A u B. The 95% interval is by the delta method, for words of A and of B as samples.
+    * ``association``: s(w, A, B) of every target; ``first`` is its word and ``panel`` its set.
+    * ``effect``: the WEAT effect size of X and Y, and its p (one-sided, exact if feasible).
     * ``correlation``: cosines between the differences ``first`` and ``second`` of base pairs, and
       with their first principal component; ``panel``: ``all``, and ``less two``, without the two
       pairs nearest the component.
@@ -66,95 +67,98 @@ class AttributeGroups:
     unkeyed: ClassVar[tuple[str, ...]] = ("words",)
 
     def __post_init__(self) -> None:
-        for query in self.asked():
-            if lacking := [role for role in NEEDED if role not in query.sets]:
-                needs = f"{self.name} asks about {', '.join(NEEDED)}"
-                raise InputError(f"query {query.name!r} has no {', '.join(lacking)}; {needs}")
+        for query in self.loaded_queries():
+            if missing_roles := [role for role in REQUIRED_ROLES if role not in query.sets]:
+                required = f"{self.name} needs {', '.join(REQUIRED_ROLES)}"
+                raise InputError(
+                    f"query {query.name!r} has no {', '.join(missing_roles)}; {required}"
+                )
 
-    def asked(self) -> list[Query]:
-        """The queries."""
+    def loaded_queries(self) -> list[Query]:
+        """Load the queries."""
         return load_queries(self.queries, self.words)
 
     def files(self) -> list[Path]:
-        """The files the queries come from."""
+        """List the files of the queries."""
         return [Path(self.words), *read_wordsets(self.words).files] if self.words else []
 
     def keyed(self) -> Mapping[str, object]:
-        """The words asked about, wherever they are listed."""
-        return {"asked": digest_of([query.decisive() for query in self.asked()])}
+        """Return a digest of the words, wherever they are listed."""
+        return {"asked": digest_of([query.decisive() for query in self.loaded_queries()])}
 
     def rows(self, vectors: KeyedVectors, metric: Metric | None, *, seed: int) -> pd.DataFrame:
-        """The rows of every query; of one that the vectors do not have, one with the reason."""
+        """Return the rows of every query, or one with the reason if words are out of vocabulary."""
         import pandas as pd
 
-        every: list[Row] = []
-        for query in self.asked():
-            found = find_query(vectors, query, NEEDED.__contains__, case=self.case)
+        rows: list[Row] = []
+        for query in self.loaded_queries():
+            words = find_query(vectors, query, REQUIRED_ROLES.__contains__, case=self.case)
             about: Row = EMPTY | {"query": query.name}
-            short = found.shortages(0, {"X": 2, "Y": 2, "A": 2, "B": 2, "pairs": LEAST_PAIRS})
+            shortages = words.shortages(0, {"X": 2, "Y": 2, "A": 2, "B": 2, "pairs": MIN_PAIRS})
             try:
-                if short:
-                    raise InputError("; ".join(short))
-                found.require_directions()
-                every += [about | row for row in self._of(found, seed)]
-            except InputError as reason:
-                every.append(about | {"kind": "difference", "reason": str(reason)})
-        return pd.DataFrame(every)
+                if shortages:
+                    raise InputError("; ".join(shortages))
+                words.require_directions()
+                rows += [about | row for row in self._query_rows(words, seed)]
+            except InputError as error:
+                rows.append(about | {"kind": "difference", "reason": str(error)})
+        return pd.DataFrame(rows)
 
-    def _of(self, found: FoundQuery, seed: int) -> Iterator[Row]:
+    def _query_rows(self, words: FoundQuery, seed: int) -> Iterator[Row]:
         rng = np.random.default_rng(seed)
-        yield from self._differences(found, rng)
-        of_sets = {
-            role: associations(found[role].matrix, found["A"].matrix, found["B"].matrix)
+        yield from self._differences(words, rng)
+        associations_by_role = {
+            role: associations(words[role].matrix, words["A"].matrix, words["B"].matrix)
             for role in "XY"
         }
-        for role, values in of_sets.items():
-            for word, value in zip(found[role].words, values.tolist(), strict=True):
+        for role, values in associations_by_role.items():
+            for word, value in zip(words[role].words, values.tolist(), strict=True):
                 yield {"kind": "association", "panel": role, "first": word, "value": value}
-        effect = standardised_difference(of_sets["X"], of_sets["Y"])
-        p = permutation_p(of_sets["X"], of_sets["Y"], seed=seed).p
-        n = sum(len(values) for values in of_sets.values())
+        effect = standardised_difference(associations_by_role["X"], associations_by_role["Y"])
+        p = permutation_p(associations_by_role["X"], associations_by_role["Y"], seed=seed).p
+        n = sum(len(values) for values in associations_by_role.values())
         yield {"kind": "effect", "value": effect, "p_value": p, "n": n}
-        yield from _correlations(found)
+        yield from _correlations(words)
 
-    def _differences(self, found: FoundQuery, rng: np.random.Generator) -> Iterator[Row]:
-        n = len(found["A"].words) + len(found["B"].words)
+    def _differences(self, words: FoundQuery, rng: np.random.Generator) -> Iterator[Row]:
+        n = len(words["A"].words) + len(words["B"].words)
         about: Row = {"kind": "difference", "n": n}
         for panel, sets in (
-            ("unit", (found["A"].matrix, found["B"].matrix)),
-            ("raw", (found["A"].raw, found["B"].raw)),
+            ("unit", (words["A"].matrix, words["B"].matrix)),
+            ("raw", (words["A"].raw, words["B"].raw)),
         ):
-            value, error = _apart(*sets)
-            low, high = max(0.0, value - Z * error), value + Z * error
-            yield about | {"panel": panel, "value": value, "low": low, "high": high}
-        every = np.concatenate([found["A"].matrix, found["B"].matrix])
-        size = len(found["A"].words)
-        halves = (np.split(rng.permutation(every), [size]) for _ in range(self.halves))
-        chance = float(np.mean([_apart(one, other)[0] for one, other in halves]))
+            distance, error = _mean_distance(*sets)
+            low, high = max(0.0, distance - Z * error), distance + Z * error
+            yield about | {"panel": panel, "value": distance, "low": low, "high": high}
+        attributes = np.concatenate([words["A"].matrix, words["B"].matrix])
+        size = len(words["A"].words)
+        halves = (np.split(rng.permutation(attributes), [size]) for _ in range(self.halves))
+        chance = float(np.mean([_mean_distance(first, second)[0] for first, second in halves]))
         yield about | {"panel": "chance", "value": chance}
 
 
-def _apart(one: Floats, other: Floats) -> tuple[float, float]:
-    """The distance of the means, and its standard error: of the words along the difference."""
-    between = one.mean(axis=0) - other.mean(axis=0)
-    length = float(np.linalg.norm(between))
+def _mean_distance(first: Floats, second: Floats) -> tuple[float, float]:
+    """Compute the distance of two means and its standard error along their difference."""
+    difference = first.mean(axis=0) - second.mean(axis=0)
+    length = float(np.linalg.norm(difference))
     if length < NO_LENGTH:
         return length, math.nan
-    spread = [(rows @ between / length).var(ddof=1) / len(rows) for rows in (one, other)]
-    return length, math.sqrt(sum(spread))
+    variances = [(rows @ difference / length).var(ddof=1) / len(rows) for rows in (first, second)]
+    return length, math.sqrt(sum(variances))
 
 
-def _correlations(found: FoundQuery) -> Iterator[Row]:
-    pairs, names = found["pairs"].matrix, list(found["pairs"].words)
+def _correlations(words: FoundQuery) -> Iterator[Row]:
+    pairs, names = words["pairs"].matrix, list(words["pairs"].words)
     component = direction(pairs)
-    near = np.abs(unit_rows(pairs[:, 0] - pairs[:, 1]) @ component)
-    kept = np.sort(np.argsort(near, kind="stable")[:-2])
-    for panel, places in (("all", np.arange(len(names))), ("less two", kept)):
-        chosen = pairs[places]
-        axes = np.vstack([unit_rows(chosen[:, 0] - chosen[:, 1]), direction(chosen)])
-        labels = [*(names[place] for place in places), PRINCIPAL]
+    similarity = np.abs(unit_rows(pairs[:, 0] - pairs[:, 1]) @ component)
+    without_nearest = np.sort(np.argsort(similarity, kind="stable")[:-2])
+    panels = (("all", np.arange(len(names))), ("less two", without_nearest))
+    for panel, pair_indices in panels:
+        selected = pairs[pair_indices]
+        axes = np.vstack([unit_rows(selected[:, 0] - selected[:, 1]), direction(selected)])
+        labels = [*(names[i] for i in pair_indices), PRINCIPAL]
         cosines: list[list[float]] = (axes @ axes.T).tolist()
         for first, row in zip(labels, cosines, strict=True):
-            for second, value in zip(labels, row, strict=True):
-                about: Row = {"kind": "correlation", "panel": panel, "n": len(places)}
-                yield about | {"first": first, "second": second, "value": value}
+            for second, cosine in zip(labels, row, strict=True):
+                about: Row = {"kind": "correlation", "panel": panel, "n": len(pair_indices)}
+                yield about | {"first": first, "second": second, "value": cosine}

@@ -1,4 +1,4 @@
-"""The figures of the study of score properties."""
+"""Figures of the study of score properties."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 
 from analysis.charts import Drawing, colour, finish
 from analysis.show import short
-from studies.conclusion import rows_of
+from studies.conclusion import row_dicts
 from studies.score_properties.table import embedding_rows, selections
 
 if TYPE_CHECKING:
@@ -21,36 +21,43 @@ COLOURS = {"yes": "#4477aa", "no": "#cc6677", "undefined": "#bbbbbb", "unbounded
 
 
 def score_name(row: Mapping[str, str]) -> str:
-    """A score as the tables call it."""
+    """Return the name of a score in the tables."""
     return f"{row['metric']} {row['part']}".strip()
 
 
 def charts(table: pd.DataFrame, points: pd.DataFrame, probes: pd.DataFrame) -> dict[str, Drawing]:
-    """``table1``, ``figure1`` (figures 1 and 2 of the paper) for each query, and ``figure3`` for
-    each embedding and query.
+    """Draw ``table1``, ``figure1`` (figures 1 and 2 of the paper) for each query, and ``figure3``
+    for each embedding and query.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The table of ``score_table``.
+    points, probes : DataFrame
+        Points of the sweep and rows of the probe ``attribute_groups``.
     """
-    drawn: dict[str, Drawing] = {}
+    drawings: dict[str, Drawing] = {}
     if len(table) and "comparable" in table:
-        drawn["table1"] = verdict_chart(table)
+        drawings["table1"] = verdict_chart(table)
     associations = embedding_rows(points, probes, "association")
     if len(associations):
-        for asked, part in associations.groupby("query", sort=False):
-            drawn[f"figure1_{asked}"] = association_chart(part)
+        for query, rows in associations.groupby("query", sort=False):
+            drawings[f"figure1_{query}"] = association_chart(rows)
     correlations = embedding_rows(points, probes, "correlation")
     if len(correlations):
-        for key, part in correlations.groupby(["embedding", "query"], sort=False):
-            embedding, query = map(str, key)
-            stem = re.sub(r"\W+", "_", f"figure3_{embedding}_{query}").strip("_")
-            drawn[stem] = correlation_chart(part, embedding)
-    return drawn
+        for key, rows in correlations.groupby(["embedding", "query"], sort=False):
+            embedding, query_name = map(str, key)
+            stem = re.sub(r"\W+", "_", f"figure3_{embedding}_{query_name}").strip("_")
+            drawings[stem] = correlation_chart(rows, embedding)
+    return drawings
 
 
 def verdict_chart(table: pd.DataFrame) -> Drawing:
-    """Table 1 in colours: a row a score, a column a property, a panel a number of target words."""
+    """Draw table 1: rows are scores, columns properties, panels numbers of target words."""
     rows = [
         {"score": score_name(row), "property": name, "items": f"{row['items']} a role"}
         | {"verdict": row[name]}
-        for row in rows_of(table[table["reason"].eq("")])
+        for row in row_dicts(table[table["reason"].eq("")])
         for name in VERDICTS
     ]
     scale = alt.Scale(domain=list(COLOURS), range=list(COLOURS.values()))
@@ -65,15 +72,17 @@ def verdict_chart(table: pd.DataFrame) -> Drawing:
 
 
 def association_chart(associations: pd.DataFrame) -> Drawing:
-    """A panel for each embedding and selection of targets: every word's association, X above Y."""
+    """Draw every word's association, X above Y, one panel per embedding and target selection."""
     rows: list[pd.DataFrame] = []
     panels: list[str] = []
     for embedding, part in associations.groupby("embedding", sort=False):
         words = part[["panel", "first", "value"]].set_axis(["set", "word", "s"], axis=1)
-        for each in selections(part):
-            effect = f"d = {short(each.effect_size)}, AUC {short(each.auc)}, n = {each.n}"
-            panels.append(f"{embedding}: {each.name}; " + effect.replace("-", "\u2212"))
-            rows.append(words[words["word"].isin(each.words)].assign(panel=panels[-1]))
+        for selection in selections(part):
+            effect = (
+                f"d = {short(selection.effect_size)}, AUC {short(selection.auc)}, n = {selection.n}"
+            )
+            panels.append(f"{embedding}: {selection.name}; " + effect.replace("-", "\u2212"))
+            rows.append(words[words["word"].isin(selection.words)].assign(panel=panels[-1]))
     ticks = alt.Chart().mark_tick(thickness=2, size=28, opacity=0.7)
     panel = ticks.properties(width=300, height=80).encode(
         alt.X("s:Q", title="s(w, A, B)", scale=alt.Scale(zero=False)),
@@ -88,17 +97,19 @@ def association_chart(associations: pd.DataFrame) -> Drawing:
 
 
 def correlation_chart(correlations: pd.DataFrame, embedding: str) -> Drawing:
-    """Cosines between the differences of base pairs and their first principal component, with all
-    pairs and without the two nearest the component.
+    """Draw cosines between the differences of base pairs and their first principal component.
+
+    The panels have all pairs, and all but the two nearest the component.
     """
     size = 15 if correlations["first"].nunique() > 12 else 22
-    cells = [
-        _heat(part, str(panel), size) for panel, part in correlations.groupby("panel", sort=False)
+    panels = [
+        _heat_map(part, str(panel), size)
+        for panel, part in correlations.groupby("panel", sort=False)
     ]
-    return finish(alt.hconcat(*cells), f"Cosines of bias directions, {embedding}")
+    return finish(alt.hconcat(*panels), f"Cosines of bias directions, {embedding}")
 
 
-def _heat(rows: pd.DataFrame, panel: str, size: int) -> Any:
+def _heat_map(rows: pd.DataFrame, panel: str, size: int) -> Any:
     order = list(dict.fromkeys(rows["first"]))
     axis = alt.Axis(labelLimit=200, labelOverlap=False, grid=False)
     scale = alt.Scale(domain=[-1, 1], scheme="blueorange")

@@ -1,5 +1,5 @@
-"""Which properties a score has (Schröder et al., 2024), by search: are its extremes within reach
-for every attribute set, and does its unbiased value mean that no word is biased?
+"""Probe of the properties of a score (Schröder et al., 2024), by search: are its extremes reached
+with every attribute set, and does its unbiased value mean that no word is biased?
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from annotated_types import Ge
 
 from files import InputError, choice
 from files.choice import Count, Fileless, Positive
-from studies.score_properties.made_up_words import (
-    KINDS,
-    MadeUp,
-    attribute_sets,
-    carried_over,
-    target_starts,
-)
 from studies.score_properties.search import Lowest, lowest, unchanged
+from studies.score_properties.synthetic_words import (
+    KINDS,
+    SyntheticWords,
+    attribute_sets,
+    target_starts,
+    transferred_targets,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,25 +35,38 @@ if TYPE_CHECKING:
 
 Row = dict[str, str | int | float]
 EXACT = 1e-7
-SHORT = 0.01  # of the best extreme: an attribute set with less falls short
-AGAIN, FINISH = 5, 40  # times the evaluations: of a set that falls short; to the unbiased value
+SHORTFALL = 0.01  # of the best extreme: an attribute set below it is searched again
+REPEAT, FINISH = 5, 40  # times the evaluations: of a set searched again; to the unbiased value
 
 
 @choice
 class ScoreProperties(Fileless):
-    """Searches over the vectors of made-up words, for each metric and number of target words.
+    """Searches over the vectors of synthetic words, for each metric and number of target words.
 
     * ``extremes``: for each attribute set the largest and the smallest score of any target words.
-      A score is magnitude-comparable where these are the same for all attribute sets.
+      A score is magnitude-comparable if these are the same for all attribute sets.
     * ``unbiased``: the score nearest its unbiased value while a target word has a bias |s(t, A) -
-      s(t, B)| of at least ``margin``. A score is unbiased-trustworthy where none comes near.
-    * ``fair``: the score farthest from its unbiased value while no word has a bias: the converse.
+      s(t, B)| of at least ``margin``. A score is unbiased-trustworthy if none comes near.
+    * ``fair``: the score farthest from its unbiased value while no word has a bias (the converse).
 
-    All vectors have unit length and ``dim`` dimensions. ``items``: target words in each role, once
-    for each number; ``attributes``: words in each group, or base pairs; ``vocabulary``: words of
-    the vocabulary of metrics that search one; ``sets``: attribute sets; ``evaluations``: places
-    that each search looks at after its starts. ``studies/score_properties/search.py`` says how. The
-    vectors of the subject play no part.
+    All vectors have unit length. The vectors of the subject are not used.
+
+    Parameters
+    ----------
+    items : tuple of int
+        Target words in each role, one search for each number.
+    attributes : int
+        Words in each group, or base pairs.
+    dim : int
+        Dimensions of the vectors.
+    vocabulary : int
+        Words of the vocabulary, for metrics that search one.
+    sets : int
+        Attribute sets.
+    evaluations : int
+        Evaluations of each search after its starts (``studies/score_properties/search.py``).
+    margin : float
+        Bias from which a word counts as biased.
     """
 
     items: tuple[Count, ...] = (1, 4)
@@ -70,68 +83,72 @@ class ScoreProperties(Fileless):
     of_metrics: ClassVar[bool] = True
 
     def rows(self, vectors: KeyedVectors, metric: Metric | None, *, seed: int) -> pd.DataFrame:
-        """One row a search; a row with the reason where the properties are not defined.
+        """Return one row per search, or one with the reason if the properties are not defined.
 
-        Raises ``InputError`` for a metric that does not declare its range.
+        Raises
+        ------
+        InputError
+            The metric does not declare its range.
         """
         import pandas as pd
 
         assert metric is not None
-        least, most = metric.about.range
-        if math.isnan(least) or math.isnan(most):
+        scale_min, scale_max = metric.about.range
+        if math.isnan(scale_min) or math.isnan(scale_max):
             raise InputError(
-                f"{metric.name} does not declare its range, so its extremes are not known; give"
+                f"{metric.name} does not declare its range, so its extremes are unknown; give"
                 " About.range, with infinity at an end that has no bound"
             )
-        found = [row for items in self.items for row in self._rows(metric, items, seed)]
-        return pd.DataFrame(found, columns=list(COLUMNS))
+        rows = [row for items in self.items for row in self._search_rows(metric, items, seed)]
+        return pd.DataFrame(rows, columns=list(COLUMNS))
 
-    def _rows(self, metric: Metric, items: int, seed: int) -> Iterator[Row]:
-        about: Row = _NOTHING | {"metric": metric.name, "convention": metric.label, "items": items}
-        least, most = metric.about.range
-        about |= {"least": float(least), "most": float(most)}
+    def _search_rows(self, metric: Metric, items: int, seed: int) -> Iterator[Row]:
+        about: Row = _EMPTY | {"metric": metric.name, "convention": metric.label, "items": items}
+        scale_min, scale_max = metric.about.range
+        about |= {"least": float(scale_min), "most": float(scale_max)}
         try:
             if metric.about.unbiased is None:
-                raise InputError(f"{metric.name} measures something else than bias")
-            made_up = MadeUp(metric, items, self.attributes, self.vocabulary)
+                raise InputError(f"{metric.name} does not measure bias")
+            words = SyntheticWords(metric, items, self.attributes, self.vocabulary)
             rng = np.random.default_rng([seed, items])
-            sets = attribute_sets(made_up, self.sets, self.dim, rng)
-            unbiased = _unbiased(made_up, sets, seed)
-        except InputError as reason:
-            yield about | {"reason": str(reason)}
+            sets = attribute_sets(words, self.sets, self.dim, rng)
+            unbiased_by_part = _unbiased_values(words, sets, seed)
+        except InputError as error:
+            yield about | {"reason": str(error)}
             return
-        about |= {"words": len(made_up.neutral), "dim": self.dim}
-        for part, value in unbiased.items():
-            searched = Searched(made_up, part, value, sets, self, seed, rng)
-            for row in searched.rows():
-                yield about | {"part": part, "unbiased": value} | row
+        about |= {"words": len(words.neutral), "dim": self.dim}
+        for part, unbiased in unbiased_by_part.items():
+            search = PropertySearch(words, part, unbiased, sets, self, seed, rng)
+            for row in search.rows():
+                yield about | {"part": part, "unbiased": unbiased} | row
 
 
 TEXTS = ("metric", "convention", "part", "search", "attributes", "witness", "reason")
 COUNTS = ("items", "words", "dim", "evaluations")
 VALUES = ("least", "most", "unbiased", "value", "bias")
 COLUMNS = (*TEXTS, *COUNTS, *VALUES)
-_NOTHING: Row = dict.fromkeys(TEXTS, "")
-_NOTHING |= dict.fromkeys(COUNTS, 0)
-_NOTHING |= dict.fromkeys(VALUES, math.nan)
+_EMPTY: Row = dict.fromkeys(TEXTS, "")
+_EMPTY |= dict.fromkeys(COUNTS, 0)
+_EMPTY |= dict.fromkeys(VALUES, math.nan)
 
 
-def _unbiased(made_up: MadeUp, sets: list[Floats], seed: int) -> dict[str, float]:
-    """The unbiased value by part, from the first vectors at which the metric has a score."""
-    for start in [start for each in sets for start in [each, *target_starts(made_up, each)]]:
-        if made_up.scores(start, seed):
-            return dict(made_up.unbiased(start, seed))
+def _unbiased_values(words: SyntheticWords, sets: list[Floats], seed: int) -> dict[str, float]:
+    """Return the unbiased value by part, from the first vectors at which the metric has a score."""
+    starts = [start for matrix in sets for start in [matrix, *target_starts(words, matrix)]]
+    for start in starts:
+        if words.scores(start, seed):
+            return dict(words.unbiased(start, seed))
     raise InputError(
-        "the metric has no score on any of the words made up; give more of them (items, attributes,"
+        "the metric has no score on any synthetic words; give more words (items, attributes,"
         " vocabulary), or the metric smaller settings"
     )
 
 
 @dataclass(frozen=True)
-class Searched:
-    """The searches of one part of a score."""
+class PropertySearch:
+    """Searches of one part of a score."""
 
-    made_up: MadeUp
+    words: SyntheticWords
     part: str
     unbiased: float
     sets: list[Floats]
@@ -140,65 +157,71 @@ class Searched:
     rng: np.random.Generator
 
     def rows(self) -> Iterator[Row]:
-        """A row a search."""
+        """Yield one row per search."""
         for sign, end in ((-1, "most"), (1, "least")):
             yield from self._extremes(sign, end)
-        yield self._row("unbiased", "", self._unbiased())
-        yield self._row("fair", "", self._fair())
+        yield self._row("unbiased", "", self._nearest_unbiased())
+        yield self._row("fair", "", self._farthest_fair())
 
     def _score(self, matrix: Floats) -> float:
-        return self.made_up.scores(matrix, self.seed).get(self.part, math.nan)
+        return self.words.scores(matrix, self.seed).get(self.part, math.nan)
 
     def _extremes(self, sign: int, end: str) -> Iterator[Row]:
-        """For each attribute set; one that falls short of the best is searched again with more
-        evaluations, also from where the others reach theirs.
+        """Yield the extreme of each attribute set.
+
+        A set that falls short of the best is searched again with more evaluations, and also from
+        the vectors of the other sets' extremes.
         """
 
         def loss(matrix: Floats) -> float:
             return sign * self._score(matrix)
 
         def search(starts: list[Floats], evaluations: int) -> Lowest:
-            return lowest(loss, starts, self.made_up.free, evaluations, rng=self.rng)
+            return lowest(loss, starts, self.words.free, evaluations, rng=self.rng)
 
-        starts = [target_starts(self.made_up, each) for each in self.sets]
-        found = [search(each, self.probe.evaluations) for each in starts]
-        best = min(each.loss for each in found)
-        reached = [each.matrix for each in found]
-        for number, (each, before) in enumerate(zip(self.sets, found, strict=True)):
-            if before.loss > best + SHORT * abs(best) + EXACT:
-                others = carried_over(self.made_up, reached, each)
-                again = search([before.matrix, *others], AGAIN * self.probe.evaluations)
-                found[number] = again._replace(evaluations=before.evaluations + again.evaluations)
-        for number, result in enumerate(found):
+        starts_by_set = [target_starts(self.words, attribute_set) for attribute_set in self.sets]
+        results = [search(starts, self.probe.evaluations) for starts in starts_by_set]
+        best = min(result.loss for result in results)
+        matrices = [result.matrix for result in results]
+        for number, (attribute_set, result) in enumerate(zip(self.sets, results, strict=True)):
+            if result.loss > best + SHORTFALL * abs(best) + EXACT:
+                starts = transferred_targets(self.words, matrices, attribute_set)
+                repeat = search([result.matrix, *starts], REPEAT * self.probe.evaluations)
+                evaluations = result.evaluations + repeat.evaluations
+                results[number] = repeat._replace(evaluations=evaluations)
+        for number, result in enumerate(results):
             kind = KINDS[number % len(KINDS)]
             yield self._row(end, f"{kind} {number // len(KINDS) + 1}", result)
 
-    def _unbiased(self) -> Lowest:
-        """Over targets and attributes, from each attribute set and on from the nearest; then with
-        all targets alike, so that there is little to vary. Ends at the first counterexample.
+    def _nearest_unbiased(self) -> Lowest:
+        """Search targets and attributes for the score nearest its unbiased value.
+
+        It starts from each attribute set and continues from the nearest, then with identical
+        targets, so that there is little to vary. It ends at the first counterexample.
         """
         margin = self.probe.margin
 
         def loss(matrix: Floats) -> float:
-            bias = float(np.abs(self.made_up.biases(matrix)).max())
-            # By the bias, so that the search does not end at words that are hardly biased
+            bias = float(np.abs(self.words.biases(matrix)).max())
+            # Divided by the bias, so that the search does not end at words that are hardly biased
             return abs(self._score(matrix) - self.unbiased) / bias if bias >= margin else np.inf
 
-        rows, evaluations = np.arange(self.made_up.words), self.probe.evaluations
-        found: list[Lowest] = []
-        for repair, each in product((unchanged, self.made_up.alike), self.sets):
-            near = partial(lowest, loss, free=rows, enough=EXACT, rng=self.rng, repair=repair)
-            found.append(near(target_starts(self.made_up, each), evaluations=evaluations))
-            if found[-1].loss > EXACT:
-                further = FINISH * evaluations // len(self.sets)
-                found.append(near([found[-1].matrix], evaluations=further))
-            if found[-1].loss <= EXACT:
+        rows, evaluations = np.arange(self.words.words), self.probe.evaluations
+        results: list[Lowest] = []
+        for repair, matrix in product((unchanged, self.words.identical_targets), self.sets):
+            search = partial(lowest, loss, free=rows, enough=EXACT, rng=self.rng, repair=repair)
+            results.append(search(target_starts(self.words, matrix), evaluations=evaluations))
+            if results[-1].loss > EXACT:
+                n_steps = FINISH * evaluations // len(self.sets)
+                results.append(search([results[-1].matrix], evaluations=n_steps))
+            if results[-1].loss <= EXACT:
                 break
-        count = sum(each.evaluations for each in found)
-        return min(found, key=lambda each: each.loss)._replace(evaluations=count)
+        count = sum(result.evaluations for result in results)
+        return min(results, key=lambda result: result.loss)._replace(evaluations=count)
 
-    def _fair(self) -> Lowest:
-        starts = [start for each in self.sets for start in target_starts(self.made_up, each)]
+    def _farthest_fair(self) -> Lowest:
+        """Search unbiased words for the score farthest from its unbiased value."""
+        starts = [start for matrix in self.sets for start in target_starts(self.words, matrix)]
 
         def loss(matrix: Floats) -> float:
             return -abs(self._score(matrix) - self.unbiased)
@@ -206,21 +229,21 @@ class Searched:
         return lowest(
             loss,
             starts,
-            np.arange(self.made_up.words),
+            np.arange(self.words.words),
             2 * self.probe.evaluations,
             rng=self.rng,
-            repair=self.made_up.without_bias,
+            repair=self.words.without_bias,
         )
 
-    def _row(self, search: str, attributes: str, found: Lowest) -> Row:
-        defined = math.isfinite(found.loss)
-        bias = float(np.abs(self.made_up.biases(found.matrix)).max())
-        witness = json.dumps(self.made_up.described(found.matrix)) if defined else ""
+    def _row(self, search: str, attributes: str, result: Lowest) -> Row:
+        is_defined = math.isfinite(result.loss)
+        bias = float(np.abs(self.words.biases(result.matrix)).max())
+        witness = json.dumps(self.words.vectors_by_role(result.matrix)) if is_defined else ""
         return {
             "search": search,
             "attributes": attributes,
-            "value": self._score(found.matrix) if defined else math.nan,
-            "bias": bias if defined else math.nan,
-            "evaluations": found.evaluations,
+            "value": self._score(result.matrix) if is_defined else math.nan,
+            "bias": bias if is_defined else math.nan,
+            "evaluations": result.evaluations,
             "witness": witness,
         }

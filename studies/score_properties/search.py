@@ -1,4 +1,4 @@
-"""A search for the vectors at which a score is smallest: random steps that adapt their length."""
+"""Search for the vectors at which a score is lowest: random steps that adapt their length."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intrinsic.lookup import Floats
-from studies.score_properties.made_up_words import unit
+from studies.score_properties.synthetic_words import unit
 
 Loss = Callable[[Floats], float]
-LONGER, SHORTER = 1.5, 0.9  # in balance where a fifth of the steps succeed
-LONGEST, SHORTEST = 1.0, 1e-10
-BRANCHES = 3  # of the starts, the best are followed
+GROW, SHRINK = 1.5, 0.9  # in balance where a fifth of the steps succeed
+FIRST_STEP, LONGEST_STEP, SHORTEST_STEP = 0.3, 1.0, 1e-10
+BRANCHES = 3  # best starts that are followed
 
 
 class Lowest(NamedTuple):
-    """Where the loss was lowest, and at how many places it was looked up."""
+    """Lowest loss, the vectors that reach it, and the number of evaluations."""
 
     loss: float
     matrix: Floats
@@ -26,7 +26,7 @@ class Lowest(NamedTuple):
 
 
 def unchanged(matrix: Floats) -> Floats:
-    """The matrix as it is."""
+    """Return the matrix unchanged."""
     return matrix
 
 
@@ -40,39 +40,61 @@ def lowest(
     rng: np.random.Generator,
     repair: Callable[[Floats], Floats] = unchanged,
 ) -> Lowest:
-    """The lowest loss found: at all starts, then by an evolution strategy (1+1) from the best.
+    """Minimise a loss: evaluate all starts, then follow the best by an evolution strategy (1+1).
 
-    A step moves one free row of the matrix (words, dim), or all, on the unit sphere; its length
-    grows when it succeeds and shrinks when it fails. ``repair`` brings a matrix back to where the
-    search may look. A loss that is not finite is worse than any. Ends after ``evaluations`` steps,
-    or where the loss is ``enough``.
+    A step moves one free row of the matrix, or all, on the unit sphere; its length grows when it
+    succeeds and shrinks when it fails. A loss that is not finite is worse than any other.
+
+    Parameters
+    ----------
+    loss : callable
+        From a matrix of shape (words, dim) to the loss.
+    starts : sequence of array
+        Matrices to start from.
+    free : array
+        Indices of the rows that may move.
+    evaluations : int
+        Steps after the starts.
+    enough : float
+        The search ends at this loss.
+    rng : Generator
+        Source of the steps.
+    repair : callable
+        Maps a matrix to one that the search may evaluate.
+
+    Returns
+    -------
+    Lowest
+        Loss, matrix, and number of evaluations.
     """
-    found = sorted(((_finite(loss(m := repair(start))), i, m) for i, start in enumerate(starts)))
+    evaluated_starts = sorted(
+        ((_finite(loss(m := repair(start))), i, m) for i, start in enumerate(starts))
+    )
     count = len(starts)
-    best_loss, _, best = found[0]
-    share = evaluations // min(BRANCHES, len(found))
-    for value, _, start in found[:BRANCHES]:
+    best_loss, _, best = evaluated_starts[0]
+    n_steps = evaluations // min(BRANCHES, len(evaluated_starts))
+    for start_loss, _, start in evaluated_starts[:BRANCHES]:
         if best_loss <= enough:
             break
-        at, here, reach = start, value, 0.3
-        for _ in range(share):
+        current, current_loss, step = start, start_loss, FIRST_STEP
+        for _ in range(n_steps):
             rows = free if rng.random() < 0.5 else rng.choice(free, size=1)
-            there = at.copy()
-            there[rows] = unit(at[rows] + reach * rng.normal(size=at[rows].shape))
-            there = repair(there)
-            now, count = _finite(loss(there)), count + 1
-            better = now < here
-            reach = min(max(reach * (LONGER if better else SHORTER), SHORTEST), LONGEST)
-            if now <= here:
-                at, here = there, now
-            if reach == SHORTEST:
-                reach = 0.3
-            if here <= enough:
+            candidate = current.copy()
+            candidate[rows] = unit(current[rows] + step * rng.normal(size=current[rows].shape))
+            candidate = repair(candidate)
+            candidate_loss, count = _finite(loss(candidate)), count + 1
+            factor = GROW if candidate_loss < current_loss else SHRINK
+            step = min(max(step * factor, SHORTEST_STEP), LONGEST_STEP)
+            if candidate_loss <= current_loss:
+                current, current_loss = candidate, candidate_loss
+            if step == SHORTEST_STEP:
+                step = FIRST_STEP
+            if current_loss <= enough:
                 break
-        if here < best_loss:
-            best_loss, best = here, at
+        if current_loss < best_loss:
+            best_loss, best = current_loss, current
     return Lowest(best_loss, best, count)
 
 
-def _finite(value: float) -> float:
-    return value if np.isfinite(value) else np.inf
+def _finite(loss: float) -> float:
+    return loss if np.isfinite(loss) else np.inf

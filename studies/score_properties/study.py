@@ -1,4 +1,4 @@
-"""Which properties scores have, by search, and what they rest on in given vectors."""
+"""Study of the properties of scores, by search, and of the vectors that they depend on."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from analysis.results import Tables
 
 NOTES = (
-    "A yes says that the search found no counterexample in so many dimensions and evaluations; a no"
-    " comes with one (score_properties.csv). A score is fair where it is at its unbiased value"
+    "yes: the search found no counterexample in these dimensions and evaluations; no: there is a"
+    " counterexample (score_properties.csv). A score is fair if it is at its unbiased value"
     " whenever no word is biased.",
-    "A difference of 0 would leave no word any association; that of random halves (chance) is what"
-    " words of one kind have among themselves.",
+    "With a difference of 0 no word would have an association; the difference of random halves"
+    " (chance) is that of words of one kind.",
 )
 
 SHOWN = (
@@ -30,8 +30,8 @@ SHOWN = (
 
 @choice
 class ScoreProperties(Fileless):
-    """Tables 1 and 2 and figures 1 to 3 of Schröder et al. (2024), of the probes
-    ``score_properties`` (any metrics) and ``attribute_groups`` (any vectors), each where it is.
+    """Tables 1 and 2 and figures 1 to 3 of Schröder et al. (2024), from the probes
+    ``score_properties`` (any metrics) and ``attribute_groups`` (any vectors).
 
     Prints both tables, writes them as ``score_properties.csv`` and ``attribute_differences.csv``,
     draws the figures and writes ``report.html``.
@@ -45,16 +45,16 @@ class ScoreProperties(Fileless):
     )
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
-        """Print, write and draw; the paths written."""
+        """Print, write and draw the study; return the paths written."""
         from studies.conclusion import Conclusion, conclude
         from studies.score_properties.figures import charts
         from studies.score_properties.table import difference_table, score_table
 
         scores = score_table(tables.probes)
         differences = difference_table(tables.points, tables.probes)
-        found = {"score_properties": scores, "attribute_differences": differences}
-        kept = {name: table for name, table in found.items() if len(table)}
-        if not kept:
+        all_tables = {"score_properties": scores, "attribute_differences": differences}
+        written = {name: table for name, table in all_tables.items() if len(table)}
+        if not written:
             remedy = "choose probe=score_properties or probe=attribute_groups"
             console.print(f"no score was examined: {remedy}")
             return []
@@ -64,18 +64,22 @@ class ScoreProperties(Fileless):
             else scores,
             "Table 2: differences of attribute groups": differences,
         }
-        drawn = charts(scores, tables.points, tables.probes)
+        drawings = charts(scores, tables.points, tables.probes)
         title = "Properties of scores"
-        conclusion = Conclusion(title, _answer(scores), kept, shown, drawn, NOTES)
+        conclusion = Conclusion(title, _answer(scores), written, shown, drawings, NOTES)
         return conclude(conclusion, tables.points, folder, console)
 
 
 def _answer(scores: pd.DataFrame) -> str:
     if not len(scores) or "comparable" not in scores:
         return "No score was examined; the differences of attribute groups are below."
-    yes = scores[["comparable", "trustworthy", "fair"]] == "yes"
+    is_yes = scores[["comparable", "trustworthy", "fair"]] == "yes"
     counts = ", ".join(
-        f"{yes[name].sum()} of {scores[name].isin(('yes', 'no')).sum()} are {name}" for name in yes
+        f"{is_yes[name].sum()} of {scores[name].isin(('yes', 'no')).sum()} are {name}"
+        for name in is_yes
     )
-    both = (yes["comparable"] & yes["trustworthy"]).sum()
-    return f"Of the scores examined {counts}; {both} are both comparable and trustworthy."
+    n_comparable_and_trustworthy = (is_yes["comparable"] & is_yes["trustworthy"]).sum()
+    return (
+        f"Of the scores examined {counts}; {n_comparable_and_trustworthy} are both comparable and"
+        " trustworthy."
+    )

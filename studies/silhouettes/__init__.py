@@ -1,1 +1,3 @@
-"""How scores depend on which words of a list are found (Spliethöver & Wachsmuth, 2021)."""
+"""Dependence of scores on the words of a list that are in the vocabulary (Spliethöver & Wachsmuth,
+2021).
+"""

@@ -1,4 +1,4 @@
-"""The figures of a silhouette analysis."""
+"""Figures of a silhouette analysis."""
 
 from __future__ import annotations
 
@@ -11,90 +11,107 @@ import pandas as pd
 
 from analysis.charts import GREY, INK, Drawing, colour, finish
 from analysis.show import short
-from studies.conclusion import rows_of
+from studies.conclusion import row_dicts
 from studies.silhouettes.pairs import MODELS
 from studies.silhouettes.table import SCORES, curves
 
 if TYPE_CHECKING:
-    from studies.silhouettes.pairs import Pair
+    from studies.silhouettes.pairs import ModelPair
 
 DIFFERENCES = ("mean", "largest")
-MOST_POINTS = 150  # of a curve in a figure
-# What was measured, and below it how well, each on a line of its own
+MAX_POINTS = 150  # of a curve in a figure
+# Two lines: the metric and kind of list, and its robustness and accuracy
 HEADER = alt.Header(labelExpr="split(datum.label, ': ')", labelFontSize=11, labelPadding=4)
 LEGEND = alt.Legend(orient="top", title="values and mean of the runs")
 
 
-def charts(pairs: Sequence[Pair], scored: pd.DataFrame, pilot: pd.DataFrame) -> dict[str, Drawing]:
-    """``silhouettes_figure1`` (how the scores are read), ``silhouettes_QUERY`` (figure 2, and those
-    of the paper's appendix) and ``silhouettes_runs`` (the pilot study).
+def charts(
+    pairs: Sequence[ModelPair], scored: pd.DataFrame, pilot: pd.DataFrame
+) -> dict[str, Drawing]:
+    """Draw the figures of the first pair of models of each kind.
 
-    Figures are of the first pair of models of each kind; single models have no figure 1.
+    They are ``silhouettes_figure1`` (how robustness and accuracy are defined; not for single
+    models), ``silhouettes_QUERY`` (figure 2 and those of the paper's appendix) and
+    ``silhouettes_runs`` (the pilot study).
+
+    Parameters
+    ----------
+    pairs : sequence of ModelPair
+        The silhouettes.
+    scored, pilot : DataFrame
+        Tables of ``scores``, a row per pair, and of ``fewer_runs``.
     """
     panels = [
-        (pair.thinned(MOST_POINTS), _title(row))
-        for pair, row in zip(pairs, rows_of(scored), strict=True)
+        (pair.thinned(MAX_POINTS), _panel_title(row))
+        for pair, row in zip(pairs, row_dicts(scored), strict=True)
         if not pair.reason
     ]
-    first = [each for each in panels if each[0].seed == panels[0][0].seed]
-    two = [each for each in first if each[0].there == MODELS]
-    drawn: dict[str, Drawing] = {"silhouettes_figure1": sketch(*two[0])} if two else {}
-    by_query: dict[tuple[str, str], list[tuple[Pair, str]]] = {}
-    for each in first:
-        by_query.setdefault((each[0].models, each[0].about["query"]), []).append(each)
-    every = list(dict.fromkeys(models for models, _ in by_query))
-    for (models, query), part in by_query.items():
-        number = every.index(models)
-        drawn[f"silhouettes_{query}" + (f"_{number + 1}" if number else "")] = panel_chart(part)
+    first_panels = [panel for panel in panels if panel[0].seed == panels[0][0].seed]
+    two_models = [panel for panel in first_panels if panel[0].available_models == MODELS]
+    drawings: dict[str, Drawing] = {}
+    if two_models:
+        drawings["silhouettes_figure1"] = sketch(*two_models[0])
+    by_query: dict[tuple[str, str], list[tuple[ModelPair, str]]] = {}
+    for pair, title in first_panels:
+        by_query.setdefault((pair.models, pair.about["query"]), []).append((pair, title))
+    model_pairs = list(dict.fromkeys(models for models, _ in by_query))
+    for (models, query), panels_of_query in by_query.items():
+        number = model_pairs.index(models)
+        suffix = f"_{number + 1}" if number else ""
+        drawings[f"silhouettes_{query}{suffix}"] = panel_chart(panels_of_query)
     if len(pilot):
-        drawn["silhouettes_runs"] = pilot_chart(pilot)
-    return drawn
+        drawings["silhouettes_runs"] = pilot_chart(pilot)
+    return drawings
 
 
-def _title(row: dict[str, Any]) -> str:
-    biased, unbiased, accurate = (short(row[name]) for name in SCORES)
+def _panel_title(row: dict[str, Any]) -> str:
+    robust_biased, robust_unbiased, accuracy = (short(row[name]) for name in SCORES)
     name = f"{row['metric']} {row['part']}".strip()
-    two = f"{biased} / {unbiased}, accurate {accurate}"
-    scores = two if isfinite(row["score_unbiased"]) else biased
-    return f"{name}, {row['varied']}: robust {scores}"
+    scores = robust_biased
+    if isfinite(row["score_unbiased"]):
+        scores = f"{robust_biased} / {robust_unbiased}, accuracy {accuracy}"
+    return f"{name}, {row['varied']}: robustness {scores}"
 
 
-def sketch(pair: Pair, title: str) -> Drawing:
-    """Figure 1: the silhouettes of two models, whose areas are robustness, and the area between
-    their means, which is accuracy.
+def sketch(pair: ModelPair, title: str) -> Drawing:
+    """Draw the silhouettes of two models (figure 1).
+
+    Their areas give robustness; the area between their means gives accuracy.
     """
-    means = pd.DataFrame({"size": pair.sizes, **{m: pair.of(m).mean(axis=0) for m in MODELS}})
+    means = pd.DataFrame(
+        {"size": pair.sizes, **{model: pair.values(model).mean(axis=0) for model in MODELS}}
+    )
     area = alt.Chart(means).mark_area(color=GREY, opacity=0.35)
-    between = area.encode(_words(), _score(MODELS[0], pair.instrument), alt.Y2(MODELS[1]))
+    between = area.encode(_x_words(), _y_score(MODELS[0], pair.instrument), alt.Y2(MODELS[1]))
     notes = [
-        "Coloured: all values of the runs; the smaller these areas, the more robust the lists.",
-        "Grey: between the means; the larger it is, the more accurate the metric.",
+        "Coloured: range of the runs; the smaller these areas, the more robust the lists.",
+        "Grey: area between the means; the larger it is, the more accurate the metric.",
         f"{pair.models}; {title}",
     ]
     chart = alt.layer(between, *_bands(pair.instrument), data=curves([pair]))
     return finish(chart.properties(width=460, height=260), "The silhouettes of two models", notes)
 
 
-def panel_chart(panels: Sequence[tuple[Pair, str]]) -> Drawing:
-    """Figure 2: a panel a metric and kind of list; all runs in the first."""
+def panel_chart(panels: Sequence[tuple[ModelPair, str]]) -> Drawing:
+    """Draw one panel per metric and kind of list, with all runs in the first (figure 2)."""
+    rows = pd.concat([curves([pair]).assign(panel=title) for pair, title in panels])
     pair, title = panels[0]
-    rows = pd.concat([curves([each]).assign(panel=title) for each, title in panels])
     runs = [
         {"panel": title, "size": size, "value": value, "run": f"{model} {run}", "model": model}
-        for model in pair.there
-        for run, line in enumerate(pair.of(model).tolist())
-        for size, value in zip(pair.sizes.tolist(), line, strict=True)
+        for model in pair.available_models
+        for run, values in enumerate(pair.values(model).tolist())
+        for size, value in zip(pair.sizes.tolist(), values, strict=True)
     ]
     lines = alt.Chart().transform_filter("isValid(datum.run)")
-    legend = LEGEND if pair.there == MODELS else None
-    every = lines.mark_line(strokeWidth=0.4, opacity=0.35).encode(
-        _words(), _score("value"), alt.Detail("run:N"), colour("model", MODELS, legend=legend)
+    legend = LEGEND if pair.available_models == MODELS else None
+    run_lines = lines.mark_line(strokeWidth=0.4, opacity=0.35).encode(
+        _x_words(), _y_score("value"), alt.Detail("run:N"), colour("model", MODELS, legend=legend)
     )
     chart = (
-        alt.layer(every, *_bands(legend=legend))
+        alt.layer(run_lines, *_bands(legend=legend))
         .properties(width=230, height=130)
         .facet(
-            alt.Facet("panel:N", title=None, sort=[each for _, each in panels], header=HEADER),
+            alt.Facet("panel:N", title=None, sort=[title for _, title in panels], header=HEADER),
             data=pd.concat([rows, pd.DataFrame(runs)], ignore_index=True),
             columns=4,
         )
@@ -103,30 +120,30 @@ def panel_chart(panels: Sequence[tuple[Pair, str]]) -> Drawing:
     return finish(chart, f"Bias silhouettes, query {pair.about['query']}", [pair.models])
 
 
-def _words() -> alt.X:
+def _x_words() -> alt.X:
     return alt.X("size:Q", title="words")
 
 
-def _score(field: str, title: str = "score") -> alt.Y:
+def _y_score(field: str, title: str = "score") -> alt.Y:
     return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(zero=False))
 
 
 def _bands(title: str = "score", legend: alt.Legend | None = LEGEND) -> list[alt.Chart]:
-    of_models = alt.Chart().transform_filter("isValid(datum.low)")
-    base = of_models.encode(_words(), colour("model", MODELS, legend=legend))
+    bands = alt.Chart().transform_filter("isValid(datum.low)")
+    base = bands.encode(_x_words(), colour("model", MODELS, legend=legend))
     return [
-        base.mark_area(opacity=0.25).encode(_score("low", title), alt.Y2("high")),
-        base.mark_line(strokeWidth=2).encode(_score("mean", title)),
+        base.mark_area(opacity=0.25).encode(_y_score("low", title), alt.Y2("high")),
+        base.mark_line(strokeWidth=2).encode(_y_score("mean", title)),
     ]
 
 
 def pilot_chart(pilot: pd.DataFrame) -> Drawing:
-    """How far the scores of fewer runs lie from those of all."""
-    tall = pilot.melt(["score", "runs"], list(DIFFERENCES), "what", "apart").dropna()
-    named = tall.assign(score=[name.replace("_", ", ") for name in tall["score"]])
+    """Draw the differences between the scores of fewer runs and of all runs."""
+    rows = pilot.melt(["score", "runs"], list(DIFFERENCES), "what", "apart").dropna()
+    rows = rows.assign(score=[name.replace("_", ", ") for name in rows["score"]])
     scores = [name.replace("_", ", ") for name in SCORES]
     stroke = alt.Legend(symbolType="stroke", symbolStrokeColor=INK, orient="top")
-    chart = alt.Chart(named).mark_line(point=True).properties(width=420, height=220)
+    chart = alt.Chart(rows).mark_line(point=True).properties(width=420, height=220)
     encoded = chart.encode(
         alt.X("runs:Q", title="runs"),
         alt.Y("apart:Q", title="difference from the scores of all runs"),

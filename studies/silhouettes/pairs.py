@@ -1,4 +1,4 @@
-"""The silhouettes of pairs of reference models, or of single models, from the tables of a sweep."""
+"""Silhouettes of pairs of reference models, or of single models, from the tables of a sweep."""
 
 from __future__ import annotations
 
@@ -23,19 +23,34 @@ MODELS = ("biased", "unbiased")
 PAIR = ("biased_key", "unbiased_key", "seed")
 KEYS = ("metric", "convention", "query", "part", "varied")
 DIFFERING = ("embedding", "corpus", "sentences", "dim", "stereotype", "method", "direction", "dose")
-NOTHING = ("", "none", "0")  # modified by nothing
+UNMODIFIED = ("", "none", "0")
 Limits = Mapping[str, Sequence[float]]
 
 
 @dataclass(frozen=True)
-class Pair:
-    """What one metric with one query reads on two reference models while lists of one kind grow.
+class ModelPair:
+    """Values of one metric and query on two reference models while lists of one kind grow.
 
-    ``models``: which two, in words; ``about``: the metric, convention, query, part and kind of
-    list (``varied``). ``sizes``: words in the lists, (sizes,); ``biased``, ``unbiased``: the
-    values, (runs, sizes), all finite; ``left_out``: sizes at which some subset had none.
-    ``reason``: why there are no values, else empty. A single model is the ``biased`` one, and the
-    other has no runs.
+    A single model is the ``biased`` one; the other then has no runs.
+
+    Attributes
+    ----------
+    models : str
+        Description of the two models.
+    seed : str
+        Their seed.
+    about : dict
+        Metric, convention, query, part and kind of list (``varied``).
+    sizes : array of shape (sizes,)
+        Words in the lists.
+    biased, unbiased : array of shape (runs, sizes)
+        The values, all finite.
+    scale : Scale
+        Scale of the metric.
+    left_out : int
+        Sizes left out because some subset had no value.
+    reason : str
+        Why there are no values; else empty.
     """
 
     models: str
@@ -50,115 +65,138 @@ class Pair:
 
     @property
     def instrument(self) -> str:
-        """The metric and its query."""
+        """The metric with its query and part."""
         return " ".join(filter(None, (self.about[name] for name in ("metric", "query", "part"))))
 
     @property
-    def there(self) -> tuple[str, ...]:
-        """Those of ``MODELS`` that have values."""
-        return tuple(model for model in MODELS if len(self.of(model)))
+    def available_models(self) -> tuple[str, ...]:
+        """The ``MODELS`` that have values."""
+        return tuple(model for model in MODELS if len(self.values(model)))
 
-    def of(self, model: str) -> Floats:
-        """The values on one of ``MODELS``, (runs, sizes)."""
+    def values(self, model: str) -> Floats:
+        """Return the values on one of ``MODELS``, (runs, sizes)."""
         return self.biased if model == MODELS[0] else self.unbiased
 
-    def thinned(self, most: int) -> Pair:
-        """The same at so many sizes at most, the first and the last among them."""
-        places = np.linspace(0, len(self.sizes) - 1, min(len(self.sizes), most)).round().astype(int)
-        biased, unbiased = self.biased[:, places], self.unbiased[:, places]
-        return replace(self, sizes=self.sizes[places], biased=biased, unbiased=unbiased)
+    def thinned(self, n_sizes: int) -> ModelPair:
+        """Return the pair at no more than ``n_sizes`` sizes, with the first and the last."""
+        n = min(len(self.sizes), n_sizes)
+        selected = np.linspace(0, len(self.sizes) - 1, n).round().astype(int)
+        biased, unbiased = self.biased[:, selected], self.unbiased[:, selected]
+        return replace(self, sizes=self.sizes[selected], biased=biased, unbiased=unbiased)
 
 
-def read_pairs(tables: Tables, limits: Limits) -> list[Pair]:
-    """Every pair of points of two reference models, metric by metric; without ``subject=reference``
-    every point alone.
+def read_model_pairs(tables: Tables, limits: Limits) -> list[ModelPair]:
+    """Read every pair of points of two reference models, metric by metric.
 
-    ``limits``: the ends of a metric's scale, in the place of those that it declares. Raises
-    ``InputError`` where no silhouettes are, or those of one reference model alone.
+    Without ``subject=reference``, every point is read alone.
+
+    Parameters
+    ----------
+    tables : Tables
+        Points and probes of a sweep.
+    limits : mapping
+        By metric, ends of its scale, for a metric that declares none.
+
+    Raises
+    ------
+    InputError
+        There are no silhouettes, or only those of one reference model.
     """
     probes = tables.probes[tables.probes["probe"] == "silhouettes"]
     points = tables.points[tables.points["status"] == "done"]
     if not len(probes):
         raise InputError("no silhouettes; choose probe=silhouettes")
-    found: list[Pair] = []
+    pairs: list[ModelPair] = []
     if "reference" not in points:
-        for _, one in points.groupby("point", sort=False):
-            about = (_named(one, one), texts(one, "seed")[0])
-            of_it = _by_key(probes[probes["point"].isin(texts(one, "point"))])
-            found += [_pair(*about, key, each, None, limits) for key, each in of_it.items()]
-        return found
-    for (*_, seed), both in points.groupby(list(PAIR), sort=False):
-        rows = dict(list(both.groupby("reference")))
-        if set(MODELS) <= rows.keys():
-            named = _named(rows["biased"], rows["unbiased"])
-            sides = [
-                _by_key(probes[probes["point"].isin(texts(rows[name], "point"))]) for name in MODELS
+        for _, point in points.groupby("point", sort=False):
+            models, seed = _describe_models(point, point), texts(point, "seed")[0]
+            pairs += [
+                _model_pair(models, seed, key, rows, None, limits)
+                for key, rows in _rows_by_key(probes, point).items()
             ]
-            found += [
-                _pair(named, str(seed), key, biased, sides[1][key], limits)
-                for key, biased in sides[0].items()
-                if key in sides[1]
+        return pairs
+    for (*_, seed), points_of_pair in points.groupby(list(PAIR), sort=False):
+        by_reference = dict(list(points_of_pair.groupby("reference")))
+        if set(MODELS) <= by_reference.keys():
+            models = _describe_models(by_reference["biased"], by_reference["unbiased"])
+            biased, unbiased = (_rows_by_key(probes, by_reference[model]) for model in MODELS)
+            pairs += [
+                _model_pair(models, str(seed), key, rows, unbiased[key], limits)
+                for key, rows in biased.items()
+                if key in unbiased
             ]
-    if not found:
+    if not pairs:
         raise InputError("no two reference models; sweep over subject.which=biased,unbiased")
-    return found
+    return pairs
 
 
-def _by_key(rows: pd.DataFrame) -> dict[tuple[str, ...], pd.DataFrame]:
-    keys = text_rows(rows, KEYS)
-    places: dict[tuple[str, ...], list[int]] = {}
-    for place, key in enumerate(keys):
-        places.setdefault(key, []).append(place)
-    return {key: rows.iloc[each] for key, each in places.items()}
+def _rows_by_key(probes: pd.DataFrame, point: pd.DataFrame) -> dict[tuple[str, ...], pd.DataFrame]:
+    """Group the probe's rows of a point by metric, convention, query, part and kind of list."""
+    rows = probes[probes["point"].isin(texts(point, "point"))]
+    row_numbers: dict[tuple[str, ...], list[int]] = {}
+    for i, key in enumerate(text_rows(rows, KEYS)):
+        row_numbers.setdefault(key, []).append(i)
+    return {key: rows.iloc[numbers_of_key] for key, numbers_of_key in row_numbers.items()}
 
 
-def _named(biased: pd.DataFrame, unbiased: pd.DataFrame) -> str:
-    """What both models are, and in what they differ: ``word2vec, stereotype 0.8 against 0``."""
-    one, other = (
-        {name: texts(each, name)[0] for name in DIFFERING if name in each}
-        for each in (biased, unbiased)
+def _describe_models(biased: pd.DataFrame, unbiased: pd.DataFrame) -> str:
+    """Describe the common and differing columns: ``word2vec, stereotype 0.8 against 0``."""
+    biased_columns, unbiased_columns = (
+        {name: texts(model, name)[0] for name in DIFFERING if name in model}
+        for model in (biased, unbiased)
     )
     shared = [
-        _fact(name, value)
-        for name, value in one.items()
-        if value == other[name] and value not in NOTHING
+        _describe_column(name, value)
+        for name, value in biased_columns.items()
+        if value == unbiased_columns[name] and value not in UNMODIFIED
     ]
     differing = [
-        f"{_fact(name, value or 'none')} against {other[name] or 'none'}"
-        for name, value in one.items()
-        if value != other[name]
+        f"{_describe_column(name, value or 'none')} against {unbiased_columns[name] or 'none'}"
+        for name, value in biased_columns.items()
+        if value != unbiased_columns[name]
     ]
     return ", ".join(shared + differing)
 
 
-def _fact(name: str, value: str) -> str:
+def _describe_column(name: str, value: str) -> str:
     return value if name in ("embedding", "corpus") else f"{name} {value}"
 
 
-def _pair(
-    named: str,
+def _model_pair(
+    description: str,
     seed: str,
     key: tuple[str, ...],
     biased: pd.DataFrame,
     unbiased: pd.DataFrame | None,
     limits: Limits,
-) -> Pair:
+) -> ModelPair:
     about = dict(zip(KEYS, key, strict=True))
     models = [biased] if unbiased is None else [biased, unbiased]
-    reason = next(filter(None, (text for each in models for text in texts(each, "reason"))), "")
+    reasons = (reason for rows in models for reason in texts(rows, "reason"))
+    reason = next(filter(None, reasons), "")
     sizes = numbers(biased, "size")
-    values = [lists(each, "values").T for each in models]
+    values = [lists(rows, "values").T for rows in models]
     if not reason and not np.array_equal(sizes, numbers(models[-1], "size")):
-        reason = "the models were asked about different words"
-    none = np.empty((0, len(sizes)))
-    values = [none, none] if reason else [*values, none][:2]
-    complete = np.logical_and.reduce(np.isfinite(np.concatenate(values)), axis=0)
-    if not reason and complete.sum() < 2:
+        reason = "the models have different words in their vocabularies"
+    no_runs = np.empty((0, len(sizes)))
+    values = [no_runs, no_runs] if reason else [*values, no_runs][:2]
+    is_complete = np.logical_and.reduce(np.isfinite(np.concatenate(values)), axis=0)
+    if not reason and is_complete.sum() < 2:
         reason = "fewer than two sizes at which every subset has a score"
-    least, most = (numbers(biased, name)[0].item() for name in ("least", "most"))
-    if about["metric"] in limits and not isfinite(most - least):
-        least, most = limits[about["metric"]]
-    scale = Scale(least, most, numbers(biased, "unbiased")[0].item())
-    kept = [each[:, complete] for each in values]
-    left_out = int((~complete).sum())
-    return Pair(named, seed, about, sizes[complete], kept[0], kept[1], scale, left_out, reason)
+    minimum, maximum = (numbers(biased, name)[0].item() for name in ("least", "most"))
+    if about["metric"] in limits and not isfinite(maximum - minimum):
+        minimum, maximum = limits[about["metric"]]
+    scale = Scale(minimum, maximum, numbers(biased, "unbiased")[0].item())
+    biased_values, unbiased_values = (array[:, is_complete] for array in values)
+    n_left_out = int((~is_complete).sum())
+    return ModelPair(
+        description,
+        seed,
+        about,
+        sizes[is_complete],
+        biased_values,
+        unbiased_values,
+        scale,
+        n_left_out,
+        reason,
+    )

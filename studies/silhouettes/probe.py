@@ -1,4 +1,4 @@
-"""Bias silhouettes (Spliethöver & Wachsmuth, 2021): what a metric reads on parts of its lists."""
+"""Probe of bias silhouettes (Spliethöver & Wachsmuth, 2021): a metric on parts of its lists."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Row = dict[str, object]
 
 @choice
 class Silhouettes(Fileless):
-    """A metric on nested random subsets of its word lists, with vectors as they are.
+    """Values of a metric on nested random subsets of its word lists; vectors do not change.
 
     One kind of list varies at a time, ``targets`` (X, Y, ..., or base pairs: the groups) or
-    ``attributes`` (A, B, ..., or words: the concepts), the other is whole. In each of ``runs``
+    ``attributes`` (A, B, ..., or words: the concepts); the other is complete. In each of ``runs``
     random orders the lists of the kind grow together by about ``target_step`` or
-    ``attribute_step`` words, until the longest is whole (``subsets.nested_subsets``).
+    ``attribute_step`` words, until the longest is complete (``subsets.nested_subsets``).
     """
 
     runs: Count = 100
@@ -43,30 +43,36 @@ class Silhouettes(Fileless):
     of_metrics: ClassVar[bool] = True
 
     def rows(self, vectors: KeyedVectors, metric: Metric | None, *, seed: int) -> pd.DataFrame:
-        """One row a query, kind of list (``varied``), part and ``size`` (words in all lists of the
-        kind): ``values``, one of each run, NaN where a subset has no score. What has no silhouette
-        has one row of size 0 that says why; ``InputError`` where nothing has one.
+        """Return one row per query, kind of list (``varied``), part and ``size``.
+
+        ``size`` counts the words in all lists of the kind; ``values`` has one value per run, NaN
+        where a subset has no score. A query without a silhouette has one row of size 0 with the
+        reason.
+
+        Raises
+        ------
+        InputError
+            No query has a silhouette.
         """
         import pandas as pd
 
         assert metric is not None, "a probe of metrics"
-        whole: dict[str, list[Score]] = {}
+        scores_by_query: dict[str, list[Score]] = {}
         for score in metric.score(vectors, seed=seed):
-            whole.setdefault(score.query, []).append(score)
-        found: list[Row] = []
+            scores_by_query.setdefault(score.query, []).append(score)
+        rows: list[Row] = []
         for query in metric.asked:
             words = metric.use(find_query(vectors, query, metric.about.takes, case=metric.case))
-            for varied, lists in kinds_of_list(words).items():
+            scores = scores_by_query[query.name]
+            for varied, lists in lists_by_kind(words).items():
                 try:
-                    found += self._silhouettes(
-                        metric, words, varied, lists, whole[query.name], seed
-                    )
-                except InputError as refusal:
-                    row = _row_of(whole[query.name][0], varied)
-                    found.append(row | {"size": 0, "values": [], "reason": str(refusal)})
-        if not any(row["size"] for row in found):
-            raise InputError(str(found[0]["reason"]))
-        return pd.DataFrame(found)
+                    rows += self._silhouettes(metric, words, varied, lists, scores, seed)
+                except InputError as error:
+                    row = _score_columns(scores[0], varied)
+                    rows.append(row | {"size": 0, "values": [], "reason": str(error)})
+        if not any(row["size"] for row in rows):
+            raise InputError(str(rows[0]["reason"]))
+        return pd.DataFrame(rows)
 
     def _silhouettes(
         self,
@@ -74,38 +80,45 @@ class Silhouettes(Fileless):
         words: FoundQuery,
         varied: str,
         lists: Mapping[str, Found],
-        whole: list[Score],
+        scores: list[Score],
         seed: int,
     ) -> list[Row]:
-        from studies.silhouettes.subsets import nested_subsets, values_on
+        from studies.silhouettes.subsets import nested_subsets, subset_values
 
-        if not any(math.isfinite(score.value) for score in whole):
-            raise InputError(whole[0].reason)
+        if not any(math.isfinite(score.value) for score in scores):
+            raise InputError(scores[0].reason)
         step = self.target_step if varied == TARGETS else self.attribute_step
         subsets = nested_subsets(lists, step, self.runs, seed=seed)
         if len(subsets.sizes) < 2:
             raise InputError(
-                f"query {words.query.name!r}: {metric.name} finds {subsets.sizes[-1]} words in"
-                f" {' and '.join(lists)}, no more than one step of {step}; lower"
+                f"query {words.query.name!r}: {subsets.sizes[-1]} words of {' and '.join(lists)}"
+                f" are in the vocabulary, not more than one step of {step}; lower"
                 f" probe.{varied[:-1]}_step, or give longer lists"
             )
-        values = values_on(metric, words, subsets, seed=seed)
+        values = subset_values(metric, words, subsets, seed=seed)
         sizes: list[int] = subsets.sizes.tolist()
         return [
-            _row_of(score, varied) | {"size": size, "values": column, "reason": ""}
-            for score in whole
+            _score_columns(score, varied) | {"size": size, "values": column, "reason": ""}
+            for score in scores
             for size, column in zip(sizes, values[score.part].T, strict=True)
         ]
 
 
-def _row_of(score: Score, varied: str) -> Row:
-    kept = ("metric", "convention", "query", "part", "least", "most", "unbiased", "n_lost")
+def _score_columns(score: Score, varied: str) -> Row:
+    names = ("metric", "convention", "query", "part", "least", "most", "unbiased", "n_lost")
     columns = score._asdict()
-    return {name: columns[name] for name in kept} | {"varied": varied}
+    return {name: columns[name] for name in names} | {"varied": varied}
 
 
-def kinds_of_list(words: FoundQuery) -> dict[str, dict[str, Found]]:
-    """The lists that vary together: those of the groups, and those of the concepts."""
-    groups = {r: each for r, each in words.measured.items() if r[0] in "XY" or r == "pairs"}
-    rest = {role: each for role, each in words.measured.items() if role not in groups}
-    return {kind: each for kind, each in ((TARGETS, groups), (ATTRIBUTES, rest)) if each}
+def lists_by_kind(words: FoundQuery) -> dict[str, dict[str, Found]]:
+    """Return the lists that vary together: those of the groups, and those of the concepts."""
+    targets = {
+        role: words_of_role
+        for role, words_of_role in words.measured.items()
+        if role[0] in "XY" or role == "pairs"
+    }
+    attributes = {
+        role: words_of_role for role, words_of_role in words.measured.items() if role not in targets
+    }
+    kinds = {TARGETS: targets, ATTRIBUTES: attributes}
+    return {kind: lists for kind, lists in kinds.items() if lists}

@@ -1,4 +1,4 @@
-"""Nested random subsets of word lists: each larger one extends the one before."""
+"""Nested random subsets of word lists, each of which contains the one before."""
 
 from __future__ import annotations
 
@@ -13,30 +13,35 @@ if TYPE_CHECKING:
     from intrinsic.lookup import Floats, Found
     from intrinsic.metric import Metric
 
-Places = NDArray[np.intp]
+Indices = NDArray[np.intp]
 
 
 class Subsets(NamedTuple):
-    """Subsets of the items of several roles, of several random orders of them.
+    """Subsets of the items of several roles, in several random orders.
 
-    ``orders``: by role, the places of its items in the order of every run, (runs, items).
-    ``counts``: by role, how many of them each step has, (steps,), never falling. ``sizes``: the
-    words of all roles in each step, (steps,).
+    Attributes
+    ----------
+    orders : mapping
+        By role, indices of its items in the order of every run, (runs, items).
+    counts : mapping
+        By role, the number of items in each step, (steps,), never falling.
+    sizes : array of shape (steps,)
+        Words of all roles in each step.
     """
 
-    orders: Mapping[str, Places]
-    counts: Mapping[str, Places]
-    sizes: Places
+    orders: Mapping[str, Indices]
+    counts: Mapping[str, Indices]
+    sizes: Indices
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Runs and steps."""
+        """Number of runs and of steps."""
         return len(next(iter(self.orders.values()))), len(self.sizes)
 
-    def drawn(self, words: FoundQuery) -> Iterator[FoundQuery]:
-        """The query with every subset in the place of its items, run by run.
+    def queries(self, words: FoundQuery) -> Iterator[FoundQuery]:
+        """Yield the query with every subset of its items, run by run.
 
-        Items stay in the order of their list, for some metrics ask about the first pair there is.
+        Items keep the order of their list, because some metrics depend on the first pair.
         """
         runs, steps = self.shape
         for run in range(runs):
@@ -50,42 +55,74 @@ class Subsets(NamedTuple):
 
 
 def nested_subsets(lists: Mapping[str, Found], step: int, runs: int, *, seed: int) -> Subsets:
-    """As Spliethöver & Wachsmuth (2021) draw them: all lists grow together by about ``step`` words
-    until the longest is whole; a shorter one stays whole from its end on.
+    """Draw nested subsets as Spliethöver & Wachsmuth (2021) do.
 
-    Each list grows by step / lists words, rounded down, but by one item at least (a base pair is
-    one of two words). The last step has all words. The order of a run depends on ``seed``, the
-    number of the run and of the list alone: the first runs are the same however many there are.
+    All lists grow together by about ``step`` words until the longest is complete; a shorter one
+    stays complete. A list grows by step / lists words, rounded down, but at least one item (a base
+    pair is one item of two words). The last step has all words.
+
+    Parameters
+    ----------
+    lists : mapping
+        Words by role.
+    step : int
+        Words added per step, over all lists.
+    runs : int
+        Random orders.
+    seed : int
+        Seed of the orders. A run's order depends only on it and on the numbers of the run and the
+        list, so that the first runs are the same for any number of runs.
     """
     widths = {
-        role: found.raw.shape[1] if found.raw.ndim > 2 else 1 for role, found in lists.items()
+        role: words.raw.shape[1] if words.raw.ndim > 2 else 1 for role, words in lists.items()
     }
-    grow = {role: max(1, step // len(lists) // width) for role, width in widths.items()}
-    steps = max(-(-len(found.items) // grow[role]) for role, found in lists.items())
+    growth = {role: max(1, step // len(lists) // width) for role, width in widths.items()}
+    steps = max(-(-len(words.items) // growth[role]) for role, words in lists.items())
     counts = {
-        role: np.minimum(np.arange(1, steps + 1) * grow[role], len(found.items))
-        for role, found in lists.items()
+        role: np.minimum(np.arange(1, steps + 1) * growth[role], len(words.items))
+        for role, words in lists.items()
     }
     orders = {
         role: np.array(
             [
-                np.random.default_rng((seed, run, place)).permutation(len(found.items))
+                np.random.default_rng((seed, run, list_number)).permutation(len(words.items))
                 for run in range(runs)
             ]
         )
-        for place, (role, found) in enumerate(lists.items())
+        for list_number, (role, words) in enumerate(lists.items())
     }
     sizes = sum((counts[role] * width for role, width in widths.items()), np.zeros(steps, np.intp))
     return Subsets(orders, counts, sizes)
 
 
-def values_on(
+def subset_values(
     metric: Metric, words: FoundQuery, subsets: Subsets, *, seed: int
 ) -> dict[str, Floats]:
-    """Each part's value on every subset, (runs, steps); NaN where it has none.
+    """Compute a metric on every subset of its words.
 
-    Raises ``InputError`` where a vector or base pair has no direction.
+    Parameters
+    ----------
+    metric : Metric
+        The metric.
+    words : FoundQuery
+        All words of a query.
+    subsets : Subsets
+        Subsets of these words.
+    seed : int
+        Seed of the metric.
+
+    Returns
+    -------
+    dict of array of shape (runs, steps)
+        Values by part; NaN where a part has none.
+
+    Raises
+    ------
+    InputError
+        A vector or base pair has no direction.
     """
     words.require_directions()
-    found = metric.on_each(subsets.drawn(words), seed)
-    return {part: np.array(values).reshape(subsets.shape) for part, values in found.items()}
+    values_by_part = metric.on_each(subsets.queries(words), seed)
+    return {
+        part: np.array(values).reshape(subsets.shape) for part, values in values_by_part.items()
+    }

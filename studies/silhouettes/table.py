@@ -1,4 +1,4 @@
-"""The tables of a silhouette analysis: scores of every pair, their mean, curves and fewer runs."""
+"""Tables of a silhouette analysis: scores of every pair, their means, curves and fewer runs."""
 
 from __future__ import annotations
 
@@ -10,45 +10,59 @@ import pandas as pd
 
 from analysis.frame import numbers
 from studies.certificate.measures import mean_interval
-from studies.silhouettes.pairs import MODELS, Pair
+from studies.silhouettes.pairs import MODELS, ModelPair
 from studies.silhouettes.scores import Definition, accuracy, robustness
 
 SCORES = ("robustness_biased", "robustness_unbiased", "accuracy")
 ABOUT = ("models", "metric", "convention", "query", "part", "varied")
-EVERY = 10  # runs from one point of the pilot study to the next
+PILOT_STEP = 10  # runs from one point of the pilot study to the next
 NO_ENDS = "its scale has no ends; give them in study.limits"
-NO_ZERO = "it has no value that stands for no bias"
+NO_ZERO = "it has no unbiased value"
 
 
-def scores(pairs: Sequence[Pair], definition: Definition) -> pd.DataFrame:
-    """One row a pair of models, metric, query, part and kind of list; of a single model the scores
-    that need the other are NaN.
+def scores(pairs: Sequence[ModelPair], definition: Definition) -> pd.DataFrame:
+    """Return one row per pair of models, metric, query, part and kind of list.
 
-    ``words``: in the whole lists; ``steps``: sizes of subset, ``left_out``: those at which some
-    subset has no score; ``mean_biased``, ``mean_unbiased``: the scores on the whole lists.
+    ``words``: in the complete lists; ``steps``: sizes of subset, ``left_out``: those at which some
+    subset has no score; ``score_biased``, ``score_unbiased``: the scores on the complete lists.
+    Scores that need two models are NaN for a single one.
+
+    Parameters
+    ----------
+    pairs : sequence of ModelPair
+        The silhouettes.
+    definition : {"printed", "released"}
+        Definition of accuracy, see ``scores.accuracy``.
     """
-    return pd.DataFrame([_row(pair, definition) for pair in pairs])
+    return pd.DataFrame([_score_row(pair, definition) for pair in pairs])
 
 
-def _row(pair: Pair, definition: Definition) -> dict[str, object]:
+def _score_row(pair: ModelPair, definition: Definition) -> dict[str, object]:
     row: dict[str, object] = {"models": pair.models, "seed": pair.seed, **pair.about}
     runs = len(pair.biased)
-    found = _scored(pair, runs, definition) if not pair.reason else (nan, nan, nan)
+    robustness_and_accuracy = (nan, nan, nan)
     reason = pair.reason
-    if not reason and not isfinite(found[0]):
-        reason = NO_ENDS
-    elif not reason and len(pair.unbiased) and not isfinite(found[2]):
-        reason = NO_ZERO
-    ends = [pair.of(model)[:, -1] for model in MODELS]
-    whole = [float(each.mean()) if len(each) else nan for each in ends]
+    if not reason:
+        robustness_and_accuracy = _compute_scores(pair, runs, definition)
+        if not isfinite(robustness_and_accuracy[0]):
+            reason = NO_ENDS
+        elif len(pair.unbiased) and not isfinite(robustness_and_accuracy[2]):
+            reason = NO_ZERO
+    last_values = [pair.values(model)[:, -1] for model in MODELS]
+    score_biased, score_unbiased = (
+        float(values.mean()) if len(values) else nan for values in last_values
+    )
     row |= {"runs": runs, "words": pair.sizes[-1].item() if runs else nan}
     row |= {"steps": len(pair.sizes) if runs else 0, "left_out": pair.left_out}
-    row |= {"score_biased": whole[0], "score_unbiased": whole[1]}
-    row |= dict(zip(SCORES, found, strict=True)) | {"definition": definition, "reason": reason}
-    return row
+    row |= {"score_biased": score_biased, "score_unbiased": score_unbiased}
+    row |= dict(zip(SCORES, robustness_and_accuracy, strict=True))
+    return row | {"definition": definition, "reason": reason}
 
 
-def _scored(pair: Pair, runs: int, definition: Definition) -> tuple[float, float, float]:
+def _compute_scores(
+    pair: ModelPair, runs: int, definition: Definition
+) -> tuple[float, float, float]:
+    """Compute ``SCORES`` from the first runs."""
     biased, unbiased = pair.biased[:runs], pair.unbiased[:runs]
     if not len(unbiased):
         return robustness(pair.sizes, biased, pair.scale), nan, nan
@@ -60,30 +74,31 @@ def _scored(pair: Pair, runs: int, definition: Definition) -> tuple[float, float
 
 
 def means(table: pd.DataFrame) -> pd.DataFrame:
-    """Each score over the pairs that differ in their seed alone: mean and, from three on, its 95%
-    t interval. ``pairs`` counts them.
+    """Average each score over the pairs that differ only in their seed.
+
+    ``pairs`` counts them; for three or more the mean has its 95% t interval.
     """
     rows = []
-    for key, part in table.groupby(list(ABOUT), sort=False):
-        row: dict[str, object] = dict(zip(ABOUT, key, strict=True)) | {"pairs": len(part)}
+    for key, pairs in table.groupby(list(ABOUT), sort=False):
+        row: dict[str, object] = dict(zip(ABOUT, key, strict=True)) | {"pairs": len(pairs)}
         for name in SCORES:
-            values = numbers(part, name)
-            found = mean_interval(values)
+            values = numbers(pairs, name)
+            interval = mean_interval(values)
             finite = values[np.isfinite(values)]
             row[name] = float(finite.mean()) if len(finite) else nan
-            row |= {f"{name}_low": found.low, f"{name}_high": found.high}
-        rows.append(row | {"reason": part["reason"].iloc[0]})
+            row |= {f"{name}_low": interval.low, f"{name}_high": interval.high}
+        rows.append(row | {"reason": pairs["reason"].iloc[0]})
     return pd.DataFrame(rows)
 
 
-def curves(pairs: Sequence[Pair]) -> pd.DataFrame:
-    """One row a pair, model and size: the lowest, mean and highest value of all runs."""
+def curves(pairs: Sequence[ModelPair]) -> pd.DataFrame:
+    """Return the lowest, mean and highest value of all runs, one row per pair, model and size."""
     rows = [
         {"models": pair.models, "seed": pair.seed, **pair.about, "model": model, "size": size}
         | {"low": low, "mean": mean, "high": high}
         for pair in pairs
-        for model in pair.there
-        for values in [pair.of(model)]
+        for model in pair.available_models
+        for values in [pair.values(model)]
         for size, low, mean, high in zip(
             pair.sizes.tolist(),
             values.min(axis=0).tolist(),
@@ -95,19 +110,27 @@ def curves(pairs: Sequence[Pair]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def fewer_runs(pairs: Sequence[Pair], definition: Definition) -> pd.DataFrame:
-    """The pilot study: how far the scores of the first n runs lie from those of all runs.
+def fewer_runs(pairs: Sequence[ModelPair], definition: Definition) -> pd.DataFrame:
+    """Compare the scores of the first n runs with those of all runs (pilot study).
 
-    One row a score that there is and n: the mean and the largest absolute difference over all
-    pairs, metrics and kinds of list.
+    There is one row per score and n: mean and largest absolute difference over all pairs, metrics
+    and kinds of list.
+
+    Parameters
+    ----------
+    pairs : sequence of ModelPair
+        The silhouettes.
+    definition : {"printed", "released"}
+        Definition of accuracy, see ``scores.accuracy``.
     """
-    known = [pair for pair in pairs if not pair.reason]
-    most = max((len(pair.biased) for pair in known), default=0)
-    whole = np.array([_scored(pair, most, definition) for pair in known])
+    with_values = [pair for pair in pairs if not pair.reason]
+    n_runs = max((len(pair.biased) for pair in with_values), default=0)
+    scores_of_all = np.array([_compute_scores(pair, n_runs, definition) for pair in with_values])
     rows: list[dict[str, object]] = []
-    for n in range(EVERY, most, EVERY):
-        apart = np.abs(np.array([_scored(pair, n, definition) for pair in known]) - whole)
-        for name, column in zip(SCORES, apart.T, strict=True):
+    for n in range(PILOT_STEP, n_runs, PILOT_STEP):
+        scores_of_n = np.array([_compute_scores(pair, n, definition) for pair in with_values])
+        differences = np.abs(scores_of_n - scores_of_all)
+        for name, column in zip(SCORES, differences.T, strict=True):
             if len(finite := column[np.isfinite(column)]):
                 row = {"score": name, "runs": n, "silhouettes": len(finite)}
                 rows.append(row | {"mean": finite.mean().item(), "largest": finite.max().item()})

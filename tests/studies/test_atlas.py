@@ -15,7 +15,7 @@ from files import InputError
 from files.tables import read_table
 from studies.atlas.page import answer, page, table
 from studies.atlas.point_set import PointSet, read_point_set
-from studies.atlas.protocol import Reading, read_atlas, read_one
+from studies.atlas.protocol import Reading, analyse_point_set, read_atlas
 
 ATLAS = Path(__file__).resolve().parents[2] / "docs" / "atlas"
 SET = """\
@@ -56,7 +56,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_set_is_read_by_the_protocol_of_our_own_studies(folder: Path) -> None:
-    found = read_one(folder / "set.yaml")
+    found = analyse_point_set(folder / "set.yaml")
     whole = found.slices[0].finding
     rows = read_table(folder / "points.csv")
     x, y = numbers(rows, "dose"), numbers(rows, "gap")
@@ -70,8 +70,8 @@ def test_a_set_is_read_by_the_protocol_of_our_own_studies(folder: Path) -> None:
 
 
 def test_rows_are_corrected_and_what_was_published_stands_beside(folder: Path) -> None:
-    found = read_one(folder / "set.yaml")
-    assert found.corrected == [3]
+    found = analyse_point_set(folder / "set.yaml")
+    assert found.n_corrected == [3]
     post = next(each for each in found.slices if each.by == "method post")
     assert post.finding.n == 5
     rows = read_table(folder / "points.csv")
@@ -92,7 +92,10 @@ def test_rows_are_corrected_and_what_was_published_stands_beside(folder: Path) -
         (("why: only balancing has max", "why: ''"), "a reason"),
         (("observation: [name]", "observation: name"), "observation='name'"),
         (("table: points.csv", "table: points.csv\nsha256: abc"), "not the table that was"),
-        (("table: points.csv", "table: points.csv\nkeep: {method: [none]}"), "no row that is kept"),
+        (
+            ("table: points.csv", "table: points.csv\nkeep: {method: [none]}"),
+            "has the labels given",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_set_is_said(
@@ -100,7 +103,7 @@ def test_what_is_wrong_with_a_set_is_said(
 ) -> None:
     (folder / "set.yaml").write_text(SET.replace(*change))
     with pytest.raises(InputError, match=r"set\.yaml") as refused:
-        read_one(folder / "set.yaml")
+        analyse_point_set(folder / "set.yaml")
     assert message in str(refused.value)
 
 
@@ -124,7 +127,7 @@ def test_a_set_whose_table_is_not_at_hand_is_named(folder: Path) -> None:
     (folder / "other.yaml").write_text(f"{other}address: a library\nsha256: abc\n")
     readings = read_atlas(folder)
     assert [each.read for each in readings] == [False, True]
-    assert "Not read here" in page(readings)
+    assert "Not analysed here" in page(readings)
     assert "a library" in page(readings)
     assert main([str(folder)]) == 1
 
@@ -142,7 +145,9 @@ def test_the_committed_atlas_is_what_the_command_makes() -> None:
     assert {each.name for each in readings} > recorded
     assert len(recorded) >= 6
     for each in readings:  # what was not at hand is named
-        assert each.name in recorded or f"* {each.of.title}" in written.split("Not read here")[1]
+        assert (
+            each.name in recorded or f"* {each.of.title}" in written.split("Not analysed here")[1]
+        )
     _compare(committed, [each for each in readings if each.read])
 
 
@@ -182,7 +187,8 @@ def test_published_correlations_of_five_language_models(
     """Computed by hand from the same table: METHODS of the papers that it was gathered from."""
     monkeypatch.setenv("BIASBRIDGE_DATA", str(realdata))
     found = {
-        (each.x, each.y): each.r_rows for each in read_one(ATLAS / "delobelle_2022.yaml").slices
+        (each.x, each.y): each.r_rows
+        for each in analyse_point_set(ATLAS / "delobelle_2022.yaml").slices
     }
     bios, type2 = "bios_mean_abs_tpr_gap", "winobias_dacc_test2"
     expected = {
@@ -195,7 +201,7 @@ def test_published_correlations_of_five_language_models(
     }
     for key, r in expected.items():
         assert found[key] == pytest.approx(r, abs=5e-4)
-    readings = [read_one(ATLAS / "delobelle_2022_extrinsic.yaml")]
+    readings = [analyse_point_set(ATLAS / "delobelle_2022_extrinsic.yaml")]
     assert readings[0].slices[1].r_rows == pytest.approx(-0.913, abs=5e-4)
     assert "2 inconclusive" in answer(readings)
 
@@ -212,6 +218,6 @@ def test_the_mislabelled_embeddings_of_the_hate_speech_table(
     rows = of.read(path)
     modified = rows[~rows["Name"].str.contains("all_tweets")]
     assert modified.loc[modified["Method"] == "Postprocess", "Name"].nunique() == 26
-    mended, changed = of.corrected(rows)
+    mended, changed = of.apply_corrections(rows)
     assert changed == [18]
     assert mended.loc[mended["Method"] == "Postprocess", "Name"].nunique() == 8 + 1

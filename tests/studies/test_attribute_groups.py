@@ -125,5 +125,5 @@ def test_words_that_are_not_there_are_named(vectors: KeyedVectors) -> None:
 
 
 def test_a_query_without_pairs_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"query 'weat7' has no pairs; attribute_groups asks"):
+    with pytest.raises(InputError, match=r"query 'weat7' has no pairs; attribute_groups needs"):
         AttributeGroups(queries=("weat7",))

@@ -14,8 +14,8 @@ from analysis.results import Tables
 from intrinsic import METRICS
 from studies.base_pairs.estimate import Bootstrap
 from studies.base_pairs.probe import BasePairs
-from studies.base_pairs.readings import read_probes
-from studies.base_pairs.study import PUBLISHED, beside_published
+from studies.base_pairs.probe_results import read_probes
+from studies.base_pairs.study import PUBLISHED, with_published
 from studies.base_pairs.table import estimate_all
 
 pytestmark = pytest.mark.realdata
@@ -39,7 +39,7 @@ def probes(realdata: Path) -> pd.DataFrame:
 def found(probes: pd.DataFrame) -> pd.DataFrame:
     none = pd.DataFrame()
     every = list(read_probes(Tables(none, none, none, probes)))
-    return beside_published(estimate_all(every, Bootstrap(resamples=20)))
+    return with_published(estimate_all(every, Bootstrap(resamples=20)))
 
 
 def test_the_printed_scores_of_single_words(probes: pd.DataFrame) -> None:

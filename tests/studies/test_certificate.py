@@ -16,31 +16,45 @@ from analysis.results import Tables
 from studies.certificate.measures import (
     BY_INTERVAL,
     BY_P,
-    Alarms,
-    alarms,
+    FalseAlarms,
     correlation,
+    false_alarms,
     measure,
     slope,
     smallest_strength,
     wilson,
 )
-from studies.certificate.readings import SETTINGS, Readings, read, usual
+from studies.certificate.strength_scores import (
+    SETTINGS,
+    StrengthScores,
+    default_setting,
+    read_scores,
+)
 from studies.certificate.study import Certificate
 from studies.certificate.table import certify
-from studies.certificate.verdict import ALARMS, NOT, PART, READS, UNKNOWN, judge
+from studies.certificate.verdict import (
+    DETECTS_HALF,
+    DETECTS_PART,
+    DOES_NOT_DETECT,
+    FALSE_ALARMS,
+    UNKNOWN,
+    judge,
+)
 
 STRENGTHS = np.array([0.0, 0.1, 0.2, 0.4, 0.8])
-RANDOM = Alarms()
+RANDOM = FalseAlarms()
 
 
-def readings(by: float, noise: float = 1.0, *, seeds: int = 400, seed: int = 1) -> Readings:
+def readings(by: float, noise: float = 1.0, *, seeds: int = 400, seed: int = 1) -> StrengthScores:
     """Scores by * strength + noise * N(0, 1), unbiased at 0, without p or interval."""
     drawn = np.random.default_rng(seed).normal(size=(seeds, len(STRENGTHS)))
     none = np.full_like(drawn, nan)
     names = dict.fromkeys(("metric", "convention", "subject", "query"), "made up")
     values = by * STRENGTHS + noise * drawn
     setting = dict.fromkeys(SETTINGS, "")
-    return Readings(names, setting, STRENGTHS, np.arange(float(seeds)), values, none, none, 0.0)
+    return StrengthScores(
+        names, setting, STRENGTHS, np.arange(float(seeds)), values, none, none, 0.0
+    )
 
 
 def make_tables(seeds: int = 6) -> Tables:
@@ -127,15 +141,21 @@ def test_wilsons_interval_is_that_of_scipy(k: int, n: int) -> None:
 
 def test_false_alarms_are_counted_by_p_and_only_without_one_by_the_interval() -> None:
     p, outside, none = np.array([0.01, 0.5, nan]), np.array([1.0, 1.0, 0.0]), np.full(3, nan)
-    assert (alarms(p, outside).share.value, alarms(p, outside).by) == (0.5, BY_P)
-    assert alarms(none, outside).share.value == pytest.approx(2 / 3)
-    assert alarms(none, outside).by == BY_INTERVAL
-    assert np.isnan(alarms(none, none).share.value)
+    assert (false_alarms(p, outside).share.value, false_alarms(p, outside).criterion) == (0.5, BY_P)
+    assert false_alarms(none, outside).share.value == pytest.approx(2 / 3)
+    assert false_alarms(none, outside).criterion == BY_INTERVAL
+    assert np.isnan(false_alarms(none, none).share.value)
 
 
 @pytest.mark.parametrize(
     ("by", "noise", "verdict"),
-    [(10.0, 1.0, READS), (4.0, 1.0, PART), (1.5, 1.0, PART), (0.0, 1.0, NOT), (-10.0, 1.0, NOT)],
+    [
+        (10.0, 1.0, DETECTS_HALF),
+        (4.0, 1.0, DETECTS_PART),
+        (1.5, 1.0, DETECTS_PART),
+        (0.0, 1.0, DOES_NOT_DETECT),
+        (-10.0, 1.0, DOES_NOT_DETECT),
+    ],
 )
 def test_verdicts(by: float, noise: float, verdict: str) -> None:
     said, why = judge(measure(readings(by, noise, seeds=200), 50), RANDOM)
@@ -146,19 +166,19 @@ def test_verdicts(by: float, noise: float, verdict: str) -> None:
 def test_a_score_that_claims_a_bias_where_there_is_none_gives_false_alarms() -> None:
     one = readings(10.0)
     one.p[:, 0] = np.where(np.arange(400) < 40, 0.01, 0.5)
-    assert judge(measure(one, 20), RANDOM)[0] == ALARMS
-    claims = alarms(np.full(20, 0.01), np.full(20, nan))
-    assert judge(measure(readings(10.0), 20), claims)[0] == ALARMS
+    assert judge(measure(one, 20), RANDOM)[0] == FALSE_ALARMS
+    claims = false_alarms(np.full(20, 0.01), np.full(20, nan))
+    assert judge(measure(readings(10.0), 20), claims)[0] == FALSE_ALARMS
     assert judge(measure(readings(10.0, seeds=2), 20), RANDOM)[0] == UNKNOWN
 
 
 def test_the_usual_setting_is_that_of_most_models_and_the_other_is_a_choice() -> None:
-    every = read(make_tables(), "stereotype")
-    assert [one.setting["sentences"] for one in usual(every)] == ["2000"] * 3
+    every = read_scores(make_tables(), "stereotype")
+    assert [one.setting["sentences"] for one in default_setting(every)] == ["2000"] * 3
     found = certify(every, 20)
     table = found.certificate.set_index("metric")
-    assert table.loc["good", "verdict"] == READS
-    assert table.loc["noise", "verdict"] == NOT
+    assert table.loc["good", "verdict"] == DETECTS_HALF
+    assert table.loc["noise", "verdict"] == DOES_NOT_DETECT
     assert table.loc["noise", "false_alarms"] == 1.0
     assert table.loc["good", "false_alarms"] == 0.0
     assert float(str(table.loc["good", "smallest_strength"])) < 0.1
@@ -174,7 +194,7 @@ def test_what_stands_before_a_text_is_a_choice_and_no_convention() -> None:
         convention="default,case=lower,first_token=none", value=tables.intrinsic["value"] + 2
     )
     both = pd.concat([tables.intrinsic, other])
-    found = certify(read(tables._replace(intrinsic=both), "stereotype"), 20)
+    found = certify(read_scores(tables._replace(intrinsic=both), "stereotype"), 20)
     assert set(found.certificate["convention"]) == {"default"}
     choices = found.choices[found.choices["choice"] == "first token"]
     sway = choices.set_index("metric").loc["good"]
@@ -183,8 +203,8 @@ def test_what_stands_before_a_text_is_a_choice_and_no_convention() -> None:
 
 
 def test_a_score_whose_unbiased_end_is_the_upper_one_is_turned() -> None:
-    table = certify(read(make_tables(), "stereotype"), 20).certificate.set_index("metric")
-    assert table.loc["reverse", "verdict"] == READS
+    table = certify(read_scores(make_tables(), "stereotype"), 20).certificate.set_index("metric")
+    assert table.loc["reverse", "verdict"] == DETECTS_HALF
     assert table.loc["reverse", "slope"] == pytest.approx(table.loc["good", "slope"])
 
 
@@ -202,12 +222,12 @@ def test_models_stopped_in_training_say_when_the_bias_is_seen() -> None:
         points=pd.concat([tables.points, pd.DataFrame(points)]),
         intrinsic=pd.concat([tables.intrinsic, pd.DataFrame(scores)]),
     )
-    found = certify(read(stopped, "stereotype"), 20)
+    found = certify(read_scores(stopped, "stereotype"), 20)
     assert found.training["steps"].tolist()[:4] == [0, 100, 200, 400]
     good = found.certificate.set_index("metric").loc["good"]
     assert good["learned_at"] == 200
     assert good["random_alarms"] == 1.0
-    assert good["verdict"] == ALARMS
+    assert good["verdict"] == FALSE_ALARMS
 
 
 def test_random_vectors_alone_say_nothing_of_training() -> None:
@@ -220,13 +240,13 @@ def test_random_vectors_alone_say_nothing_of_training() -> None:
         points=pd.concat([tables.points, points]),
         intrinsic=pd.concat([tables.intrinsic, intrinsic]),
     )
-    found = certify(read(both, "stereotype"), 20)
+    found = certify(read_scores(both, "stereotype"), 20)
     assert found.training.empty
     assert found.certificate.set_index("metric").loc["good", "random_alarms"] == 1.0
 
 
 def test_gaps_are_read_where_label_bias_is_planted() -> None:
-    table = certify(read(make_tables(), "label_bias"), 20).certificate
+    table = certify(read_scores(make_tables(), "label_bias"), 20).certificate
     assert table["metric"].tolist() == ["recall gap"]
     assert table["r"].item() > 0.99
 
@@ -250,5 +270,7 @@ def test_a_metric_that_falls_by_its_documented_sign_is_turned_too() -> None:
         turned.assign(metric="mac"),
         good.assign(metric="mac", convention="sweater"),
     ]
-    found = certify(read(tables._replace(intrinsic=pd.concat(rows)), "stereotype"), 20).certificate
-    assert found["verdict"].tolist() == [READS] * 3
+    found = certify(
+        read_scores(tables._replace(intrinsic=pd.concat(rows)), "stereotype"), 20
+    ).certificate
+    assert found["verdict"].tolist() == [DETECTS_HALF] * 3

@@ -17,7 +17,7 @@ from analysis.results import Tables
 from analysis.show import described
 from studies.base_pairs.study import BasePairs
 from studies.certificate.study import Certificate
-from studies.conclusion import MOST_ROWS, Conclusion, conclude
+from studies.conclusion import MAX_ROWS, Conclusion, conclude
 from studies.control.study import Control
 from studies.score_properties.study import ScoreProperties
 from studies.silhouettes.study import SilhouetteAnalysis
@@ -41,7 +41,7 @@ def test_numbers_stand_beside_their_intervals() -> None:
 
 def test_a_page_holds_answer_tables_and_figures_and_asks_for_nothing(tmp_path: Path) -> None:
     words = pd.DataFrame({"of_word": ["<b>x</b>", "$y"], "value": [0.25, float("nan")]})
-    long = pd.DataFrame({"n": range(MOST_ROWS + 7)})
+    long = pd.DataFrame({"n": range(MAX_ROWS + 7)})
     many = pd.DataFrame({"value": range(5_001)})  # more than altair takes unasked
     chart = alt.Chart(many).mark_point().encode(x="value:Q")
     chart = chart.properties(title=alt.TitleParams("A < B", subtitle="C"))
@@ -69,7 +69,7 @@ def test_a_page_holds_answer_tables_and_figures_and_asks_for_nothing(tmp_path: P
     [
         (BasePairs(), "add probe=base_pairs"),
         (Control(), "choose source=generated_link"),
-        (Certificate(), "plant something known"),
+        (Certificate(), "plant a bias of known strength"),
         (ScoreProperties(), "choose probe=score_properties"),
         (SilhouetteAnalysis(), "choose probe=silhouettes"),
     ],

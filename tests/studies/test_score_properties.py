@@ -17,14 +17,14 @@ from files.vectors import keyed
 from intrinsic.metric import About, Metric
 from intrinsic.metrics.every import METRICS
 from intrinsic.score import Measured
-from studies.score_properties.made_up_words import (
-    MadeUp,
+from studies.score_properties.probe import COLUMNS, ScoreProperties
+from studies.score_properties.search import lowest
+from studies.score_properties.synthetic_words import (
+    SyntheticWords,
     attribute_sets,
     target_starts,
     unit,
 )
-from studies.score_properties.probe import COLUMNS, ScoreProperties
-from studies.score_properties.search import lowest
 from studies.score_properties.table import score_table
 
 if TYPE_CHECKING:
@@ -149,9 +149,9 @@ def test_every_kind_of_metric_is_searched(name: str, settings: dict[str, Any]) -
 @pytest.mark.parametrize(
     ("name", "settings", "reason"),
     [
-        ("analogies", {}, "measures something else than bias"),
-        ("ibt", {}, "holds no words against groups of attributes"),
-        ("nbm", {"neighbours": 400}, "no score on any of the words made up"),
+        ("analogies", {}, "does not measure bias"),
+        ("ibt", {}, "compares no words with groups of attributes"),
+        ("nbm", {"neighbours": 400}, "no score on any synthetic words"),
     ],
 )
 def test_where_properties_are_not_defined_the_row_says_why(
@@ -193,7 +193,7 @@ def test_a_metric_without_a_declared_range_is_refused() -> None:
 def test_made_up_words_have_the_bias_that_the_paper_defines() -> None:
     rng = np.random.default_rng(0)
     for name in ("weat", "direct_bias", "sembias"):
-        made_up = MadeUp(METRICS[name].by(), 2, 3, 5)
+        made_up = SyntheticWords(METRICS[name].by(), 2, 3, 5)
         for matrix in attribute_sets(made_up, 4, 5, rng):
             first, second = (matrix[places] for places in made_up.grouped)
             expected = [s(word, first, second) for word in matrix[made_up.neutral]]

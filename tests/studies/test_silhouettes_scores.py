@@ -17,7 +17,7 @@ from analysis.results import Tables
 from files import InputError
 from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
-from studies.silhouettes.pairs import read_pairs
+from studies.silhouettes.pairs import read_model_pairs
 from studies.silhouettes.scores import Scale, accuracy, robustness
 from studies.silhouettes.study import SilhouetteAnalysis
 from studies.silhouettes.table import fewer_runs, scores
@@ -135,7 +135,7 @@ def make_tables(seeds: int = 3) -> Tables:
 
 
 def test_models_are_paired_and_named_by_what_differs() -> None:
-    pairs = read_pairs(make_tables(), {})
+    pairs = read_model_pairs(make_tables(), {})
     assert len(pairs) == 9
     assert {pair.models for pair in pairs} == {"word2vec, stereotype 0.8 against 0"}
     assert pairs[0].biased.shape == (25, 3)
@@ -143,14 +143,14 @@ def test_models_are_paired_and_named_by_what_differs() -> None:
 
 
 def test_an_undefined_score_says_why() -> None:
-    table = scores(read_pairs(make_tables(1), {}), "printed")
+    table = scores(read_model_pairs(make_tables(1), {}), "printed")
     assert dict(zip(table["metric"], table["reason"], strict=True)) == {
         "weat": "",
         "ripa": "its scale has no ends; give them in study.limits",
-        "sq": "it has no value that stands for no bias",
+        "sq": "it has no unbiased value",
     }
     assert np.isfinite(numbers(table, "robustness_biased")).tolist() == [True, False, True]
-    given = scores(read_pairs(make_tables(1), {"ripa": (-2, 2)}), "printed")
+    given = scores(read_model_pairs(make_tables(1), {"ripa": (-2, 2)}), "printed")
     assert np.isfinite(numbers(given, "accuracy")).tolist() == [True, True, False]
     values = np.array([*make_tables(1).probes["values"][3:6]]).T
     expected = robustness(SIZES, values, WEAT)
@@ -161,13 +161,13 @@ def test_sizes_at_which_a_subset_has_no_score_are_left_out() -> None:
     tables = make_tables(1)
     values = tables.probes["values"].tolist()
     values[0] = [np.nan, *values[0][1:]]
-    pair = read_pairs(tables._replace(probes=tables.probes.assign(values=values)), {})[0]
+    pair = read_model_pairs(tables._replace(probes=tables.probes.assign(values=values)), {})[0]
     assert pair.left_out == 1
     assert pair.sizes.tolist() == [4, 6]
 
 
 def test_fewer_runs_come_nearer_to_all(tmp_path: Path) -> None:
-    table = fewer_runs(read_pairs(make_tables(), {}), "printed")
+    table = fewer_runs(read_model_pairs(make_tables(), {}), "printed")
     assert sorted(set(table["runs"])) == [10, 20]
     ten, twenty = numbers(table[table["score"] == "robustness_biased"], "mean")
     assert twenty <= ten
@@ -178,11 +178,11 @@ def test_a_model_without_a_counterpart_has_robustness_alone(tmp_path: Path) -> N
     two = make_tables(1)
     points = two.points[two.points["reference"] == "biased"].drop(columns="reference")
     one = two._replace(points=points.assign(embedding="mine.vec"))
-    pairs = read_pairs(one, {})
+    pairs = read_model_pairs(one, {})
     assert {(pair.models, len(pair.unbiased)) for pair in pairs} == {
         ("mine.vec, stereotype 0.8", 0)
     }
-    alone, both = scores(pairs, "printed"), scores(read_pairs(two, {}), "printed")
+    alone, both = scores(pairs, "printed"), scores(read_model_pairs(two, {}), "printed")
     assert alone["robustness_biased"].equals(both["robustness_biased"])
     assert alone["accuracy"].isna().all()
     assert alone["reason"].tolist() == ["", "its scale has no ends; give them in study.limits", ""]
@@ -215,4 +215,4 @@ def test_one_reference_model_is_refused() -> None:
     tables = make_tables(1)
     one = tables.points[tables.points["reference"] == "biased"]
     with pytest.raises(InputError, match=r"subject\.which=biased,unbiased"):
-        read_pairs(tables._replace(points=one), {})
+        read_model_pairs(tables._replace(points=one), {})

@@ -1,4 +1,4 @@
-"""What a study of base pairs shows of its estimates, by which names."""
+"""Tables of the report of the study of base pairs, and the titles of its estimates."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TITLES = {
     "truth": "known: {}",
     "measures": "with {}",
 }
-# Of the page: a row an estimate over all pairs, and then a column a base pair
+# Tables of the page: one row per estimate over all pairs, then one column per base pair
 OVERALL = {
     "Scores over the vocabulary (table 1)": ("mean", "sd"),
     "Agreement of the pairs (table 2)": ("fleiss", "unanimous", "magnitude"),
@@ -37,32 +37,34 @@ INTERVALS = ("value", "low", "high", "pairs_low", "pairs_high")
 
 
 def point_names(points: pd.DataFrame) -> dict[str, str]:
-    """What each point is called: its embedding, whatever varies between points, and whether its
-    data are generated.
+    """Return a name for each point: its embedding, the columns that vary between points, and a
+    stamp for generated data.
     """
     columns = {name: labels(points, name) for name in NAMING if name in points}
-    varied = [
-        [f"{name} {value}" for value in each] for name, each in columns.items() if len({*each}) > 1
+    varying = [
+        [f"{name} {value}" for value in values]
+        for name, values in columns.items()
+        if len({*values}) > 1
     ]
-    stamps = ["synthetic data" * (each == "True") for each in texts(points, "generated")]
-    rows = zip(texts(points, "point"), texts(points, "embedding"), *varied, stamps, strict=True)
-    return {point: ", ".join(filter(None, rest)) for point, *rest in rows}
+    stamps = ["synthetic data" * (flag == "True") for flag in texts(points, "generated")]
+    rows = zip(texts(points, "point"), texts(points, "embedding"), *varying, stamps, strict=True)
+    return {point: ", ".join(filter(None, parts)) for point, *parts in rows}
 
 
 def estimate_title(statistic: str, other: str) -> str:
-    """What an estimate is called in tables and figures."""
+    """Return the title of an estimate in tables and figures."""
     return TITLES[statistic].format(other.replace("_", " "))
 
 
-def shown_tables(found: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """The tables of the page by their headings: as the study's, a column a base pair."""
-    overall = found[found["pair"].eq("")]
+def report_tables(estimates: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the tables of the page by heading; like the paper's, with one column per base pair."""
+    overall = estimates[estimates["pair"].eq("")]
     tables = {
-        heading: _columns(overall[overall["statistic"].isin(statistics)])
+        heading: _estimate_columns(overall[overall["statistic"].isin(statistics)])
         for heading, statistics in OVERALL.items()
     }
     for heading, statistic in BY_PAIR.items():
-        rows = found[found["statistic"].eq(statistic)]
+        rows = estimates[estimates["statistic"].eq(statistic)]
         by_pair = rows.assign(pair=rows["pair"].replace("", "all"))
         wide = by_pair.pivot_table(
             index=["vectors", "query", "metric", "other"],
@@ -71,25 +73,28 @@ def shown_tables(found: pd.DataFrame) -> dict[str, pd.DataFrame]:
             sort=False,
             dropna=False,
         )
-        tables[heading] = _varying(wide.dropna(how="all").reset_index())
-    tables["Cosines"] = _columns(overall[overall["statistic"].isin(("cosine", "cosine_sd"))])
-    if "published" in found:
-        rows = found[found["published"].notna()]
-        tables["Beside the published numbers"] = _columns(rows, "published")
-    tables["Every estimate over all pairs"] = _columns(overall)
+        tables[heading] = _drop_constant_names(wide.dropna(how="all").reset_index())
+    is_cosine = overall["statistic"].isin(("cosine", "cosine_sd"))
+    tables["Cosines"] = _estimate_columns(overall[is_cosine])
+    if "published" in estimates:
+        rows = estimates[estimates["published"].notna()]
+        tables["Estimates and published numbers"] = _estimate_columns(rows, "published")
+    tables["Every estimate over all pairs"] = _estimate_columns(overall)
     return tables
 
 
-def _varying(table: pd.DataFrame) -> pd.DataFrame:
-    """The table without names that are the same in all rows: one file of vectors, no other."""
+def _drop_constant_names(table: pd.DataFrame) -> pd.DataFrame:
+    """Drop ``vectors`` and ``other`` where all rows agree."""
     names = [name for name in ("vectors", "other") if name in table]
     return table.drop(columns=[name for name in names if len(set(table[name])) == 1])
 
 
-def _columns(rows: pd.DataFrame, *more: str) -> pd.DataFrame:
-    names = ("vectors", "query", "statistic", "metric", "other", "pair", *INTERVALS, *more)
-    kept = [name for name in (*names, "words", "pairs", "reason") if name in rows]
-    table = _varying(rows[[name for name in kept if any(texts(rows, name))]])
+def _estimate_columns(rows: pd.DataFrame, *extra_columns: str) -> pd.DataFrame:
+    names = ("vectors", "query", "statistic", "metric", "other", "pair", *INTERVALS)
+    columns = [
+        name for name in (*names, *extra_columns, "words", "pairs", "reason") if name in rows
+    ]
+    table = _drop_constant_names(rows[[name for name in columns if any(texts(rows, name))]])
     over_pairs = {f"pairs_{end}": f"over_pairs_{end}" for end in ("low", "high")}
     if "pairs_low" in table:
         table.insert(list(table).index("pairs_low"), "over_pairs", table["value"])

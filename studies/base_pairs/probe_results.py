@@ -1,0 +1,185 @@
+"""Results of the probe ``base_pairs``, as tables of words by base pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analysis.frame import numbers, texts
+from files import InputError
+from studies.conclusion import row_dicts
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from analysis.arrays import Floats
+    from analysis.results import Tables
+
+Key = tuple[str, str, str]  # set, form, form of the pairs
+WORDS: Key = ("words", "base", "base")
+
+
+@dataclass(frozen=True)
+class PairScoreTable:
+    """Scores of items under base pairs.
+
+    Attributes
+    ----------
+    items, pairs : tuple of str
+        Names of the rows and of the columns.
+    scores : array of shape (items, pairs)
+    truth : array of shape (items,)
+        1 where an item goes with the first words of the pairs, -1 with the second, 0 if unknown.
+    """
+
+    items: tuple[str, ...]
+    pairs: tuple[str, ...]
+    scores: Floats
+    truth: Floats
+
+    @cached_property
+    def directions(self) -> NDArray[np.intp]:
+        """2 towards the first word, 0 towards the second, 1 neither way. Shape (items, pairs)."""
+        return np.asarray(np.sign(self.scores), dtype=np.intp) + 1
+
+    def item_indices(self, index_of_item: Mapping[str, int]) -> NDArray[np.intp]:
+        """Return the index of every item of this table in another one."""
+        return np.array([index_of_item[item] for item in self.items], dtype=np.intp)
+
+
+def concatenate_scores(tables: Sequence[PairScoreTable]) -> PairScoreTable:
+    """Concatenate the items of tables that have the same base pairs."""
+    items = tuple(item for table in tables for item in table.items)
+    scores = np.concatenate([table.scores for table in tables])
+    truth = np.concatenate([table.truth for table in tables])
+    return PairScoreTable(items, tables[0].pairs, scores, truth)
+
+
+@dataclass(frozen=True)
+class ProbeResult:
+    """Result of one metric with one query on one point.
+
+    Attributes
+    ----------
+    tables : mapping
+        The scores by set, form of the words and form of the base pairs.
+    means, spreads : array of shape (pairs,)
+        Mean and standard deviation over the vocabulary under each pair; empty if not measured.
+    size : int
+        Words of the vocabulary.
+    differences : array of shape (pairs, pairs)
+        Cosine of every two pairs' differences, NaN on the diagonal.
+    likeness : mapping
+        By role, the cosine of the two words of a pair: mean, standard deviation, number.
+    random : mapping
+        The same of random words and of random differences.
+    lost : mapping
+        By role, the items and pairs that are out of vocabulary.
+    """
+
+    metric: str
+    tables: Mapping[Key, PairScoreTable]
+    means: Floats
+    spreads: Floats
+    size: int
+    differences: Floats
+    likeness: Mapping[str, tuple[float, float, int]]
+    random: Mapping[str, tuple[float, float, int]]
+    lost: Mapping[str, tuple[str, ...]]
+
+    @property
+    def pairs(self) -> tuple[str, ...]:
+        """The base pairs."""
+        return next(iter(self.tables.values())).pairs
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation over vocabulary and pairs together; NaN if not measured."""
+        return float(np.sqrt(np.mean(self.spreads**2 + self.means**2) - self.means.mean() ** 2))
+
+
+QueryResults = tuple[str, str, Mapping[str, ProbeResult]]  # point, query, results by metric
+
+
+def read_probes(tables: Tables) -> Iterator[QueryResults]:
+    """Yield each point and query with the results of every metric that asked the query.
+
+    Raises
+    ------
+    InputError
+        The tables have no row of the probe ``base_pairs``.
+    """
+    probes = tables.probes
+    probes = probes[np.array(texts(probes, "probe")) == "base_pairs"]
+    if not len(probes):
+        raise InputError("no row of the probe base_pairs; add probe=base_pairs")
+    for (point, query), rows in probes.groupby(["point", "query"], sort=False):
+        names = list(zip(*(texts(rows, name) for name in ("metric", "convention")), strict=True))
+        has_conventions = len(set(names)) > len({metric for metric, _ in names})
+        labels = [" ".join(name) if has_conventions else name[0] for name in names]
+        results = {
+            str(label): _probe_result(str(label), rows_of_metric)
+            for label, rows_of_metric in rows.assign(label=labels).groupby("label", sort=False)
+        }
+        yield str(point), str(query), results
+
+
+def _probe_result(metric: str, rows: pd.DataFrame) -> ProbeResult:
+    rows_by_kind = {str(kind): part for kind, part in rows.groupby("kind", sort=False)}
+    no_rows = rows.iloc[:0]
+    tables = _score_tables(rows_by_kind.get("score", no_rows))
+    pairs = next(iter(tables.values())).pairs
+    vocabulary = rows_by_kind.get("vocabulary", no_rows)
+    lost = {
+        str(role): tuple(texts(part, "word"))
+        for role, part in rows_by_kind.get("lost", no_rows).groupby("set", sort=False)
+    }
+    return ProbeResult(
+        metric=metric,
+        tables=tables,
+        means=numbers(vocabulary, "score"),
+        spreads=numbers(vocabulary, "sd"),
+        size=int(numbers(vocabulary, "n")[0]) if len(vocabulary) else 0,
+        differences=_difference_cosines(rows_by_kind.get("difference", no_rows), pairs),
+        likeness=_likeness_by_role(rows_by_kind.get("likeness", no_rows)),
+        random={
+            row["set"]: (row["score"], row["sd"], int(row["n"]))
+            for row in row_dicts(rows_by_kind.get("random", no_rows))
+        },
+        lost=lost,
+    )
+
+
+def _score_tables(rows: pd.DataFrame) -> dict[Key, PairScoreTable]:
+    tables = {}
+    for key, part in rows.groupby(["set", "form", "pair_form"], sort=False):
+        words, pairs = texts(part, "word"), tuple(dict.fromkeys(texts(part, "pair")))
+        items = tuple(words[:: len(pairs)])  # a row a pair, item by item
+        scores = numbers(part, "score").reshape(len(items), len(pairs))
+        truth = numbers(part, "truth")[:: len(pairs)]
+        role, form, pair_form = map(str, key)
+        tables[role, form, pair_form] = PairScoreTable(items, pairs, scores, truth)
+    return tables
+
+
+def _difference_cosines(rows: pd.DataFrame, pairs: tuple[str, ...]) -> Floats:
+    cosines = np.full((len(pairs), len(pairs)), np.nan)
+    index_of_pair = {pair: i for i, pair in enumerate(pairs)}
+    columns = zip(texts(rows, "pair"), texts(rows, "other"), numbers(rows, "score"), strict=True)
+    for first, second, cosine in columns:
+        i, j = index_of_pair[first], index_of_pair[second]
+        cosines[i, j] = cosines[j, i] = cosine
+    return cosines
+
+
+def _likeness_by_role(rows: pd.DataFrame) -> dict[str, tuple[float, float, int]]:
+    likeness = {}
+    for role, part in rows.groupby("set", sort=False):
+        cosines = numbers(part, "score")
+        likeness[str(role)] = (float(cosines.mean()), float(cosines.std()), len(cosines))
+    return likeness

@@ -1,0 +1,230 @@
+"""Scores of models in which a bias of known strength is planted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analysis.frame import numbers, texts
+from files import InputError
+from files.digest import digest_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from analysis.arrays import Floats
+    from analysis.results import Tables
+
+LABEL_BIAS = "label_bias"
+CORRELATION_P = "t"  # the p of a correlation of 0, which does not test for an unbiased model
+ANY_CASE = ",case=lower"  # experiments add it to every convention: planted words are lower case
+STEPS = "training_steps"  # of models stopped early; NaN: trained to the end
+CORPUS = ("sentences", "dim", "posts", "classifier")
+FIRST_TOKEN = re.compile(r",first_token=([^,]+)")  # first token of a causal model's texts
+ENCODED = ("layer", "pooling", "first_token")
+SETTINGS = (*CORPUS, *ENCODED, STEPS)
+DEFAULTS = {"layer": "-1", "pooling": "mean", "first_token": "own"}
+TRAINED, UNTRAINED = "", "0"  # STEPS of models trained to the end, and of random models
+NAMES = ("metric", "convention", "subject", "query")
+
+
+@dataclass(frozen=True)
+class StrengthScores:
+    """Scores of one metric, convention and query on one subject in one setting.
+
+    Attributes
+    ----------
+    names : mapping
+        Metric, convention, subject (``word2vec en``) and query.
+    setting : mapping
+        Size of the corpus and the vectors, layer, pooling, first token, training steps.
+    strengths : array of shape (levels,)
+        Planted strengths, ascending.
+    seeds : array of shape (seeds,)
+    scores : array of shape (seeds, levels)
+        Scores, their sign changed where lower is more biased; NaN where missing.
+    p, excludes_unbiased : array of shape (seeds, levels)
+        The p of no bias; 1 where the 95% interval excludes ``unbiased``, else 0.
+    unbiased : float
+        The metric's unbiased value, with the sign of the scores.
+    key : str
+        Digest of the models.
+    """
+
+    names: Mapping[str, str]
+    setting: Mapping[str, str]
+    strengths: Floats
+    seeds: Floats
+    scores: Floats
+    p: Floats
+    excludes_unbiased: Floats
+    unbiased: float
+    key: str = ""
+
+    @property
+    def at_zero(self) -> Floats:
+        """Scores at strength 0, (models,)."""
+        zero = self.scores[:, 0]
+        return zero[np.isfinite(zero)]
+
+    @property
+    def at_full(self) -> Floats:
+        """Scores at the highest strength, (models,)."""
+        full = self.scores[:, -1]
+        return full[np.isfinite(full)]
+
+    @property
+    def n_models(self) -> int:
+        """Number of models with a score."""
+        return int(np.isfinite(self.scores).sum())
+
+
+def read_scores(tables: Tables, planted: str) -> list[StrengthScores]:
+    """Read every score, in the order of the table; for ``label_bias`` every gap.
+
+    Rows that agree in all names, strength and seed are averaged.
+
+    Parameters
+    ----------
+    tables : Tables
+        Points with their scores and gaps.
+    planted : str
+        The column of the points with the planted strength.
+
+    Raises
+    ------
+    InputError
+        The points have no number in ``planted``, or no strength 0 with others above it.
+    """
+    points = tables.points[tables.points["status"] == "done"]
+    if not np.isfinite(numbers(points, planted)).any():
+        raise InputError(
+            f"the points have no number in {planted!r}; plant a bias of known strength"
+        )
+    rows = _gap_rows(tables) if planted == LABEL_BIAS else _score_rows(tables)
+    joined = rows.merge(points[[name for name in points if name not in rows or name == "point"]])
+    joined = joined[numbers(joined, planted) >= 0]
+    strengths = np.unique(numbers(joined, planted))
+    if len(strengths) < 2 or strengths[0] != 0:
+        raise InputError(f"{planted} has no level 0 with others above it; plant 0 and more")
+    joined = joined.assign(subject=_subjects(joined), **_settings(joined))
+    return [
+        _strength_scores(dict(zip((*NAMES, *SETTINGS), map(str, key), strict=True)), group, planted)
+        for key, group in joined.groupby([*NAMES, *SETTINGS], sort=False)
+    ]
+
+
+def _score_rows(tables: Tables) -> pd.DataFrame:
+    rows = tables.intrinsic
+    rows = rows[np.isfinite(numbers(rows, "unbiased"))]
+    first_parts = rows.groupby(["metric", "convention", "query"])["part"].transform("first")
+    rows = rows[rows["part"] == first_parts]  # a whole set comes before its parts
+    conventions = [name.replace(ANY_CASE, "") for name in texts(rows, "convention")]
+    matches = [FIRST_TOKEN.search(name) for name in conventions]
+    rows = rows.assign(
+        convention=[FIRST_TOKEN.sub("", name) for name in conventions],
+        first_token=[match[1] if match else DEFAULTS["first_token"] for match in matches],
+    )
+    p = numbers(rows, "p_value")
+    p = np.where(np.array(texts(rows, "p_method")) == CORRELATION_P, np.nan, p)
+    return rows.assign(p=p)
+
+
+def _gap_rows(tables: Tables) -> pd.DataFrame:
+    rows = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
+    return rows.assign(
+        metric=[f"{name} gap" for name in texts(rows, "measure")],
+        convention="",
+        query=texts(rows, "subset"),
+        p=np.nan,
+        unbiased=0.0,
+        most=np.inf,
+    )
+
+
+def _subjects(joined: pd.DataFrame) -> list[str]:
+    """Name each subject by algorithm or model and training language: ``word2vec en``."""
+    languages = texts(joined, "language") if "language" in joined else [""] * len(joined)
+    pairs = zip(texts(joined, "embedding"), languages, strict=True)
+    return [f"{name.partition(' ')[0]} {language}".strip() for name, language in pairs]
+
+
+def _settings(joined: pd.DataFrame) -> dict[str, list[str]]:
+    settings = {
+        name: texts(joined, name) if name in joined else [""] * len(joined) for name in SETTINGS
+    }
+    return {name: [_integer_text(cell) for cell in cells] for name, cells in settings.items()}
+
+
+def _integer_text(cell: str) -> str:
+    """Return ``10000`` for ``10000.0``, and an empty text for NaN."""
+    return "" if cell == "nan" else cell.removesuffix(".0")
+
+
+def _strength_scores(names: Mapping[str, str], rows: pd.DataFrame, planted: str) -> StrengthScores:
+    low, high, unbiased, scale_max = (
+        numbers(rows, name) for name in ("low", "high", "unbiased", "most")
+    )
+    outside = np.where(np.isfinite(low), (low > unbiased) | (high < unbiased), np.nan)
+    is_reversed = (scale_max <= unbiased) ^ _falls(names["metric"], names["convention"])
+    sign = np.where(is_reversed, -1.0, 1.0)
+    rows = rows.assign(outside=outside, value=sign * numbers(rows, "value"))
+    values, p_values, excluded = (
+        rows.pivot_table(index="seed", columns=planted, values=name, dropna=False)
+        for name in ("value", "p", "outside")
+    )
+    return StrengthScores(
+        {name: names[name] for name in NAMES},
+        {name: names[name] for name in SETTINGS},
+        np.asarray(values.columns, dtype=float),
+        np.asarray(values.index, dtype=float),
+        values.to_numpy(dtype=float),
+        p_values.to_numpy(dtype=float),
+        excluded.to_numpy(dtype=float),
+        float(sign[0] * unbiased[0]),
+        digest_of(sorted(set(texts(rows, "unit_key"))))[:8] if "unit_key" in rows else "",
+    )
+
+
+def _falls(metric: str, convention: str) -> bool:
+    """Test whether a score falls with the stereotype by its documented sign."""
+    from intrinsic.metrics.every import METRICS
+
+    if metric not in METRICS:
+        return False
+    declared = METRICS[metric].conventions().get(convention.partition(",")[0])
+    return METRICS[metric].about.falls ^ bool(declared and declared.turned)
+
+
+def default_setting(all_scores: Sequence[StrengthScores]) -> list[StrengthScores]:
+    """Select one query and setting for each metric, convention and subject.
+
+    It is the first query in the setting in which most models were trained, with the last layer and
+    the mean over tokens. Random models are not selected.
+    """
+    n_models: dict[tuple[str, ...], int] = {}
+    for scores in all_scores:
+        if scores.setting[STEPS] == UNTRAINED:
+            continue
+        key = (scores.names["subject"], *_training_setting(scores))
+        n_models[key] = max(n_models.get(key, 0), scores.scores.size)
+    largest: dict[str, tuple[str, ...]] = {}
+    for subject, *training in n_models:
+        best = largest.setdefault(subject, tuple(training))
+        if n_models[subject, *training] > n_models[subject, *best]:
+            largest[subject] = tuple(training)
+    selected: dict[tuple[str, ...], StrengthScores] = {}
+    for scores in all_scores:
+        metric, convention, subject, _ = scores.names.values()
+        is_default = all(scores.setting[name] in ("", value) for name, value in DEFAULTS.items())
+        if is_default and _training_setting(scores) == largest.get(subject):
+            selected.setdefault((metric, convention, subject), scores)
+    return list(selected.values())
+
+
+def _training_setting(scores: StrengthScores) -> tuple[str, ...]:
+    return tuple(scores.setting[name] for name in (*CORPUS, STEPS))

@@ -1,0 +1,338 @@
+"""Metrics on synthetic words, whose vectors a search varies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from files import InputError
+from intrinsic.found_query import FoundQuery
+from intrinsic.lookup import Floats, Found, means
+from intrinsic.wordsets import Query, WordSet
+from intrinsic.wordsets.wordset import width_of
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+    from intrinsic.metric import Metric
+
+TARGETS = ("X", "Y", "words", "partners", "rows")
+NEUTRAL = slice(2, 8)  # words of a row after its definition
+VOCABULARY = "vocabulary"
+NO_DIRECTION = 1e-9
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Roles of a metric: target words, and the groups that they are compared with.
+
+    The groups are two sets of single words, or the first and the second words of base pairs.
+    ``vocabulary``: True if the metric searches a vocabulary, whose words are neutral too.
+    """
+
+    targets: tuple[str, ...]
+    groups: tuple[str, ...]
+    vocabulary: bool
+
+    @classmethod
+    def of(cls, metric: Metric) -> Roles:
+        """Return a metric's roles; raise ``InputError`` if it compares no words with groups."""
+        set_roles = [role for role in ("X", "Y", "A", "B") if metric.about.takes(role)]
+        has_vocabulary = VOCABULARY in metric.options()
+        if "pairs" in metric.about.roles:
+            targets = [role for role in TARGETS if metric.about.takes(role)]
+            if not (targets or has_vocabulary):
+                raise InputError(f"{metric.name} compares no words with its base pairs")
+            return cls(tuple(targets), ("pairs",), has_vocabulary)
+        if set_roles == ["X", "Y", "A"]:  # the attributes are neutral, and X and Y the groups
+            return cls(("A",), ("X", "Y"), has_vocabulary)
+        targets = [role for role in TARGETS if metric.about.takes(role)]
+        if not targets or "B" not in set_roles:
+            raise InputError(f"{metric.name} compares no words with groups of attributes")
+        return cls(tuple(targets), ("A", "B"), has_vocabulary)
+
+
+class SyntheticWords:
+    """Words of a metric's roles, a number of items in each; a matrix (words, dim) holds vectors.
+
+    Parameters
+    ----------
+    metric : Metric
+    items, attributes, vocabulary : int
+        Target words in each role, words or base pairs in each group, words of the vocabulary.
+
+    Attributes
+    ----------
+    neutral : array
+        Indices of the target words, or of the vocabulary if the metric has no targets.
+    free : array
+        Indices of all words outside the groups.
+    grouped : list of array
+        Indices of the words of each group.
+    """
+
+    def __init__(self, metric: Metric, items: int, attributes: int, vocabulary: int) -> None:
+        self._metric, self.roles = metric, Roles.of(metric)
+        about = metric.about
+        sizes = dict.fromkeys(self.roles.targets, items)
+        sizes |= dict.fromkeys(self.roles.groups, attributes)
+        sizes = {role: max(size, about.fewest.get(role, 1)) for role, size in sizes.items()}
+        shapes = {role: (size, width_of(role) or 1) for role, size in sizes.items()}
+        if self.roles.vocabulary:
+            shapes[VOCABULARY] = (vocabulary, 1)
+        ends = np.cumsum([0, *(size * width for size, width in shapes.values())])
+        self._shapes, self.words = shapes, int(ends[-1])
+        self.indices: dict[str, Indices] = {
+            role: np.arange(start, end)
+            for role, start, end in zip(shapes, ends[:-1], ends[1:], strict=True)
+        }
+        if self.roles.groups == ("pairs",):
+            self.grouped = [self.indices["pairs"][0::2], self.indices["pairs"][1::2]]
+        else:
+            self.grouped = [self.indices[role] for role in self.roles.groups]
+        attributes_of_groups = np.concatenate(self.grouped)
+        self.free: Indices = np.setdiff1d(np.arange(self.words), attributes_of_groups)
+        targets = [self._neutral_indices(role) for role in self.roles.targets]
+        self.neutral: Indices = np.concatenate(targets or [self.indices[VOCABULARY]])
+
+    def _neutral_indices(self, role: str) -> Indices:
+        size, width = self._shapes[role]
+        indices = self.indices[role].reshape(size, width)
+        return (indices[:, NEUTRAL] if role == "rows" else indices).ravel()
+
+    @cached_property
+    def _query(self) -> Query:
+        sets = {
+            role: WordSet(
+                role,
+                tuple(self._names[i] for i in self.indices[role]),
+                "und",
+                "made up",
+                width=width,
+                values=tuple(map(float, range(size))) if role == "words" else (),
+            )
+            for role, (size, width) in self._shapes.items()
+            if role != VOCABULARY
+        }
+        return Query("made_up", sets, "und")
+
+    @cached_property
+    def _names(self) -> list[str]:
+        letters = "abcdefghijklmnopqrstuvwxyz"
+        return ["".join(name) for name in product(letters, repeat=3)][: self.words]
+
+    def query(self, matrix: Floats) -> FoundQuery:
+        """Return the query with its words' vectors, as if looked up in an embedding."""
+        sets = {}
+        for role, wordset in self._query.sets.items():
+            rows = matrix[self.indices[role]]
+            shape = rows.reshape(-1, wordset.width, rows.shape[1])
+            raw = rows if wordset.width == 1 else shape
+            sets[role] = Found(wordset.items, (), raw, wordset.values)
+        return FoundQuery(self._query, self._vectors(matrix), sets, self._pair_words)
+
+    def _vectors(self, matrix: Floats) -> KeyedVectors:
+        if not self.roles.vocabulary:
+            return self._no_vectors
+        from files.vectors import keyed
+
+        indices = self.indices[VOCABULARY]
+        return keyed([self._names[i] for i in indices], matrix[indices].astype(np.float32))
+
+    @cached_property
+    def _no_vectors(self) -> KeyedVectors:
+        from files.vectors import keyed
+
+        return keyed(["none"], np.ones((1, 1), dtype=np.float32))
+
+    @cached_property
+    def _pair_words(self) -> frozenset[str]:
+        return frozenset(self._query["pairs"].words if "pairs" in self._query.sets else ())
+
+    def scores(self, matrix: Floats, seed: int) -> Mapping[str, float]:
+        """Compute the metric's value by part; empty where it is not defined."""
+        words = self.query(matrix)
+        try:
+            words.require_directions()
+            results = self._metric.measure(words, seed)
+        except InputError:
+            return {}
+        if isinstance(results, Mapping):
+            return {part: result.value for part, result in results.items()}
+        return {"": results.value}
+
+    def unbiased(self, matrix: Floats, seed: int) -> Mapping[str, float]:
+        """Return the unbiased value by part; NaN where the metric has none."""
+        declared = self._metric.about.unbiased
+        default = math.nan if declared is None else declared
+        results = self._metric.measure(self.query(matrix), seed)
+        parts = results if isinstance(results, Mapping) else {"": results}
+        return {
+            part: default if result.unbiased is None else result.unbiased
+            for part, result in parts.items()
+        }
+
+    def group_difference(self, matrix: Floats) -> Floats:
+        """Compute the difference of the groups' mean attributes of unit length. Shape (dim,)."""
+        first, second = means(unit(matrix[indices]) for indices in self.grouped)
+        return np.asarray(first - second)
+
+    def biases(self, matrix: Floats) -> Floats:
+        """Compute s(t, A) - s(t, B) of every neutral word. Shape (neutral,)."""
+        return np.asarray(unit(matrix[self.neutral]) @ self.group_difference(matrix))
+
+    def without_bias(self, matrix: Floats) -> Floats:
+        """Project all words outside the groups so that they are equally near both groups."""
+        axis = self.group_difference(matrix)
+        length = float(np.linalg.norm(axis))
+        if length < NO_DIRECTION:
+            return matrix
+        axis = axis / length
+        # A row along the axis has no direction left; any other coordinate axis gives one
+        substitute = np.eye(len(axis))[np.abs(axis).argmin()]
+        rows = _reject(matrix[self.free], axis)
+        rows[np.linalg.norm(rows, axis=1) < NO_DIRECTION] = substitute
+        projected = matrix.copy()
+        projected[self.free] = unit(_reject(_reject(rows, axis), axis))  # twice: rounding
+        return projected
+
+    def identical_targets(self, matrix: Floats) -> Floats:
+        """Give every word outside the groups the vector of the first one."""
+        identical = matrix.copy()
+        identical[self.free] = matrix[self.free[0]]
+        return identical
+
+    def vectors_by_role(self, matrix: Floats) -> dict[str, list[list[float]]]:
+        """Return the vectors by role, as lists."""
+        return {role: matrix[indices].tolist() for role, indices in self.indices.items()}
+
+
+def _reject(rows: Floats, axis: Floats) -> Floats:
+    """Remove the component along an axis."""
+    return np.asarray(rows - np.outer(rows @ axis, axis))
+
+
+def unit(rows: Floats) -> Floats:
+    """Scale rows to unit length; a zero row becomes the first coordinate axis."""
+    lengths: Floats = np.linalg.norm(rows, axis=-1, keepdims=True)
+    first = np.eye(1, rows.shape[-1])
+    return np.where(lengths > NO_DIRECTION, rows / np.maximum(lengths, NO_DIRECTION), first)
+
+
+def attribute_sets(
+    words: SyntheticWords, n_sets: int, dim: int, rng: np.random.Generator
+) -> list[Floats]:
+    """Draw vectors of all words whose groups are, in turn, of the four ``KINDS``.
+
+    The groups lie near each other, apart, or opposite, or are crossed: each pair of attributes has
+    a direction of its own.
+
+    Parameters
+    ----------
+    words : SyntheticWords
+        The words.
+    n_sets, dim : int
+        Number of sets, and dimensions of the vectors.
+    rng : Generator
+        Source of the vectors.
+
+    Returns
+    -------
+    list of array of shape (words, dim)
+    """
+    sets = []
+    for number in range(n_sets):
+        matrix = unit(rng.normal(size=(words.words, dim)))
+        first, second = words.grouped
+        size = min(len(first), len(second))
+        kind = KINDS[number % len(KINDS)]
+        if kind == "near":
+            matrix[second[:size]] = unit(matrix[first[:size]] + 0.2 * matrix[second[:size]])
+        elif kind == "opposite":
+            axis = unit(rng.normal(size=(1, dim)))
+            matrix[first] = unit(axis + 0.2 * matrix[first])
+            matrix[second] = unit(-axis + 0.2 * matrix[second])
+        elif kind == "crossed":
+            # One pair differs orthogonally to the difference of all others
+            axes = np.eye(dim)[: min(dim, 2)]
+            matrix[first] = unit(axes[0] + 3 * axes[-1])
+            matrix[second] = unit(-axes[0] + 3 * axes[-1])
+            matrix[first[1::2]] = unit(axes[0] - 3 * axes[-1])
+            matrix[second[1::2]] = unit(-axes[0] - 3 * axes[-1])
+            matrix[first[:1]], matrix[second[:1]] = unit(axes[:1] + 1e-3), unit(-axes[:1])
+        sets.append(matrix)
+    return sets
+
+
+KINDS = ("near", "apart", "opposite", "crossed")
+
+
+def target_starts(words: SyntheticWords, matrix: Floats) -> list[Floats]:
+    """Place targets along the directions of the attributes, as starts of a search.
+
+    The directions are the groups' difference and sum, the first pair's difference, and the first
+    and last principal component of all pairs' differences. All targets lie along one, or half of
+    them along another, in blocks or alternating.
+    """
+    directions = _attribute_directions(words, matrix)
+    free = words.free
+    blocks = np.arange(len(free)) >= len(free) // 2
+    alternating = np.arange(len(free)) % 2 == 1
+    starts = []
+    for (i, first), (j, second) in product(enumerate(directions), repeat=2):
+        for is_second in [blocks] if i == j else [blocks, alternating]:
+            start = matrix.copy()
+            start[free] = np.where(is_second[:, None], second, first)
+            starts.append(start)
+    return starts
+
+
+def transferred_targets(
+    words: SyntheticWords, source_matrices: Sequence[Floats], matrix: Floats
+) -> list[Floats]:
+    """Combine the targets of other matrices with the attributes of this one.
+
+    Targets are taken unchanged, and rotated as the attributes must be rotated to lie nearest these
+    (orthogonal Procrustes).
+
+    Parameters
+    ----------
+    words : SyntheticWords
+        The words.
+    source_matrices : sequence of array of shape (words, dim)
+        Vectors whose targets are taken.
+    matrix : array of shape (words, dim)
+        Vectors whose attributes stay.
+    """
+    attributes, starts = np.concatenate(words.grouped), []
+    for source in source_matrices:
+        u, _, vt = np.linalg.svd(source[attributes].T @ matrix[attributes])
+        for rotation in (np.eye(matrix.shape[1]), u @ vt):
+            start = matrix.copy()
+            start[words.free] = source[words.free] @ rotation
+            starts.append(start)
+    return starts
+
+
+def _attribute_directions(words: SyntheticWords, matrix: Floats) -> list[Floats]:
+    """List the directions of ``target_starts``, each with its opposite, at unit length."""
+    first, second = (unit(matrix[indices]) for indices in words.grouped)
+    size = min(len(first), len(second))
+    differences = first[:size] - second[:size]
+    axes: Sequence[Floats] = [
+        words.group_difference(matrix),
+        first.mean(axis=0) + second.mean(axis=0),
+        differences[0],
+        *np.linalg.svd(differences)[2][[0, -1]],
+    ]
+    axes = [axis for axis in axes if np.linalg.norm(axis) > NO_DIRECTION]
+    signed_axes = np.array([sign * axis for axis in axes for sign in (1, -1)])
+    return list(unit(signed_axes))
