@@ -9,8 +9,6 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-
 from biasbridge.before_after import compare_vectors
 from biasbridge.given import (
     Opened,
@@ -158,7 +156,7 @@ def move(
     seed: int,
 ) -> Moved:
     """The vectors by the method's dose, or by that at which the goal is reached."""
-    from debias.base import require_change, signed
+    from debias.base import require_sound, signed
     from debias.roles import require_roles
     from debias.until import find_method
 
@@ -169,7 +167,7 @@ def move(
         axis = method.along(vectors, query, seed=seed)
     changed = axis.at(signed(method))
     if method.dose:
-        require_change(method, np.array_equal(vectors.vectors, changed.vectors))
+        require_sound(method, vectors, changed)
     return Moved(method, changed, axis.eraser)
 
 

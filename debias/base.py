@@ -181,8 +181,20 @@ def write_modified(method: VectorsMethod, out: Path, inputs: Inputs, seed: int) 
 
     vectors, query = open_mapped(inputs["vectors"] / "vectors"), read_query(inputs["words"] / WORDS)
     changed = method.modify(vectors, query, seed=seed)
-    require_change(method, np.array_equal(vectors.vectors, changed.vectors))
+    require_sound(method, vectors, changed)
     save_mapped(changed, out / "vectors")
+
+
+def require_sound(method: Method, before: KeyedVectors, after: KeyedVectors) -> None:
+    """Raise ``InputError`` where a method leaves all vectors as they were, or makes one zero."""
+    require_change(method, np.array_equal(before.vectors, after.vectors))
+    zero = np.flatnonzero(before.vectors.any(axis=1) & ~after.vectors.any(axis=1))
+    if len(zero):
+        raise InputError(
+            f"debias={method.name} makes the vectors of {len(zero)} words zero at"
+            f" dose={applied(method).dose:g} ({after.index_to_key[zero[0]]!r}, ...), and a zero"
+            " vector has no cosine; choose another dose or other words"
+        )
 
 
 def require_change(method: Method, same: bool) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from debias.axis import ONE_THREAD, SignedDose, restricted
-from debias.base import WORDS, Axis, Direction, Inputs, S, Steps, require_change
+from debias.base import WORDS, Axis, Direction, Inputs, S, Steps, require_sound
 from debias.examples import Examples, of_items, of_templates, of_words
 from files import InputError, choice
 from files.choice import FieldError
@@ -170,7 +170,7 @@ def erase_vectors(method: LinearEraser, out: Path, inputs: Inputs, seed: int) ->
     eraser = Eraser.load(inputs["eraser"] / ERASER).at(method.dose)
     before = open_mapped(inputs["vectors"] / "vectors")
     after = erased(before, eraser)
-    require_change(method, np.array_equal(before.vectors, after.vectors))
+    require_sound(method, before, after)
     save_mapped(after, out / "vectors")
 
 

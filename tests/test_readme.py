@@ -9,27 +9,32 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.results import write_tables
 from biasbridge.commands import ALSO, COMMANDS
 from files.vectors import keyed, save_vectors
+from intrinsic.wordsets import load_query
+from tests.analysis.conftest import make_tables
 from tests.tiny_models import save_model
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TEXTS = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in PAGES}
+EXTENDING = "docs/extending.md"  # tests/test_extending.py runs what it shows
 FIRST = "python train.py +experiment=hatespeech_link"
 NUMBER = r"[-+]?(?:\d*\.\d+|\d+)"
 ONES_OWN = {"mine", "NAME"}  # experiments of a reader's own
 
 
-def blocks(language: str) -> list[str]:
-    """The fenced blocks of the README in a language, in their order."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+def blocks(language: str, page: str = "README.md") -> list[str]:
+    """Return the fenced blocks of a page in a language, in their order."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", TEXTS[page], re.DOTALL | re.MULTILINE)
 
 
 def run(arguments: list[str], cwd: Path) -> str:
@@ -92,6 +97,7 @@ def files(tmp_path: Path) -> Path:
     rng = np.random.default_rng(0)
     people_words = ["he", "him", "man", "she", "her", "woman"]
     words = [*people_words, "office", "work", "home", "family", "is", "at", "nice", "awful"]
+    words += ["job", "salary", "kitchen", "children"]
     vectors = keyed(words, rng.normal(size=(len(words), 8)).astype(np.float32))
     for name in ("vectors.vec", "glove.6B.50d.txt"):
         save_vectors(vectors, tmp_path / name)
@@ -107,6 +113,9 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "words.yaml").write_text(
         "work: {X: [office, work], Y: [home, family], A: [he, him, man], B: [she, her, woman]}\n"
     )
+    (tmp_path / "mine.yaml").write_text(*blocks("yaml", "docs/howto/vectors.md"))
+    (tmp_path / "mine.csv").write_text(*blocks("csv", "docs/howto/models.md"))
+    write_tables(tmp_path / "results" / "mine", make_tables())
     save_model(tmp_path / "path" / "to" / "model", "bert", head="masked")
     return tmp_path
 
@@ -122,12 +131,25 @@ def test_the_commands_on_ones_own_files_run(files: Path) -> None:
     assert (files / "experiment" / "mine.yaml").exists()
 
 
-def test_the_python_block_runs(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "page", [page for page in TEXTS if page != EXTENDING and blocks("python", page)]
+)
+def test_python_on_a_page_runs_and_gives_numbers(
+    page: str, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scores, gaps and slices have values, and vectors moved until WEAT is 0 have a WEAT of 0."""
     monkeypatch.chdir(files)
-    (code,) = blocks("python")
-    names: dict[str, object] = {}
-    exec(compile(code, "README.md", "exec"), names)
-    assert isinstance(names["table"], pd.DataFrame)
+    query = load_query("weat7").lowered()
+    rng = np.random.default_rng(0)
+    words = sorted({word for role in "XYAB" for word in query[role].words})
+    names: dict[str, Any] = {"vectors": keyed(words, rng.normal(size=(len(words), 8)))}
+    names |= dict(zip("xyab", rng.normal(size=(4, 8, 5)), strict=True))
+    for code in blocks("python", page):
+        exec(compile(code, page, "exec"), names)
+    for name, column in (("table", "value"), ("scores", "value"), ("rows", "y")):
+        assert name not in names or np.isfinite(names[name][column]).any()
+    if "moved" in names:
+        assert names["moved"].attrs["scores"]["after"].iloc[0] == pytest.approx(0, abs=0.01)
 
 
 def test_the_readme_is_short() -> None:
@@ -181,6 +203,6 @@ def test_every_experiment_named_exists(group: str) -> None:
 def test_every_source_file_named_exists() -> None:
     rooms = "analysis|biasbridge|conf|corpora|debias|extrinsic|files|intrinsic|studies|tests|train"
     paths = named(rf"`((?:{rooms})/[\w/]+\.(?:py|yaml))`")
-    of_examples = "docs/extending.md"  # it says how to write files that are not there
+    of_examples = EXTENDING  # it says how to write files that are not there
     missing = [each for each in paths if not (ROOT / each[1]).exists() and each[0] != of_examples]
     assert missing == []

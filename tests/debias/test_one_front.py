@@ -13,15 +13,16 @@ import pytest
 
 from biasbridge import debias
 from biasbridge.cli.debias import main
+from biasbridge.debiasing import move
 from debias.axis import OnAxis
-from debias.base import Axis
+from debias.base import WORDS, Axis, write_modified
 from debias.mean_difference import MeanDifference
 from debias.until import CLOSE, Goal, find_dose, find_method, reach
 from files import InputError, choice
-from files.vectors import keyed, read_vectors, save_vectors
+from files.vectors import keyed, read_vectors, save_mapped, save_vectors
 from intrinsic import effect_size
 from intrinsic.metrics.weat import Weat
-from intrinsic.wordsets import Query, load_query
+from intrinsic.wordsets import Query, load_query, write_query
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -160,6 +161,34 @@ def test_a_method_on_the_axis_of_erasers_is_computed_once(biased: KeyedVectors) 
         assert (axis.at(dose).vectors == whole.vectors).all()
         assert (axis.at(dose, ["she", "he"])["he"] == whole["he"]).all()
     assert axis.at(0.0).vectors.tobytes() == biased.vectors.tobytes()
+
+
+class Vanishing(Mirrored):
+    """f(x) = -x of one word alone, which dose 1/2 makes zero."""
+
+    name: ClassVar[str] = "vanishing"
+
+    def erase(self, vectors: KeyedVectors, query: Query, *, seed: int) -> NDArray[np.float32]:
+        rows = np.array(vectors.vectors)
+        rows[vectors.key_to_index["she"]] *= -1
+        return rows
+
+
+def test_a_method_that_makes_a_vector_zero_is_refused_by_its_name(
+    biased: KeyedVectors, tmp_path: Path
+) -> None:
+    """In a step and in the command; a vector that was zero before may stay so."""
+    biased.vectors[biased.key_to_index["other0"]] = 0
+    save_mapped(biased, tmp_path / "vectors")
+    write_query(UNION, tmp_path / WORDS)
+    inputs = {"vectors": tmp_path, "words": tmp_path}
+    message = r"debias=vanishing makes the vectors of 1 words zero at dose=0\.5 \('she', \.\.\.\)"
+    with pytest.raises(InputError, match=message):
+        write_modified(Vanishing(0.5), tmp_path / "out", inputs, 0)
+    with pytest.raises(InputError, match=message):
+        move(Vanishing(0.5), biased, UNION, goal=None, direction=None, seed=0)
+    write_modified(Vanishing(0.4), tmp_path / "out", inputs, 0)
+    assert (tmp_path / "out" / "vectors").is_dir()
 
 
 @pytest.mark.parametrize(("score", "alone"), [("weat7=0", True), ("male_neighbours:own=.2", False)])
