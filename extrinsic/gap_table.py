@@ -95,7 +95,7 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> pd.DataFrame:
 
     ``resampled`` holds, where ``predictions`` has the column ``resampled_by``, a gap over 200
     resamples of the items within groups: the same for all who predict items of the same
-    ``resampled_by``, in whatever order (see ``extrinsic.resampling``). It is NaN where a resample
+    ``resampled_by``, in whatever order (see ``intrinsic.resampling``). It is NaN where a resample
     lacks support, and empty for values, AUCs and undefined gaps.
 
     Raises ``InputError`` for a missing column, a value other than 0 and 1, a missing id, rows of

@@ -22,7 +22,7 @@ from extrinsic.intervals import (
 )
 from extrinsic.measures import MEASURES, Counts, constant_value, from_base_rates
 from extrinsic.ranking import RANKINGS, area, placements
-from extrinsic.resampling import resample_counts
+from intrinsic.resampling import resample_counts
 
 Mask = NDArray[np.bool_]
 TINY = 1e-300
@@ -57,7 +57,7 @@ class Sample:
 
     Groups are sets of items: ``member`` and ``group_id`` (memberships,) say which item is in which
     of ``groups``; an item may be in several, or in none. ``resampled_by``: what says how often
-    each item is drawn (``extrinsic.resampling``). Intervals are of ``level``; below ``least`` items
+    each item is drawn (``intrinsic.resampling``). Intervals are of ``level``; below ``least`` items
     a measure is undefined.
     """
 
@@ -172,7 +172,7 @@ class Sample:
     def by_unit(self, measure: str, side: Side) -> Floats:
         """Return the influences summed over units, (units,), where each item is one over none."""
         moved = self.influences(measure, side)
-        return moved if self.unit is None else np.bincount(self.unit, moved)
+        return moved if self.unit is None else np.bincount(self.unit, moved).astype(np.float64)
 
     def _effect(self, measure: str, side: Side) -> float:
         """How many times the variance is that of items drawn one by one; at least 1."""

@@ -11,17 +11,10 @@ from files.errors import InputError
 class StoreOnce(argparse.Action):
     """Stores the value of an option, and refuses a second one, which would hide the first."""
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
+    def __call__(self, parser: Any, namespace: object, values: Any, option: Any = None) -> None:
         """Store the value."""
-        assert isinstance(parser, Parser)
-        if option_string and self.dest in parser.stored:
-            parser.error(f"{option_string} is given twice; give it once")
+        if option and self.dest in parser.stored:
+            parser.error(f"{option} is given twice; give it once")
         parser.stored.add(self.dest)
         setattr(namespace, self.dest, values)
 

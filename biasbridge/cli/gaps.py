@@ -19,9 +19,9 @@ EPILOG = f"""\
 A gap is the privileged group's value minus the other group's, of the false positive and false
 negative rate (fpr, fnr) the other way round: positive = worse for the other group. Intervals are
 Wilson's score intervals at 95 %, of gaps Newcombe's, of differences within items Price and
-Bonett's, of the largest difference one that knows that a maximum was taken. Rows with the same value
-in a column id are one item that is in several groups. Gold and predicted labels must be 0 or 1 unless --positive or --multiclass is
-given; an empty group counts in the rows "all" and in the rest.
+Bonett's, of the largest difference one that knows that a maximum was taken. Gold and predicted
+labels must be 0 or 1 unless --positive or --multiclass is given. An empty group counts in the rows
+"all" and in the rest. Rows with the same value in a column id are one item in several groups.
 Measures: {", ".join(EVERY_MEASURE)}."""
 
 

@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     if Path(args.table).is_dir() and not args.x:
         out = Path(args.out or Path(args.table) / "figures")
-        require_output(out / "figure3.svg", FORMATS)
+        require_output(out / "x.svg", FORMATS)
         study = Declaration.of(Path(args.table))
         joined = join_points(read_tables(args.table), study.utility)
         found = correlate_slices(joined, study)

@@ -10,8 +10,7 @@ from scipy.stats import chisquare, poisson
 from extrinsic.gap_table import gap_table
 from extrinsic.gaps import Gaps
 from extrinsic.measures import MEASURES
-from extrinsic.resampling import resample_counts
-from intrinsic.resampling import RESAMPLES
+from intrinsic.resampling import RESAMPLES, resample_counts
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 
