@@ -11,13 +11,14 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
-import yaml
-
 from files import InputError, nearest
+from files.nested import read_nested
 from files.rooms import HOME
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from train.store.stale import Policy
 
 PLANTED_QUERIES = ("planted", "planted_one_list", "planted_pairs", "planted_plurals")
 PLANTED_ITEMS = ("occupations", "occupations_sentences")
@@ -56,6 +57,7 @@ def certify(
     query: str | None = None,
     seeds: int | None = None,
     config_dir: str | PathLike[str] | None = None,
+    stale: Policy = "refuse",
     results: str | PathLike[str] = "results",
     out: TextIO | None = None,
 ) -> pd.DataFrame:
@@ -67,8 +69,9 @@ def certify(
     BERTs and GPT-2s with three, and of random weights, ``query``: a set of items. ``seeds`` of each
     strength (default 8 and 3). Models are kept in ``store``; the results
     folder is ``certify_METRIC`` in ``results``. ``config_dir``: where a metric of one's own has its
-    YAML, in the folder ``intrinsic``. ``out``: the file that the run prints to; default: standard
-    error.
+    YAML, in the folder ``intrinsic``, and its module. ``stale``: what becomes of stored results
+    that other code made, ``refuse``, ``use`` or ``rebuild``. ``out``: the file that the run prints
+    to; default: standard error.
 
     Raises ``InputError`` for an unknown metric or convention, one that can ask nothing planted, and
     a run that fails.
@@ -85,7 +88,11 @@ def certify(
     folder = Path(results) / f"certify_{metric}"
     planted, random = ON_VECTORS if needs == "vectors" else ON_MODELS
     command = ["train", "+experiment=certificate", f"intrinsic={metric}", f"name=certify_{metric}"]
-    command += [f"results.dir={folder}", f"hydra.sweeper.grids=[{planted % number},{random}]"]
+    command += [
+        f"stale={stale}",
+        f"results.dir={folder}",
+        f"hydra.sweeper.grids=[{planted % number},{random}]",
+    ]
     command += [*_asks(found, query), *_by(found, convention)]
     if config_dir:
         command[1:1] = ["--config-dir", str(config_dir)]
@@ -96,7 +103,7 @@ def certify(
 
 def _find(metric: str, config_dir: str | PathLike[str] | None) -> _Found:
     """The metric's YAML and class. Raises ``InputError`` where there is none."""
-    from train.configure import TARGET, find_class
+    from train.configure import TARGET, find_class, search_modules
 
     folders = [Path(config_dir)] if config_dir else []
     if config_dir and not Path(config_dir).is_dir():
@@ -107,10 +114,7 @@ def _find(metric: str, config_dir: str | PathLike[str] | None) -> _Found:
         known = sorted(each.stem for each in (HOME / "conf" / "intrinsic").glob("*.yaml"))
         remedy = "one of your own has its YAML in FOLDER/intrinsic: --config-dir FOLDER"
         raise InputError(f"unknown metric {metric!r}{nearest(metric, known)}; {remedy}")
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
-        raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
+    content = read_nested(path)
     if not isinstance(content, dict):
         raise InputError(f"{path} holds no metric; write NAME: {{_target_: module.Class}}")
     nodes = {key: node for key, node in content.items() if TARGET in (node or ())}
@@ -118,6 +122,7 @@ def _find(metric: str, config_dir: str | PathLike[str] | None) -> _Found:
         names = ", ".join(key for key in content if key != "defaults")
         raise InputError(f"{metric} is not one metric but several: certify one of {names}")
     [(key, node)] = nodes.items()
+    search_modules(folders)
     return _Found(key, node, find_class(node[TARGET], f"intrinsic.{key}"))
 
 

@@ -75,7 +75,7 @@ class Data:
     def texts(self) -> pd.Series:
         """The texts of the posts."""
         assert self.posts is not None
-        return self.posts[self.columns["text"]].astype(str)
+        return self.posts[self.columns["text"]].astype("string").fillna("")
 
     @property
     def groups(self) -> list[str]:

@@ -21,23 +21,18 @@ MALFORMED = (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError,
 
 
 def read_nested(path: str | Path) -> object:
-    """The content of a file as plain Python values; JSON by its suffix, else YAML without aliases.
+    """Read a file as plain Python values; JSON by its suffix, else YAML.
 
     Raises ``InputError`` for what ``read_lines`` refuses, for a file that is not YAML or JSON, and
-    beyond bounds: ``LARGEST`` bytes, and in YAML, which is built by recursion in C, lists and
-    mappings ``DEEPEST`` deep, ``MOST`` values, and ``LONGEST_PLAIN`` characters in a value without
-    quotation marks, which may be a number.
+    for YAML, which is built by recursion in C, beyond the bounds of ``read_yaml``.
     """
-    text = "\n".join(read_lines(path, largest=LARGEST))
     kind = "JSON" if Path(path).suffix == ".json" else "YAML"
     try:
         content: object
         if kind == "JSON":
-            content = json.loads(text)
-        elif problem := _beyond_bounds(text):
-            raise InputError(f"{path}: {problem}")
+            content = json.loads("\n".join(read_lines(path, largest=LARGEST)))
         else:
-            content = yaml.load(text, Loader=Loader)
+            content = yaml.load(read_yaml(path), Loader=Loader)
     except RecursionError:
         raise InputError(f"{path}: {TOO_DEEP}") from None
     except InputError:
@@ -47,24 +42,49 @@ def read_nested(path: str | Path) -> object:
     return content
 
 
-def _beyond_bounds(text: str) -> str:
-    """The first bound that YAML passes, and what to do; empty where it passes none."""
-    depth = count = 0
+def read_yaml(path: str | Path, *, most: int = MOST) -> str:
+    """Read the text of a YAML file, which is not yet built.
+
+    Raises ``InputError`` for what is no YAML, and beyond bounds on what it stands for: ``LARGEST``
+    bytes, lists and mappings ``DEEPEST`` deep, ``most`` values, an alias counted as all that it
+    stands for, and ``LONGEST_PLAIN`` characters without quotation marks, which may be a number.
+    """
+    text = "\n".join(read_lines(path, largest=LARGEST))
+    try:
+        problem = _beyond_bounds(text, most)
+    except yaml.YAMLError as error:
+        raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
+    if problem:
+        raise InputError(f"{path}: {problem}")
+    return text
+
+
+def _beyond_bounds(text: str, most: int) -> str:
+    """Return the first bound that YAML passes, and what to do; empty where it passes none."""
+    sizes: dict[str | None, tuple[int, int]] = {}  # values and depth of what an anchor names
+    around: list[tuple[str | None, int, int]] = [(None, 0, 0)]  # the same of what is still open
     for event in yaml.parse(text, Loader=Loader):
         line = f"line {event.start_mark.line + 1}" if event.start_mark else "the file"
-        count += isinstance(event, yaml.NodeEvent)
-        if isinstance(event, yaml.AliasEvent):
-            return f"{line}: *{event.anchor} stands for another value; write it out"
-        if isinstance(event, yaml.ScalarEvent) and not event.style:
-            if len(event.value) > LONGEST_PLAIN:
+        n_values = depth = 0
+        if isinstance(event, yaml.CollectionStartEvent):
+            around.append((event.anchor, 1, 1))
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, n_values, depth = around.pop()
+            sizes[anchor] = n_values, depth
+        elif isinstance(event, yaml.AliasEvent):
+            if event.anchor not in sizes:
+                return f"{line}: *{event.anchor} stands for no value before it; write it out"
+            n_values, depth = sizes[event.anchor]
+        elif isinstance(event, yaml.ScalarEvent):
+            if not event.style and len(event.value) > LONGEST_PLAIN:
                 long = f"{line}: {len(event.value):,} characters without quotation marks"
                 return f"{long}, allowed are {LONGEST_PLAIN:,}; put them in such"
-        elif isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > DEEPEST:
-                return f"{line}: {TOO_DEEP}"
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        if count > MOST:
-            return f"holds more than {MOST:,} values; shorten it"
+            n_values = 1 + len(event.value) // LONGEST_PLAIN
+            sizes[event.anchor] = n_values, 0
+        anchor, before, deepest = around[-1]
+        around[-1] = anchor, before + n_values, max(deepest, depth + (len(around) > 1))
+        if len(around) - 1 + depth > DEEPEST:
+            return f"{line}: {TOO_DEEP}"
+        if before + n_values > most:
+            return f"{line}: more than {most:,} values, aliases written out; shorten it"
     return ""

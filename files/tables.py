@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
+from pandas.api.types import is_object_dtype
 from pydantic import TypeAdapter
 
 from files.errors import InputError, nearest
@@ -40,7 +42,7 @@ def read_table(
     or, where the line of names has none, by its tabs or semicolons; all by the ``separator`` where
     one is given. Text may be packed as ``.gz``, ``.bz2`` or ``.xz``. A cell in quotation marks may
     hold separators and line ends; ``quoted=False`` takes the marks as text. Blank lines are left
-    out.
+    out. Binary, list and struct cells of Parquet become text.
 
     Raises ``InputError``, with the line where there is one, for a file that is missing, empty,
     damaged, not UTF-8 or of unknown format, for a row with more or fewer cells than the header, for
@@ -109,10 +111,22 @@ def require_unique_columns(names: Iterable[object], what: str) -> None:
 def _read_parquet(path: Path) -> pd.DataFrame:
     with open_plain(path) as raw:
         try:
-            return pd.read_parquet(raw)
+            table = pd.read_parquet(raw)
         except Exception as error:  # Arrow's own, and whatever its and pandas' metadata lead to
             reason = f"{path} is no Parquet file or is damaged ({' '.join(str(error).split())})"
             raise InputError(f"{reason}; copy or write it again") from error
+    for place, kind in enumerate(table.dtypes):
+        if is_object_dtype(kind):
+            table.isetitem(place, table.iloc[:, place].map(_as_text))
+    return table
+
+
+def _as_text(cell: object) -> object:
+    """Return bytes and nested cells of Parquet as the text that CSV has; others as they are."""
+    if isinstance(cell, bytes):
+        return cell.decode("utf-8", "backslashreplace")
+    nested = cell.tolist() if isinstance(cell, np.ndarray) else cell
+    return str(nested) if isinstance(nested, list | tuple | dict) else cell
 
 
 def _read_json_lines(path: Path) -> pd.DataFrame:

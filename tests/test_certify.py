@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,7 @@ from intrinsic.wordsets import Query, WordSet, load_query
 from studies.certificate import recorded
 from studies.certificate.recorded import FILE, Worth, refused, worth
 from studies.certificate.verdict import VERDICTS
+from tests.files.test_bounds import laughs
 from tests.tiny_models import save_model
 
 if TYPE_CHECKING:
@@ -56,29 +58,29 @@ class Leaning(Metric):
 '''
 
 
-def write_metric(folder: Path) -> None:
-    """``leaning.py`` and ``intrinsic/leaning.yaml``."""
-    (folder / "leaning.py").write_text(METRIC, encoding="utf-8")
+def write_metric(folder: Path, module: str = "leaning") -> None:
+    """Write the metric and its YAML in ``intrinsic/``."""
+    (folder / f"{module}.py").write_text(METRIC, encoding="utf-8")
     (folder / "intrinsic").mkdir()
-    text = "leaning:\n  _target_: leaning.Leaning\n  case: lower\n"
-    (folder / "intrinsic" / "leaning.yaml").write_text(text, encoding="utf-8")
+    text = f"leaning:\n  _target_: {module}.Leaning\n  case: lower\n"
+    (folder / "intrinsic" / f"{module}.yaml").write_text(text, encoding="utf-8")
 
 
 @pytest.mark.slow
 def test_a_strangers_metric_of_one_file_and_one_yaml_is_certified(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    write_metric(tmp_path)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "mine").mkdir()
+    write_metric(tmp_path / "mine")
     small = "{embedding: word2vec, corpus.sentences: 3000, corpus.stereotype: '0,1',"
     random = "{embedding: word2vec, corpus.sentences: 3000, size.epochs: 0, seed: 'range(8)'}"
     grids = (small + " seed: 'range(%d)'}", random)
     monkeypatch.setattr(certifying, "ON_VECTORS", grids)
-    asked = ["certify", "leaning", "--config-dir", ".", "--seeds", "3", "--json"]
+    asked = ["certify", "leaning", "--config-dir", "mine", "--seeds", "3", "--json"]
     assert main([*asked, "--export", "mine.csv"]) == 0
-    [row] = json.loads(capsys.readouterr().out)
+    [row] = json.loads(capfd.readouterr().out)
     assert (row["metric"], row["convention"], row["subject"]) == (
         *("leaning", "default", "word2vec en"),
     )
@@ -91,7 +93,16 @@ def test_a_strangers_metric_of_one_file_and_one_yaml_is_certified(
     exported = pd.read_csv(tmp_path / "mine.csv")
     assert exported["slope"].item() == pytest.approx(row["slope"])
     assert main([*asked[:-1], "--compare", "mine.csv"]) == 0
-    assert "no number differs from mine.csv" in capsys.readouterr().out
+    assert "no number differs from mine.csv" in capfd.readouterr().out
+    with (tmp_path / "mine" / "leaning.py").open("a", encoding="utf-8") as file:
+        file.write("\n\nEDITED = True\n")
+    with pytest.raises(InputError, match="the run did not finish"):
+        main(asked)
+    assert "; --stale rebuild makes them" in capfd.readouterr().err
+    assert main([*asked, "--stale", "rebuild"]) == 0
+    ended = capfd.readouterr()
+    assert "built again: made by other code: 14 intrinsic (Leaning): leaning" in ended.err
+    assert json.loads(ended.out)[0]["slope"] == row["slope"]
 
 
 @pytest.mark.parametrize(
@@ -116,16 +127,25 @@ def test_what_cannot_be_certified_is_said_in_one_line(
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("empty", "empty.yaml holds no metric"),
+        ("empty", "empty.yaml is empty"),
+        ("list", "list.yaml holds no metric"),
         ("broken", "broken.yaml is not valid YAML: "),
     ],
 )
 def test_a_file_without_a_metric_is_named(tmp_path: Path, name: str, said: str) -> None:
     (tmp_path / "intrinsic").mkdir()
     (tmp_path / "intrinsic" / "empty.yaml").touch()
+    (tmp_path / "intrinsic" / "list.yaml").write_text("- a", encoding="utf-8")
     (tmp_path / "intrinsic" / "broken.yaml").write_text("a: [", encoding="utf-8")
     with pytest.raises(InputError, match=said):
         main(["certify", name, "--config-dir", str(tmp_path)])
+
+
+def test_a_metric_of_ones_own_that_laughs_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "intrinsic").mkdir()
+    (tmp_path / "intrinsic" / "mine.yaml").write_text(laughs(9), encoding="utf-8")
+    with pytest.raises(InputError, match=r"mine\.yaml: line 6: more than 200,000 values"):
+        main(["certify", "mine", "--config-dir", str(tmp_path)])
 
 
 def test_what_is_no_certificate_is_refused_before_the_run(tmp_path: Path) -> None:

@@ -15,7 +15,10 @@ import pytest
 import yaml
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
+from omegaconf import OmegaConf
 
+from tests.files.test_bounds import laughs
+from tests.test_certify import write_metric
 from train.front import CONF
 from train.front.compose import read_point, read_study
 from train.point import Point, plan_point
@@ -190,6 +193,14 @@ REFUSED = [
     (f"{SWEEP} debias=glob(z*)", "debias=glob(z*) gives no value to sweep over"),
     (f"{SWEEP} hydra.launcher.n_jobs=many", "n_jobs='many': give how many"),
     ("--config-dir /nowhere/at/all", "there is no such folder"),
+    ("-cd", "argument --config-dir/-cd: expected one argument"),
+    ("--sed=3", "there is no option --sed; values are given as sed=3, options are --multirun, -m,"),
+    ("--experiment x", "values are given as +experiment=VALUE"),
+    ("-cn nowhere", "Cannot find primary config 'nowhere'"),
+    ("--cfg nothing", "invalid choice: 'nothing' (choose from 'job', 'hydra', 'all')"),
+    ("--cfg job -m", "argument --multirun/-m: not allowed with argument --cfg/-c"),
+    ("--cfg job +sed.a=${", "+sed.a=${ cannot be read"),
+    ("--stale never", "argument --stale: invalid choice: 'never' (choose from"),
     ("intrinsic.weat.resamples=99999999999", "give a whole number from 0 to 1e+06"),
 ]
 
@@ -216,16 +227,19 @@ TOUCH = "{_target_: builtins.open, file: touched, mode: w}"
     ("content", "message"),
     [
         ("seed: 2001-01-01", "seed='2001-01-01': give a whole number"),
-        (f"seed: {'1' * 5000}", "the configuration cannot be read (Exceeds the limit"),
+        (f"seed: {'1' * 5000}", "line 2: 5,000 characters without quotation marks"),
         ("seed: !!python/name:os.system", "could not determine a constructor"),
-        (f"seed: {'[' * 100_000}", "the configuration cannot be read (maximum recursion"),
+        (f"seed: {'[' * 100_000}", "mine.yaml: line 2: nested too deeply"),
+        (laughs(9), "mine.yaml: line 6: more than 10,000 values, aliases written out"),
+        (f"seed: [{'1,' * 9_997}1]", "mine.yaml: line 2: more than 10,000 values"),
+        (f"seed: [{'1,' * 9_996}1]", "seed=(1, 1, 1, "),
         ('name: "a\\x1b[2J"', r"name='a\x1b[2J' holds a control character"),
         ("intrinsic: 3", "intrinsic=3: give a mapping"),
         ("corpus: {_target_: os.system}", "is no choice"),
         ("corpus: {_target_: mine.Absent}", "mine.py defines no class Absent"),
         (f"hydra: {{callbacks: {{a: {TOUCH}}}}}", "hydra.callbacks is not open to change"),
         (f"hydra: {{launcher: {{n_jobs: {TOUCH}}}}}", "hydra.launcher holds _target_, which"),
-        ("seed: [", "the configuration cannot be read"),
+        ("seed: [", "mine.yaml is not valid YAML: while parsing a flow node"),
     ],
 )
 def test_a_configuration_file_that_cannot_be_used(
@@ -282,6 +296,74 @@ def test_plan_builds_nothing(tmp_path: Path, train: Train) -> None:
     assert status == 0, err
     assert "80 runs, 50 distinct points" in out
     assert not [path for path in (tmp_path / "store").rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cells"),
+    [
+        ("-m seed=0,1,2", "3 runs, 3 distinct points"),
+        ("seed=0,1 --multirun", "2 runs, 2 distinct points"),
+        (f"-m {ENGLISH} seed=0,1,2", "48 runs, 30 distinct points"),
+        (f"-m {ENGLISH} seed=0 hydra.mode=RUN", "16 runs, 10 distinct points"),
+        ("-m", "1 run, 1 distinct point"),
+    ],
+)
+def test_multirun_is_a_sweep(arguments: str, cells: str, train: Train) -> None:
+    status, out, err = train(*arguments.split(), "plan=true")
+    assert status == 0, err
+    assert cells in out
+
+
+def test_the_configuration_is_shown_as_hydra_does(train: Train) -> None:
+    arguments = (ENGLISH, "seed=3", "size.dim=17", "classifier=linear")
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        expected = OmegaConf.to_yaml(compose("config", overrides=list(arguments)))
+    assert train("--cfg", "job", *arguments) == (0, expected, "")
+    assert train(*arguments, "-c", "job", "-p", "size").out.splitlines()[:2] == [
+        "# @package size",
+        "dim: 17",
+    ]
+    assert "dir: ${results.dir}" in train("-c", "hydra").out
+    assert "dir: results/point" in train("-c=all", "--resolve").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "printed"),
+    [
+        (("--info", "searchpath", "-cd", "."), "file://{folder}"),
+        (("--info=defaults-tree", ENGLISH), "experiment: hatespeech_en"),
+        (("-i", "--config-dir", "."), "file://{folder}"),
+    ],
+)
+def test_how_a_configuration_is_composed_is_shown(
+    arguments: tuple[str, ...], printed: str, tmp_path: Path
+) -> None:
+    command = [sys.executable, str(ROOT / "train.py"), *arguments]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert printed.format(folder=tmp_path) in run.stdout
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_primary_file_of_ones_own(tmp_path: Path, train: Train) -> None:
+    (tmp_path / "mine.yaml").write_text("defaults: [config, _self_]\nseed: 7\n", encoding="utf-8")
+    assert "seed: 7\n" in train("-cd", ".", "-cn", "mine", "--cfg", "job").out
+    status, out, err = train("-cd", ".", "-cn", "mine", "-m", "size.dim=8,9", "plan=true")
+    assert status == 0, err
+    assert "2 runs, 2 distinct points" in out
+    assert "unknown config key 'sed'" in train("-cd", ".", "-cn", "mine", "+sed=1", "plan=true").err
+
+
+def test_a_class_beside_its_configuration_is_imported(
+    tmp_path: Path, train: Train, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "mine").mkdir()
+    write_metric(tmp_path / "mine", "leaning_beside")
+    status, out, err = train("-cd", "mine", "intrinsic=leaning_beside", "source=none", "plan=true")
+    assert status == 0, err
+    assert "1 run, 1 distinct point" in out
+    monkeypatch.delitem(sys.modules, "leaning_beside")
 
 
 @pytest.mark.slow

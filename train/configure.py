@@ -176,6 +176,12 @@ class Reader:
         return self._origin(match[1]) if match else where
 
 
+def search_modules(folders: Iterable[str | Path]) -> None:
+    """Search folders of configuration files for modules too, after all others."""
+    paths = (str(Path(folder).resolve()) for folder in folders)
+    sys.path.extend(path for path in paths if path not in sys.path)
+
+
 def find_class(target: object, where: str) -> type:
     """The choice that ``_target_`` names. Its class is looked for in its file before that is
     imported, for to import a module is to run it. Raises ``InputError``.

@@ -10,6 +10,17 @@ from train.interrupt import listen
 
 CONF = Path(__file__).resolve().parent.parent / "conf"
 HELP = ("--help", "-h")
+OPTIONS = """
+Options; all but the last three are Hydra's:
+
+  -m, --multirun           run every combination of several values, such as seed=0,1,2
+  -c, --cfg job|hydra|all  print the configuration and stop; also --resolve, --package KEY
+  -i, --info [defaults]    print how it is composed and stop
+  -cd, --config-dir DIR    read configuration files and modules of your own from DIR
+  -cn, --config-name NAME  compose NAME.yaml in the place of config.yaml
+  --stale rebuild          build results of other code again, as stale=rebuild does
+  --verbose, --quiet       print more, or the answer alone
+"""
 
 
 def start() -> None:
@@ -28,7 +39,7 @@ def help_text(arguments: Sequence[str]) -> str:
     that they choose.
     """
     parts = ["python train.py KEY=VALUE ... +experiment=NAME; the keys, and what they are without:"]
-    parts += ["", (CONF / "config.yaml").read_text(encoding="utf-8"), "To choose from:", ""]
+    parts += [OPTIONS, (CONF / "config.yaml").read_text(encoding="utf-8"), "To choose from:", ""]
     for group in sorted(path for path in CONF.iterdir() if path.is_dir()):
         if options := sorted(path.stem for path in group.glob("*.yaml")):
             parts.append(f"{group.name}: {', '.join(options)}")

@@ -35,6 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         query=given.query,
         seeds=given.seeds,
         config_dir=given.config_dir,
+        stale=given.stale,
         out=sys.__stdout__ if shown else None,
     )
     console = open_console()
@@ -105,7 +106,13 @@ def _parser() -> Parser:
     query = "words of the planted world to ask about, of a language model a set of items"
     add("--query", metavar="NAME", help=f"{query}; default: all planted words, beside them others")
     add("--seeds", type=int, metavar="N", help="worlds of each strength; default 8, of models 3")
-    add("--config-dir", metavar="FOLDER", help="where intrinsic/METRIC.yaml of your own lies")
+    add(
+        "--config-dir",
+        metavar="FOLDER",
+        help="where intrinsic/METRIC.yaml of your own and its class lie",
+    )
+    stale = "what becomes of stored results that other code made"
+    add("--stale", choices=("refuse", "use", "rebuild"), default="refuse", help=stale)
     add("--json", action="store_true", help="the rows as JSON in place of the table")
     add("--export", type=CSV, metavar="FILE", help="write the rows, with versions and keys, as CSV")
     add("--compare", type=Path, metavar="FILE", help="show which numbers differ from such a file")

@@ -53,7 +53,7 @@ def complete(words: Sequence[str]) -> list[str]:
     *before, typed = words or [""]
     if not before:
         found: Iterator[str] = iter(COMMANDS)
-    elif before[0] == "train":
+    elif before[0] == "train" and not typed.startswith("-"):
         found = list_settings(typed)
     else:
         found = list_options(ALSO.get(before[0], before[0]), before[1:])
@@ -84,4 +84,4 @@ def list_options(command: str, after: Sequence[str]) -> Iterator[str]:
     asked = [*after[:1], "--help"] if command == "store" else ["--help"]
     with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
         importlib.import_module(f"biasbridge.cli.{command}").main(asked)
-    yield from re.findall(r"^  (?:-\w, )?(--[\w-]+)", printed.getvalue(), re.MULTILINE)
+    yield from re.findall(r"^  (?:-\w+, )?(--[\w-]+)", printed.getvalue(), re.MULTILINE)

@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
+import yaml
 
 from files import InputError, read_lines
 from files.errors import LONGEST
@@ -65,14 +66,25 @@ def nested(depth: int) -> str:
     return "[" * depth + "1" + "]" * depth
 
 
+def laughs(width: int, levels: int = 9) -> str:
+    """Lists of aliases for lists, which grow by ``width`` from line to line."""
+    lines = [f"a0: &a0 [{', '.join('x' * width)}]"]
+    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * width)}]" for i in range(1, levels + 1)]
+    return "\n".join(lines)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
         ("a.yaml", "[" * 200_000, f"line 1: nested too deeply; allowed are {DEEPEST} lists"),
         ("a.yaml", "\n".join(" " * i + "a:" for i in range(300)), "line 21: nested too deeply"),
         ("a.json", "[" * 200_000, "nested too deeply"),
-        ("a.yaml", "x: 1\na: &a [*a]", r"line 2: \*a stands for another value; write it out"),
-        ("a.yaml", "[" + "1," * 200_000 + "1]", "holds more than 200,000 values"),
+        ("a.yaml", "x: 1\na: &a [*a]", r"line 2: \*a stands for no value before it; write"),
+        ("a.yaml", "x: *a\na: &a 1", r"line 1: \*a stands for no value before it"),
+        ("a.yaml", "[" + "1," * 199_999 + "1]", "line 1: more than 200,000 values, aliases"),
+        ("a.yaml", laughs(9), "line 6: more than 200,000 values"),
+        ("a.yaml", laughs(1, DEEPEST - 1), "line 20: nested too deeply"),
+        ("a.yaml", f"a: &a '{'x' * 1_000}'\nb: [{'*a, ' * 99_999}]", "more than 200,000 values"),
         ("a.yaml", "1" * 5_000, "5,000 characters without quotation marks, allowed are 1,000"),
         ("a.json", "1" * 5_000, "is not valid JSON: Exceeds the limit"),
         ("a.yaml", "2001-13-45", "is not valid YAML: month must be in 1..12"),
@@ -92,6 +104,11 @@ def test_nested_files_within_bounds(tmp_path: Path) -> None:
     content = read_nested(tmp_path / "a.yaml")
     assert isinstance(content, dict)
     assert content["c"] == "x" * 5_000
+    (tmp_path / "a.yaml").write_text("[" + "1," * 199_998 + "1]")
+    assert read_nested(tmp_path / "a.yaml") == [1] * 199_999
+    for text in (laughs(3, 7), laughs(1, DEEPEST - 2)):
+        (tmp_path / "a.yaml").write_text(text)
+        assert read_nested(tmp_path / "a.yaml") == yaml.safe_load(text)
 
 
 def test_an_error_is_one_line_that_can_be_printed() -> None:

@@ -216,8 +216,8 @@ def test_other_code_is_refused_and_named_with_the_remedy(
     code.edit("return 1", "return 2")
     message = (
         r"other code made results that this sweep would use: 1 corpus \(Text\): toy_corpus,"
-        r" 1 scores \(Weat\): rests on such, 1 vectors \(Word2Vec\): rests on such; stale=rebuild"
-        r" makes them and what rests on them again, stale=use takes them as they are"
+        r" 1 scores \(Weat\): rests on such, 1 vectors \(Word2Vec\): rests on such; --stale"
+        r" rebuild makes them and what rests on them again, --stale use takes them as they are"
     )
     found = outdated(store, [SCORES])
     with pytest.raises(InputError, match=message):
@@ -311,9 +311,9 @@ def test_a_sweep_after_a_change_of_code_without_a_new_version(tmp_path: Path) ->
     assert "Traceback" not in refused
     assert "used: made by other code: 2 vectors (Scaled): toy_scaled" in run(tmp_path, "stale=use")
     assert made.read_text() == first
-    more = run(tmp_path, "stale=use", "seed=0,1,2")
+    more = run(tmp_path, "--stale", "use", "seed=0,1,2")
     assert "made by mixed versions: vectors (toy_scaled.Scaled) by 2 codes" in more
-    plan = run(tmp_path, "stale=rebuild", "plan=true")
+    plan = run(tmp_path, "--stale=rebuild", "plan=true")
     assert "built again: made by other code: 2 vectors (Scaled)" in plan
     rebuilt = run(tmp_path, "stale=rebuild")
     assert "mixed" not in rebuilt

@@ -9,7 +9,6 @@ import itertools
 import math
 import os
 import re
-from argparse import ArgumentError, ArgumentParser
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -30,6 +29,8 @@ from train.front.spell import quote
 from train.store.stale import Policy
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from hydra.core.override_parser.types import Override
 
     from analysis.planner import Planner
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 CONF = Path(__file__).resolve().parent.parent.parent / "conf"
 DATA = "BIASBRIDGE_DATA"
 MOST_CELLS = 100_000
-APPENDED = ("experiment", "sweep")  # groups of which none is chosen unless it is added
 # What of Hydra is not open to an experiment: where it writes, and what would run code
 CLOSED = ("callbacks", "job.chdir", "job.env_copy", "job.env_set", "output_subdir", "run", "sweep")
 NO_LOG = {"version": 1, "root": None, "disable_existing_loggers": False}
@@ -63,10 +63,11 @@ OmegaConf.register_new_resolver("data", data_path, replace=True)
 
 
 class Command(NamedTuple):
-    """A command line: its overrides of Hydra, those of the configuration, and what comes of them
-    but for those that give several values.
+    """A command line: its primary configuration file, its overrides of Hydra, those of the
+    configuration, and what comes of them but for those that give several values.
     """
 
+    primary: str
     hydra: list[str]
     overrides: list[str]
     config: DictConfig
@@ -77,57 +78,25 @@ class Command(NamedTuple):
         return bool(self.config.hydra.mode == RunMode.MULTIRUN)
 
 
-def read_command(arguments: Sequence[str]) -> Command:
-    """The configuration that a command line asks for, Hydra having been started. Raises
-    ``InputError``.
+def read_command(options: Namespace) -> Command:
+    """The configuration that the options of a command line ask for, Hydra having been started.
+    Raises ``InputError``.
     """
-    folder, overrides = _read_options(arguments)
-    given = _parse(overrides)
-    search = [f"hydra.searchpath=[{quote(f'file://{folder.resolve()}')}]"] if folder else []
-    hydra = search + [_line(each) for each in given if each.is_hydra_override()]
+    given = _parse(options.overrides)
+    hydra = [_line(each) for each in given if each.is_hydra_override()] + options.hydra
     own = [each for each in given if not each.is_hydra_override()]
     single = [_line(each) for each in own if not each.is_sweep_override()]
-    config = compose("config", overrides=hydra + single, return_hydra_config=True)
+    primary = options.config_name
+    config = compose(primary, overrides=hydra + single, return_hydra_config=True)
     refuse_code(config.hydra)
-    command = Command(hydra, [_line(each) for each in own], config)
+    command = Command(primary, hydra, [_line(each) for each in own], config)
     several = [each for each in own if each.is_sweep_override()]
     if several and not command.is_sweep:
         raise InputError(
             f"{_line(several[0])}: several values are a sweep, and this runs one point; give one"
-            " value, or hydra.mode=MULTIRUN"
+            " value, or --multirun"
         )
     return command
-
-
-def _read_options(arguments: Sequence[str]) -> tuple[Path | None, list[str]]:
-    """``--config-dir`` and the overrides. Raises ``InputError`` for what is neither."""
-    parser = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    parser.add_argument("--config-dir", "-cd", metavar="FOLDER", type=Path)
-    parser.add_argument("overrides", nargs="*")
-    for argument in arguments:
-        name, _, value = argument.partition("=")
-        if name.startswith("-") and name not in ("--config-dir", "-cd"):
-            key = name.lstrip("-").replace("-", "_")
-            key = f"+{key}" if key in APPENDED else key
-            given = f"{key}={value or 'VALUE'}"
-            raise InputError(f"there is no option {name}; values are given as {given}")
-    try:
-        options = parser.parse_intermixed_args(arguments)
-    except ArgumentError as error:
-        raise InputError(f"{error}; give --config-dir FOLDER") from None
-    if options.config_dir and not options.config_dir.is_dir():
-        raise InputError(f"--config-dir={options.config_dir}: there is no such folder")
-    overrides = [
-        f"+{each}" if each.partition("=")[0] in APPENDED else each for each in options.overrides
-    ]
-    return options.config_dir or _own_folder(overrides), overrides
-
-
-def _own_folder(overrides: Sequence[str]) -> Path | None:
-    """The working directory, where an experiment that is asked for lies in its ``experiment/``."""
-    names = [each.partition("=")[2] for each in overrides if each.startswith("+experiment=")]
-    files = (Path("experiment") / f"{name}.yaml" for name in names)
-    return Path.cwd() if any(map(Path.is_file, files)) else None
 
 
 def refuse_code(hydra: DictConfig) -> None:
@@ -228,11 +197,12 @@ def _list_values(override: Override) -> list[str]:
 
 class Composer:
     """Composes cells as Hydra does, each selection of configuration files read once: cells mostly
-    differ in values alone. ``hydra``: the command's overrides of Hydra.
+    differ in values alone. ``primary``: the file that is composed; ``hydra``: the command's
+    overrides of Hydra.
     """
 
-    def __init__(self, hydra: Sequence[str]) -> None:
-        self._hydra = list(hydra)
+    def __init__(self, hydra: Sequence[str] = (), *, primary: str = "config") -> None:
+        self._hydra, self._primary = list(hydra), primary
         self._groups: dict[str, bool] = {}
         self._selected: dict[tuple[str, ...], DictConfig] = {}
 
@@ -251,7 +221,8 @@ class Composer:
         return config
 
     def _compose(self, overrides: Sequence[str]) -> DictConfig:
-        whole = compose("config", overrides=[*self._hydra, *overrides], return_hydra_config=True)
+        lines = [*self._hydra, *overrides]
+        whole = compose(self._primary, overrides=lines, return_hydra_config=True)
         check_keys(whole, whole.hydra)
         config = OmegaConf.masked_copy(whole, [str(key) for key in whole if key != "hydra"])
         OmegaConf.set_struct(config, True)
@@ -261,7 +232,7 @@ class Composer:
         key = override.key_or_group
         if key not in self._groups:
             loader = GlobalHydra.instance().config_loader()
-            found = loader.get_group_options(key, config_name="config", overrides=self._hydra)
+            found = loader.get_group_options(key, config_name=self._primary, overrides=self._hydra)
             self._groups[key] = bool(found)
         return self._groups[key] and not isinstance(override.value(), dict)
 

@@ -13,6 +13,8 @@ from hydra import initialize_config_dir
 from files.rooms import HOME
 from files.verbosity import set_verbosity
 from train.front.compose import CONF, read_command
+from train.front.config_files import bound_config_files
+from train.front.options import read_options, show
 from train.front.refuse import refuse
 from train.front.sweep import run
 from train.interrupt import GO_ON, Interrupted, interruptible
@@ -26,12 +28,16 @@ def main() -> NoReturn:
     os.environ["PYTHONPATH"] = os.pathsep.join(
         filter(None, (str(HOME), os.environ.get("PYTHONPATH")))
     )
+    bound_config_files()
     try:
         with (
             interruptible(),
             initialize_config_dir(str(CONF), job_name="train", version_base="1.3"),
         ):
-            status = run(read_command(set_verbosity(sys.argv[1:])))
+            options = read_options(set_verbosity(sys.argv[1:]))
+            if options.cfg or options.info:
+                show(options)
+            status = 0 if options.cfg or options.info else run(read_command(options))
     except Exception as error:
         refuse(error)
     except Interrupted as stop:

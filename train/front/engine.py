@@ -26,6 +26,7 @@ from hydra.types import HydraContext
 from threadpoolctl import threadpool_limits
 
 from files import InputError
+from train.configure import search_modules
 from train.device import pick_device
 from train.front.compose import read_point, read_settings
 from train.outcome import Outcome, read_outcome, run_point, write_outcome
@@ -170,6 +171,9 @@ def run_job(config: DictConfig) -> Outcome:
     """Run a point in a worker of an engine; what a launcher of Hydra's calls."""
     hydra = HydraConfig.get()
     os.chdir(hydra.runtime.cwd)  # an engine may start its workers elsewhere
+    search_modules(
+        source.path for source in hydra.runtime.config_sources if source.schema == "file"
+    )
     end_with_the_sweep()
     limit_process()
     return run_point(*make_ready(config, hydra.overrides.task, hydra.job.num))

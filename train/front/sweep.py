@@ -94,7 +94,7 @@ def _compose(command: Command, asked: Sequence[Sequence[str]]) -> Iterator[Point
         check_keys(command.config, command.config.hydra)
         yield read_point(command.config)
         return
-    compose = Composer(command.hydra)
+    compose = Composer(command.hydra, primary=command.primary)
     for cell in asked:
         try:
             point = read_point(compose(cell))
@@ -178,7 +178,7 @@ def _run(
     try:
         with progress.shown():
             if hydra.runtime.choices["hydra/launcher"] == LOCAL:
-                composer = Composer(command.hydra)
+                composer = Composer(command.hydra, primary=command.primary)
                 outcomes = run_locally(_in_turns(jobs), composer, hydra.launcher.n_jobs)
             else:
                 with guarded(LEASE):

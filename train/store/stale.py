@@ -93,8 +93,8 @@ def say(found: Sequence[Outdated], policy: Policy, console: Console) -> None:
     theirs = [each for each in found if not each.code]
     if ours and policy == "refuse":
         raise InputError(
-            f"other code made results that this sweep would use: {_describe(ours)}; stale=rebuild"
-            " makes them and what rests on them again, stale=use takes them as they are"
+            f"other code made results that this sweep would use: {_describe(ours)}; --stale"
+            " rebuild makes them and what rests on them again, --stale use takes them as they are"
         )
     done = "built again" if policy == "rebuild" else "used"
     for group, what in ((ours, "code"), (theirs, "versions of libraries")):
