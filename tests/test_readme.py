@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from biasbridge.commands import ALSO, COMMANDS
+from corpora.items import PUBLISHED
 from files.vectors import keyed, save_vectors
 from tests.tiny_models import save_model
 
@@ -25,6 +26,28 @@ TEXTS = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for
 FIRST = "python train.py +experiment=hatespeech_link"
 NUMBER = r"[-+]?(?:\d*\.\d+|\d+)"
 ONES_OWN = {"mine", "NAME"}  # experiments of a reader's own
+
+
+def read_places() -> set[str]:
+    """What the choices read below the folder of real data."""
+    files = [path.read_text(encoding="utf-8") for path in (ROOT / "conf").rglob("*.yaml")]
+    named = {place for text in files for place in re.findall(r"\$\{data:([^}]+)\}", text)}
+    return named | {place for _, place in PUBLISHED.values()}
+
+
+def test_the_layout_of_real_data_is_told() -> None:
+    page = TEXTS["docs/howto/study.md"]
+    places = read_places()
+    assert len(places) > 20
+    for place in places:
+        folder, _, name = place.rpartition("/")
+        assert f"`{place}" in page or (f"`{folder}/`" in page and f"`{name}`" in page), place
+
+
+def test_real_data_lie_as_told(realdata: Path) -> None:
+    sent_on_request = "hatespeech/hatespeech_text_label_vote_RESTRICTED_100K.csv"
+    for place in read_places() - {sent_on_request}:
+        assert any(realdata.glob(place)), place
 
 
 def blocks(language: str) -> list[str]:
