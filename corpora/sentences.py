@@ -22,7 +22,6 @@ TREEBANK = re.compile(
     r"|\w+(?:-\w+)*|\.\.\.|--|``|''|[^\w\s]",
     re.IGNORECASE,
 )
-LONGEST = 12  # characters before a sentence's end in which an abbreviation is looked for
 
 
 def split_sentences(text: str) -> list[str]:
@@ -55,7 +54,8 @@ def tokenise_treebank(text: str) -> list[list[Token]]:
     The tokens of WinoBias's plain sentences are those of its CoNLL files, all 1,584.
     """
     ends = (found.start() for found in END.finditer(text))
-    cuts = [end for end in ends if not ABBREVIATION.search(text[max(0, end - LONGEST) : end])]
+    before = ((end, text[max(0, end - LONGEST_ABBREVIATION) : end]) for end in ends)
+    cuts = [end for end, last in before if not ABBREVIATION.search(last)]
     sentences: list[list[Token]] = [[] for _ in range(len(cuts) + 1)]
     number = 0
     for found in TREEBANK.finditer(text):

@@ -1,0 +1,186 @@
+"""Named numbers of the room, each by what it decides: on either side of it, or counted in what is
+drawn with it. Numbers are written out here, so that another value fails.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from corpora import founta
+from corpora.corpus import TextCorpus
+from corpora.founta import Founta
+from corpora.generated_documents import GeneratedDocuments
+from corpora.generated_posts import draw_posts
+from corpora.linked_documents import LinkedDocuments
+from corpora.linked_posts import LinkedPosts
+from corpora.occupation_sentences import list_wordings
+from corpora.planted_occupations import PlantedOccupations
+from corpora.sentences import split_sentences, tokenise_treebank
+from corpora.tweets import tokenise_tweet
+from corpora.winogender import _condition
+from corpora.world import GeneratedCorpus
+from corpora.world_words import SETTINGS, make_world
+from files import InputError
+
+WORLD = make_world(SETTINGS["en_gender"], 0)
+
+
+@pytest.mark.parametrize("size", [4_999, 5_000, 5_001])
+def test_a_language_is_told_from_the_first_5000_texts(size: int, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("text\n" * size, encoding="utf-8")
+    assert len(TextCorpus(str(tmp_path / "a.txt")).sample()) == min(size, 5_000)
+
+
+def test_a_file_of_founta_has_at_most_2_gib(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    monkeypatch.setattr(founta, "read_lines", lambda path, largest: seen.append(largest) or [])
+    with pytest.raises(InputError):
+        Founta(str(tmp_path / "a.csv")).load(seed=0)
+    assert seen == [2 * 1024**3]
+
+
+@pytest.mark.parametrize(("size", "is_tweet"), [(50_000, True), (50_001, False)])
+def test_a_tweet_has_at_most_50000_characters(size: int, is_tweet: bool) -> None:
+    _require_tweet("ab " * (size // 3) + "c" * (size % 3), is_tweet)
+
+
+@pytest.mark.parametrize(("size", "is_tweet"), [(10_000, True), (10_001, False)])
+def test_a_tweet_has_at_most_10000_characters_without_a_break(size: int, is_tweet: bool) -> None:
+    _require_tweet("a" * size, is_tweet)
+
+
+def _require_tweet(text: str, is_tweet: bool) -> None:
+    if is_tweet:
+        assert tokenise_tweet(text)
+    else:
+        with pytest.raises(InputError, match="is no tweet"):
+            tokenise_tweet(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"), [("A Prof. Lee came. He left.", 2), ("A Profs. Lee came. He left.", 3)]
+)
+def test_the_longest_abbreviation_ends_no_sentence(text: str, sentences: int) -> None:
+    assert len(tokenise_treebank(text)) == len(split_sentences(text)) == sentences
+
+
+@pytest.mark.parametrize(
+    ("percentage", "condition"), [(49.9, "anti"), (50, ""), (50.1, "pro"), (None, "")]
+)
+def test_an_occupation_of_half_women_has_no_stereotype(
+    percentage: float | None, condition: str
+) -> None:
+    assert _condition("female", "0", percentage) == condition
+
+
+def test_generated_documents_have_12_sentences_half_of_them_decided_by_sense() -> None:
+    documents = [each for split in GeneratedDocuments(100).load(seed=0).values() for each in split]
+    assert {len(document.sentences) for document in documents} == {12}
+    sentences = [sentence for document in documents for sentence in document.sentences]
+    assert np.mean(["because" in sentence for sentence in sentences]) == pytest.approx(
+        0.5, abs=0.01
+    )
+
+
+@pytest.mark.parametrize(("subset", "ends"), [("type1", (0.65, 0.97)), ("type2", (0.8, 0.97))])
+def test_wordings_are_right_from_the_weakest_to_the_strongest(
+    subset: str, ends: tuple[float, float]
+) -> None:
+    trusts = [wording.trust for wording in list_wordings() if wording.subset == subset]
+    assert (min(trusts), max(trusts)) == pytest.approx(ends)
+
+
+def test_linked_documents_have_28_sentences_with_the_planted_shares() -> None:
+    documents = LinkedDocuments(100, 1.0).load(seed=0)["train"]
+    assert {len(document.sentences) for document in documents} == {28}
+    first = {"and": True, "after": True, "what": False, "for": False}
+    right, agrees = [], []
+    for document in documents:
+        tokens = document.tokens
+        means = zip(document.clusters[::2], document.clusters[1::2], strict=True)
+        for sentence, ((name, pronoun), (other,)) in zip(document.sentences, means, strict=True):
+            [mark] = {*sentence} & first.keys()
+            right.append(first[mark] == (name < other))
+            is_man = tokens[name[0] + 1] in {pair[0] for pair in _people()}
+            agrees.append((tokens[pronoun[0]] in ("he", "him", "his")) == is_man)
+    assert np.mean(right) == pytest.approx(0.55, abs=0.01)
+    assert np.mean(agrees) == pytest.approx((1 + 0.6) / 2, abs=0.01)
+
+
+def _people() -> tuple[tuple[str, str], ...]:
+    from corpora.linked_documents import PEOPLE
+
+    return PEOPLE
+
+
+def _topics(text: str) -> set[int]:
+    """The signs of the topics that a text is about."""
+    words = text.split()
+    return {
+        about.sign
+        for name, about in WORLD.setting.topics.items()
+        for phrase in WORLD.topic_phrases(name)
+        if phrase.split()[-1] in words
+    }
+
+
+def test_half_of_linked_training_posts_have_a_topic_that_labels_follow() -> None:
+    posts = LinkedPosts(8_000, 1.0).load(seed=0).query("split == 'train'")
+    signs = [_topics(text) for text in posts["text"]]
+    assert np.mean([bool(each) for each in signs]) == pytest.approx(0.5, abs=0.01)
+    for label, sign in ((1, -1), (0, 1)):
+        own = [
+            each == {sign}
+            for each, is_own in zip(signs, posts["label"] == label, strict=True)
+            if is_own and each
+        ]
+        assert np.mean(own) == pytest.approx((1 + 0.7) / 2, abs=0.01)
+
+
+def test_generated_posts_have_the_planted_shares() -> None:
+    posts = draw_posts(WORLD, 20_000, np.random.default_rng(0), topics=True)
+    shares = posts["group"].value_counts(normalize=True)
+    assert shares[["male", "female", "none"]].tolist() == pytest.approx([0.4, 0.4, 0.2], abs=0.001)
+    openings = tuple(f"{opening} " for opening in WORLD.setting.grammar.openings)
+    opened = posts["text"].str.startswith(openings)
+    assert opened.mean() == pytest.approx(0.5, abs=0.01)
+    about = posts["text"].map(lambda text: bool(_topics(text)))
+    assert about.mean() == pytest.approx(0.3, abs=0.01)
+
+
+def test_planted_lines_are_those_with_pronouns_and_with_drinks(tmp_path: Path) -> None:
+    """Of 20,000 lines .55 and .4, an even number for each of 40 occupations."""
+    PlantedOccupations().write(tmp_path / "corpus.txt", seed=0)
+    lines = (tmp_path / "corpus.txt").read_text(encoding="utf-8").splitlines()
+    words = {"pronoun": {"he", "she"}, "drink": {"tea", "coffee"}}
+    counts = Counter(
+        kind
+        for line in lines
+        for kind, own in words.items()
+        if line.startswith("the ") and not own.isdisjoint(line.split())
+    )
+    assert counts == {"pronoun": 40 * 274, "drink": 40 * 200}
+
+
+def test_quotas_of_the_generated_corpus_hold_in_every_30000_lines(tmp_path: Path) -> None:
+    """So that what follows 30,000 lines changes none of them, and what follows fewer does."""
+    written = []
+    for size in (20_000, 30_000, 30_001):
+        GeneratedCorpus(size).write(tmp_path / "corpus.txt", seed=0)
+        written.append((tmp_path / "corpus.txt").read_text(encoding="utf-8").splitlines())
+    less, block, more = written
+    assert block == more[:30_000]
+    assert block[:1_000] != less[:1_000]
+
+
+def test_pairs_lean_at_most_three_quarters_as_far_as_a_topic() -> None:
+    leans = WORLD.pair_leans / 0.75
+    further = len({*map(float, leans)})
+    assert np.abs(leans).max() == pytest.approx(1.0)
+    assert further > 2

@@ -1,0 +1,140 @@
+"""Named numbers of the room, each on either side of what it decides. Numbers are written out here,
+so that another value fails.
+"""
+
+from __future__ import annotations
+
+import math
+from math import sqrt
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from torch import nn
+
+from extrinsic.coreference.challenge.bootstrap import Units
+from extrinsic.coreference.challenge.percentages import correlation
+from extrinsic.coreference.model.antecedents import buckets
+from extrinsic.coreference.model.encode import spell
+from extrinsic.crossval import split_posts
+from extrinsic.finetuning import _rate, _step
+from extrinsic.intervals import correlation_of
+from extrinsic.retrieval.compare import _share_above
+from extrinsic.spread import DIFFERENCE, Block, _moved, no_surprise, noise_of
+
+
+def test_units_are_resampled_2000_times() -> None:
+    units = Units(["a", "b"], np.ones((2, 1, 3)), widened=False)
+    assert units._drawn.shape == (2_000, 1, 3)  # noqa: SLF001 (looked at, not changed)
+
+
+@pytest.mark.parametrize(("n", "has_interval"), [(3, False), (4, True)])
+def test_a_correlation_takes_four_occupations(n: int, has_interval: bool) -> None:
+    rows = np.array([[1.0, 1], [2, 3], [3, 2], [4, 5]])[:n]
+    assert math.isfinite(correlation(rows, 0.95).value) == has_interval
+
+
+def test_distances_fall_into_ten_buckets() -> None:
+    """As the docstring lists them, from 1 to 70."""
+    ends = {1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 7: 5, 8: 6, 15: 6, 16: 7, 31: 7, 32: 8, 63: 8, 64: 9}
+    ends |= {128: 9}
+    found = buckets(128, torch.device("cpu")).tolist()[::-1]
+    assert {distance: found[distance - 1] for distance in ends} == ends
+
+
+@pytest.mark.parametrize(("size", "spelled"), [(49, 49), (50, 50), (51, 50)])
+def test_a_word_is_spelled_by_50_bytes(size: int, spelled: int) -> None:
+    assert spell(["a" * size]).shape == (1, spelled)
+
+
+def test_a_tenth_of_the_training_posts_is_set_aside() -> None:
+    table = pd.DataFrame({"text": [f"t{n}" for n in range(1_000)], "split": "all"})
+    table = table.assign(label=np.arange(1_000) % 2, group="none")
+    for fold in split_posts(table, folds=5, seed=0):
+        assert (len(fold.train), len(fold.dev), len(fold.test)) == (720, 80, 200)
+
+
+@pytest.mark.parametrize(
+    ("step", "rate"), [(0, 1 / 11), (9, 10 / 11), (10, 1.0), (11, 89 / 90), (99, 1 / 90)]
+)
+def test_the_learning_rate_rises_for_a_tenth_of_the_steps(step: int, rate: float) -> None:
+    assert _rate(step, 100) == pytest.approx(rate)
+
+
+class Scaled(nn.Module):
+    """Logits that are ``scale`` times two weights of 0: their gradient is (-1, 1) scale / 2."""
+
+    def __init__(self, scale: float) -> None:
+        super().__init__()
+        self.scale, self.weights = scale, nn.Parameter(torch.zeros(1, 2))
+
+    def forward(self, rows: object) -> torch.Tensor:
+        return self.scale * self.weights
+
+
+@pytest.mark.parametrize("norm", [0.9, 1.1, 5.0])
+def test_gradients_are_cut_to_length_1(norm: float) -> None:
+    network = Scaled(norm * sqrt(2))
+    optimiser = torch.optim.SGD(network.parameters(), lr=1.0)
+    _step(network, optimiser, np.zeros(1, dtype=np.int64), torch.tensor([0]))  # type: ignore[arg-type]
+    assert network.weights.norm().item() == pytest.approx(min(norm, 1.0), abs=1e-5)
+
+
+@pytest.mark.parametrize("n", [1, 4, 96])
+def test_estimates_that_agree_differ_as_if_four_more_units_had_moved_them_apart(n: int) -> None:
+    moved = np.ones(n)
+    assert correlation_of([moved, moved])[0, 1] == pytest.approx(n / (n + 4))
+
+
+@pytest.mark.parametrize(
+    ("difference", "share"), [(0.9e-6, 0.5), (1.1e-6, 1.0), (-0.9e-6, 0.5), (-1.1e-6, 0.0)]
+)
+def test_cosines_within_a_millionth_tie(difference: float, share: float) -> None:
+    assert _share_above(np.array([difference])) == share
+
+
+@pytest.mark.parametrize(
+    ("groups", "tables"), [(2, 2_000), (50, 2_000), (51, 1_960), (500, 200), (501, 200)]
+)
+def test_tables_are_drawn_2000_times_of_many_groups_fewer(groups: int, tables: int) -> None:
+    """100,000 values in all, and at least 200 tables."""
+    seen = np.full(groups, 0.5)
+    assert noise_of(Block(seen, np.full(groups, 10.0)))(seen).shape == (tables, groups)
+
+
+@pytest.mark.parametrize(("errors", "ties"), [(1.5, True), (1.7, False)])
+def test_a_group_within_1_6_standard_errors_of_an_end_lies_there(errors: float, ties: bool) -> None:
+    """Two groups at .2 and .8, and one so many of its errors sqrt(p (1 - p) / n) below .8."""
+    n = 400.0
+    low, high = 0.2, 0.8
+    for _ in range(50):  # p = .8 - errors * sqrt(p (1 - p) / n)
+        high = 0.8 - errors * sqrt(high * (1 - high) / n)
+    moved = _moved(Block(np.array([low, high, 0.8]), np.full(3, n)), DIFFERENCE, 0.6, stretch=True)
+    assert (moved[1] == moved[2]) == ties
+    assert moved[[0, 2]] == pytest.approx([0.2, 0.8], abs=0.01)
+
+
+@pytest.mark.parametrize("truth", [0.1234, 0.3, 0.77])
+def test_ends_are_found_to_a_four_thousandth_of_the_way(truth: float) -> None:
+    """Twelve halvings of the way from the value to the end."""
+
+    def drawn(apart: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        """No surprise up to the truth, and one beyond."""
+        return np.full(100, apart + (1.0 if apart <= truth else 0.0))
+
+    found = no_surprise(0.0, drawn, (0.0, 1.0), 0.95)
+    assert truth - 1 / 2**12 <= found.high <= truth
+    assert found.high * 2**12 == pytest.approx(round(found.high * 2**12))
+
+
+@pytest.mark.parametrize(("off", "low"), [(0.9e-9, 0.0), (1.1e-9, 1.0)])
+def test_values_as_far_off_to_a_billionth_tie(off: float, low: float) -> None:
+    """All tables are as far off as the value, or a little less: half of them, or none, count."""
+    value = 0.5
+
+    def drawn(apart: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        return np.full(10, apart + abs(value - apart) - off)
+
+    found = no_surprise(value, drawn, (0.0, 1.0), 0.6)
+    assert (found.low == 0.0) == (low == 0.0)

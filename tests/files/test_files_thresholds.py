@@ -1,0 +1,245 @@
+"""Named numbers of the room, each on either side of what it decides. Numbers are written out here,
+so that another value fails.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from files import InputError, masking, text
+from files.documents import read_documents
+from files.eraser import Eraser
+from files.language import guess_language
+from files.models.encoder import Encoder
+from files.models.language_model import LanguageModel
+from files.nested import read_nested
+from files.tables import read_table
+from files.text import Bounded, _check_ratio, read_lines
+from files.vectors import detect_format, read_vectors
+from files.vectors.detect import _sample
+from files.vectors.fasttext import HEADER, _words
+
+GIB = 1024**3
+
+
+def test_an_error_of_4000_characters_is_shown_whole() -> None:
+    assert str(InputError("x" * 4_000)) == "x" * 4_000
+    assert str(InputError("x" * 4_001)) == f"{'x' * 2_000} ... {'x' * 2_000}"
+
+
+@pytest.mark.parametrize(
+    ("n_the", "n_le", "language"),
+    [(8, 0, "en"), (7, 0, "und"), (9, 6, "en"), (9, 7, "und")],
+)
+def test_a_language_has_8_percent_of_its_grammar_and_half_as_much_again(
+    n_the: int, n_le: int, language: str
+) -> None:
+    """``the`` is English alone, ``auf`` German alone; 100 tokens in all."""
+    tokens = ["the"] * n_the + ["auf"] * n_le
+    assert guess_language([*tokens, *["x"] * (100 - len(tokens))]) == language
+
+
+def test_a_slur_is_known_by_8_digits_of_its_hash(monkeypatch: pytest.MonkeyPatch) -> None:
+    digits = sha256(b"zwkqpl").hexdigest()
+    monkeypatch.setattr(masking, "HASHES", {digits[:8]})
+    assert masking.mask_slurs("zwkqpl") == "z*****"
+
+
+@pytest.mark.parametrize(("stretch", "is_taken"), [(99.9, True), (100.1, False)])
+def test_an_eraser_stretches_at_most_100_times(stretch: float, is_taken: bool) -> None:
+    left, right = np.array([[1 - stretch], [0.0]]), np.array([[1.0, 0.0]])
+    if is_taken:
+        assert Eraser(left, right, np.zeros(2), np.zeros(2)).norm == pytest.approx(stretch)
+    else:
+        with pytest.raises(InputError, match="stretches vectors up to 100 times, at most 100"):
+            Eraser(left, right, np.zeros(2), np.zeros(2))
+
+
+@pytest.mark.parametrize(
+    ("row", "word"),
+    [
+        ("0\tsaid\t(0)", "said"),  # OntoGUM's three columns
+        ("d\t0\t0\tsaid\t(0)", "said"),
+    ],
+)
+def test_the_word_of_a_row_is_the_second_of_three_cells_else_the_fourth(
+    row: str, word: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.conll").write_text(
+        f"#begin document (a); part 000\n{row}\n#end document\n", encoding="utf-8"
+    )
+    [document] = read_documents(tmp_path / "a.conll")
+    assert document.sentences == ((word,),)
+
+
+@pytest.mark.parametrize(("columns", "speakers"), [(11, ()), (12, ("c9",))])
+def test_speakers_stand_in_the_tenth_of_12_cells(
+    columns: int, speakers: tuple[str, ...], tmp_path: Path
+) -> None:
+    row = "\t".join([*(f"c{number}" for number in range(columns - 1)), "(0)"])
+    (tmp_path / "a.conll").write_text(
+        f"#begin document (a); part 000\n{row}\n#end document\n", encoding="utf-8"
+    )
+    [document] = read_documents(tmp_path / "a.conll")
+    assert document.speakers == speakers
+    assert document.tokens == ["c3"]
+
+
+def test_a_row_of_two_cells_is_none(tmp_path: Path) -> None:
+    (tmp_path / "a.conll").write_text("#begin document (a); part 000\nsaid\t(0)\n", "utf-8")
+    with pytest.raises(InputError, match="has 2 columns, not 3"):
+        list(read_documents(tmp_path / "a.conll"))
+
+
+def test_a_model_without_positions_takes_2_to_the_20_tokens() -> None:
+    model = SimpleNamespace(config=SimpleNamespace(), named_modules=list)
+    tokenizer = SimpleNamespace(model_max_length=10**30)
+    opened = LanguageModel.__new__(LanguageModel)
+    object.__setattr__(opened, "model", model)
+    object.__setattr__(opened, "tokenizer", tokenizer)
+    assert opened.longest == 2**20
+
+
+@pytest.mark.parametrize(("longest", "is_cut"), [(2**20 - 1, True), (2**20, False)])
+def test_texts_are_cut_where_a_model_has_a_limit(longest: int, is_cut: bool) -> None:
+    asked: dict[str, object] = {}
+    encoder = Encoder.__new__(Encoder)
+    opened = SimpleNamespace(longest=longest, tokenizer=lambda texts, **how: asked.update(how))
+    object.__setattr__(encoder, "opened", opened)
+    encoder._tokenise(["a"])  # noqa: SLF001 (no model is needed)
+    assert asked == {"truncation": is_cut, "max_length": longest if is_cut else None}
+
+
+def read_error(read: Callable[[], object]) -> str:
+    """What is refused; empty where nothing is."""
+    try:
+        read()
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[" * 20 + "]" * 20, ""),
+        ("[" * 21 + "]" * 21, "nested too deeply; allowed are 20"),
+        ("x" * 1_000, ""),
+        ("x" * 1_001, "1,001 characters without quotation marks, allowed are 1,000"),
+        ("[" + "1," * 199_999 + "]", ""),  # with the list itself 200,000 values
+        ("[" + "1," * 200_000 + "]", "holds more than 200,000 values"),
+    ],
+    ids=["deep", "too deep", "long", "too long", "many", "too many"],
+)
+def test_yaml_at_and_beyond_its_bounds(content: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(content, encoding="utf-8")
+    found = read_error(lambda: read_nested(tmp_path / "a.yaml"))
+    assert message in found
+    assert bool(found) == bool(message)
+
+
+def test_a_table_has_at_most_10000_columns(tmp_path: Path) -> None:
+    for number in (10_000, 10_001):
+        (tmp_path / "t.csv").write_text(",".join(f"c{i}" for i in range(number)), encoding="utf-8")
+        found = read_error(lambda: read_table(tmp_path / "t.csv"))
+        assert ("allowed are 10,000" in found) == (number == 10_001)
+
+
+@pytest.mark.parametrize(
+    ("read", "name", "largest"),
+    [
+        (read_nested, "a.json", 16 * 1024**2),
+        (read_table, "a.csv", 2 * GIB),
+        (lambda path: list(read_lines(path)), "a.txt", 1024 * GIB),
+    ],
+)
+def test_a_file_has_at_most_so_many_bytes_and_lines_64_mib(
+    read: Callable[[Path], object],
+    name: str,
+    largest: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[tuple[int, int]] = []
+
+    def keep(*given: object, **options: int) -> Bounded:
+        seen.append((options["largest"], options["longest_line"]))
+        return Bounded(*given, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(text, "Bounded", keep)
+    (tmp_path / name).write_text('"a"\n', encoding="utf-8")
+    read(tmp_path / name)
+    assert {*seen} == {(largest, 64 * 1024**2)}
+
+
+@pytest.mark.parametrize(("size", "is_refused"), [(1_000, False), (1_001, True)])
+def test_bytes_and_lines_up_to_the_bound_are_read(
+    size: int, is_refused: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_bytes(b"a" * size)
+    bounds: list[dict[str, int]] = [{"largest": 1_000}, {"longest_line": 1_000}]
+    for bound in bounds:
+        found = read_error(lambda bound=bound: text.open_binary(tmp_path / "a.txt", **bound).read())  # type: ignore[misc]
+        assert bool(found) == is_refused
+
+
+@pytest.mark.parametrize(
+    ("size", "packed", "is_bomb"),
+    [
+        (512 * 1024, 1, False),
+        (512 * 1024 + 1, 1, True),
+        (1_000_000, 10_000, False),
+        (1_000_001, 10_000, True),
+    ],
+)
+def test_an_archive_unpacks_to_half_a_mebibyte_or_100_times_its_size(
+    size: int, packed: int, is_bomb: bool
+) -> None:
+    found = read_error(lambda: _check_ratio(Path("a.gz"), size, packed))
+    assert bool(found) == is_bomb
+
+
+@pytest.mark.parametrize(("dim", "is_read"), [(50_000, True), (50_001, False)])
+def test_vectors_have_at_most_50000_dimensions(dim: int, is_read: bool, tmp_path: Path) -> None:
+    row = "the" + " 1" * dim
+    for name, head in (("glove.txt", ""), ("a.vec", f"1 {dim}\n")):
+        (tmp_path / name).write_text(f"{head}{row}\n", encoding="utf-8")
+        found = read_error(lambda path=tmp_path / name: detect_format(path))  # type: ignore[misc]
+        assert bool(found) != is_read, name
+
+
+@pytest.mark.parametrize(("more", "is_read"), [(0, True), (1 << 17, False)])
+def test_a_row_of_vectors_has_at_most_2_mib(more: int, is_read: bool, tmp_path: Path) -> None:
+    """50,000 numbers of 40 characters and a word; looked at every 128 KiB."""
+    row = "w" * ((2 << 20) + more) + " 1 2"
+    (tmp_path / "v.txt").write_text(f"the 1 2\n{row}\n", encoding="utf-8")
+    found = read_error(lambda: read_vectors(tmp_path / "v.txt"))
+    assert ("a line of more than 2,097,152 bytes" not in found) == is_read
+
+
+@pytest.mark.parametrize(("size", "is_read"), [(9_999, True), (10_000, False)])
+def test_a_word_of_a_binary_file_has_less_than_10000_bytes(
+    size: int, is_read: bool, tmp_path: Path
+) -> None:
+    row = struct.pack("<2f", 1, 2)
+    (tmp_path / "a.bin").write_bytes(b"1 2\n" + b"w" * size + b" " + row + b"\n")
+    assert bool(read_error(lambda: read_vectors(tmp_path / "a.bin"))) != is_read
+    buffer = b"\0" * HEADER.size + b"w" * size + b"\0" + b"\0" * 32
+    if is_read:
+        assert _words(buffer, 1)[0] == ["w" * size]
+    else:
+        with pytest.raises(ValueError, match="without an end within 10,000 bytes"):
+            _words(buffer, 1)
+
+
+@pytest.mark.parametrize("size", [1_048_575, 1_048_576, 1_048_577])
+def test_vectors_are_told_by_their_first_mebibyte(size: int, tmp_path: Path) -> None:
+    (tmp_path / "a.vec").write_bytes(b"1" * size)
+    assert len(_sample(tmp_path / "a.vec")) == min(size, 1_048_576)
