@@ -115,13 +115,13 @@ def read_model_pairs(tables: Tables, limits: Limits) -> list[ModelPair]:
                 for key, rows in _rows_by_key(probes, point).items()
             ]
         return pairs
-    for (*_, seed), points_of_pair in points.groupby(list(PAIR), sort=False):
+    for (*_, pair_seed), points_of_pair in points.groupby(list(PAIR), sort=False):
         by_reference = dict(list(points_of_pair.groupby("reference")))
         if set(MODELS) <= by_reference.keys():
             models = _describe_models(by_reference["biased"], by_reference["unbiased"])
             biased, unbiased = (_rows_by_key(probes, by_reference[model]) for model in MODELS)
             pairs += [
-                _model_pair(models, str(seed), key, rows, unbiased[key], limits)
+                _model_pair(models, str(pair_seed), key, rows, unbiased[key], limits)
                 for key, rows in biased.items()
                 if key in unbiased
             ]
