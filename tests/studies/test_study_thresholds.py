@@ -15,26 +15,32 @@ from analysis.correlation import Estimate
 from analysis.findings import Finding
 from files.vectors import keyed
 from intrinsic.wordsets import load_query
-from studies.atlas.protocol import _over_rows
-from studies.base_pairs.estimate import Bootstrap, jackknife, over_words, row_of
-from studies.base_pairs.readings import Scored
-from studies.base_pairs.table import _follows_cosine
+from studies.atlas.protocol import _r_over_rows
+from studies.base_pairs.estimate import Bootstrap, empty_estimate, jackknife, with_word_interval
+from studies.base_pairs.probe_results import PairScoreTable
+from studies.base_pairs.table import _cosine_correlations
 from studies.certificate.measures import (
-    Alarms,
-    Measured,
-    alarms,
+    FalseAlarms,
+    MetricProperties,
     correlation,
+    false_alarms,
     mean_interval,
     measure,
-    share,
+    proportion,
     slope,
     smallest_strength,
 )
-from studies.certificate.table import _choices, _half_learned
-from studies.certificate.verdict import ALARMS, NOT, PART, READS, judge
+from studies.certificate.table import _choice_effects, _half_learned_at
+from studies.certificate.verdict import (
+    DETECTS_HALF,
+    DETECTS_PART,
+    DOES_NOT_DETECT,
+    FALSE_ALARMS,
+    judge,
+)
 from studies.score_properties.attribute_groups import AttributeGroups
 from studies.score_properties.table import score_table, selections
-from studies.silhouettes.pairs import read_pairs
+from studies.silhouettes.pairs import read_model_pairs
 from tests.studies.test_certificate import readings
 from tests.studies.test_score_properties_table import associations, searched
 from tests.studies.test_silhouettes_scores import make_tables as silhouettes
@@ -44,37 +50,37 @@ ZERO = [-1.0, 0.0, 1.0]
 
 def measured(
     moves: tuple[float, float] = (2.0, 1.0), smallest: float = 0.3, claims: int = 0
-) -> Measured:
+) -> MetricProperties:
     """A score whose slope has a value and a lower end, and that claims a bias of so many of 20."""
     value, low = moves
-    of = Alarms(share(np.arange(20) < claims, np.ones(20, dtype=bool)), "p")
-    return Measured(Estimate(value, low, 9.0), Estimate(), Estimate(smallest), 0, 1, 0, of)
+    of = FalseAlarms(proportion(np.arange(20) < claims, np.ones(20, dtype=bool)), "p")
+    return MetricProperties(Estimate(value, low, 9.0), Estimate(), Estimate(smallest), 0, 1, 0, of)
 
 
 @pytest.mark.parametrize(
     ("found", "verdict"),
     [
-        (measured((0.2, 0.001)), READS),
-        (measured((0.199, 0.001)), NOT),
-        (measured((2.0, 0.0)), NOT),
-        (measured(smallest=0.5), READS),
-        (measured(smallest=0.501), PART),
-        (measured(claims=2), READS),  # Wilson's interval of 2 of 20 begins at .03, of 3 at .052
-        (measured(claims=3), ALARMS),
+        (measured((0.2, 0.001)), DETECTS_HALF),
+        (measured((0.199, 0.001)), DOES_NOT_DETECT),
+        (measured((2.0, 0.0)), DOES_NOT_DETECT),
+        (measured(smallest=0.5), DETECTS_HALF),
+        (measured(smallest=0.501), DETECTS_PART),
+        (measured(claims=2), DETECTS_HALF),  # of 2 in 20 the interval begins at .03, of 3 at .052
+        (measured(claims=3), FALSE_ALARMS),
     ],
 )
-def test_a_certificate_changes_where_its_rule_says(found: Measured, verdict: str) -> None:
-    assert judge(found, Alarms())[0] == verdict
-    assert judge(found._replace(alarms=Alarms()), found.alarms)[0] == verdict, "random ones too"
+def test_a_certificate_changes_where_its_rule_says(found: MetricProperties, verdict: str) -> None:
+    assert judge(found, FalseAlarms())[0] == verdict
+    assert judge(found._replace(alarms=FalseAlarms()), found.alarms)[0] == verdict, "random"
 
 
-@pytest.mark.parametrize(("low", "verdict"), [(0.05, READS), (0.0501, ALARMS)])
+@pytest.mark.parametrize(("low", "verdict"), [(0.05, DETECTS_HALF), (0.0501, FALSE_ALARMS)])
 def test_alarms_are_false_above_5_of_100(low: float, verdict: str) -> None:
-    assert judge(measured(), Alarms(Estimate(0.2, low, 0.5), "p"))[0] == verdict
+    assert judge(measured(), FalseAlarms(Estimate(0.2, low, 0.5), "p"))[0] == verdict
 
 
 def test_a_bias_is_claimed_below_p_05() -> None:
-    assert alarms(np.array([0.0499, 0.05]), np.full(2, nan)).share.value == 0.5
+    assert false_alarms(np.array([0.0499, 0.05]), np.full(2, nan)).share.value == 0.5
 
 
 @pytest.mark.parametrize(("seeds", "known"), [(2, False), (3, True)])
@@ -120,7 +126,7 @@ def test_half_of_the_way_is_half(scores: list[float], steps: float) -> None:
     rows: list[dict[str, object]] = [
         {"score": score, "steps": 100 * place} for place, score in enumerate(scores)
     ]
-    assert _half_learned(rows) == pytest.approx(steps, nan_ok=True)
+    assert _half_learned_at(rows) == pytest.approx(steps, nan_ok=True)
 
 
 @pytest.mark.parametrize(("models", "rows"), [(2, 0), (3, 1)])
@@ -130,21 +136,21 @@ def test_a_choice_moves_a_score_of_three_models(models: int, rows: int) -> None:
     moved[np.arange(moved.size).reshape(moved.shape) >= models] = nan
     names = dict(one.names) | {"query": "another"}
     other = type(one)(**{**one.__dict__, "names": names, "scores": moved})
-    assert len(list(_choices(one, [other], 10.0))) == rows
+    assert len(list(_choice_effects(one, [other], 10.0))) == rows
 
 
 @pytest.mark.parametrize(("words", "known"), [(9, False), (10, True)])
 def test_a_kappa_takes_ten_words(words: int, known: bool) -> None:
-    row = row_of("fleiss", "m", "", (words, 5))
-    found = over_words(row, np.linspace(0, 1, 1_002), Bootstrap())
+    row = empty_estimate("fleiss", "m", "", (words, 5))
+    found = with_word_interval(row, np.linspace(0, 1, 1_002), Bootstrap())
     assert isfinite(found.value) == known
     assert bool(found.reason) != known
 
 
 def test_an_interval_over_words_has_25_of_1000_resamples_on_either_side() -> None:
-    row = row_of("fleiss", "m", "", (20, 5))
+    row = empty_estimate("fleiss", "m", "", (20, 5))
     values = np.array([500.0, *range(1_001)])
-    assert over_words(row, values, Bootstrap())[5:7] == pytest.approx((25, 975))
+    assert with_word_interval(row, values, Bootstrap())[5:7] == pytest.approx((25, 975))
 
 
 @pytest.mark.parametrize(("defined", "known"), [(9, True), (8, False)])
@@ -152,7 +158,7 @@ def test_an_interval_over_words_takes_nine_tenths_of_the_resamples(
     defined: int, known: bool
 ) -> None:
     values = np.array([0.5, *[0.4] * defined, *[nan] * (10 - defined)])
-    found = over_words(row_of("fleiss", "m", "", (20, 5)), values, Bootstrap())
+    found = with_word_interval(empty_estimate("fleiss", "m", "", (20, 5)), values, Bootstrap())
     assert isfinite(found.low) == known
     assert found.value == 0.5
 
@@ -162,8 +168,8 @@ def test_over_pairs_a_jackknife_takes_three_and_an_r_of_cosines_four() -> None:
         assert isfinite(jackknife(lambda kept: float(sum(kept)), pairs)[0]) == known
     for pairs, known in ((3, False), (4, True)):
         names, some = tuple("abcd"[:pairs]), np.random.default_rng(0).normal(size=(pairs, pairs))
-        table = Scored(tuple("uvw"), names, np.zeros((3, pairs)), np.zeros(3))
-        rows = _follows_cosine("m", table, some, np.stack([some] * 3), Bootstrap())
+        table = PairScoreTable(tuple("uvw"), names, np.zeros((3, pairs)), np.zeros(3))
+        rows = _cosine_correlations("m", table, some, np.stack([some] * 3), Bootstrap())
         assert bool(list(rows)) == known
 
 
@@ -222,12 +228,12 @@ def test_a_silhouette_has_two_sizes(sizes: int, said: bool) -> None:
     values = tables.probes["values"].tolist()
     for at in range(3 - sizes):
         values[at] = [nan, *values[at][1:]]
-    pair = read_pairs(tables._replace(probes=tables.probes.assign(values=values)), {})[0]
+    pair = read_model_pairs(tables._replace(probes=tables.probes.assign(values=values)), {})[0]
     assert ("fewer than two sizes" in pair.reason) == said
 
 
 @pytest.mark.parametrize(("rows", "known"), [(2, False), (3, True)])
 def test_a_published_r_takes_three_rows(rows: int, known: bool) -> None:
     table = pd.DataFrame({"x": range(rows), "y": [1, 5, 2][:rows]})
-    n, r = _over_rows(table, "x", "y", Finding({}))
+    n, r = _r_over_rows(table, "x", "y", Finding({}))
     assert (n, isfinite(r)) == (rows, known)
