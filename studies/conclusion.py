@@ -27,24 +27,8 @@ MAX_ROWS = 1_000  # of a table on the page; its CSV has all
 
 
 class Conclusion(NamedTuple):
-    """Conclusion of a study.
-
-    Attributes
-    ----------
-    title : str
-        Title of the page.
-    answer : str
-        The sentence on top.
-    tables : mapping
-        Tables to write, by the name of their CSV.
-    shown : mapping
-        Tables of the page by heading; the first two are printed too.
-    charts : mapping
-        Figures by name.
-    notes : sequence of str
-        Remarks at the end of the page.
-    chart_data : mapping
-        Numbers of the figures, by the name of their CSV.
+    """Conclusion of a study: ``answer`` is on top of its page and ``notes`` at the end; ``tables``
+    and ``chart_data`` are by name of their CSV, ``shown`` by heading (the first two: printed).
     """
 
     title: str
@@ -59,25 +43,8 @@ class Conclusion(NamedTuple):
 def conclude(
     conclusion: Conclusion, points: pd.DataFrame, folder: Path, console: Console
 ) -> list[Path]:
-    """Print, write and draw a conclusion, and write ``report.html``, which needs no network.
-
-    A figure with too many points to draw is reported on the console and does not fail the run.
-
-    Parameters
-    ----------
-    conclusion : Conclusion
-        What to print, write and draw.
-    points : DataFrame
-        The points of the sweep, which the page counts.
-    folder : Path
-        Where to write; figures go to its folder ``figures``.
-    console : Console
-        Where to print.
-
-    Returns
-    -------
-    list of Path
-        The files written.
+    """Print, write and draw a conclusion and ``report.html``, which needs no network; return the
+    files. A figure with too many points is reported on the console and fails no run.
     """
     written = write_conclusions(folder, conclusion.tables)
     shown = {heading: described(table) for heading, table in conclusion.shown.items() if len(table)}

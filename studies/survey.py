@@ -40,10 +40,9 @@ NUMBERS = (
 
 @choice
 class Survey(Fileless):
-    """Scores of pre-trained embeddings, as in a published survey; for points without a task.
-
-    Prints one table, writes it as ``survey.csv``, and draws ``figures/figure2_*`` for each metric:
-    scores against vector length, one column per family of files.
+    """Scores of pre-trained embeddings, as in a published survey; for points without a task. Prints
+    one table, writes it as ``survey.csv``, and draws ``figures/figure2_*`` for each metric: scores
+    against vector length, one column per family of files.
     """
 
     name: ClassVar[str] = "survey"
@@ -67,9 +66,8 @@ class Survey(Fileless):
 
 
 def survey_scores(tables: Tables) -> pd.DataFrame:
-    """Return every score with its embedding, ``family`` of files and table column ``score``.
-
-    ``y`` is the number shown: the absolute statistic |S| for WEAT, as in the survey, or the value.
+    """Return every score with embedding, ``family`` of files, table column ``score``, and ``y``,
+    the number shown: the absolute statistic |S| for WEAT, as in the survey, or the value.
     """
     points = tables.points[["point", "embedding"]]
     rows = tables.intrinsic.merge(points, on="point", validate="many_to_one")
@@ -125,9 +123,8 @@ def draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:
 
 
 def _score_names(rows: pd.DataFrame) -> list[str]:
-    """Name a score by its query if that names the metric, or by a metric that has one query.
-
-    Convention and part are added where they vary.
+    """Name a score by its query if that names the metric, or by a metric that has one query;
+    convention and part are added where they vary.
     """
     queries: dict[str, set[str]] = {}
     pairs = list(zip(texts(rows, "metric"), texts(rows, "query"), strict=True))

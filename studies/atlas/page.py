@@ -101,11 +101,7 @@ _WORDS = {
 
 
 def table(readings: Iterable[Reading]) -> pd.DataFrame:
-    """Return one row per slice.
-
-    It has the slice's set, x, y and cells, its rows and r over them, and columns of
-    ``correlations.csv``.
-    """
+    """Return a row per slice: set, x, y, cells, rows and r, and columns of ``correlations.csv``."""
     rows = []
     for reading in readings:
         for result in reading.slices:
@@ -118,10 +114,7 @@ def table(readings: Iterable[Reading]) -> pd.DataFrame:
 
 
 def forest(readings: Iterable[Reading]) -> Drawing:
-    """Draw every slice's r_rm with its interval, one panel per set.
-
-    Lines are at 0 and at the smallest correlation of interest.
-    """
+    """Draw each slice's r_rm with its interval, a panel per set; lines: 0, smallest of interest."""
     rows = [
         {
             "set": reading.of.title,
@@ -176,10 +169,7 @@ def _section(reading: Reading) -> str:
 
 
 def _r_table(reading: Reading) -> str:
-    """Tabulate r_rm with its interval: one row per score and slice, one column per gap.
-
-    With one score and slice it is one row per gap.
-    """
+    """Tabulate r_rm by score and slice (rows) and gap (columns), or by gap for a single row."""
     gap_names = reading.of.y
     rows: dict[str, dict[str, str]] = {}
     for result in reading.slices:

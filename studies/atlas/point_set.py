@@ -28,17 +28,7 @@ Declared = TypeVar("Declared", bound="PointSet | Correction")
 
 @choice
 class Correction:
-    """Correction of wrong rows of a published table.
-
-    Attributes
-    ----------
-    where : dict
-        Columns and the pattern of their cells (``*`` stands for any text).
-    becomes : dict
-        Columns and their corrected cells.
-    why : str
-        The evidence.
-    """
+    """Correction of a published table: cells of its rows (``*``: any text), and the evidence."""
 
     where: dict[str, str]
     becomes: dict[str, str]
@@ -53,21 +43,11 @@ class Correction:
 class PointSet:
     """A published table of two or more measures on several embeddings or language models.
 
-    Attributes
-    ----------
-    table, address, sha256 : str
-        A file beside the YAML or in the folder that ``BIASBRIDGE_DATA`` names; where it was
-        published; the digest of its bytes.
-    x, y : dict
-        Columns, with what they measure and its unit; each x is correlated with each y.
-    observation, parent, condition : tuple of str
-        Columns that name one embedding or model, its parent, and its condition.
-    by : tuple
-        Lists of columns to slice by.
-    keep : dict
-        Columns, with the labels of the rows to use.
-    claim : str
-        The authors' conclusion, in our words.
+    ``table`` lies beside the YAML or in the folder ``BIASBRIDGE_DATA``; ``sha256`` is its digest.
+    ``x`` and ``y`` map columns to what they measure and its unit; each x is correlated with each y.
+    ``observation``, ``parent`` and ``condition`` are columns that name a model, its parent and its
+    condition; ``by`` lists columns to slice by; ``keep`` has the labels of the rows to use by
+    column. ``claim``: the authors' conclusion, in our words.
     """
 
     title: str
@@ -99,13 +79,7 @@ class PointSet:
         return next((path for path in candidates if path.is_file()), None)
 
     def read(self, path: Path) -> pd.DataFrame:
-        """Return the rows to use, as published.
-
-        Raises
-        ------
-        InputError
-            The table has other bytes than ``sha256``, lacks a named column, or has no row to use.
-        """
+        """Return the rows to use; raise ``InputError`` for other bytes, no column or no row."""
         if self.sha256 and (digest := hashlib.sha256(path.read_bytes()).hexdigest()) != self.sha256:
             raise InputError(
                 f"{path} is not the table that was published: its SHA-256 is {digest}, not"
@@ -136,18 +110,7 @@ class PointSet:
         return table[is_used].reset_index(drop=True)
 
     def apply_corrections(self, table: pd.DataFrame) -> tuple[pd.DataFrame, list[int]]:
-        """Apply the corrections to a table.
-
-        Returns
-        -------
-        tuple
-            The corrected table, and how many models each correction changed.
-
-        Raises
-        ------
-        InputError
-            A correction changes nothing.
-        """
+        """Return the corrected table and the models changed per correction (0 is an error)."""
         corrected_table, n_changed = table.copy(), []
         for correction in self.corrections:
             is_matched: Truths = np.ones(len(table), dtype=bool)
@@ -166,13 +129,7 @@ class PointSet:
 
 
 def read_point_set(path: Path) -> PointSet:
-    """Read the YAML file of a point set.
-
-    Raises
-    ------
-    InputError
-        A field is missing, unknown or of the wrong type; the message names the file.
-    """
+    """Read a YAML file; raise ``InputError``, naming it, for a missing, unknown or wrong field."""
     content = read_nested(path)
     if not isinstance(content, dict):
         raise InputError(f"{path} is no mapping; docs/atlas/README.md lists its fields")

@@ -1,6 +1,4 @@
-"""The protocol of the atlas: every slice of a point set with r over rows, r_rm and a verdict, as in
-our own studies.
-"""
+"""The protocol of the atlas: every slice of a point set with r over rows, r_rm and a verdict."""
 
 from __future__ import annotations
 
@@ -27,22 +25,8 @@ if TYPE_CHECKING:
 
 
 class Slice(NamedTuple):
-    """Result of a slice.
-
-    Attributes
-    ----------
-    x, y : str
-        Columns.
-    by : str
-        The cells that define the slice.
-    finding : Finding
-        r_rm, its interval and the verdict.
-    rows : int
-        Rows with both x and y.
-    r_rows : float
-        Pearson's r over these rows.
-    published : float
-        The same without the corrections, if they change it; else NaN.
+    """Result of a slice, the cells ``by``: r_rm, its interval and the verdict, and Pearson's r over
+    the ``rows`` with both x and y; ``published``: r uncorrected if it differs, or NaN.
     """
 
     x: str
@@ -55,9 +39,7 @@ class Slice(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """Results of a point set: its YAML, its slices (empty if the table is not available), and how
-    many models each correction changed.
-    """
+    """Slices of a point set (none without its table), and models changed by each correction."""
 
     name: str
     of: PointSet
@@ -71,13 +53,7 @@ class Reading(NamedTuple):
 
 
 def read_atlas(folder: Path) -> list[Reading]:
-    """Read every point set of a folder, in the order of their names.
-
-    Raises
-    ------
-    InputError
-        The folder has no point set, or one is wrong (``read_point_set``, ``PointSet.read``).
-    """
+    """Read a folder's point sets by name; raise ``InputError`` if none is there or one is wrong."""
     paths = sorted(folder.glob("*.yaml"))
     if not paths:
         raise InputError(f"{folder} holds no point set; describe one in a YAML file there")

@@ -34,15 +34,7 @@ UNAIDED = "no base pair"
 
 
 def add_unaided_solutions(estimates: pd.DataFrame, intrinsic: pd.DataFrame) -> pd.DataFrame:
-    """Append the share of unrelated analogies that are solved without a base pair.
-
-    Parameters
-    ----------
-    estimates : DataFrame
-        The rows of ``base_pairs.csv``.
-    intrinsic : DataFrame
-        The scores of the metrics, whose ``statistic`` is that share.
-    """
+    """Append the share of analogies solved without a base pair: ``statistic`` of the scores."""
     is_solved = estimates["statistic"].eq("solved") & estimates["other"].eq("partners")
     solved = estimates[is_solved]
     rows = solved[solved["pair"].eq("")].copy()

@@ -34,10 +34,7 @@ class Bootstrap(NamedTuple):
     min_words: int = 10
 
     def weights(self, n_words: int) -> Floats:
-        """Draw how often each word is in each resample, of shape (1 + R, n_words).
-
-        The first row is the original sample: every word once.
-        """
+        """Draw the counts of words per resample, (1 + R, n_words); row 0 has each word once."""
         rng = np.random.default_rng(n_words)
         counts = rng.multinomial(n_words, np.full(n_words, 1 / n_words), size=self.resamples)
         return np.vstack([np.ones(n_words), counts])
@@ -63,19 +60,7 @@ class Estimate(NamedTuple):
 def empty_estimate(
     statistic: str, metric: str, other: str, size: tuple[int, int], pair: str = ""
 ) -> Estimate:
-    """Return an estimate without a value.
-
-    Parameters
-    ----------
-    statistic, metric : str
-        What is estimated, and of which metric.
-    other : str
-        The form, measure or base pair that is compared.
-    size : tuple of int
-        Number of words and of base pairs.
-    pair : str
-        The base pair; empty for all.
-    """
+    """Return an estimate without a value; ``size``: words, pairs; ``pair``: empty for all."""
     return Estimate(statistic, metric, other, pair, nan, words=size[0], pairs=size[1])
 
 
@@ -88,16 +73,8 @@ def with_both_intervals(
 ) -> Estimate:
     """Estimate a statistic of all base pairs, with its intervals over words and over pairs.
 
-    Parameters
-    ----------
-    row : Estimate
-        The estimate without a value.
-    compute : callable
-        From indices of base pairs and weights of shape (R, words) to values of shape (R,).
-    weights : array of shape (1 + R, words)
-        The original sample and the resamples (``Bootstrap.weights``).
-    n_pairs : int
-        Base pairs, all of which the value uses.
+    ``compute`` maps indices of base pairs and weights of shape (R, words) to values of shape (R,);
+    ``weights`` are those of ``Bootstrap.weights``.
     """
     row = with_word_interval(row, compute(range(n_pairs), weights), bootstrap)
     if not isfinite(row.value):
@@ -117,14 +94,8 @@ def with_both_intervals(
 
 
 def with_word_interval(row: Estimate, values: Floats, bootstrap: Bootstrap) -> Estimate:
-    """Fill in the value and its interval over words, or the reason why there is none.
-
-    Parameters
-    ----------
-    row : Estimate
-        The estimate without a value.
-    values : array of shape (1 + R,)
-        The value of all words, then those of the resamples; NaN where it is not defined.
+    """Fill in the value and its interval over words, or why there is none. ``values``, (1 + R,): of
+    all words, then of the resamples; NaN where not defined.
     """
     if row.words < bootstrap.min_words:
         reason = f"{row.words} words, fewer than {bootstrap.min_words}"

@@ -30,24 +30,7 @@ def charts(
     names: Mapping[str, str],
     word: str | None,
 ) -> dict[str, tuple[Drawing, pd.DataFrame]]:
-    """Draw the figures of the first point and query that have scores of words.
-
-    Parameters
-    ----------
-    estimates : DataFrame
-        The rows of ``base_pairs.csv``.
-    query_results : sequence
-        The results of the probe by point and query.
-    names : mapping
-        The name of each point.
-    word : str, optional
-        The word of figure 1.
-
-    Returns
-    -------
-    dict
-        By the name of the figure, the drawing and its numbers.
-    """
+    """Draw, with their numbers, the figures of the first point and query with scores of words."""
     with_words = (
         (
             point,
@@ -72,15 +55,7 @@ def charts(
 
 
 def word_scores(results: Mapping[str, ProbeResult], word: str | None) -> tuple[str, pd.DataFrame]:
-    """Return one word's scores by metric, form and base pair (figure 1).
-
-    Parameters
-    ----------
-    results : mapping
-        Results of the probe by metric.
-    word : str, optional
-        A word of the query; by default the first one with most forms.
-    """
+    """Return scores of a word (default: first with most forms) by metric, form and pair."""
     first = next(iter(results.values()))
     form_tables = [table for key, table in first.tables.items() if key[::2] == WORDS[::2]]
     n_forms = {
@@ -101,10 +76,7 @@ def word_scores(results: Mapping[str, ProbeResult], word: str | None) -> tuple[s
 
 
 def word_chart(scores: pd.DataFrame, results: Mapping[str, ProbeResult], title: str) -> Drawing:
-    """Draw scores by base pair, one panel per metric and one line per form.
-
-    Dashed: the mean of the vocabulary's scores, and one standard deviation to either side.
-    """
+    """Draw scores by base pair, a line per form; dashed: vocabulary mean +- standard deviation."""
     pairs = list(next(iter(results.values())).pairs)
     levels = [
         {"metric": metric, "level": float(result.means.mean()) + n_sd * result.spread}
@@ -135,10 +107,7 @@ def _by_metric(panel: Any, rows: pd.DataFrame, metrics: Sequence[str]) -> Any:
 
 
 def two_pairs(estimates: pd.DataFrame, results: Mapping[str, ProbeResult]) -> pd.DataFrame:
-    """Return kappa of every two base pairs and the cosine of their differences, by metric.
-
-    The metric's label has the r of kappa and cosine.
-    """
+    """Return kappa and cosine of every two base pairs by metric, whose label has their r."""
     is_overall_r = estimates["statistic"].eq("cosine_r") & estimates["pair"].eq("")
     r = {
         row["metric"]: estimate(row["value"], row["low"], row["high"])

@@ -158,7 +158,6 @@ def _scores(
 
 
 def _vocabulary_moments(scores: PairScores, words: Sequence[str]) -> Iterator[Row]:
-    """Yield mean and standard deviation of the words' scores under each base pair."""
     sums = np.zeros((2, len(scores.pairs)))
     for start in range(0, len(words), BLOCK):
         values = scores([(word,) for word in words[start : start + BLOCK]], scores.pairs)

@@ -26,15 +26,8 @@ WORDS: Key = ("words", "base", "base")
 
 @dataclass(frozen=True)
 class PairScoreTable:
-    """Scores of items under base pairs.
-
-    Attributes
-    ----------
-    items, pairs : tuple of str
-        Names of the rows and of the columns.
-    scores : array of shape (items, pairs)
-    truth : array of shape (items,)
-        1 where an item goes with the first words of the pairs, -1 with the second, 0 if unknown.
+    """Scores of items under base pairs, (items, pairs). ``truth``, (items,): 1 where an item goes
+    with the first words of the pairs, -1 with the second, 0 if unknown.
     """
 
     items: tuple[str, ...]
@@ -64,22 +57,11 @@ def concatenate_scores(tables: Sequence[PairScoreTable]) -> PairScoreTable:
 class ProbeResult:
     """Result of one metric with one query on one point.
 
-    Attributes
-    ----------
-    tables : mapping
-        The scores by set, form of the words and form of the base pairs.
-    means, spreads : array of shape (pairs,)
-        Mean and standard deviation over the vocabulary under each pair; empty if not measured.
-    size : int
-        Words of the vocabulary.
-    differences : array of shape (pairs, pairs)
-        Cosine of every two pairs' differences, NaN on the diagonal.
-    likeness : mapping
-        By role, the cosine of the two words of a pair: mean, standard deviation, number.
-    random : mapping
-        The same of random words and of random differences.
-    lost : mapping
-        By role, the items and pairs that are out of vocabulary.
+    ``tables``: scores by set, form of the words and form of the pairs. ``means``, ``spreads``
+    (pairs,): mean and standard deviation over the ``size`` words of the vocabulary; empty if not
+    measured. ``differences`` (pairs, pairs): cosines of the pairs' differences, NaN on the
+    diagonal. By role, ``likeness``: mean, standard deviation and number of the cosines of pairs'
+    two words, and ``lost``: what is out of vocabulary. ``random``: moments of random cosines.
     """
 
     metric: str
@@ -107,13 +89,7 @@ QueryResults = tuple[str, str, Mapping[str, ProbeResult]]  # point, query, resul
 
 
 def read_probes(tables: Tables) -> Iterator[QueryResults]:
-    """Yield each point and query with the results of every metric that asked the query.
-
-    Raises
-    ------
-    InputError
-        The tables have no row of the probe ``base_pairs``.
-    """
+    """Yield the results by point and query; raise ``InputError`` without rows of the probe."""
     probes = tables.probes
     probes = probes[np.array(texts(probes, "probe")) == "base_pairs"]
     if not len(probes):

@@ -37,9 +37,7 @@ INTERVALS = ("value", "low", "high", "pairs_low", "pairs_high")
 
 
 def point_names(points: pd.DataFrame) -> dict[str, str]:
-    """Return a name for each point: its embedding, the columns that vary between points, and a
-    stamp for generated data.
-    """
+    """Name each point: its embedding, the columns that vary, and a stamp for generated data."""
     columns = {name: labels(points, name) for name in NAMING if name in points}
     varying = [
         [f"{name} {value}" for value in values]
@@ -84,7 +82,6 @@ def report_tables(estimates: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _drop_constant_names(table: pd.DataFrame) -> pd.DataFrame:
-    """Drop ``vectors`` and ``other`` where all rows agree."""
     names = [name for name in ("vectors", "other") if name in table]
     return table.drop(columns=[name for name in names if len(set(table[name])) == 1])
 

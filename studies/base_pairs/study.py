@@ -32,18 +32,10 @@ class BasePairs(Fileless):
     """Dependence of words' scores on the base pair, after Zhang, Sneyd & Stevenson (2020): their
     tables 1 to 6 and figures 1 and 2, for any metrics of the probe ``base_pairs``.
 
-    Prints a summary and writes ``base_pairs.csv``, figures and ``report.html``.
-
-    Parameters
-    ----------
-    resamples : int
-        Bootstrap resamples of the words, for intervals.
-    least_words : int
-        Fewer words give no kappa.
-    published : bool
-        Add the numbers that the paper prints for GoogleNews.
-    shown : str, optional
-        The word of figure 1; by default the first one with most forms.
+    Prints a summary and writes ``base_pairs.csv``, figures and ``report.html``. ``resamples`` of
+    the words give intervals; fewer than ``least_words`` words give no kappa. ``published`` adds the
+    numbers that the paper prints for GoogleNews. ``shown``: the word of figure 1; by default the
+    first one with most forms.
     """
 
     resamples: Whole = 1_000
@@ -98,10 +90,8 @@ class BasePairs(Fileless):
 
 
 def with_published(estimates: pd.DataFrame) -> pd.DataFrame:
-    """Add the numbers that Zhang, Sneyd & Stevenson (2020) print.
-
-    ``published`` is their number for all ten pairs; ``published_here``, for means over fewer pairs,
-    the mean of their numbers for these pairs.
+    """Add ``published``, which Zhang, Sneyd & Stevenson (2020) print for all ten pairs, and for
+    means over fewer pairs ``published_here``, the mean of their numbers for these pairs.
     """
     import pandas as pd
 

@@ -33,18 +33,7 @@ if TYPE_CHECKING:
 
 
 def estimate_all(query_results: Sequence[QueryResults], bootstrap: Bootstrap) -> pd.DataFrame:
-    """Compute the rows of ``base_pairs.csv``.
-
-    They are the estimates of every point and query, and of the analogies of all queries of a point
-    pooled.
-
-    Parameters
-    ----------
-    query_results : sequence
-        Results of the probe by point and query.
-    bootstrap : Bootstrap
-        Settings of the intervals over words.
-    """
+    """Compute ``base_pairs.csv``: by point and query, and for all analogies of a point pooled."""
     rows = [
         {"point": point, "query": query, **estimate._asdict()}
         for point, query, results in [*query_results, *pool_queries(query_results)]
@@ -136,10 +125,7 @@ def _across_pairs(metric: str, result: ProbeResult, bootstrap: Bootstrap) -> Ite
 def _cosine_correlations(
     metric: str, table: PairScoreTable, cosines: Floats, kappas: Floats, bootstrap: Bootstrap
 ) -> Iterator[Estimate]:
-    """Yield Pearson's r of the cosine of two pairs' differences and the kappa of the two pairs.
-
-    The rows are of each pair with all others, and of all pairs.
-    """
+    """Yield Pearson's r of cosine and kappa of two pairs: each with all others, and all pairs."""
     size = len(table.items), len(table.pairs)
     if len(table.pairs) < 4:
         return

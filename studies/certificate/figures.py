@@ -42,21 +42,7 @@ MAX_SLOPE = 10.0  # on the axis; larger slopes are drawn at its end
 
 
 def charts(tables: CertificateTables, planted: str) -> dict[str, Drawing]:
-    """Draw verdicts, slopes and curves, and the course of training of models stopped early.
-
-    Parameters
-    ----------
-    tables : CertificateTables
-        The tables of the certificate.
-    planted : str
-        The column of the planted strength.
-
-    Returns
-    -------
-    dict
-        Figures by name: ``certificate``, ``certificate_slopes``, ``certificate_curves`` and, if
-        there are such models, ``certificate_training``.
-    """
+    """Draw verdicts, slopes, curves and, if models were stopped early, the course of training."""
     drawings = {
         "certificate": verdict_chart(tables.certificate),
         "certificate_slopes": slope_chart(tables.certificate),
@@ -68,10 +54,7 @@ def charts(tables: CertificateTables, planted: str) -> dict[str, Drawing]:
 
 
 def verdict_chart(table: pd.DataFrame) -> Drawing:
-    """Draw verdict and r, one row per metric and convention, one column per subject.
-
-    The darker, the better the score detects the bias.
-    """
+    """Draw verdict (dark: detects bias) and r; rows: metric, convention; columns: subject."""
     rows = [
         {
             "score": _score_label(row),
@@ -127,10 +110,7 @@ def slope_chart(table: pd.DataFrame) -> Drawing:
 
 
 def curve_chart(curves: pd.DataFrame, planted: str) -> Drawing:
-    """Draw the mean score and its interval by strength, one panel per metric, one line per subject.
-
-    Each metric is drawn by its first convention.
-    """
+    """Draw mean score and interval by strength, a panel per metric (its first convention)."""
     first_convention = curves.groupby("metric", sort=False)["convention"].transform("first")
     rows = curves[curves["convention"] == first_convention].drop(columns="convention")
     subjects = list(dict.fromkeys(rows["subject"]))
@@ -153,10 +133,7 @@ def curve_chart(curves: pd.DataFrame, planted: str) -> Drawing:
 
 
 def training_chart(progress: pd.DataFrame) -> Drawing:
-    """Draw the share of the final score that is reached by training steps.
-
-    There is one panel per metric and one line per convention and subject.
-    """
+    """Draw the share of the final score by training steps, one panel per metric."""
     subjects = list(dict.fromkeys(progress["subject"]))
     share = alt.Scale(domain=[-0.5, 1.5], clamp=True)
     scale = alt.Scale(type="sqrt")
@@ -188,10 +165,7 @@ def training_chart(progress: pd.DataFrame) -> Drawing:
 
 
 def _training_progress(training: pd.DataFrame) -> pd.DataFrame:
-    """Add ``gone``, the share of the change from the first to the last score.
-
-    Only scores whose change exceeds the width of their interval are returned.
-    """
+    """Add ``gone``, the share of the change; drop scores whose change is within their interval."""
     progress = []
     names = ["metric", "convention", "subject"]
     for _, rows in training.groupby(names, sort=False) if len(training) else ():

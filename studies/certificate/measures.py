@@ -27,9 +27,8 @@ NO_TEST, BY_P, BY_INTERVAL = "", "p", "interval"
 
 
 class FalseAlarms(NamedTuple):
-    """Share of models of which a bias is claimed, with Wilson's interval; NaN without a test.
-
-    ``criterion``: p < .05, or a 95% interval that excludes the unbiased value where there is no p.
+    """Share of models of which a bias is claimed (``criterion``: p < .05, or without p a 95%
+    interval that excludes the unbiased value), with Wilson's interval; NaN without a test.
     """
 
     share: Estimate = Estimate()
@@ -39,24 +38,13 @@ class FalseAlarms(NamedTuple):
 class MetricProperties(NamedTuple):
     """Properties of a score; NaN where not estimated.
 
-    Attributes
-    ----------
-    slope : Estimate
-        Change of the score from strength 0 to 1, in standard deviations of models of one strength
-        (Cohen's d): mean over seeds of the least-squares slope, with its 95% t interval over seeds;
-        the standard deviation counts as known.
-    r : Estimate
-        Pearson's correlation of strength and score over all models, with its 95% percentile
-        interval over resampled seeds.
-    smallest : Estimate
-        See ``smallest_strength``, with the same kind of interval.
-    at_zero, at_full : float
-        Mean score at strength 0 and at the highest.
-    offset : float
-        ``at_zero`` minus the metric's unbiased value, in standard deviations of the scores at 0:
-        the bias that a user of that value would report.
-    alarms : FalseAlarms
-        False alarms at strength 0.
+    ``slope``: change of the score from strength 0 to 1, in standard deviations of models of one
+    strength (Cohen's d): mean over seeds of the least-squares slope, with its 95% t interval over
+    seeds; the standard deviation counts as known. ``r``: Pearson's, of strength and score over all
+    models; its 95% interval, and that of ``smallest`` (``smallest_strength``), are percentiles over
+    resampled seeds. ``at_zero``, ``at_full``: mean score at strength 0 and at the highest.
+    ``offset``: ``at_zero`` minus the unbiased value, in standard deviations of the scores at 0: the
+    bias that a user of that value would report. ``alarms``: false alarms at strength 0.
     """
 
     slope: Estimate
@@ -69,15 +57,7 @@ class MetricProperties(NamedTuple):
 
 
 def measure(scores: StrengthScores, resamples: int) -> MetricProperties:
-    """Compute all properties of a score.
-
-    Parameters
-    ----------
-    scores : StrengthScores
-        Its values by seed and strength.
-    resamples : int
-        Resamples of the seeds, for intervals without a formula.
-    """
+    """Compute all properties; ``resamples`` of the seeds are for intervals without a formula."""
     zero, full = scores.at_zero, scores.at_full
     spread = float(zero.std(ddof=1)) if len(zero) >= FEWEST_SEEDS else nan
     at_zero = float(zero.mean()) if len(zero) else nan
@@ -94,20 +74,9 @@ def measure(scores: StrengthScores, resamples: int) -> MetricProperties:
 
 
 def slope(values: Floats, strengths: Floats) -> Estimate:
-    """Estimate the slope of score on strength, in standard deviations of models of one strength.
-
-    Parameters
-    ----------
-    values : array of shape (seeds, levels)
-        Scores; NaN where missing.
-    strengths : array of shape (levels,)
-        Planted strengths.
-
-    Returns
-    -------
-    Estimate
-        Mean over seeds with its t interval. NaN for fewer than three seeds with two strengths, and
-        where models do not differ.
+    """Estimate the slope of values (seeds, levels) on strengths (levels,), in standard deviations
+    of models of one strength: mean over seeds, t interval. NaN for fewer than three seeds with two
+    strengths, and where models do not differ.
     """
     is_known = np.isfinite(values)
     slopes = [
@@ -121,10 +90,7 @@ def slope(values: Floats, strengths: Floats) -> Estimate:
 
 
 def spread_within(values: Floats) -> float:
-    """Compute the standard deviation of models of one strength, pooled over strengths.
-
-    Shape (seeds, levels).
-    """
+    """Compute the pooled standard deviation of models of one strength, from (seeds, levels)."""
     columns = [column[np.isfinite(column)] for column in values.T]
     df = sum(max(0, len(column) - 1) for column in columns)
     squares = sum(float(((column - column.mean()) ** 2).sum()) for column in columns if len(column))
@@ -134,19 +100,8 @@ def spread_within(values: Floats) -> float:
 
 
 def correlation(values: Floats, strengths: Floats) -> float:
-    """Compute Pearson's r of strength and score over all models.
-
-    Parameters
-    ----------
-    values : array of shape (seeds, levels)
-        Scores; NaN where missing.
-    strengths : array of shape (levels,)
-        Planted strengths.
-
-    Returns
-    -------
-    float
-        In [-1, 1]; 0 where all scores are equal, NaN for fewer than three models.
+    """Compute Pearson's r of strengths (levels,) and values (seeds, levels, NaN where missing). 0
+    where all values are equal, NaN for fewer than three models.
     """
     is_known = np.isfinite(values)
     x, y = np.broadcast_to(strengths, values.shape)[is_known], values[is_known]
@@ -164,19 +119,8 @@ def smallest_strength(values: Floats, strengths: Floats) -> float:
     m +- t s sqrt(1 + 1 / n), with m, s and n of the scores at 0. The power at a strength is the
     share of its scores that are told from none, and all higher strengths must reach .8 too. Between
     strengths, the normal quantile of the power is interpolated linearly (exact for a normal score
-    that is linear in the strength).
-
-    Parameters
-    ----------
-    values : array of shape (seeds, levels)
-        Scores, the first column at strength 0; NaN where missing.
-    strengths : array of shape (levels,)
-        Planted strengths, ascending.
-
-    Returns
-    -------
-    float
-        A strength; infinity where none reaches the power, NaN for fewer than three scores at 0.
+    that is linear in the strength). ``values``: (seeds, levels), the first column at strength 0;
+    ``strengths`` ascend. Infinity where none has the power, NaN for fewer than three scores at 0.
     """
     zero = values[:, 0][np.isfinite(values[:, 0])]
     if len(zero) < FEWEST_SEEDS:
@@ -197,14 +141,8 @@ def smallest_strength(values: Floats, strengths: Floats) -> float:
 
 
 def false_alarms(p: Floats, excludes_unbiased: Floats) -> FalseAlarms:
-    """Estimate how often a bias is claimed of models, by p if there is one, else by the interval.
-
-    Parameters
-    ----------
-    p : array of shape (models,)
-        p values; NaN where there is none.
-    excludes_unbiased : array of shape (models,)
-        1 where the 95% interval excludes the unbiased value, else 0; NaN where there is none.
+    """Estimate how often a bias is claimed, by p if there is one, else by ``excludes_unbiased``: 1
+    or 0, NaN without an interval. Both have shape (models,).
     """
     if np.isfinite(p).any():
         return FalseAlarms(proportion(p < LEVEL, np.isfinite(p)), BY_P)
@@ -221,15 +159,7 @@ def proportion(is_true: Truths, is_known: Truths) -> Estimate:
 
 
 def wilson(value: float, n: float) -> Estimate:
-    """Return a proportion with Wilson's 95% score interval (1927).
-
-    Parameters
-    ----------
-    value : float
-        The proportion, in [0, 1].
-    n : float
-        Number of independent trials.
-    """
+    """Return a proportion of n independent trials with Wilson's 95% score interval (1927)."""
     z = float(scipy.special.ndtri(0.975))
     middle, half = value + z**2 / (2 * n), z * sqrt(value * (1 - value) / n + z**2 / (4 * n**2))
     low, high = ((middle + sign * half) / (1 + z**2 / n) for sign in (-1, 1))

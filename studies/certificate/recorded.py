@@ -50,9 +50,7 @@ def recorded() -> Mapping[tuple[str, str, str], Worth]:
 
 
 def worth(metric: str, convention: str, kind: str, language: str) -> Worth:
-    """Return what is known of the scores of ``vectors``, or of a ``masked`` or ``causal`` model, by
-    this very convention and in this language.
-    """
+    """Return what is known of scores of this ``kind`` (``vectors``, ``masked`` or ``causal``)."""
     name, *options = convention.split(",")
     changed = any(not option.startswith(LOOKUP) for option in options)
     subject = f"{MODELS.get(kind, '')} {language}"
@@ -60,10 +58,7 @@ def worth(metric: str, convention: str, kind: str, language: str) -> Worth:
 
 
 def slopes(metric: str) -> list[Mapping[str, str]]:
-    """Read how far gaps moved with the scores of a metric, one row per recorded run, score and gap.
-
-    The columns are those of ``docs/studies/certificate_transfer.csv``.
-    """
+    """Read how gaps moved with a metric's scores (``docs/studies/certificate_transfer.csv``)."""
     with TRANSFER.open(encoding="utf-8", newline="") as text:
         return [row for row in csv.DictReader(text) if row["metric"] == metric]
 

@@ -36,23 +36,10 @@ NAMES = ("metric", "convention", "subject", "query")
 class StrengthScores:
     """Scores of one metric, convention and query on one subject in one setting.
 
-    Attributes
-    ----------
-    names : mapping
-        Metric, convention, subject (``word2vec en``) and query.
-    setting : mapping
-        Size of the corpus and the vectors, layer, pooling, first token, training steps.
-    strengths : array of shape (levels,)
-        Planted strengths, ascending.
-    seeds : array of shape (seeds,)
-    scores : array of shape (seeds, levels)
-        Scores, their sign changed where lower is more biased; NaN where missing.
-    p, excludes_unbiased : array of shape (seeds, levels)
-        The p of no bias; 1 where the 95% interval excludes ``unbiased``, else 0.
-    unbiased : float
-        The metric's unbiased value, with the sign of the scores.
-    key : str
-        Digest of the models.
+    ``setting``: size of corpus and vectors, layer, pooling, first token, training steps. Arrays are
+    (seeds, levels), NaN where missing: ``scores``, with their sign changed where lower is more
+    biased; ``p`` of no bias; ``excludes_unbiased``, 1 where the 95% interval excludes ``unbiased``
+    (which has the sign of the scores), else 0. ``strengths`` ascend. ``key``: digest of the models.
     """
 
     names: Mapping[str, str]
@@ -84,21 +71,10 @@ class StrengthScores:
 
 
 def read_scores(tables: Tables, planted: str) -> list[StrengthScores]:
-    """Read every score, in the order of the table; for ``label_bias`` every gap.
+    """Read every score, for ``label_bias`` every gap, in the order of the table.
 
-    Rows that agree in all names, strength and seed are averaged.
-
-    Parameters
-    ----------
-    tables : Tables
-        Points with their scores and gaps.
-    planted : str
-        The column of the points with the planted strength.
-
-    Raises
-    ------
-    InputError
-        The points have no number in ``planted``, or no strength 0 with others above it.
+    Rows that agree in all names, strength and seed are averaged. Raises ``InputError`` if the
+    points have no number in ``planted``, or no strength 0 with others above it.
     """
     points = tables.points[tables.points["status"] == "done"]
     if not np.isfinite(numbers(points, planted)).any():
@@ -201,10 +177,8 @@ def _falls(metric: str, convention: str) -> bool:
 
 
 def default_setting(all_scores: Sequence[StrengthScores]) -> list[StrengthScores]:
-    """Select one query and setting for each metric, convention and subject.
-
-    It is the first query in the setting in which most models were trained, with the last layer and
-    the mean over tokens. Random models are not selected.
+    """Select one query and setting for each metric, convention and subject: the first query in the
+    setting of most trained models, with the last layer and the mean over tokens; no random models.
     """
     n_models: dict[tuple[str, ...], int] = {}
     for scores in all_scores:

@@ -35,21 +35,16 @@ NOTES = (
 class Certificate(Fileless):
     """Certificate of every metric and convention, from models with a planted bias.
 
-    It has slope and r against the planted strength, false alarms at strength 0 and on random
-    vectors or weights, the smallest strength that one score tells from none, effects of choices
-    (words, templates, layer, pooling, first token, corpus, dimensions), the training steps at which
-    the score shows the bias, and a verdict (the rule is in ``studies/certificate/verdict.py``).
+    It has slope and r against the planted strength (column ``planted``; for ``label_bias`` of gaps,
+    not scores), false alarms at strength 0 and on random vectors or weights, the smallest strength
+    that one score tells from none, effects of choices (words, templates, layer, pooling, first
+    token, corpus, dimensions), the training steps at which the score shows the bias, and a verdict
+    (the rule is in ``studies/certificate/verdict.py``). ``resamples`` of the seeds are for
+    intervals without a formula.
 
     Prints one row per metric, convention and subject; writes ``certificate.csv``,
     ``certificate_curves.csv``, ``certificate_choices.csv``, ``certificate_training.csv``, figures
     and ``report.html``.
-
-    Parameters
-    ----------
-    planted : str
-        The column of the planted strength; for ``label_bias`` gaps are certified, not scores.
-    resamples : int
-        Resamples of the seeds, for intervals without a formula.
     """
 
     planted: str = "stereotype"

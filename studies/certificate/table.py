@@ -34,15 +34,7 @@ Names = tuple[str, ...]
 
 
 class CertificateTables(NamedTuple):
-    """Tables of a certificate.
-
-    Attributes
-    ----------
-    certificate : DataFrame
-        One row per metric, convention and subject.
-    curves, choices, training : DataFrame
-        For each of these, one row per strength, per choice, and per number of training steps.
-    """
+    """Tables by metric, convention and subject, and also by strength, choice, training steps."""
 
     certificate: pd.DataFrame
     curves: pd.DataFrame
@@ -51,15 +43,7 @@ class CertificateTables(NamedTuple):
 
 
 def certify(all_scores: Sequence[StrengthScores], resamples: int) -> CertificateTables:
-    """Compute the tables of every metric, convention and subject that has a score.
-
-    Parameters
-    ----------
-    all_scores : sequence of StrengthScores
-        Scores in all queries and settings; the tables keep their order.
-    resamples : int
-        Resamples of the seeds, for intervals without a formula.
-    """
+    """Compute the tables of every metric, convention and subject with a score, in their order."""
     settings_by_metric: dict[Names, list[StrengthScores]] = defaultdict(list)
     for scores in all_scores:
         settings_by_metric[_metric_names(scores)].append(scores)
@@ -140,10 +124,8 @@ def _strength_curve(scores: StrengthScores) -> Iterable[Row]:
 def _choice_effects(
     scores: StrengthScores, alternatives: Iterable[StrengthScores], effect: float
 ) -> Iterable[Row]:
-    """Yield, for each choice, how far it moves the score of the same seed and strength.
-
-    This is the root mean square difference from the default setting, over models and options, as a
-    share of ``effect``, the change from no bias to the strongest planted.
+    """Yield, for each choice, the root mean square difference from the default setting, over models
+    (of the same seed and strength) and options, as a share of ``effect``: no bias to strongest.
     """
     differences: dict[str, list[Floats]] = defaultdict(list)
     options: dict[str, list[str]] = defaultdict(list)
@@ -210,10 +192,7 @@ def _stopped_models(
 def _training_curve(
     scores: StrengthScores, alternatives: Iterable[StrengthScores]
 ) -> Iterable[Row]:
-    """Yield the mean score at the highest strength by training steps, up to the end of training.
-
-    There is no row if only random models were scored besides.
-    """
+    """Yield the mean score at the highest strength by steps; none for only random models."""
     stopped = _stopped_models(scores, alternatives)
     trained = [(nan, scores)] if not scores.setting[STEPS] else []
     if any(steps for steps, _ in stopped):
@@ -225,10 +204,8 @@ def _training_curve(
 
 
 def _half_learned_at(rows: Sequence[Row]) -> float:
-    """Return the training steps from which the mean score is at least half learned.
-
-    Half learned: half of the way from random weights to the end of training. NaN if it happens only
-    at the end.
+    """Return the steps from which the mean score is half of the way from random weights to the end
+    of training; NaN if only at the end.
     """
     if len(rows) < FEWEST_MODELS:
         return nan

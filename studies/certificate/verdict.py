@@ -18,23 +18,14 @@ VERDICTS = (DETECTS_HALF, DETECTS_PART, DOES_NOT_DETECT, FALSE_ALARMS, UNKNOWN)
 
 
 def judge(properties: MetricProperties, random: FalseAlarms) -> tuple[str, str]:
-    """Return the verdict on a score and the figure that it rests on.
-
-    The first rule that applies:
+    """Return the verdict on a score and the figure it rests on, by the first rule that applies.
 
     * *no reading*: the slope is not estimated (no score, or fewer than three seeds);
     * *does not*: the interval of the slope reaches 0, or the slope is below .2;
     * *false alarms*: a bias is claimed in more than 5% of models without one, or of ``random``
-      models, beyond chance (the lower end of Wilson's interval);
+      vectors or weights, beyond chance (the lower end of Wilson's interval);
     * *reads the truth*: one score tells half the strength from none, with a power of .8;
     * *reads part of it*: otherwise.
-
-    Parameters
-    ----------
-    properties : MetricProperties
-        Slope, false alarms and smallest strength of the score.
-    random : FalseAlarms
-        False alarms on random vectors or weights.
     """
     from analysis.correlation import LEVEL  # here: an audit reads verdicts without that room
 

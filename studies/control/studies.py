@@ -37,18 +37,9 @@ WRONG_WITH_LINK = (NEGATIVE, NEGLIGIBLE)
 class Design:
     """Rows of one study.
 
-    Attributes
-    ----------
-    transmission : float
-        Strength of the planted link.
-    size_column, n_learned : str, int
-        The column with the number of posts or documents that are learned from, and the number.
-    varied : str
-        How embeddings differ: ``planted stereotype``, or the name of a method.
-    slices, seeds : dict
-        By measure and query, the rows of the slice and their seeds.
-    controls : sequence of str
-        Queries unrelated to the task.
+    ``transmission``: strength of the planted link. ``n_learned``: posts or documents learned from.
+    ``varied``: how embeddings differ, ``planted stereotype`` or a method. ``slices`` and ``seeds``
+    are by measure and query; ``controls``: queries unrelated to the task.
     """
 
     transmission: float
@@ -79,17 +70,7 @@ class Design:
 def designs(
     tables: Tables, confirmatory: Sequence[str], controls: Sequence[str]
 ) -> Iterator[Design]:
-    """Yield every design of the tables that has two embeddings or more.
-
-    Parameters
-    ----------
-    tables : Tables
-        Points with their scores and gaps.
-    confirmatory : sequence of str
-        Measures whose gaps are used.
-    controls : sequence of str
-        Queries unrelated to the task.
-    """
+    """Yield every design with two embeddings or more, for gaps of the ``confirmatory`` measures."""
     joined = join_points(tables)
     joined = joined[joined["measure"].isin(confirmatory)]
     size_column = find_size_column(joined)
@@ -124,9 +105,8 @@ def _slice_key(part: pd.DataFrame) -> tuple[str, str]:
 
 
 def _slice_rows(part: pd.DataFrame, varied: str) -> Rows:
-    """Return the rows of a slice; where stereotypes are planted, a seed counts as a parent.
-
-    Embeddings of one seed share the biases of the unplanted corpus and the training texts.
+    """Return a slice's rows; where stereotypes are planted, a seed counts as a parent, for its
+    embeddings share the biases of the unplanted corpus and the training texts.
     """
     rows = rows_of(part)
     if varied != PLANTED:
@@ -163,27 +143,12 @@ def whole_study(design: Design) -> list[Row]:
 def smaller_studies(
     design: Design, draws: int, sizes: Sequence[int], *, apart: bool = False
 ) -> list[Row]:
-    """Estimate how often smaller studies reach each verdict, and a wrong one.
+    """Estimate how often smaller studies reach each verdict, and a wrong one, per slice and size.
 
     Seeds are drawn without replacement within a study. Studies of m of n seeds share seeds, but the
     share over all of them varies no more than that over the n / m, rounded down, studies without a
-    common seed (Hoeffding, 1963): intervals are Wilson's for this number.
-
-    Parameters
-    ----------
-    design : Design
-        The large study.
-    draws : int
-        Smaller studies of each size.
-    sizes : sequence of int
-        Seeds of a smaller study; more than half of all seeds are left out.
-    apart : bool
-        Use only studies without a common seed, not ``draws``.
-
-    Returns
-    -------
-    list of dict
-        One row per slice and size.
+    common seed (Hoeffding, 1963): intervals are Wilson's for this number. ``sizes`` above half of
+    all seeds are left out; ``apart`` uses only studies without a common seed, not ``draws``.
     """
     all_seeds = np.unique(np.concatenate(list(design.seeds.values())))
     rng = np.random.default_rng(0)
@@ -225,9 +190,7 @@ def _sample_verdicts(design: Design, seeds: Floats) -> tuple[list[str], int]:
 def _judge_slices(
     design: Design, slices: Sequence[Rows], permutations: int = 9_999
 ) -> list[Finding]:
-    """Compute the verdicts on slices; controls are adjusted among themselves, as in a study that
-    declares them.
-    """
+    """Compute verdicts; controls are adjusted among themselves, as if a study declares them."""
     findings = [
         measure(rows, {"slice": str(i)}, full=True, permutations=permutations)._replace(
             confirmatory=True

@@ -36,22 +36,12 @@ class Control(Fileless):
     ``documents=generated_link``.
 
     There is one study for every transmission, number of posts or documents, and way in which
-    embeddings differ (planted stereotypes, or a method). It correlates gaps with the scores of each
-    query: r and verdict of all embeddings, and how often smaller studies reach each verdict. Prints
-    both tables and writes ``control.csv``, ``control_studies.csv``, figures and ``report.html``.
-
-    Parameters
-    ----------
-    confirmatory : tuple of str
-        Measures whose gaps are used.
-    controls : tuple of str
-        Queries unrelated to the task.
-    draws : int
-        Smaller studies of each size.
-    sizes : tuple of int
-        Seeds of a smaller study, drawn from all seeds.
-    apart : bool
-        Use only smaller studies without a common seed.
+    embeddings differ (planted stereotypes, or a method). It correlates gaps of the ``confirmatory``
+    measures with the scores of each query (``controls``: queries unrelated to the task): r and
+    verdict of all embeddings, and how often smaller studies reach each verdict. Smaller studies
+    have ``sizes`` seeds, drawn from all: ``draws`` of each size, or with ``apart`` only those
+    without a common seed. Prints both tables and writes ``control.csv``, ``control_studies.csv``,
+    figures and ``report.html``.
     """
 
     confirmatory: tuple[str, ...] = ("precision",)

@@ -1,6 +1,4 @@
-"""Probe of the vectors that bias scores depend on: difference of attribute groups, associations of
-single words, and agreement of base pairs on a direction.
-"""
+"""Probe of vectors: difference of attribute groups, associations, and agreement of base pairs."""
 
 from __future__ import annotations
 

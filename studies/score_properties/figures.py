@@ -26,16 +26,7 @@ def score_name(row: Mapping[str, str]) -> str:
 
 
 def charts(table: pd.DataFrame, points: pd.DataFrame, probes: pd.DataFrame) -> dict[str, Drawing]:
-    """Draw ``table1``, ``figure1`` (figures 1 and 2 of the paper) for each query, and ``figure3``
-    for each embedding and query.
-
-    Parameters
-    ----------
-    table : DataFrame
-        The table of ``score_table``.
-    points, probes : DataFrame
-        Points of the sweep and rows of the probe ``attribute_groups``.
-    """
+    """Draw ``table1``, ``figure1`` (and 2) by query, and ``figure3`` by embedding and query."""
     drawings: dict[str, Drawing] = {}
     if len(table) and "comparable" in table:
         drawings["table1"] = verdict_chart(table)
@@ -97,10 +88,7 @@ def association_chart(associations: pd.DataFrame) -> Drawing:
 
 
 def correlation_chart(correlations: pd.DataFrame, embedding: str) -> Drawing:
-    """Draw cosines between the differences of base pairs and their first principal component.
-
-    The panels have all pairs, and all but the two nearest the component.
-    """
+    """Draw cosines of pairs' differences and component, of all pairs and less the two nearest."""
     size = 15 if correlations["first"].nunique() > 12 else 22
     panels = [
         _heat_map(part, str(panel), size)

@@ -49,24 +49,10 @@ class ScoreProperties(Fileless):
       s(t, B)| of at least ``margin``. A score is unbiased-trustworthy if none comes near.
     * ``fair``: the score farthest from its unbiased value while no word has a bias (the converse).
 
-    All vectors have unit length. The vectors of the subject are not used.
-
-    Parameters
-    ----------
-    items : tuple of int
-        Target words in each role, one search for each number.
-    attributes : int
-        Words in each group, or base pairs.
-    dim : int
-        Dimensions of the vectors.
-    vocabulary : int
-        Words of the vocabulary, for metrics that search one.
-    sets : int
-        Attribute sets.
-    evaluations : int
-        Evaluations of each search after its starts (``studies/score_properties/search.py``).
-    margin : float
-        Bias from which a word counts as biased.
+    All vectors have unit length and ``dim`` dimensions; those of the subject are not used. There is
+    a search for each of ``items``, the target words in each role, with ``attributes`` words or base
+    pairs in each group, ``vocabulary`` words for metrics that search one, ``sets`` attribute sets,
+    and ``evaluations`` after its starts (``studies/score_properties/search.py``).
     """
 
     items: tuple[Count, ...] = (1, 4)
@@ -83,13 +69,7 @@ class ScoreProperties(Fileless):
     of_metrics: ClassVar[bool] = True
 
     def rows(self, vectors: KeyedVectors, metric: Metric | None, *, seed: int) -> pd.DataFrame:
-        """Return one row per search, or one with the reason if the properties are not defined.
-
-        Raises
-        ------
-        InputError
-            The metric does not declare its range.
-        """
+        """Return a row per search, or one with a reason; raise ``InputError`` without a range."""
         import pandas as pd
 
         assert metric is not None
@@ -220,7 +200,6 @@ class PropertySearch:
         return min(results, key=lambda result: result.loss)._replace(evaluations=count)
 
     def _farthest_fair(self) -> Lowest:
-        """Search unbiased words for the score farthest from its unbiased value."""
         starts = [start for matrix in self.sets for start in target_starts(self.words, matrix)]
 
         def loss(matrix: Floats) -> float:

@@ -42,30 +42,10 @@ def lowest(
 ) -> Lowest:
     """Minimise a loss: evaluate all starts, then follow the best by an evolution strategy (1+1).
 
-    A step moves one free row of the matrix, or all, on the unit sphere; its length grows when it
-    succeeds and shrinks when it fails. A loss that is not finite is worse than any other.
-
-    Parameters
-    ----------
-    loss : callable
-        From a matrix of shape (words, dim) to the loss.
-    starts : sequence of array
-        Matrices to start from.
-    free : array
-        Indices of the rows that may move.
-    evaluations : int
-        Steps after the starts.
-    enough : float
-        The search ends at this loss.
-    rng : Generator
-        Source of the steps.
-    repair : callable
-        Maps a matrix to one that the search may evaluate.
-
-    Returns
-    -------
-    Lowest
-        Loss, matrix, and number of evaluations.
+    A step moves one ``free`` row of the matrix (words, dim), or all, on the unit sphere; its length
+    grows when it succeeds and shrinks when it fails. ``repair`` maps a matrix to one that the
+    search may evaluate. A loss that is not finite is worse than any other. The search ends at the
+    loss ``enough``, or after this many ``evaluations`` beyond the starts.
     """
     evaluated_starts = sorted(
         ((_finite(loss(m := repair(start))), i, m) for i, start in enumerate(starts))

@@ -31,10 +31,8 @@ SHOWN = (
 @choice
 class ScoreProperties(Fileless):
     """Tables 1 and 2 and figures 1 to 3 of Schröder et al. (2024), from the probes
-    ``score_properties`` (any metrics) and ``attribute_groups`` (any vectors).
-
-    Prints both tables, writes them as ``score_properties.csv`` and ``attribute_differences.csv``,
-    draws the figures and writes ``report.html``.
+    ``score_properties`` (any metrics) and ``attribute_groups`` (any vectors). Prints both tables
+    and writes ``score_properties.csv``, ``attribute_differences.csv``, figures and ``report.html``.
     """
 
     name: ClassVar[str] = "score_properties"

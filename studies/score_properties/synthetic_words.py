@@ -32,10 +32,8 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Roles:
-    """Roles of a metric: target words, and the groups that they are compared with.
-
-    The groups are two sets of single words, or the first and the second words of base pairs.
-    ``vocabulary``: True if the metric searches a vocabulary, whose words are neutral too.
+    """Target words of a metric, the groups (sets of single words, or the first and the second words
+    of base pairs) they are compared with, and if it searches a ``vocabulary`` (neutral).
     """
 
     targets: tuple[str, ...]
@@ -61,22 +59,11 @@ class Roles:
 
 
 class SyntheticWords:
-    """Words of a metric's roles, a number of items in each; a matrix (words, dim) holds vectors.
+    """Words of a metric's roles, with vectors in a matrix (words, dim).
 
-    Parameters
-    ----------
-    metric : Metric
-    items, attributes, vocabulary : int
-        Target words in each role, words or base pairs in each group, words of the vocabulary.
-
-    Attributes
-    ----------
-    neutral : array
-        Indices of the target words, or of the vocabulary if the metric has no targets.
-    free : array
-        Indices of all words outside the groups.
-    grouped : list of array
-        Indices of the words of each group.
+    There are ``items`` target words in each role, ``attributes`` words or base pairs in each group.
+    Indices: ``neutral``, of the targets, or of the vocabulary without any; ``free``, of all words
+    outside the groups; ``grouped``, by group.
     """
 
     def __init__(self, metric: Metric, items: int, attributes: int, vocabulary: int) -> None:
@@ -230,23 +217,8 @@ def unit(rows: Floats) -> Floats:
 def attribute_sets(
     words: SyntheticWords, n_sets: int, dim: int, rng: np.random.Generator
 ) -> list[Floats]:
-    """Draw vectors of all words whose groups are, in turn, of the four ``KINDS``.
-
-    The groups lie near each other, apart, or opposite, or are crossed: each pair of attributes has
-    a direction of its own.
-
-    Parameters
-    ----------
-    words : SyntheticWords
-        The words.
-    n_sets, dim : int
-        Number of sets, and dimensions of the vectors.
-    rng : Generator
-        Source of the vectors.
-
-    Returns
-    -------
-    list of array of shape (words, dim)
+    """Draw matrices (words, dim) whose groups are, in turn, of the four ``KINDS``: near each other,
+    apart, opposite, or crossed (each pair of attributes has a direction of its own).
     """
     sets = []
     for number in range(n_sets):
@@ -276,11 +248,9 @@ KINDS = ("near", "apart", "opposite", "crossed")
 
 
 def target_starts(words: SyntheticWords, matrix: Floats) -> list[Floats]:
-    """Place targets along the directions of the attributes, as starts of a search.
-
-    The directions are the groups' difference and sum, the first pair's difference, and the first
-    and last principal component of all pairs' differences. All targets lie along one, or half of
-    them along another, in blocks or alternating.
+    """Place all targets along one direction of the attributes, or half of them along another, in
+    blocks or alternating: the groups' difference and sum, the first pair's difference, and the
+    first and last principal component of all pairs' differences.
     """
     directions = _attribute_directions(words, matrix)
     free = words.free
@@ -298,19 +268,8 @@ def target_starts(words: SyntheticWords, matrix: Floats) -> list[Floats]:
 def transferred_targets(
     words: SyntheticWords, source_matrices: Sequence[Floats], matrix: Floats
 ) -> list[Floats]:
-    """Combine the targets of other matrices with the attributes of this one.
-
-    Targets are taken unchanged, and rotated as the attributes must be rotated to lie nearest these
-    (orthogonal Procrustes).
-
-    Parameters
-    ----------
-    words : SyntheticWords
-        The words.
-    source_matrices : sequence of array of shape (words, dim)
-        Vectors whose targets are taken.
-    matrix : array of shape (words, dim)
-        Vectors whose attributes stay.
+    """Combine targets of other matrices with the attributes of this one: unchanged, and rotated as
+    the attributes must be rotated to lie nearest these (orthogonal Procrustes).
     """
     attributes, starts = np.concatenate(words.grouped), []
     for source in source_matrices:

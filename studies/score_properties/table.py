@@ -143,11 +143,7 @@ def spell_vectors(witness: str, digits: int = 3) -> str:
 
 
 def difference_table(points: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame:
-    """Return table 2, one row per embedding and query.
-
-    It has the attribute difference with its interval, the difference by chance and of raw vectors,
-    and the effect size with its p.
-    """
+    """Return table 2 by embedding and query: differences with interval, effect size and p."""
     rows = _attribute_group_rows(points, probes)
     if rows.empty:
         return rows
@@ -212,17 +208,9 @@ class Selection(NamedTuple):
 
 
 def selections(associations: pd.DataFrame, fewest: int = 4) -> list[Selection]:
-    """Return all target words, and a perfectly separated selection with a small effect size.
-
-    The selection leaves out one word after the other to lower the effect size (figure 1 of the
-    paper: sets that are easier to separate have the smaller effect size).
-
-    Parameters
-    ----------
-    associations : DataFrame
-        Associations of one embedding and query.
-    fewest : int
-        Words to keep in each set; without as many separated words there is no selection.
+    """Return all target words, and a perfectly separated selection with a small effect size, which
+    leaves out one word after the other to lower it but keeps ``fewest`` in each set (figure 1 of
+    the paper: sets that are easier to separate have the smaller effect size).
     """
     x, y = (
         dict(zip(texts(part, "first"), numbers(part, "value").tolist(), strict=True))

@@ -1,3 +1,1 @@
-"""Dependence of scores on the words of a list that are in the vocabulary (Spliethöver & Wachsmuth,
-2021).
-"""
+"""Dependence of scores on the words that are in the vocabulary (Spliethöver & Wachsmuth, 2021)."""

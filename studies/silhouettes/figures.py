@@ -28,18 +28,8 @@ LEGEND = alt.Legend(orient="top", title="values and mean of the runs")
 def charts(
     pairs: Sequence[ModelPair], scored: pd.DataFrame, pilot: pd.DataFrame
 ) -> dict[str, Drawing]:
-    """Draw the figures of the first pair of models of each kind.
-
-    They are ``silhouettes_figure1`` (how robustness and accuracy are defined; not for single
-    models), ``silhouettes_QUERY`` (figure 2 and those of the paper's appendix) and
-    ``silhouettes_runs`` (the pilot study).
-
-    Parameters
-    ----------
-    pairs : sequence of ModelPair
-        The silhouettes.
-    scored, pilot : DataFrame
-        Tables of ``scores``, a row per pair, and of ``fewer_runs``.
+    """Draw, of the first pair of models by kind, figure 1 (not for single models), figure 2 and
+    those of the paper's appendix by query, and the pilot study of fewer runs.
     """
     panels = [
         (pair.thinned(MAX_POINTS), _panel_title(row))
@@ -74,10 +64,7 @@ def _panel_title(row: dict[str, Any]) -> str:
 
 
 def sketch(pair: ModelPair, title: str) -> Drawing:
-    """Draw the silhouettes of two models (figure 1).
-
-    Their areas give robustness; the area between their means gives accuracy.
-    """
+    """Draw two silhouettes, whose areas give robustness, and means, between which lies accuracy."""
     means = pd.DataFrame(
         {"size": pair.sizes, **{model: pair.values(model).mean(axis=0) for model in MODELS}}
     )

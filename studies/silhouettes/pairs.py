@@ -31,26 +31,10 @@ Limits = Mapping[str, Sequence[float]]
 class ModelPair:
     """Values of one metric and query on two reference models while lists of one kind grow.
 
-    A single model is the ``biased`` one; the other then has no runs.
-
-    Attributes
-    ----------
-    models : str
-        Description of the two models.
-    seed : str
-        Their seed.
-    about : dict
-        Metric, convention, query, part and kind of list (``varied``).
-    sizes : array of shape (sizes,)
-        Words in the lists.
-    biased, unbiased : array of shape (runs, sizes)
-        The values, all finite.
-    scale : Scale
-        Scale of the metric.
-    left_out : int
-        Sizes left out because some subset had no value.
-    reason : str
-        Why there are no values; else empty.
+    A single model is the ``biased`` one; the other then has no runs. ``biased``, ``unbiased``:
+    (runs, sizes), all finite. ``sizes``: words in the lists; ``left_out`` counts those at which
+    some subset had no value. ``about``: metric, convention, query, part and kind of list
+    (``varied``). ``reason``: why there are no values; else empty.
     """
 
     models: str
@@ -86,21 +70,9 @@ class ModelPair:
 
 
 def read_model_pairs(tables: Tables, limits: Limits) -> list[ModelPair]:
-    """Read every pair of points of two reference models, metric by metric.
-
-    Without ``subject=reference``, every point is read alone.
-
-    Parameters
-    ----------
-    tables : Tables
-        Points and probes of a sweep.
-    limits : mapping
-        By metric, ends of its scale, for a metric that declares none.
-
-    Raises
-    ------
-    InputError
-        There are no silhouettes, or only those of one reference model.
+    """Read every pair of points of two reference models, metric by metric; without
+    ``subject=reference`` every point alone. ``limits``: ends of the scales of metrics that declare
+    none. Raises ``InputError`` without silhouettes, or with those of only one reference model.
     """
     probes = tables.probes[tables.probes["probe"] == "silhouettes"]
     points = tables.points[tables.points["status"] == "done"]

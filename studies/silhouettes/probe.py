@@ -47,12 +47,7 @@ class Silhouettes(Fileless):
 
         ``size`` counts the words in all lists of the kind; ``values`` has one value per run, NaN
         where a subset has no score. A query without a silhouette has one row of size 0 with the
-        reason.
-
-        Raises
-        ------
-        InputError
-            No query has a silhouette.
+        reason; if none has one, ``InputError`` is raised.
         """
         import pandas as pd
 

@@ -30,18 +30,12 @@ NOTES = (
 @choice
 class SilhouetteAnalysis(Fileless):
     """Bias Silhouette Analysis (Spliethöver & Wachsmuth, 2021), for ``probe=silhouettes``; accuracy
-    needs the two models of ``subject=reference``.
+    needs the two models of ``subject=reference``, and is as ``printed`` or as ``released``
+    (``scores.accuracy``). ``limits``: ends of the scale of metrics without them.
 
     Prints table 1 (robustness) and 2 (accuracy) and the pilot study over the number of runs; writes
     ``silhouettes.csv``, ``silhouettes_curves.csv``, ``silhouettes_runs.csv``, figures and
     ``report.html``.
-
-    Parameters
-    ----------
-    definition : {"printed", "released"}
-        Definition of accuracy, see ``scores.accuracy``.
-    limits : tuple
-        Metrics whose scale has no ends, each with its lowest and highest value.
     """
 
     definition: Definition = "printed"

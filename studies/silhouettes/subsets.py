@@ -17,16 +17,9 @@ Indices = NDArray[np.intp]
 
 
 class Subsets(NamedTuple):
-    """Subsets of the items of several roles, in several random orders.
-
-    Attributes
-    ----------
-    orders : mapping
-        By role, indices of its items in the order of every run, (runs, items).
-    counts : mapping
-        By role, the number of items in each step, (steps,), never falling.
-    sizes : array of shape (steps,)
-        Words of all roles in each step.
+    """Subsets of the items of several roles, in several random orders. ``orders``: by role, indices
+    of items in each run, (runs, items); ``counts``: by role, items in each step, (steps,), never
+    falling; ``sizes``: words of all roles in each step.
     """
 
     orders: Mapping[str, Indices]
@@ -39,9 +32,8 @@ class Subsets(NamedTuple):
         return len(next(iter(self.orders.values()))), len(self.sizes)
 
     def queries(self, words: FoundQuery) -> Iterator[FoundQuery]:
-        """Yield the query with every subset of its items, run by run.
-
-        Items keep the order of their list, because some metrics depend on the first pair.
+        """Yield the query with every subset, run by run; items keep their order, because some
+        metrics depend on the first pair.
         """
         runs, steps = self.shape
         for run in range(runs):
@@ -59,19 +51,8 @@ def nested_subsets(lists: Mapping[str, Found], step: int, runs: int, *, seed: in
 
     All lists grow together by about ``step`` words until the longest is complete; a shorter one
     stays complete. A list grows by step / lists words, rounded down, but at least one item (a base
-    pair is one item of two words). The last step has all words.
-
-    Parameters
-    ----------
-    lists : mapping
-        Words by role.
-    step : int
-        Words added per step, over all lists.
-    runs : int
-        Random orders.
-    seed : int
-        Seed of the orders. A run's order depends only on it and on the numbers of the run and the
-        list, so that the first runs are the same for any number of runs.
+    pair is one item of two words). The last step has all words. A run's order depends only on the
+    seed and on the numbers of the run and the list: the first ones are the same for any number.
     """
     widths = {
         role: words.raw.shape[1] if words.raw.ndim > 2 else 1 for role, words in lists.items()
@@ -98,28 +79,8 @@ def nested_subsets(lists: Mapping[str, Found], step: int, runs: int, *, seed: in
 def subset_values(
     metric: Metric, words: FoundQuery, subsets: Subsets, *, seed: int
 ) -> dict[str, Floats]:
-    """Compute a metric on every subset of its words.
-
-    Parameters
-    ----------
-    metric : Metric
-        The metric.
-    words : FoundQuery
-        All words of a query.
-    subsets : Subsets
-        Subsets of these words.
-    seed : int
-        Seed of the metric.
-
-    Returns
-    -------
-    dict of array of shape (runs, steps)
-        Values by part; NaN where a part has none.
-
-    Raises
-    ------
-    InputError
-        A vector or base pair has no direction.
+    """Compute a metric on every subset, by part: (runs, steps), NaN where it has no value. Raises
+    ``InputError`` for a vector or base pair without direction.
     """
     words.require_directions()
     values_by_part = metric.on_each(subsets.queries(words), seed)

@@ -26,13 +26,6 @@ def scores(pairs: Sequence[ModelPair], definition: Definition) -> pd.DataFrame:
     ``words``: in the complete lists; ``steps``: sizes of subset, ``left_out``: those at which some
     subset has no score; ``score_biased``, ``score_unbiased``: the scores on the complete lists.
     Scores that need two models are NaN for a single one.
-
-    Parameters
-    ----------
-    pairs : sequence of ModelPair
-        The silhouettes.
-    definition : {"printed", "released"}
-        Definition of accuracy, see ``scores.accuracy``.
     """
     return pd.DataFrame([_score_row(pair, definition) for pair in pairs])
 
@@ -74,10 +67,7 @@ def _compute_scores(
 
 
 def means(table: pd.DataFrame) -> pd.DataFrame:
-    """Average each score over the pairs that differ only in their seed.
-
-    ``pairs`` counts them; for three or more the mean has its 95% t interval.
-    """
+    """Average scores over ``pairs`` differing only in seed; 95% t interval from three on."""
     rows = []
     for key, pairs in table.groupby(list(ABOUT), sort=False):
         row: dict[str, object] = dict(zip(ABOUT, key, strict=True)) | {"pairs": len(pairs)}
@@ -111,17 +101,8 @@ def curves(pairs: Sequence[ModelPair]) -> pd.DataFrame:
 
 
 def fewer_runs(pairs: Sequence[ModelPair], definition: Definition) -> pd.DataFrame:
-    """Compare the scores of the first n runs with those of all runs (pilot study).
-
-    There is one row per score and n: mean and largest absolute difference over all pairs, metrics
-    and kinds of list.
-
-    Parameters
-    ----------
-    pairs : sequence of ModelPair
-        The silhouettes.
-    definition : {"printed", "released"}
-        Definition of accuracy, see ``scores.accuracy``.
+    """Compare scores of the first n runs with those of all runs (pilot study): one row per score
+    and n, mean and largest absolute difference over all pairs, metrics and kinds of list.
     """
     with_values = [pair for pair in pairs if not pair.reason]
     n_runs = max((len(pair.biased) for pair in with_values), default=0)
