@@ -14,7 +14,7 @@ from extrinsic.sample import ALL, REST, Sample
 from files import InputError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -35,7 +35,9 @@ def read_sample(predictions: pd.DataFrame, gaps: Gaps) -> Sample:
     groups += [name for name in _empty_categories(predictions) if name not in groups]
     # A missing group has code -1
     group_id = pd.Categorical(names, categories=groups).codes.astype(np.int64)
-    facts = {name: read_binary(predictions, name) for name in ("label", "prediction")}
+    facts: dict[str, NDArray[Any]] = {
+        name: read_binary(predictions, name) for name in ("label", "prediction")
+    }
     if {*gaps.measures} & {*RANKINGS}:
         facts["score"] = _read_scores(predictions)
     if "unit" in predictions:
@@ -117,23 +119,23 @@ def read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequenc
     Raises ``InputError`` for a row without a label, a positive label that no row of the first
     column has, and labels of another column that the first does not have.
     """
-    plain = {name: get_column(table, name).map(_plain, na_action="ignore") for name in columns}
-    for name, labels in plain.items():
+    plain = [get_column(table, name).map(_plain, na_action="ignore") for name in columns]
+    for name, labels in zip(columns, plain, strict=True):
         if missing := int((labels.isna() | (labels == "")).sum()):
             raise InputError(f"column {name!r} has no label in {missing} of {len(table)} rows")
     first = columns[0]
-    known = {*plain[first]}
+    known = {*plain[0]}
     listed = f"labels: {', '.join(sorted(known)[:10])}"
     for label in positive:
         if _plain(label) not in known:
             near = nearest(_plain(label), known)
             raise InputError(f"no row of column {first!r} has the label {label!r}{near}; {listed}")
-    for name, labels in plain.items():
+    for name, labels in zip(columns, plain, strict=True):
         if unknown := sorted({*labels} - known):
             lacks = f"which {first!r} does not; its {listed}"
             raise InputError(f"column {name!r} holds {unknown[0]!r}, {lacks}")
     counted = {_plain(label) for label in positive}
-    return np.column_stack([each.isin(counted) for each in plain.values()]).astype(np.int64)
+    return np.column_stack([labels.isin(counted) for labels in plain]).astype(np.int64)
 
 
 def plain_number(label: object) -> str:
@@ -149,30 +151,31 @@ def _plain(label: object) -> str:
     return {"True": "1", "False": "0"}.get(text, text)
 
 
-def get_column(table: pd.DataFrame, column: str) -> pd.Series:
-    """A column by name; ``InputError`` with the nearest name where there is none."""
+def get_column(table: pd.DataFrame, column: str, remedy: str = "") -> pd.Series:
+    """Return a column by name; ``InputError``, with the nearest name where there is none, and with
+    the ``remedy`` for cells that are lists or no text, number or date.
+    """
     if column not in table.columns:
         present = ", ".join(repr(name) for name in table.columns)
         raise InputError(
             f"no column {column!r}{nearest(column, table.columns)}; columns present: {present}"
         )
-    return table[column]
+    cells = table[column]
+    for cell in cells if cells.dtype in (object, complex) else ():
+        if is_list_like(cell) or isinstance(cell, bytes | complex):
+            what = f"column {column!r} holds {str(cell)!r}, a value of type {type(cell).__name__}"
+            raise InputError(f"{what}; give one text or number in each cell{remedy}")
+    return cells
 
 
 def read_groups(table: pd.DataFrame, column: str) -> pd.Series[str]:
-    """Return a column of groups as text; ``InputError`` for cells that are lists of groups."""
-    cells = get_column(table, column)
-    try:
-        names: Iterable[object] = cells.unique()
-    except TypeError:  # lists cannot be hashed
-        names = cells
-    for name in names:
-        if is_list_like(name) or LIST.fullmatch(str(name)):
-            raise InputError(
-                f"column {column!r} holds lists, such as {str(name)!r}; give a row for each group"
-                " of an item, and what names the item in a column id"
-            )
-    return cells.astype("string")
+    """Return a column of groups as text; ``InputError`` for lists, written as text too."""
+    remedy = ", and of an item in several groups a row for each, with its name in a column id"
+    groups = get_column(table, column, remedy).astype("string")
+    for name in groups.dropna().unique():
+        if LIST.fullmatch(name):
+            raise InputError(f"column {column!r} holds {name!r}, a list; give one group{remedy}")
+    return groups
 
 
 def _group_names(predictions: pd.DataFrame, gaps: Gaps) -> pd.Series[str]:

@@ -92,6 +92,8 @@ class Request:
         Raises ``InputError`` for a column or group that is not there and for labels other than 0
         and 1, or than ``positive`` and ``multiclass`` allow.
         """
+        if table.empty:
+            raise InputError("the table of predictions has no rows; give one for each item")
         table = table.reset_index(drop=True)  # columns are put together by row, not by its name
         scores = self.score or [""] * len(self.pred)
         named = zip(self.pred, scores, strict=True)
@@ -117,7 +119,7 @@ class Request:
         if score:
             found["score"] = get_column(table, score)
         if "id" in table:
-            found["id"] = table["id"]
+            found["id"] = get_column(table, "id")
         return found.assign(group=groups.mask(groups == ""))
 
     def _choose(self, present: set[str]) -> Gaps:

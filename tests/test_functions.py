@@ -417,8 +417,31 @@ def test_what_the_command_refuses_is_refused(options: dict[str, Any], message: s
 )
 def test_cells_that_are_lists_of_groups_are_refused(cell: object) -> None:
     said = pd.DataFrame({"label": [0, 1] * 9, "prediction": 1, "group": ["a", "b", cell] * 6})
-    with pytest.raises(InputError, match="column 'group' holds lists, such as "):
+    with pytest.raises(InputError, match=r"column 'group' holds .* and of an item in several"):
         gaps(said)
+
+
+@pytest.mark.parametrize("column", ["label", "prediction", "group", "score", "id"])
+@pytest.mark.parametrize("cell", [[1], {"a": 1}, b"\xff", 1j, np.array([1, 2])])
+def test_cells_that_are_no_text_or_number_are_refused(column: str, cell: object) -> None:
+    said = pd.DataFrame({"label": [0, 1] * 9, "prediction": 1, "group": ["a", "b", "c"] * 6})
+    said = said.assign(score=0.5, id=range(18))
+    said[column] = [cell, *said[column][1:]]
+    with pytest.raises(InputError, match=f"column '{column}' holds "):
+        gaps(said, score="score")
+
+
+def test_the_true_labels_may_stand_as_a_classifier() -> None:
+    said = pd.DataFrame({"label": ["x", "y"] * 20, "prediction": "x", "group": list("aabb") * 10})
+    found = gaps(said, pred=["prediction", "label"], positive="x", measures="recall")
+    whole = found.query("kind == 'value' and group == 'all'").set_index("classifier")["value"]
+    assert whole.to_dict() == {"prediction": 1, "label": 1, "prediction - label": 0}
+
+
+@pytest.mark.parametrize("options", [{}, {"multiclass": True}, {"positive": "1"}])
+def test_a_table_without_rows_is_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="has no rows"):
+        gaps(pd.DataFrame({"label": [], "prediction": [], "group": []}), **options)
 
 
 @pytest.mark.parametrize("name", ["[male]", "[a, b]", "['tis]", "it's [a 'b']", "[]"])

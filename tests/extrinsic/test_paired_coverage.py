@@ -179,8 +179,8 @@ def test_of_two_recalls_on_the_same_items_by_a_loop_over_them() -> None:
     cells = (2 + np.array(each) for each in (first, second))
     pair = Combined([Sample(("one",), items, items * 0, cell) for cell in cells], [1, -1])
     found = pair.figure("recall", ONE).estimate
-    p, q = (sum(each) + 1 for each in (first, second))  # of 22, with one success and one failure
-    p, q, variance = p / 22, q / 22, 0.0
+    # Of 22, with one success and one failure
+    p, q, variance = (sum(first) + 1) / 22, (sum(second) + 1) / 22, 0.0
     for x, y in zip(first, second, strict=True):
         # About their means, by which alone the pseudo-items are apart
         variance += ((x - 14 / 20) / 22 - (y - 12 / 20) / 22) ** 2

@@ -8,7 +8,7 @@ def confint_proportions_2indep(
     nobs1: int,
     count2: int,
     nobs2: int,
-    method: Literal["newcomb"],
+    method: Literal["newcomb", "agresti-caffo"],
     compare: Literal["diff"] = "diff",
     alpha: float = 0.05,
 ) -> tuple[float, float]: ...
