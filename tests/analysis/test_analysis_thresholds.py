@@ -14,7 +14,7 @@ import pytest
 import scipy
 
 from analysis.correlate import correlate_slices
-from analysis.correlation import Correlation, correlation, minimum_detectable
+from analysis.correlation import Correlation, _Null, correlation, minimum_detectable, studentised
 from analysis.effects import mean_change
 from analysis.findings import measure, saturated
 from analysis.foreign import repeats
@@ -32,6 +32,7 @@ from analysis.specifications import Curve, Level, specification_curves
 from analysis.utility import useless
 from analysis.verdict import judge
 from tests.analysis.conftest import make_rows, make_sweep
+from tests.analysis.test_correlation import jackknife, left_out, literal
 from tests.analysis.test_specifications import measured, tables_of
 from tests.analysis.test_verdict import NARROW, OTHERS, SUPPORTED, WITHIN
 
@@ -92,14 +93,51 @@ def test_over_clusters_an_interval_takes_five_parents() -> None:
         assert isfinite(found.low_clusters) == has_interval
 
 
-@pytest.mark.parametrize(("off", "exact"), [(1e-5, True), (1e-4, False)])
+@pytest.mark.parametrize(("off", "exact"), [(3e-5, True), (1e-4, False)])
 def test_r_within_a_billionth_of_1_is_1(off: float, exact: bool) -> None:
-    """1 - r is off^2 / 2: 5e-11 and 5e-9."""
+    """1 - r is off^2 / 2: 4.5e-10 and 5e-9."""
     side = np.array([1.0, 1, -1, -1] * 4)
     other = np.array([1.0, -1, 1, -1] * 4)
     found = correlation(side, side + off * other, permutations=99)
     assert (found.high == 1) == exact
     assert isfinite(found.slope.high) != exact
+
+
+@pytest.mark.parametrize(("above", "p"), [(1e-6, 3 / 4), (1e-5, 2 / 4)])
+def test_a_t_within_a_millionth_of_that_of_a_permutation_is_its_tie(above: float, p: float) -> None:
+    null = _Null(np.array([1.0, 2.0, 3.0]), np.zeros(3), 5)
+    assert null.p(2.0 + above) == p
+
+
+@pytest.mark.parametrize(("step", "is_left"), [(1.2e-5, False), (1.4e-5, True)])
+def test_without_an_observation_a_billionth_of_the_squares_is_nothing(
+    step: float, is_left: bool
+) -> None:
+    """Without the first, 6 step^2 of u are left: 8.6e-10 and 1.18e-9. z is 0 of nothing."""
+    u, v = (
+        np.array(side) / np.linalg.norm(side)
+        for side in ((1, step, -step, 2 * step), (1, 1, 2, -1))
+    )
+    kept = np.array([6 * step**2, *(1 - u[1:] ** 2)])
+    z = np.arctanh((u @ v - u * v) / np.sqrt(kept * (1 - v**2)))
+    z[0] *= is_left
+    t = abs(np.arctanh(u @ v)) / jackknife(z, 3)
+    assert studentised(u, v[None], np.zeros(4), 3)[1] == pytest.approx(t, rel=1e-5)
+
+
+@pytest.mark.parametrize(("seed", "has_end"), [(16, True), (34, False)])
+def test_a_slope_has_an_end_where_t_exceeds_q_up_to_a_z_of_8(seed: int, has_end: bool) -> None:
+    """b0 = b + |e| / |u| sinh z; the ends of the first lie between 4 and 8."""
+    x, y = np.random.default_rng(seed).normal(size=(2, 6)) ** 3
+    found = correlation(x, y, permutations=199)
+    q = (np.arctanh(found.high) - np.arctanh(found.r)) / found.s
+    u, v = x - x.mean(), y - y.mean()
+    b, lengths = found.slope.value, np.linalg.norm([v - found.slope.value * u, u], axis=1)
+    left = y - (b + lengths[0] / lengths[1] * np.sinh(8)) * x
+    parent = np.zeros(6, dtype=np.intp)
+    z, each = np.arctanh(literal(x, left, parent)), np.arctanh(left_out(x, left, parent))
+    assert (abs(z) / jackknife(each, 4) > q) == has_end
+    assert isfinite(found.slope.high) == has_end
 
 
 def test_confirmatory_slices_have_9999_permutations_and_others_999() -> None:
