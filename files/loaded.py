@@ -26,7 +26,8 @@ from files.rooms import HOME, ROOMS, is_ours
 if TYPE_CHECKING:
     from types import CodeType, ModuleType
 
-LIBRARIES = ("site-packages", "dist-packages")
+LIBRARIES = ("/site-packages/", "/dist-packages/")
+FOLDERS = tuple(f"{sysconfig.get_path(each)}/" for each in ("stdlib", "platstdlib", "scripts"))
 OURS = (*ROOMS, "biasbridge", "train.py")  # what lies in HOME and is no user's
 SCRIPTS = ("__main__", "__mp_main__")  # what a script is called while it runs
 
@@ -62,19 +63,17 @@ def file_of(module: object) -> str:
     return os.path.abspath(file) if isinstance(file, str) else ""
 
 
-@cache
 def is_library(file: str) -> bool:
     """Return whether a file is the standard library's or an installed package's."""
-    folders = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "scripts"))
-    path = Path(file)
-    return any(part in LIBRARIES for part in path.parts) or any(map(path.is_relative_to, folders))
+    return file.startswith(FOLDERS) or any(each in file for each in LIBRARIES)
 
 
 @cache
 def _is_users(file: str) -> bool:
+    if is_library(file):
+        return False
     path = Path(os.path.realpath(file))
-    ours = path.is_relative_to(HOME) and path.relative_to(HOME).parts[0] in OURS
-    return not ours and not is_library(file)
+    return not (path.is_relative_to(HOME) and path.relative_to(HOME).parts[0] in OURS)
 
 
 def watch_loads() -> None:
