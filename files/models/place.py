@@ -73,7 +73,13 @@ def _require_own_weights(folder: Path) -> None:
     would be read, and be no part of what is said to decide the model.
     """
     for path in (folder / CONFIG, *sorted(folder.glob(f"*{INDEX}"))):
-        content = read_nested(path) if path.is_file() else None
+        try:
+            content = read_nested(path) if path.is_file() else None
+        except InputError as error:
+            remedy = "give its files as save_pretrained wrote them"
+            raise InputError(
+                f"model={str(folder)!r} cannot be loaded ({error}); {remedy}"
+            ) from None
         content = content if isinstance(content, Mapping) else {}
         shards = content.get("weight_map")
         named = {content.get("transformers_weights", "any.safetensors")}

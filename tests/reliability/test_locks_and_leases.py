@@ -125,19 +125,6 @@ def wait(
     return clock
 
 
-@pytest.mark.parametrize(("seconds", "said"), [(4.4, False), (5.6, True)])
-def test_who_waits_for_more_than_five_seconds_says_so(
-    seconds: float,
-    said: bool,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    clock = wait(tmp_path / "lock", monkeypatch, until=seconds)
-    assert bool(caplog.messages) == said
-    assert max(clock.pauses) == 0.5, "a lock that is let go is taken within half a second"
-
-
 @pytest.mark.parametrize(
     ("holder", "waiter", "said"),
     [("a", "a", False), ("a", "b", True), ("a", None, True), (None, "a", True), (None, None, True)],

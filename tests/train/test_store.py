@@ -17,7 +17,7 @@ import pytest
 
 from files import InputError
 from files.digest import digest_of
-from train.store import Stage, Store, StoreError
+from train.store import Stage, Store
 from train.store.entry import read_recipe
 
 
@@ -139,62 +139,6 @@ def test_digest_follows_the_bytes(tmp_path: Path) -> None:
     assert store.digest(path) == first
     path.write_text("bb")
     assert store.digest(path) != first
-
-
-@pytest.mark.parametrize(("age", "remembered"), [(1_999_999_999, False), (2_000_000_000, True)])
-def test_a_digest_is_remembered_of_a_file_that_was_written_two_seconds_ago(
-    age: int, remembered: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As coarse as that the times of some file systems are (FAT): a file that is written twice
-    within one tick of them looks the same.
-    """
-    store, path = Store(tmp_path / "store"), tmp_path / "data"
-    path.write_text("a")
-    monkeypatch.setattr(Store, "hashed", {})
-    monkeypatch.setattr("train.store.store.identity", lambda path: ())
-    written = path.stat().st_ctime_ns
-    monkeypatch.setattr("train.store.store.time.time_ns", lambda: written + age)
-    first = store.digest(path)
-    path.write_text("b")
-    assert (store.digest(path) == first) == remembered
-
-
-@pytest.mark.parametrize(("free", "full"), [((1 << 20) - 1, True), (1 << 20, False)])
-def test_an_error_of_writing_with_less_than_a_mebibyte_left_is_a_full_disk(
-    free: int, full: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As numpy says it, without a number of the system's."""
-
-    def fail(out: Path, inputs: Mapping[str, Path]) -> None:
-        raise OSError("100 requested and 1 written")
-
-    usage = shutil.disk_usage(tmp_path)._replace(free=free)
-    monkeypatch.setattr("train.store.store.shutil.disk_usage", lambda path: usage)
-    kind, text = (StoreError, "the disk is full") if full else (OSError, "^100 requested")
-    with pytest.raises(kind, match=text):
-        Store(tmp_path / "store").make(replace(CORPUS, build=fail))
-
-
-@pytest.mark.parametrize(("times", "made"), [(4, True), (5, False)])
-def test_a_result_that_others_keep_removing_is_tried_five_times(
-    times: int, made: bool, tmp_path: Path
-) -> None:
-    removed = []
-
-    def build(out: Path, inputs: Mapping[str, Path]) -> None:
-        if len(removed) < times:
-            removed.append(tmp_path)
-            shutil.rmtree(tmp_path)
-            raise TypeError("what a library says of a file that is gone")
-        write(out, inputs)
-
-    store, stage = Store(tmp_path), replace(CORPUS, build=build)
-    if made:
-        assert (store.make(stage) / "text").read_text() == "x"
-    else:
-        with pytest.raises(StoreError, match="another process keeps removing it"):
-            store.make(stage)
-    assert len(removed) == times
 
 
 def test_an_old_store_is_not_misread(tmp_path: Path) -> None:

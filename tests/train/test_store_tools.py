@@ -168,20 +168,6 @@ def test_gc_by_age_removes_what_was_not_used_for_so_long(
     store.make(CORPUS)
 
 
-@pytest.mark.parametrize(
-    ("age", "days"), [("2m", 2 / 1440), ("3h", 3 / 24), ("30d", 30), ("2w", 14), ("007d", 7)]
-)
-def test_an_age_is_so_many_minutes_hours_days_or_weeks(
-    age: str, days: float, store: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for stage, share in ((CORPUS, 1.01), (VECTORS, 0.99)):
-        used = time.time() - share * days * DAY
-        os.utime(store.path(stage) / "recipe.json", (used, used))
-    run(store, capsys, "gc", "--older-than", age)
-    assert not store.has(CORPUS)
-    assert store.has(VECTORS)
-
-
 @pytest.mark.parametrize("digits", [20, 400, 5_000])
 def test_nothing_is_as_old_as_an_age_of_very_many_digits(
     digits: int, store: Store, capsys: pytest.CaptureFixture[str]

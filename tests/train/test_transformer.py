@@ -272,7 +272,7 @@ def test_a_folder_that_holds_no_whole_model_is_refused(models: Path, tmp_path: P
         Encoder(str(tmp_path / "deeper"))
     (tmp_path / "damaged").mkdir()
     (tmp_path / "damaged" / "config.json").write_text("{")
-    with pytest.raises(InputError, match=r"config\.json is not valid JSON"):
+    with pytest.raises(InputError, match="cannot be loaded"):
         Encoder(str(tmp_path / "damaged"))
 
 
