@@ -78,7 +78,7 @@ def _proper_variance(of: Residuals, moves: Floats, size: float) -> float:
     longest = largest + np.sqrt(left.sum(axis=0) / (draws - k))
     factors = int(np.append(np.flatnonzero(lengths[k] <= longest), k[-1])[0])
     scale = draws / (draws - factors) * rows / (rows - factors)
-    return float(left[:, factors].sum()) / resamples * scale
+    return float(left[:, factors].sum() / resamples * scale)
 
 
 def training_noise(rows: Rows) -> Floats:

@@ -117,7 +117,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
             raise InputError(f"{reason}; copy or write it again") from error
     for place, kind in enumerate(table.dtypes):
         if is_object_dtype(kind):
-            table.isetitem(place, table.iloc[:, place].map(_as_text))
+            table.isetitem(place, table.iloc[:, place].map(_as_text).array)
     return table
 
 

@@ -165,7 +165,9 @@ def test_python_on_a_page_runs_and_gives_numbers(
     query = load_query("weat7").lowered()
     rng = np.random.default_rng(0)
     words = sorted({word for role in "XYAB" for word in query[role].words})
-    names: dict[str, Any] = {"vectors": keyed(words, rng.normal(size=(len(words), 8)))}
+    names: dict[str, Any] = {
+        "vectors": keyed(words, rng.normal(size=(len(words), 8)).astype(np.float32))
+    }
     names |= dict(zip("xyab", rng.normal(size=(4, 8, 5)), strict=True))
     for code in blocks("python", page):
         exec(compile(code, page, "exec"), names)

@@ -22,7 +22,7 @@ from analysis.groups import GENDERS, doubt
 from analysis.joined import join_points
 from analysis.observations import observations
 from analysis.planner import Design, _beyond, power
-from analysis.reliability import reliability
+from analysis.reliability import noise_shares
 from analysis.report.compared import _coverage
 from analysis.report.gaps_page import _base_rates, _many_sentences
 from analysis.residuals import residuals
@@ -153,7 +153,7 @@ def test_errors_of_words_and_items_take_50_resamples(resamples: int, estimated: 
     drawn = y[:, None] + np.outer(x, np.random.default_rng(1).normal(size=resamples))
     of = residuals(x, y, np.zeros(30, dtype=np.intp))
     assert isfinite(sampling_error(of, None, drawn).items) == estimated
-    assert isfinite(reliability(of, y, drawn, np.zeros(30))) == estimated
+    assert isfinite(noise_shares(of, y, drawn, 30, np.zeros(30)).proper) == estimated
     changes = np.random.default_rng(2).normal(size=(1, resamples))
     interval, generalises_to = mean_change(np.array([1.0]), changes)
     assert (isfinite(interval.low), generalises_to) == (estimated, "items" * estimated)

@@ -39,7 +39,12 @@ def test_a_file_of_founta_has_at_most_2_gib(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[int] = []
-    monkeypatch.setattr(founta, "read_lines", lambda path, largest: seen.append(largest) or [])
+
+    def read_lines(path: str, largest: int) -> list[str]:
+        seen.append(largest)
+        return []
+
+    monkeypatch.setattr(founta, "read_lines", read_lines)
     with pytest.raises(InputError):
         Founta(str(tmp_path / "a.csv")).load(seed=0)
     assert seen == [2 * 1024**3]

@@ -6,6 +6,7 @@ The rules are those of docs/studies/certificate.md, docs/results.md and of the d
 from __future__ import annotations
 
 from math import inf, isfinite, isnan, nan
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -187,7 +188,8 @@ def test_over_pairs_a_jackknife_takes_three_and_an_r_of_cosines_four() -> None:
 def test_a_property_holds_up_to_its_tolerance(
     name: str, value: float, verdict: tuple[str, str, str]
 ) -> None:
-    probes = searched(**{name: (2.0, value) if name == "most" else value})
+    changed: dict[str, Any] = {name: (2.0, value) if name == "most" else value}
+    probes = searched(**changed)
     (row,) = score_table(probes).to_dict("records")
     assert (row["comparable"], row["trustworthy"], row["fair"]) == verdict
 

@@ -233,7 +233,8 @@ def explain(store: Store, prefix: str, console: Console) -> None:
     if not (content := _content(entry)):
         return
     made = content["made"]
-    code, beside = (made.get(name, {}) for name in ("modules", "loaded"))
+    code: Mapping[str, str] = made.get("modules", {})
+    beside: Mapping[str, str] = made.get("loaded", {})
     lines = [
         f"\nmade {made['time']} on {made['host']}, {made.get('device', 'cpu')}, by",
         f"  biasbridge {made['project'] or 'of no version'}, commit {made['commit'] or 'unknown'}",
