@@ -19,7 +19,7 @@ from extrinsic.coreference.model.antecedents import buckets
 from extrinsic.coreference.model.encode import spell
 from extrinsic.crossval import split_posts
 from extrinsic.finetuning import _rate, _step
-from extrinsic.intervals import correlation_of
+from extrinsic.intervals import Estimate, correlation_of, wilson
 from extrinsic.retrieval.compare import _share_above
 from extrinsic.spread import DIFFERENCE, Block, _moved, no_surprise, noise_of
 
@@ -81,10 +81,13 @@ def test_gradients_are_cut_to_length_1(norm: float) -> None:
     assert network.weights.norm().item() == pytest.approx(min(norm, 1.0), abs=1e-5)
 
 
-@pytest.mark.parametrize("n", [1, 4, 96])
-def test_estimates_that_agree_differ_as_if_four_more_units_had_moved_them_apart(n: int) -> None:
-    moved = np.ones(n)
-    assert correlation_of([moved, moved])[0, 1] == pytest.approx(n / (n + 4))
+@pytest.mark.parametrize("n", [10, 96])
+def test_proportions_of_the_same_items_have_four_pseudo_items_between_them(n: int) -> None:
+    """Two each, so that two of .5 that agree on all of n items are correlated by n / (n + 2)."""
+    moved = (np.arange(n) % 2 - 0.5) / n
+    half = Estimate(0.5, *wilson(n / 2, n, 0.95))
+    found = correlation_of([half, half], [moved, moved], 0.95)
+    assert found[0, 1] == pytest.approx(n / (n + 2))
 
 
 @pytest.mark.parametrize(
