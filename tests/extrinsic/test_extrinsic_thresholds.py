@@ -19,6 +19,7 @@ from extrinsic.coreference.model.antecedents import buckets
 from extrinsic.coreference.model.encode import spell
 from extrinsic.crossval import split_posts
 from extrinsic.finetuning import _rate, _step
+from extrinsic.intervals import Estimate, correlation_of, wilson
 from extrinsic.retrieval.compare import _share_above
 from extrinsic.spread import DIFFERENCE, Block, _moved, no_surprise, noise_of
 
@@ -78,6 +79,15 @@ def test_gradients_are_cut_to_length_1(norm: float) -> None:
     optimiser = torch.optim.SGD(network.parameters(), lr=1.0)
     _step(network, optimiser, np.zeros(1, dtype=np.int64), torch.tensor([0]))  # type: ignore[arg-type]
     assert network.weights.norm().item() == pytest.approx(min(norm, 1.0), abs=1e-5)
+
+
+@pytest.mark.parametrize("n", [10, 96])
+def test_proportions_of_the_same_items_have_four_pseudo_items_between_them(n: int) -> None:
+    """Two each, so that two of .5 that agree on all of n items are correlated by n / (n + 2)."""
+    moved = (np.arange(n) % 2 - 0.5) / n
+    half = Estimate(0.5, *wilson(n / 2, n, 0.95))
+    found = correlation_of([half, half], [moved, moved], 0.95)
+    assert found[0, 1] == pytest.approx(n / (n + 2))
 
 
 @pytest.mark.parametrize(
