@@ -84,8 +84,8 @@ def test_german_texts_are_filled_with_german_pronouns(cased: Path, tmp_path: Pat
     expected, english = (
         literal_score(cased, GERMAN, pair) for pair in (("Er", "Sie"), ("he", "she"))
     )
-    assert abs(expected - english) > 0.02
-    assert table["value"].item() == pytest.approx(expected, abs=1e-3)
+    assert abs(expected - english) > 2e-3
+    assert table["value"].item() == pytest.approx(expected, abs=2e-4)
     assert table["language"].item() == "de"
     assert table.attrs["notes"][0].endswith("is taken to be in 'de'; give the language if not")
     assert not audit(cased, metrics="lpbs", items=path, language="de").attrs["notes"]
@@ -110,7 +110,7 @@ def test_fillers_are_those_given(
         table = audit(cased, metrics="lpbs", items=path, fillers=pair)
         value, language = table["value"].item(), table["language"].item()
     expected = literal_score(cased, GERMAN, ("der Mann", "die Frau"))
-    assert value == pytest.approx(expected, abs=1e-3)
+    assert value == pytest.approx(expected, abs=2e-4)
     assert language == "de"
 
 
