@@ -363,8 +363,8 @@ def _imported(node: ast.Import | ast.ImportFrom, text: Text) -> list[Imported]:
 @cache
 def path_of(module: str) -> Path | None:
     """The file of a module, found without importing it or its package."""
-    if file := module if module.startswith("/") else file_of(sys.modules.get(module)):
-        return Path(file) if Path(file).is_file() else None
+    if own := module if module.startswith("/") else file_of(sys.modules.get(module)):
+        return Path(own) if Path(own).is_file() else None
     top, *rest = module.split(".")
     loaded = sys.modules.get(top)
     try:
