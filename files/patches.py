@@ -15,7 +15,7 @@ from files.loaded import users_name
 
 PLAIN = {bool, int, float, str, bytes, tuple, frozenset, list, dict, set, type(None)}
 # Functions, descriptors, wrappers and partials, and where they keep what they were made of
-WRAPPED = {
+WRAPPED: dict[type, str] = {
     **dict.fromkeys((FunctionType, type(functools.cache(len))), "__wrapped__"),
     **dict.fromkeys((staticmethod, classmethod), "__func__"),
     **dict.fromkeys(

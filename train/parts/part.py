@@ -152,7 +152,7 @@ class Stages:
             files=files,
             seed=seed,
             decide=partial(decide, choice),
-            made_of=(__name__, *map(module_of, classes(choice)), module_of(carry_out)),
+            made_of=(__name__, module_of(carry_out), *map(module_of, classes(choice))),
         )
 
 

@@ -233,14 +233,13 @@ def explain(store: Store, prefix: str, console: Console) -> None:
     if not (content := _content(entry)):
         return
     made = content["made"]
-    code: Mapping[str, str] = made.get("modules", {})
-    beside: Mapping[str, str] = made.get("loaded", {})
+    code, loaded = made["modules"], made.get("loaded", {})
     lines = [
         f"\nmade {made['time']} on {made['host']}, {made.get('device', 'cpu')}, by",
         f"  biasbridge {made['project'] or 'of no version'}, commit {made['commit'] or 'unknown'}",
         f"  {_list(made['libraries'])}",
         f"  code {_list({name: digest[:8] for name, digest in code.items()})}",
-        f"  beside {', '.join(sorted(beside.keys() - code)) or 'no other code'}",
+        f"  beside {', '.join(sorted(loaded.keys() - code)) or 'no other code'}",
         "again, in any store:",
         f"  {made.get('command', 'not noted: it was not made by train.py')}",
     ]
