@@ -174,7 +174,7 @@ def kind_of(path: Path) -> str:
         return "vectors"
     open_plain(path).close()
     if collection := recognise(path):
-        if not collection.is_posts:
+        if collection.kind != "posts":
             raise InputError(f"{path} is {collection.name}, {collection.use}; leave it out")
         return "posts"
     plain = unpacked_name(path)

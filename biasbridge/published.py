@@ -12,28 +12,22 @@ from files.tables import JSON_LINES, read_table
 from files.text import open_binary, unpacked_name
 
 HEAD = 1 << 16  # bytes of a file in which its fields are looked for
-ITEMS = "biasbridge audit MODEL --items"
 
 
 class Collection(NamedTuple):
     """A collection by its name and by fields that no other table has.
 
-    ``use``: what is done with it, or why nothing is; ``command``: what measures with it, empty
-    where nothing does, or where it is read as any ``posts``.
+    ``use``: what is done with it, or why nothing is. ``kind``: ``items``, which
+    ``biasbridge audit`` takes, ``posts``, or empty where no command reads it.
     """
 
     name: str
     fields: set[str]
     use: str
-    command: str = ""
-    is_posts: bool = False
-
-    def full_command(self, path: Path, language: str) -> str:
-        """Return the command for the file, in a language other than English."""
-        stated = "" if language in (UNDETERMINED, "en") else f" --language {language}"
-        return f"{self.command} {shlex.quote(str(path))}{stated}"
+    kind: str = ""
 
 
+MODELS = "items for language models"
 COLLECTIONS = (
     Collection(
         "HateXplain (Mathew et al., 2021)",
@@ -49,40 +43,30 @@ COLLECTIONS = (
         "the Gab Hate Corpus (Kennedy et al., 2022)",
         {"hd", "cv", "vo"},
         "posts; label hd: an assault on human dignity",
-        is_posts=True,
+        "posts",
     ),
-    Collection(
-        "BEC-Pro (Bartl et al., 2020)",
-        {"Sent_TM", "Prof_Gender"},
-        "items for language models",
-        ITEMS,
-    ),
+    Collection("BEC-Pro (Bartl et al., 2020)", {"Sent_TM", "Prof_Gender"}, MODELS, "items"),
     Collection(
         "HONEST (Nozza et al., 2021)",
         {"template_masked", "identity"},
         "items for masked language models (disco); the lexicon of its own score is not read",
-        ITEMS,
+        "items",
     ),
-    Collection(
-        "CrowS-Pairs (Nangia et al., 2020)",
-        {"sent_more", "sent_less"},
-        "items for language models",
-        ITEMS,
-    ),
+    Collection("CrowS-Pairs (Nangia et al., 2020)", {"sent_more", "sent_less"}, MODELS, "items"),
 )
 
 
 def recognise(path: Path) -> Collection | None:
     """Return the collection that a file is of; None for any other file, and for a folder."""
-    if not path.is_file():
-        return None
-    names = _field_names(path)
-    return next((each for each in COLLECTIONS if each.fields <= names), None)
+    names = _field_names(path) if path.is_file() else set()
+    return next((known for known in COLLECTIONS if known.fields <= names), None)
 
 
-def language_of_file(path: Path) -> str:
-    """Return the language that the frequent words of a file speak for."""
-    return guess_language(re.findall(r"\w+", _head(path).lower()))
+def audit_command(path: Path, language: str | None) -> str:
+    """Return the command that measures with items, in the language given or guessed."""
+    language = language or guess_language(re.findall(r"\w+", _head(path).lower()))
+    stated = "" if language in (UNDETERMINED, "en") else f" --language {language}"
+    return f"biasbridge audit MODEL --items {shlex.quote(str(path))}{stated}"
 
 
 def _field_names(path: Path) -> set[str]:

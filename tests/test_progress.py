@@ -103,11 +103,12 @@ def test_what_a_sweep_says(tmp_path: Path) -> None:
     with shown.shown():
         time.sleep(1)
         write_outcome(Outcome(plans[0].key), tmp_path / "results")
+        write_outcome(Outcome(plans[1].key, "failed", "no luck"), tmp_path / "results")
         time.sleep(1)
-    # One point in 2 s and more leaves 6 s and more for the other three
+    # Two points in 2 s and more leave 2 s and more for the other two
     said, _, left = shown.describe().partition(", about ")
-    assert said == "1 of 4 points done"
-    assert left in {f"{seconds} s left" for seconds in range(6, 20)}
+    assert said == "2 of 4 points done, 1 of them failed"
+    assert left in {f"{seconds} s left" for seconds in range(2, 12)}
 
 
 @pytest.mark.parametrize(

@@ -92,11 +92,11 @@ def test_a_collection_is_named_with_a_command_that_runs_or_with_why_there_is_non
     status = biasbridge(["check", file])
     first, *more = capsys.readouterr().out.splitlines()
     assert first == f"{file} is {collection.name}: {collection.use}"
-    if collection.is_posts:
+    if collection.kind == "posts":
         assert (status, more[0]) == (0, f"posts {file}: 40, text 'Text', label 'hd'; 20 0, 20 1")
         command = "source=csv source.path=dev.jsonl source.text=Text source.label=hd"
         assert any(command in line for line in more)
-    elif collection.command:
+    elif collection.kind == "items":
         [line] = more
         assert (status, line[:19]) == (0, "this would run it: ")
         assert ("--language de" in line) == ("_DE" in file)
@@ -105,7 +105,7 @@ def test_a_collection_is_named_with_a_command_that_runs_or_with_why_there_is_non
         assert biasbridge([str(model) if word == "MODEL" else word for word in words]) == 0
     else:
         assert (status, more) == (1, [])
-    if not collection.is_posts:
+    if collection.kind != "posts":
         with pytest.raises(InputError, match="leave it out"):
             biasbridge(["init", file])
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from biasbridge.cli.options import add_data
 from biasbridge.data import LOOKED_AT, Data, read_data
-from biasbridge.published import language_of_file, recognise
+from biasbridge.published import audit_command, recognise
 from files.options import Parser
 from files.printable import printable
 
@@ -54,19 +54,15 @@ def _describe_collections(options: Namespace) -> bool:
     """Print what published collections there are among the data, and the command for each; leave
     them out but for posts. Return whether a command uses each.
     """
-    is_usable = True
-    for path in [*options.data]:
-        if (collection := recognise(path)) is None:
-            continue
+    found = {path: known for path in options.data if (known := recognise(path))}
+    for path, collection in found.items():
         print(printable(f"{path} is {collection.name}: {collection.use}"))
-        if collection.is_posts:
-            continue
-        options.data.remove(path)
-        is_usable &= bool(collection.command)
-        if collection.command:
-            command = collection.full_command(path, options.language or language_of_file(path))
+        if collection.kind == "items":
+            command = audit_command(path, options.language)
             print(printable(f"this would run it: {command}"))
-    return is_usable
+    posts = [path for path, collection in found.items() if collection.kind == "posts"]
+    options.data = [path for path in options.data if path in posts or path not in found]
+    return all(collection.kind for collection in found.values())
 
 
 def _describe_files(data: Data) -> list[str]:

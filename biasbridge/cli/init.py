@@ -77,20 +77,17 @@ def _command(name: str) -> str:
 
 def _experiment(data: Data, settings: Settings, name: str) -> str:
     """The experiment as YAML."""
-    kinds: dict[str, str | float | list[str]] = {}
+    defaults: list[dict[str, Any]] = []
     values: dict[str, Any] = {"name": name}
     for key, value in settings.items():
         *nodes, last = key.split(".")
-        if nodes:
-            inner: dict[str, Any] = {last: value}
-            for node in reversed(nodes[1:]):
-                inner = {node: inner}
-            values[nodes[0]] = _merged(values.get(nodes[0], {}), inner)
-        elif key == "language":
-            values[key] = value
+        if nodes or key == "language":
+            inner = values
+            for node in nodes:
+                inner = inner.setdefault(node, {})
+            inner[last] = value
         else:
-            kinds[key] = value
-    defaults = [{f"override /{kind}": option} for kind, option in kinds.items()]
+            defaults.append({f"override /{key}": value})
     head = (
         f"# @package _global_\n# {_command(name)}\n# Paths count from the folder of this command.\n"
     )
@@ -116,13 +113,3 @@ def _reach(data: Data, doses: int) -> str:
     least = minimum_detectable(models - parents - 1, tests)
     made = f"{models} embeddings of {parents} unmodified"
     return f": {made}, enough to see |r| of about {least:.2f} (docs/inference.md)"
-
-
-def _merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """Nested mappings as one."""
-    nested = {
-        key: _merged(one[key], value)
-        for key, value in other.items()
-        if isinstance(value, dict) and key in one
-    }
-    return one | other | nested
