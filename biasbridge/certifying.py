@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from files import InputError, nearest
+from files.choice import Whole, checks
 from files.nested import read_nested
 from files.rooms import HOME
 
@@ -50,6 +51,12 @@ class _Found(NamedTuple):
     kind: Any
 
 
+@checks(
+    seeds=Whole | None,
+    query=str | None,
+    config_dir=str | PathLike[str] | None,
+    results=str | PathLike[str],
+)
 def certify(
     metric: str,
     *,

@@ -21,6 +21,7 @@ from biasbridge.given import (
     word_file,
 )
 from files import InputError
+from files.choice import Whole, checks
 from files.language import UNDETERMINED
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Moved:
     eraser: Eraser | None
 
 
+@checks(seed=Whole, layer=int)
 def debias(
     given: Vectors | Opened,
     words: Words = "gender_union",

@@ -24,6 +24,7 @@ from biasbridge.given import (
 )
 from biasbridge.given import query as query
 from files import InputError
+from files.choice import Whole, checks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 Predictions: TypeAlias = "pd.DataFrame | str | PathLike[str]"
 
 
+@checks(seed=Whole, layer=int)
 def audit(
     vectors: Vectors | Mapping[str, Vectors] | Sequence[Vectors] | Opened,
     words: Words | None = None,

@@ -12,14 +12,16 @@ import inspect
 import json
 import types
 import typing
-from collections.abc import Hashable, Mapping
-from functools import cache
+from collections.abc import Callable, Hashable, Mapping
+from functools import cache, wraps
+from numbers import Integral
 from pathlib import Path
 from typing import (
     Annotated,
     Any,
     ClassVar,
     Literal,
+    ParamSpec,
     Protocol,
     TypeVar,
     cast,
@@ -33,6 +35,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from files.errors import InputError, nearest
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 Count = Annotated[int, Ge(1)]
 Whole = Annotated[int, Ge(0)]
@@ -98,6 +101,30 @@ def choice(cls: type[T]) -> type[T]:
 
     cls.__post_init__ = check  # type: ignore[attr-defined]
     return dataclasses.dataclass(frozen=True)(cls)
+
+
+def checks(**hints: Any) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Have a function check arguments by the types of ``hints``; it raises ``FieldError``."""
+    adapters = {name: TypeAdapter(hint, config=STRICT) for name, hint in hints.items()}
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        signature = inspect.signature(function)
+
+        @wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> T:
+            given = signature.bind(*args, **kwargs).arguments
+            for name in hints.keys() & given:
+                value = given[name]
+                whole = int(value) if isinstance(value, Integral) else value  # NumPy's as well
+                try:
+                    adapters[name].validate_python(whole)
+                except ValidationError:
+                    raise FieldError(_refusal(name, value, hints[name])) from None
+            return function(*args, **kwargs)
+
+        return checked
+
+    return decorate
 
 
 def hints_of(cls: type) -> dict[str, Any]:

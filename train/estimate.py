@@ -5,6 +5,7 @@ before.
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from train.point import Plan
     from train.store.stage import Recipe
 
-# Seconds of a step with the default synthetic data on a laptop's core, where this store has none
+# Seconds of a step with the default synthetic data, where this store has none, on an idle core that
+# takes ``IDLE`` seconds for ``ADDITIONS``
 TYPICAL = {
     "Word2Vec": 3.0,
     "FastText": 3.0,
@@ -39,6 +41,8 @@ TYPICAL = {
     "ChallengeGaps": 2.0,
 }
 WORTH_SAYING = 60.0  # seconds that another classifier would save
+IDLE, ADDITIONS = 0.05, 1_000_000
+BUSY = 1.5  # times as long as on an idle core, which is said
 Timings = Mapping[tuple[str, str, str], list[float]]
 
 
@@ -74,23 +78,40 @@ def print_plan(
     console.print(table)
 
 
+def measure_slowness() -> float:
+    """Return how many times as long as on an idle core a computation takes here and now, beside
+    whatever else runs.
+    """
+    start = time.perf_counter()
+    sum(number * number for number in range(ADDITIONS))
+    return (time.perf_counter() - start) / IDLE
+
+
 def describe_cost(
-    plans: Sequence[Plan], store: Store, *, anew: Container[str] = (), cores: int = 1
+    plans: Sequence[Plan],
+    store: Store,
+    *,
+    anew: Container[str] = (),
+    cores: int = 1,
+    slowness: float = 1.0,
 ) -> str:
-    """``50 points, 221 steps to run, about 2 min``; empty where nothing is to run. A step that
-    never ran in this store is taken to last as long as on the synthetic data (``TYPICAL``).
+    """Return ``50 points, 221 steps to run, about 2 min on 2 cores``; empty where nothing is to
+    run. A step that never ran in this store is taken to last ``slowness`` times as long as
+    ``TYPICAL`` ones.
     """
     left = [each for each in _stages(plans) if each.key in anew or not store.has(each)]
     if not left:
         return ""
     known = timings(store, {stage.name for stage in left})
     seconds = {
-        stage.key: TYPICAL.get(stage.choice, 0.1) if found is None else found
+        stage.key: TYPICAL.get(stage.choice, 0.1) * slowness if found is None else found
         for stage in left
         for found in [expected_seconds(stage, known)]
     }
     line = f"{counted(len(plans), 'point')}, {counted(len(left), 'step')} to run"
     line += f", about {duration(sum(seconds.values()) / cores)} on {counted(cores, 'core')}"
+    if slowness > BUSY:
+        line += f", which now take {slowness:.1f} times as long as idle ones"
     slow = [stage.key for stage in left if stage.choice == "CNN"]
     saved = sum(seconds[key] for key in slow) - len(slow) * TYPICAL["Linear"]
     if saved > WORTH_SAYING:

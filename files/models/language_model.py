@@ -159,6 +159,9 @@ def open_model(
         with opening(opened.name):
             opened.require_running()
         return opened
+    if not isinstance(model, str | PathLike):
+        kind = type(model).__name__
+        raise InputError(f"model={kind}: give a folder, a hub name, or a model with its tokenizer")
     name = fspath(model)
     place = find_model(name, revision)
     # Random weights have learned nothing of what was planted

@@ -35,9 +35,13 @@ def plane(
 
     Of the vectors at unit length, whose Euclidean distances order pairs as cosines do.
     ``perplexity``: by default 40, of no more words than that a third of them. Raises
-    ``InputError`` where there are not more words than it says.
+    ``InputError`` where there are not more words than it says, and for vectors on one line.
     """
     rows = np.concatenate([found[role].matrix for role in ROLES])
+    if np.linalg.matrix_rank(rows - rows.mean(axis=0)) < 2:  # sklearn ends the process for a point
+        raise InputError(
+            "the vectors of these words lie on one line, which no plane shows; give others"
+        )
     if perplexity is None:
         perplexity = USUAL if len(rows) > USUAL else len(rows) / 3
     if not 0 < perplexity < len(rows):
@@ -48,7 +52,10 @@ def plane(
     from sklearn.manifold import TSNE  # slow to import
 
     tsne = TSNE(perplexity=perplexity, max_iter=iterations, init="pca", random_state=seed)
-    return tsne.fit_transform(rows)
+    try:
+        return tsne.fit_transform(rows)
+    except ValueError as error:
+        raise InputError(f"t-SNE cannot be drawn: {error}") from error
 
 
 def draw(

@@ -98,6 +98,20 @@ def run_here(job: Job, config: DictConfig, results: Path) -> dict[str, Outcome]:
     return {plan.key: outcome}
 
 
+def count_cores() -> int:
+    """Return how many cores this process may use."""
+    from joblib import cpu_count  # takes long to import
+
+    return int(cpu_count())
+
+
+def count_workers(hydra: DictConfig, n_points: int) -> int:
+    """Return how many cores of this machine work at a sweep of so many points."""
+    at_once = hydra.launcher.get("n_jobs", -1)
+    cores = count_cores()
+    return min(n_points, cores if at_once == -1 else min(at_once, cores))
+
+
 def run_locally(jobs: Sequence[Job], compose: Composer, n_jobs: int) -> dict[str, Outcome]:
     """The outcome of each job by point, ``n_jobs`` at a time, -1: one a core.
 
@@ -105,9 +119,7 @@ def run_locally(jobs: Sequence[Job], compose: Composer, n_jobs: int) -> dict[str
     may have been running last. After a round that finished nothing these run first, each in a pool
     of its own, so that the one whose process ends costs only itself.
     """
-    from joblib import cpu_count  # a single point needs no pool
-
-    width = cpu_count() if n_jobs == -1 else n_jobs
+    width = count_cores() if n_jobs == -1 else n_jobs
     left = [make_ready(compose(job.overrides), job.overrides, i) for i, job in enumerate(jobs)]
     outcomes: dict[str, Outcome] = {}
     while left:

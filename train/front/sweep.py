@@ -5,7 +5,6 @@ join the tables. A single point is a sweep of one cell, run in this process.
 from __future__ import annotations
 
 import logging
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from files import InputError
 from files.progress import progress_lines
 from files.terminal import open_console
 from files.verbosity import is_quiet, is_verbose
-from train.estimate import describe_cost, print_plan
+from train.estimate import describe_cost, measure_slowness, print_plan
 from train.front.compose import (
     Composer,
     check_keys,
@@ -27,7 +26,16 @@ from train.front.compose import (
     read_settings,
     read_study,
 )
-from train.front.engine import LOCAL, TRIES, Job, check_engine, launch, run_here, run_locally
+from train.front.engine import (
+    LOCAL,
+    TRIES,
+    Job,
+    check_engine,
+    count_workers,
+    launch,
+    run_here,
+    run_locally,
+)
 from train.front.guard import guarded
 from train.front.refuse import one_line
 from train.outcome import Outcome, read_outcome, results_folder, sharing, write_outcome
@@ -55,7 +63,8 @@ def run(command: Command) -> int:
     store, asked = Store(settings.store), list_cells(command)
     jobs = _plan(check_input(_compose(command, asked), console), asked, store)
     plans = [job.plan for job in _distinct(jobs)]
-    rebuilt = _plan_rebuilds(plans, [job.plan for job in jobs], store, settings, console)
+    cells, n_workers = [job.plan for job in jobs], count_workers(config.hydra, len(plans))
+    rebuilt = _plan_rebuilds(plans, cells, store, settings, console, n_workers=n_workers)
     study = read_study(config)
     if settings.power:
         from train.power import print_power
@@ -142,6 +151,8 @@ def _plan_rebuilds(
     store: Store,
     settings: Settings,
     console: Console,
+    *,
+    n_workers: int,
 ) -> dict[str, Stage]:
     """Print what is to be made, with ``plan`` a line a step, and what other code made; the stages
     in the store that are rebuilt, by key.
@@ -157,7 +168,9 @@ def _plan_rebuilds(
     if settings.plan or is_verbose():
         print_plan(plans, cells, store, console, anew=rebuilt)
     elif not is_quiet() and (
-        line := describe_cost(plans, store, anew=rebuilt, cores=os.cpu_count() or 1)
+        line := describe_cost(
+            plans, store, anew=rebuilt, cores=n_workers, slowness=measure_slowness()
+        )
     ):
         console.print(line)
     say(found, settings.stale, console)
