@@ -109,7 +109,7 @@ def test_options_that_do_not_fit_are_refused(
         ("p.csv", "y,yhat,woh\n1,1,m\n", r"no column 'who'; did you mean 'woh'\?"),
         ("p.csv", "y,yhat,who\n1,0.7,m\n0,,f\n", r"column 'yhat' holds '0.7', '' in 2 of 2 rows"),
         ("p.csv", "y,yhat,who\n1,1,m\n0,1,m\n", r"every row with a group is of group 'm'"),
-        ("p.csv", "y,yhat,who\n", r"a gap needs a second group"),
+        ("p.csv", "y,yhat,who\n", r"the table of predictions has no rows"),
         ("p.csv", "", r"p\.csv is empty"),
     ],
 )
