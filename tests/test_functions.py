@@ -464,3 +464,33 @@ def test_gaps_of_part_of_a_table_are_those_of_its_rows() -> None:
     found = gaps(part, score="score")
     pd.testing.assert_frame_equal(found, gaps(part.reset_index(drop=True), score="score"))
     assert found.loc[found["group"] == "all", "support"].max() == len(part)
+
+
+WHOLE = "give a whole number"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: audit(BY_WORD, seed="x"), f"seed='x': {WHOLE} of at least 0"),
+        (lambda: audit(BY_WORD, seed=-1), f"seed=-1: {WHOLE} of at least 0"),
+        (lambda: audit(BY_WORD, seed=None), f"seed=None: {WHOLE}"),
+        (lambda: audit(BY_WORD, layer=1.5), f"layer=1.5: {WHOLE}"),
+        (lambda: audit(BY_WORD, revision="x"), "model=dict: give a folder, a hub name, or"),
+        (lambda: debias(BY_WORD, seed="x"), f"seed='x': {WHOLE} of at least 0"),
+        (lambda: debias(BY_WORD, layer=[]), rf"layer=\[\]: {WHOLE}"),
+        (
+            lambda: biasbridge.certify("weat", seeds="x"),
+            f"seeds='x': {WHOLE} of at least 0 or null",
+        ),
+        (lambda: biasbridge.certify("weat", config_dir=3), "config_dir=3: give a text"),
+    ],
+)
+def test_an_argument_of_another_type_is_refused(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+def test_whole_numbers_of_numpy_are_taken() -> None:
+    rows = audit(BY_WORD, query(ROLES), metrics="weat", seed=np.int64(3), layer=np.int32(-1))
+    assert rows["value"].iloc[0] == pytest.approx(expected())

@@ -111,7 +111,7 @@ def describe_cost(
     line = f"{counted(len(plans), 'point')}, {counted(len(left), 'step')} to run"
     line += f", about {duration(sum(seconds.values()) / cores)} on {counted(cores, 'core')}"
     if slowness > BUSY:
-        line += f", which now take {slowness:.1f} times as long as idle ones"
+        line += f"; the machine is busy and takes {slowness:.1f} times as long"
     slow = [stage.key for stage in left if stage.choice == "CNN"]
     saved = sum(seconds[key] for key in slow) - len(slow) * TYPICAL["Linear"]
     if saved > WORTH_SAYING:

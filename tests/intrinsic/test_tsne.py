@@ -11,6 +11,7 @@ from gensim.models import KeyedVectors
 
 from biasbridge.cli.tsne import main
 from files import InputError
+from files.vectors import keyed, save_vectors
 from intrinsic.found_query import find_query
 from intrinsic.tsne import plane
 from intrinsic.wordsets import read_query
@@ -74,3 +75,28 @@ def test_what_cannot_be_drawn_is_refused(folder: Path, options: list[str], messa
     own = ["--words", str(folder / "mine.json"), "--out", str(folder / "out.svg")]
     with pytest.raises(InputError, match=message):
         main([str(folder / "near.vec"), *own, *options])
+
+
+@pytest.mark.parametrize(
+    ("rows", "lie"),
+    [
+        (np.random.default_rng(0).normal(size=(24, 1)), True),  # one dimension
+        (np.ones((24, 3)), True),  # one place
+        (np.repeat([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], 12, axis=0), True),  # two places
+        (np.repeat(np.eye(3), 8, axis=0), False),
+    ],
+)
+def test_vectors_on_one_line_are_refused(rows: np.ndarray, lie: bool, tmp_path: Path) -> None:
+    words = [word for role in "XAYB" for word in SETS[role]]
+    save_vectors(keyed(words, rows.astype(np.float32)), tmp_path / "a.vec")
+    (tmp_path / "mine.json").write_text(json.dumps({"mine": SETS}), encoding="utf-8")
+    command = [str(tmp_path / "a.vec"), "--words", str(tmp_path / "mine.json"), "--query", "mine"]
+    command += ["--iterations", "250", "--out", str(tmp_path / "a.svg")]
+    if lie:
+        with pytest.raises(InputError, match="lie on one line, which no plane shows"):
+            main(command)
+        return
+    assert main(command) == 0
+    for option, value in (("--iterations", "249"), ("--seed", "-1")):
+        with pytest.raises(InputError, match=f"t-SNE cannot be drawn: .* Got {value} instead"):
+            main([*command, option, value])

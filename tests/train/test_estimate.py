@@ -1,0 +1,64 @@
+"""What a sweep will cost, by typical times, cores and how busy they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from omegaconf import OmegaConf
+
+from tests.points import SUBJECT, TASK, plan
+from train import estimate
+from train.estimate import describe_cost, measure_slowness
+from train.front import engine
+from train.front.engine import count_workers
+from train.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from train.store import Stage
+
+
+def cost(folder: Path, *, cores: int = 1, slowness: float = 1.0) -> str:
+    """What four seeds of Word2Vec and of five short steps cost, which take 3 s and .1 s each."""
+    plans = [plan(folder, seed=seed, subject=SUBJECT, task=TASK) for seed in range(4)]
+    return describe_cost(plans, Store(folder), cores=cores, slowness=slowness)
+
+
+def test_typical_times_are_shared_by_cores_and_stretched_by_slowness(tmp_path: Path) -> None:
+    assert cost(tmp_path) == "4 points, 24 steps to run, about 14 s on 1 core"
+    assert cost(tmp_path, cores=2).endswith("about 7 s on 2 cores")
+    assert cost(tmp_path, slowness=1.5).endswith("about 21 s on 1 core")
+    assert cost(tmp_path, slowness=1.6).endswith(
+        "about 22 s on 1 core; the machine is busy and takes 1.6 times as long"
+    )
+
+
+def test_a_measured_time_is_not_stretched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def measured(stage: Stage, _: object) -> float | None:
+        return 10.0 if stage.choice == "Word2Vec" else None
+
+    monkeypatch.setattr(estimate, "expected_seconds", measured)
+    assert "about 50 s on 1 core;" in cost(tmp_path, slowness=5.0)  # 4 (10 + 5 x .1 x 5)
+
+
+def test_slowness_is_the_time_of_a_computation_over_that_of_an_idle_core(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock: Iterator[float] = iter([7.0, 7.15])
+    monkeypatch.setattr(estimate.time, "perf_counter", lambda: next(clock))
+    assert measure_slowness() == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "n_points", "workers"),
+    [(-1, 9, 4), (-1, 3, 3), (2, 9, 2), (8, 9, 4), (None, 9, 4), (2, 1, 1)],
+)
+def test_workers_are_no_more_than_cores_jobs_and_points(
+    n_jobs: int | None, n_points: int, workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "count_cores", lambda: 4)
+    launcher = {} if n_jobs is None else {"n_jobs": n_jobs}
+    assert count_workers(OmegaConf.create({"launcher": launcher}), n_points) == workers
