@@ -58,7 +58,7 @@ def print_summary(audited: Sequence[Audited], console: Console) -> None:
         cells += [f"{score.low:.3f}, {score.high:.3f}" if known_ends else ""] * bounds
         cells += [unbiased.replace("nan", ""), format_p(score), str(score.n_found)]
         cells += [str(score.n_lost), *[score.convention] * bool(conventions)]
-        said = one.certificate.partition(":")[0] if score.metric != shown else ""
+        said = one.certificate.partition(":")[0]
         table.add_row(*cells, *[said] * certified)
         shown = score.metric
     open_console(width=max(console.width, 120), file=console.file).print(table)

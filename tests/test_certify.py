@@ -15,11 +15,14 @@ from biasbridge import audit, certifying
 from biasbridge.__main__ import main
 from biasbridge.certificates import certified, gender_words
 from biasbridge.certifying import certify, compare
+from biasbridge.given import as_vectors
 from files import InputError
+from files.terminal import open_console
 from intrinsic.audit import Audited, as_table
 from intrinsic.items.item import ItemSet, Pair
 from intrinsic.items.library import library
 from intrinsic.metrics.weat import Weat
+from intrinsic.show import print_summary
 from intrinsic.wordsets import Query, WordSet, load_query
 from studies.certificate import recorded
 from studies.certificate.recorded import FILE, Worth, refused, worth
@@ -278,6 +281,27 @@ def test_the_line_stands_beside_a_value_alone() -> None:
     assert np.isfinite(table["value"]["weat1"])
     assert np.isnan(table["value"]["weat7"])
     assert table["certificate"].tolist() == ["", ""]
+
+
+def test_the_summary_shows_the_line_in_its_row(capsys: pytest.CaptureFixture[str]) -> None:
+    """It was that of a metric's first row."""
+    [(score, _)] = Weat.by("default", queries=("weat7",)).detailed(
+        as_vectors({"he": [1.0]}), seed=0
+    )
+    lines = {"weat1": "", "weat7": "reads the truth: tells .2", "weat8": "does not: slope .1"}
+    print_summary(
+        [
+            Audited("v", score._replace(query=query, value=1.0), {}, certificate=line)
+            for query, line in lines.items()
+        ],
+        open_console(),
+    )
+    printed = capsys.readouterr().out.splitlines()
+    for query, line in lines.items():
+        [row] = [each for each in printed if f"{query} " in each and "1.000" in each]
+        assert [name for name in ("reads the truth", "does not") if name in row] == (
+            [line.partition(":")[0]] if line else []
+        )
 
 
 def test_random_weights_and_encoders_are_not_certified(tmp_path: Path) -> None:
