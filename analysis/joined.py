@@ -257,7 +257,7 @@ def open_table(path: str | Path, utility: str = UTILITY) -> pd.DataFrame:
     the table of any other file.
     """
     if not Path(path).is_dir():
-        return read_table(path)
+        return read_table(path, lists="resampled")
     tables = read_tables(path)
     return join_points(tables, utility) if len(tables.extrinsic) else join_scores(tables)
 

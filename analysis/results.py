@@ -49,7 +49,7 @@ def read_tables(results_dir: str | Path) -> Tables:
         raise InputError(f"no such file: {paths['points']}{near_by}")
     tables = Tables(
         **{
-            name: read_table(path)
+            name: read_table(path, lists="resampled")
             for name, path in paths.items()
             if path.name in FILES[:ALWAYS] or path.exists()
         }

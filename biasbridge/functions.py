@@ -390,7 +390,7 @@ def _table(table: Predictions) -> pd.DataFrame:
         return table
     if not isinstance(table, str | PathLike):
         raise InputError(f"{type(table).__name__} is no table; give a pandas table, or a path")
-    return read_table(Path(table))
+    return read_table(Path(table), lists="resampled")
 
 
 def _with_notes(table: pd.DataFrame, column: str) -> pd.DataFrame:

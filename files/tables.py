@@ -31,7 +31,11 @@ NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)", re.I
 
 
 def read_table(
-    path: str | Path, *, separator: str | None = None, quoted: bool = True
+    path: str | Path,
+    *,
+    separator: str | None = None,
+    quoted: bool = True,
+    lists: str | None = None,
 ) -> pd.DataFrame:
     """Read the table of a ``.parquet`` file, of JSON Lines (``.jsonl``, an object a row), or of
     delimited UTF-8 text with a line of column names.
@@ -42,7 +46,8 @@ def read_table(
     or, where the line of names has none, by its tabs or semicolons; all by the ``separator`` where
     one is given. Text may be packed as ``.gz``, ``.bz2`` or ``.xz``. A cell in quotation marks may
     hold separators and line ends; ``quoted=False`` takes the marks as text. Blank lines are left
-    out. Binary, list and struct cells of Parquet become text.
+    out. Binary, list and struct cells of Parquet become text, but for columns whose names end with
+    ``lists``.
 
     Raises ``InputError``, with the line where there is one, for a file that is missing, empty,
     damaged, not UTF-8 or of unknown format, for a row with more or fewer cells than the header, for
@@ -51,7 +56,7 @@ def read_table(
     """
     path = Path(path)
     if path.suffix == ".parquet":
-        return _read_parquet(path)
+        return _read_parquet(path, lists)
     if unpacked_name(path).suffix == JSON_LINES:
         return _read_json_lines(path)
     header, columns = _columns(path, _separator(path, separator), quoted)
@@ -108,15 +113,15 @@ def require_unique_columns(names: Iterable[object], what: str) -> None:
         raise InputError(f"{what} names {repeated} more than once; rename one")
 
 
-def _read_parquet(path: Path) -> pd.DataFrame:
+def _read_parquet(path: Path, lists: str | None) -> pd.DataFrame:
     with open_plain(path) as raw:
         try:
             table = pd.read_parquet(raw)
         except Exception as error:  # Arrow's own, and whatever its and pandas' metadata lead to
             reason = f"{path} is no Parquet file or is damaged ({' '.join(str(error).split())})"
             raise InputError(f"{reason}; copy or write it again") from error
-    for place, kind in enumerate(table.dtypes):
-        if is_object_dtype(kind):
+    for place, (name, kind) in enumerate(zip(table, table.dtypes, strict=True)):
+        if is_object_dtype(kind) and not (lists and str(name).endswith(lists)):
             table.isetitem(place, table.iloc[:, place].map(_as_text).array)
     return table
 

@@ -210,3 +210,11 @@ def test_odd_columns_of_parquet_are_read_or_refused(
     pq.write_table(pa.table(columns | {role: odd}), "t.parquet")
     with suppress(InputError):
         main(command)
+
+
+def test_lists_of_columns_that_are_named_stay(tmp_path: Path) -> None:
+    cells = [[1.0, 2.0], [3.0, 4.0]]
+    pq.write_table(pa.table({"x_resampled": cells, "other": cells}), tmp_path / "t.parquet")
+    read = read_table(tmp_path / "t.parquet", lists="resampled")
+    assert [cell.tolist() for cell in read["x_resampled"]] == cells
+    assert read["other"].tolist() == ["[1.0, 2.0]", "[3.0, 4.0]"]
