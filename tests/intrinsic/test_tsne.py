@@ -91,12 +91,12 @@ def test_vectors_on_one_line_are_refused(rows: np.ndarray, lie: bool, tmp_path: 
     save_vectors(keyed(words, rows.astype(np.float32)), tmp_path / "a.vec")
     (tmp_path / "mine.json").write_text(json.dumps({"mine": SETS}), encoding="utf-8")
     command = [str(tmp_path / "a.vec"), "--words", str(tmp_path / "mine.json"), "--query", "mine"]
-    command += ["--iterations", "250", "--out", str(tmp_path / "a.svg")]
+    command += ["--out", str(tmp_path / "a.svg")]
     if lie:
         with pytest.raises(InputError, match="lie on one line, which no plane shows"):
             main(command)
         return
-    assert main(command) == 0
+    assert main([*command, "--iterations", "250"]) == 0
     for option, value in (("--iterations", "249"), ("--seed", "-1")):
         with pytest.raises(InputError, match=f"t-SNE cannot be drawn: .* Got {value} instead"):
             main([*command, option, value])
