@@ -12,8 +12,9 @@ test: .venv/ready
 	$(BIN)/pytest
 
 .venv/ready: requirements.lock tests/peers.txt pyproject.toml
+	@echo "installing into .venv, once: torch 2.13.0, the $$(grep -c "==" requirements.lock) packages of requirements.lock, tests/peers.txt, this folder"
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet torch==2.13.0
-	$(BIN)/pip install --quiet -r requirements.lock
-	$(BIN)/pip install --quiet --no-deps -e . -r tests/peers.txt
+	$(BIN)/pip install torch==2.13.0
+	$(BIN)/pip install -r requirements.lock
+	$(BIN)/pip install --no-deps -e . -r tests/peers.txt
 	touch $@

@@ -102,6 +102,8 @@ class Data:
                 found["embedding.trusted"] = True
         if "corpus" in self.paths:
             found |= {"corpus": "text", "corpus.path": str(self.paths["corpus"])}
+        elif "vectors" not in self.paths and self.language in (UNDETERMINED, "en"):
+            found["corpus"] = "generated"
         found |= self._of_posts() if "posts" in self.paths else {"source": "none"}
         if "words" in self.paths:
             found["intrinsic.weat.words"] = str(self.paths["words"])

@@ -37,7 +37,7 @@ def examine(data: Data, settings: Settings) -> Findings:
     if not found.problems:
         _examine_point(data, settings, found)
     if not (found.problems or data.paths.keys() & {"corpus", "vectors"}):
-        alone = "no corpus and no vectors: embeddings of the generated world would be used"
+        alone = "no corpus and no vectors: corpus=generated trains on synthetic text; give either"
         found.warnings.append(alone)
     return found
 

@@ -145,8 +145,16 @@ def test_coverage_by_hand() -> None:
     assert coverage(["a B c", "a d"], {"a": 0, "b": 1, "c": 2}) == pytest.approx(4 / 5)
 
 
-def test_generated_and_other_data_in_one_point_are_named_as_such(own: Path, train: Train) -> None:
-    _, out, _ = train(*posts("posts"), "plan=true")
+def test_real_posts_meet_the_generated_corpus_by_its_name_alone(own: Path, train: Train) -> None:
+    for asked in ([], ["corpus.sentences=1000"], ["+experiment=hatespeech_en"]):
+        status, out, error = train(*posts("posts"), *asked, "plan=true")
+        assert (status, out) == (2, "")
+        assert error.startswith(
+            "error: source=posts is no synthetic text, and there are no vectors and no corpus: give"
+            " embedding=pretrained embedding.path=FILE, or corpus=text corpus.path=FILE; to try it"
+            " on synthetic text: corpus=generated"
+        )
+    _, out, _ = train(*posts("posts"), "corpus=generated", "plan=true")
     assert (
         "warning: corpus=generated_en_gender is generated and source=posts is not: what is"
         " measured is neither the one nor the other\n"
@@ -210,21 +218,21 @@ def test_check_warns(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
     few = "warning: less than 0.8 of the posts' tokens have a vector; take vectors, or a corpus, of"
     assert few in printed
     assert biasbridge(["check", "posts.csv"]) == 0
-    assert "embeddings of the generated world would be used" in capsys.readouterr().out
+    assert "no corpus and no vectors: corpus=generated trains on" in capsys.readouterr().out
 
 
 def test_what_spanish_posts_alone_lack_is_one_sentence(
     own: Path, train: Train, capsys: pytest.CaptureFixture[str]
 ) -> None:
     missing = (
-        "the posts are in 'es', and there are no vectors and no corpus in 'es': give"
-        " embedding=pretrained embedding.path=FILE, or corpus=text corpus.path=FILE; to try it out"
-        " take corpus=generated_es_gender\n"
+        "source=spanish is no synthetic text, and there are no vectors and no corpus: give"
+        " embedding=pretrained embedding.path=FILE, or corpus=text corpus.path=FILE; to try it on"
+        " synthetic text: corpus=generated_es_gender\n"
     )
     assert biasbridge(["check", "spanish.csv"]) == 1
     printed = capsys.readouterr().out
     assert printed.endswith(f"missing: {missing}")
-    assert "generated world" not in printed
+    assert "trains on synthetic text" not in printed
     asked = [*posts("spanish"), "language=es", "classifier=linear", "plan=true"]
     assert train(*asked) == (2, "", f"error: {missing}")
     assert train(*asked, "corpus=generated_es_gender")[0] == 0
@@ -294,7 +302,7 @@ def test_other_separators_are_recognised(mark: str, suffix: str, own: Path) -> N
             " yes and no as true and false: put the word in quotation marks",
         ),
         (
-            "--config-dir . +experiment=own source.positive=[]",
+            "--config-dir . +experiment=own source.positive=[] corpus=generated",
             "no such file: beside.csv",
         ),
     ],

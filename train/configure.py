@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from files import Choice, InputError, nearest
 from files.choice import FieldError, lacks
+from files.language import UNDETERMINED, language_of
 from files.printable import CONTROL
 from files.rooms import importable
 from intrinsic.conventions import EVERY, ByConvention
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 TARGET = "_target_"
 MISSING = "???"  # what a file of the configuration leaves to be given
+# The generated corpora by the language of their posts
+WORLDS = dict.fromkeys(("en", UNDETERMINED), "corpus=generated")
+WORLDS |= {"es": "corpus=generated_es_gender"}
 STANDS_FOR = {"path": "FILE", "file": "FILE", "folder": "FOLDER", "model": "FOLDER"}
 REFERENCE = re.compile(r"\$\{([\w.]+)\}")
 
@@ -58,18 +62,37 @@ def to_point(tree: Tree, written: Tree) -> Point:
     metrics = (
         read(node, f"intrinsic.{name}") for name, each in chosen.items() for node in _by_name(each)
     )
+    subject, task = part("subject", Subject), part("task", Task)
+    if task and not tree["corpus_named"]:
+        _require_text(subject, task)
     try:
         return Point(
             experiment=tree["name"],
             seed=tree["seed"],
-            subject=part("subject", Subject),
+            subject=subject,
             metrics=tuple(of_kind(metric, AnyMetric, "intrinsic") for metric in metrics),
-            task=part("task", Task),
+            task=task,
             probe=part("probe", Probe),
             from_task=part("from_task", TaskWords),
         )
     except FieldError as error:
         raise InputError(str(error).replace("experiment=", "name=")) from error
+
+
+def _require_text(subject: Subject, task: Task) -> None:
+    """Raise ``InputError`` for real texts where a subject would be trained on the generated corpus,
+    which nobody named.
+    """
+    parts = {name: part for name, part in vars(task).items() if hasattr(part, "generated")}
+    real = [f"{name}={part.name}" for name, part in parts.items() if not part.generated]
+    if not (real and subject.facts()["generated"]):
+        return
+    language = language_of(task)
+    synthetic = f"; to try it on synthetic text: {WORLDS[language]}" if language in WORLDS else ""
+    raise InputError(
+        f"{real[0]} is no synthetic text, and there are no vectors and no corpus: give"
+        " embedding=pretrained embedding.path=FILE, or corpus=text corpus.path=FILE" + synthetic
+    )
 
 
 def _by_name(node: object) -> list[Tree]:

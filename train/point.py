@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from extrinsic.task_words import FROM_TASK
 from files import InputError, choice, nearest
 from files.digest import digest_of
-from files.language import UNDETERMINED, language_of, require_one_language
+from files.language import require_one_language
 from files.source import full_name
 from intrinsic.probe import AnyMetric, Probe
 from train.parts.genders import ask_about_genders
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 NO_TASK: Facts = {"task": "none"}
 NAMES = {"base": "parent"}  # of steps of a subject, in the tables
-WORLDS = {"es": "corpus=generated_es_gender"}  # the built-in corpora of other languages than 'en'
 
 
 @choice
@@ -54,22 +53,7 @@ class Point:
         words = self.from_task if self.asks_task else None
         parts = {"the subject": self.subject, "the task": self.task, "words from posts": words}
         used = {**parts, **queries}
-        self._require_text_of_task()
         require_one_language(used, "choose data and queries of one language")
-
-    def _require_text_of_task(self) -> None:
-        """Raise ``InputError`` for posts in another language than the built-in corpus that is taken
-        where none is given.
-        """
-        subject, task = language_of(self.subject), language_of(self.task)
-        generated = [part.facts().get("generated") for part in (self.subject, self.task) if part]
-        if generated == [True, False] and UNDETERMINED not in (subject, task) and subject != task:
-            world = f"; to try it out take {WORLDS[task]}" if task in WORLDS else ""
-            given = "embedding=pretrained embedding.path=FILE, or corpus=text corpus.path=FILE"
-            raise InputError(
-                f"the posts are in {task!r}, and there are no vectors and no corpus in {task!r}:"
-                f" give {given}{world}"
-            )
 
     def _check_needs(self) -> None:
         needs: dict[str, tuple[str, ...]] = {each.name: (each.needs,) for each in self.metrics}
