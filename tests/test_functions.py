@@ -470,27 +470,36 @@ WHOLE = "give a whole number"
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("function", "arguments", "message"),
     [
-        (lambda: audit(BY_WORD, seed="x"), f"seed='x': {WHOLE} of at least 0"),
-        (lambda: audit(BY_WORD, seed=-1), f"seed=-1: {WHOLE} of at least 0"),
-        (lambda: audit(BY_WORD, seed=None), f"seed=None: {WHOLE}"),
-        (lambda: audit(BY_WORD, layer=1.5), f"layer=1.5: {WHOLE}"),
-        (lambda: audit(BY_WORD, revision="x"), "model=dict: give a folder, a hub name, or"),
-        (lambda: debias(BY_WORD, seed="x"), f"seed='x': {WHOLE} of at least 0"),
-        (lambda: debias(BY_WORD, layer=[]), rf"layer=\[\]: {WHOLE}"),
+        (audit, {"model": BY_WORD, "seed": "x"}, f"seed='x': {WHOLE} of at least 0"),
+        (audit, {"model": BY_WORD, "seed": -1}, f"seed=-1: {WHOLE} of at least 0"),
+        (audit, {"model": BY_WORD, "seed": None}, f"seed=None: {WHOLE}"),
+        (audit, {"model": BY_WORD, "layer": 1.5}, f"layer=1.5: {WHOLE}"),
+        (audit, {"model": BY_WORD, "revision": "x"}, "model=dict: give a folder, a hub name, or"),
+        (debias, {"model": BY_WORD, "seed": "x"}, f"seed='x': {WHOLE} of at least 0"),
+        (debias, {"model": BY_WORD, "layer": []}, rf"layer=\[\]: {WHOLE}"),
         (
-            lambda: biasbridge.certify("weat", seeds="x"),
+            biasbridge.certify,
+            {"metric": "weat", "seeds": "x"},
             f"seeds='x': {WHOLE} of at least 0 or null",
         ),
-        (lambda: biasbridge.certify("weat", config_dir=3), "config_dir=3: give a text"),
+        (
+            biasbridge.certify,
+            {"metric": "weat", "config_dir": 3},
+            "config_dir=3: give a text",
+        ),
     ],
 )
-def test_an_argument_of_another_type_is_refused(call: Callable[[], object], message: str) -> None:
+def test_an_argument_of_another_type_is_refused(
+    function: Callable[..., object], arguments: dict[str, object], message: str
+) -> None:
+    first, *options = arguments.items()
     with pytest.raises(InputError, match=message):
-        call()
+        function(first[1], **dict(options))
 
 
 def test_whole_numbers_of_numpy_are_taken() -> None:
-    rows = audit(BY_WORD, query(ROLES), metrics="weat", seed=np.int64(3), layer=np.int32(-1))
+    numbers: dict[str, Any] = {"seed": np.int64(3), "layer": np.int32(-1)}
+    rows = audit(BY_WORD, query(ROLES), metrics="weat", **numbers)
     assert rows["value"].iloc[0] == pytest.approx(expected())

@@ -48,7 +48,7 @@ def test_slowness_is_the_time_of_a_computation_over_that_of_an_idle_core(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock: Iterator[float] = iter([7.0, 7.15])
-    monkeypatch.setattr(estimate.time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr("train.estimate.time.perf_counter", lambda: next(clock))
     assert measure_slowness() == pytest.approx(3.0)
 
 
