@@ -12,7 +12,7 @@ test: .venv/ready
 	$(BIN)/pytest
 
 .venv/ready: requirements.lock tests/peers.txt pyproject.toml
-	@echo "installing into .venv, once: torch 2.13.0, the $$(grep -c "==" requirements.lock) packages of requirements.lock, tests/peers.txt, this folder"
+	@echo "installing into .venv, once: torch 2.13.0, the $$(grep -c "^[a-z]" requirements.lock) packages of requirements.lock, tests/peers.txt, this folder"
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install torch==2.13.0
 	$(BIN)/pip install -r requirements.lock

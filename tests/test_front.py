@@ -41,6 +41,7 @@ GIVEN_IN_ITS_SWEEP = {
     "pretrained_audit": ["embedding.path=vectors.txt"],
     "silhouettes_real": ["embedding.path=vectors.txt"],
     "score_properties_models": ["embedding.model=bert"],
+    "answer_en_davidson": ["corpus=en_tweets"],
 }
 MODEL = ["subject=language_model", "model=loaded", "model.model=bert"]
 ENCODER = [*MODEL, "source=none"]
@@ -114,7 +115,9 @@ def point(*overrides: str) -> Point:
 def test_every_choice_composes_and_builds(group: str, option: str) -> None:
     posts = group == "challenge" and option not in CHALLENGES_OF_COREFERENCE
     task = ["task=coreference_en"] if group in OF_COREFERENCE and not posts else []
-    point(*task, f"{group}={option}", *NEEDS.get((group, option), []))
+    needs = NEEDS.get((group, option), [])
+    named = [] if any("corpus=" in each for each in (f"{group}=", *needs)) else ["corpus=generated"]
+    point(*task, f"{group}={option}", *named, *needs)
 
 
 @pytest.mark.usefixtures("hydra_conf")
@@ -277,7 +280,7 @@ def test_bad_files_exit_2_and_leave_no_tables(
     (tmp_path / name).write_bytes(content)
     group = overrides[0].split("=")[0]
     fast = ["size.dim=8", "size.epochs=1"]
-    fast += ["corpus.sentences=1000" if group == "source" else "source=none"]
+    fast += ["corpus=generated" if group == "source" else "source=none"]
     ended = train(*overrides, f"{group}.path={name}", *fast)
     assert ended.status == 2, ended
     assert message in ended.err

@@ -294,5 +294,5 @@ def test_posts_that_are_a_header_only(folder: Path, train: Train) -> None:
     Path("posts.csv").write_text("text,label\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"^posts.csv holds no posts$"):
         biasbridge(["check", "posts.csv"])
-    status, out, err = train("source=csv", "source.path=posts.csv", "plan=true")
+    status, out, err = train("source=csv", "source.path=posts.csv", "corpus=generated")
     assert (status, out, err) == (2, "", "error: posts.csv holds no posts\n")

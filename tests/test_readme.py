@@ -231,3 +231,19 @@ def test_every_source_file_named_exists() -> None:
     of_examples = EXTENDING  # it says how to write files that are not there
     missing = [each for each in paths if not (ROOT / each[1]).exists() and each[0] != of_examples]
     assert missing == []
+
+
+def test_make_study_prints_what_it_installs(tmp_path: Path) -> None:
+    """With an environment whose pip and Python do nothing."""
+    for name in ("Makefile", "requirements.lock", "pyproject.toml", "tests/peers.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    links = "for name in pip python; do ln -s /bin/true .venv/bin/$name; done"
+    (tmp_path / "python").write_text(f"#!/bin/sh\nmkdir -p .venv/bin\n{links}\n")
+    (tmp_path / "python").chmod(0o755)
+    command = ["make", "study", f"PYTHON={tmp_path}/python"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    packages = sum(not line.startswith(("#", " ")) for line in lines)
+    assert f"torch 2.13.0, the {packages} packages of requirements.lock, tests" in done.stdout
+    assert "--quiet" not in done.stdout

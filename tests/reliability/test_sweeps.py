@@ -247,7 +247,14 @@ def test_an_input_changed_under_a_sweep_is_named_and_used(launcher: str, tmp_pat
     rows += [f"{i},she is the best woman of number {i},{i % 2}" for i in range(400, 800)]
     posts.write_text("\n".join(["id,text,label", *rows]) + "\n", encoding="utf-8")
     small = [word for word in SWEEP if not word.startswith("source.")]
-    words = [*small, "source=csv", f"source.path={posts}", "seed=0", f"hydra/launcher={launcher}"]
+    words = [
+        *small,
+        "corpus=generated",
+        "source=csv",
+        f"source.path={posts}",
+        "seed=0",
+        f"hydra/launcher={launcher}",
+    ]
     process = start(tmp_path, sweep=words)
     wait_until_running(process, tmp_path / "store")
     posts.write_text("\n".join(["id,text,label", *rows[:-20]]) + "\n", encoding="utf-8")

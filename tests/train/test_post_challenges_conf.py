@@ -104,7 +104,7 @@ def test_a_classifier_is_tested_on_the_challenge_set(tmp_path: Path, crossed: bo
 
 def check(*asked: str) -> None:
     """Look at the posts before a run."""
-    task = point(*asked).task
+    task = point("corpus=generated", *asked).task
     assert isinstance(task, HateSpeech)
     task.check()
 
