@@ -15,6 +15,7 @@ from gensim.models import KeyedVectors
 from analysis.frame import texts
 from debias.attract_repel import AttractRepel
 from extrinsic.cnn import CNN
+from files import source
 from tests.points import SUBJECT, TASK, plan
 from tests.reliability.sweeps import SWEEP, results_of, start
 from train.embed import Word2Vec
@@ -22,6 +23,7 @@ from train.outcome import read_outcome, run_point
 from train.store import Store
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from debias.base import Method
@@ -97,7 +99,11 @@ def test_divergence_is_a_failure_with_its_remedy(
         vectors.vectors[:] = 3e38
         return vectors
 
-    monkeypatch.setattr(Word2Vec, "train", train_hugely)
+    def patch(train: Callable[..., KeyedVectors]) -> None:
+        monkeypatch.setattr(Word2Vec, "train", train)
+        vars(source)["_planned_source"].cache_clear()  # as if this process had begun with it
+
+    patch(train_hugely)
     task = replace(TASK, classifier=CNN(windows=(2,), maps=2, epochs=2, folds=2))
     message = "the loss is not finite in epoch 1; lower learning_rate"
     assert message in outcome_of(tmp_path / "two", task=task)
@@ -107,6 +113,6 @@ def test_divergence_is_a_failure_with_its_remedy(
         vectors.add_vectors(["he", "she"], np.array([[0.0, np.nan], [1.0, 1.0]]))
         return vectors
 
-    monkeypatch.setattr(Word2Vec, "train", train_badly)
+    patch(train_badly)
     message = "the training diverged: 1 of 2 vectors are not finite; lower embedding.learning_rate"
     assert message in outcome_of(tmp_path / "three")
