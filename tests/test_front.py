@@ -197,7 +197,7 @@ REFUSED = [
     (f"{SWEEP} hydra.launcher.n_jobs=many", "n_jobs='many': give how many"),
     ("--config-dir /nowhere/at/all", "there is no such folder"),
     ("-cd", "argument --config-dir/-cd: expected one argument"),
-    ("--sed=3", "there is no option --sed; values are given as sed=3, options are --multirun, -m,"),
+    ("--sed=3", "there is no option --sed; values are given as sed=3"),
     ("--experiment x", "values are given as +experiment=VALUE"),
     ("-cn nowhere", "Cannot find primary config 'nowhere'"),
     ("--cfg nothing", "invalid choice: 'nothing' (choose from 'job', 'hydra', 'all')"),

@@ -28,7 +28,7 @@ SIZE_COLUMNS = ("posts", "documents")  # number of training texts of a task
 FEWEST_STUDIES = 2  # without a common seed: a smaller study has at most 1 / 2 of all seeds
 Row = dict[str, object]
 
-PERMUTATIONS = 1_999  # in smaller studies
+PERMUTATIONS_OF_PARTS = 1_999  # in smaller studies
 WRONG_WITHOUT_LINK = (POSITIVE, NEGATIVE)
 WRONG_WITH_LINK = (NEGATIVE, NEGLIGIBLE)
 
@@ -183,7 +183,7 @@ def _sample_verdicts(design: Design, seeds: Floats) -> tuple[list[str], int]:
         rows.at(np.flatnonzero(np.isin(design.seeds[key], seeds)))
         for key, rows in design.slices.items()
     ]
-    findings = _judge_slices(design, slices, PERMUTATIONS)
+    findings = _judge_slices(design, slices, PERMUTATIONS_OF_PARTS)
     return [finding.verdict for finding in findings], max(finding.n for finding in findings)
 
 

@@ -134,7 +134,7 @@ def read_error(read: Callable[[], object]) -> str:
         ("x" * 1_000, ""),
         ("x" * 1_001, "1,001 characters without quotation marks, allowed are 1,000"),
         ("[" + "1," * 199_999 + "]", ""),  # with the list itself 200,000 values
-        ("[" + "1," * 200_000 + "]", "holds more than 200,000 values"),
+        ("[" + "1," * 200_000 + "]", "more than 200,000 values, aliases written out"),
     ],
     ids=["deep", "too deep", "long", "too long", "many", "too many"],
 )

@@ -77,10 +77,7 @@ def _refuse_unknown(arguments: Sequence[str]) -> None:
         name, _, value = argument.partition("=")
         if name.startswith("-") and name not in NAMES:
             line = _appended(f"{name.lstrip('-').replace('-', '_')}={value or 'VALUE'}")
-            options = ", ".join(NAMES)
-            raise InputError(
-                f"there is no option {name}; values are given as {line}, options are {options}"
-            )
+            raise InputError(f"there is no option {name}; values are given as {line}")
 
 
 def _appended(line: str) -> str:
