@@ -100,7 +100,7 @@ def test_what_models_share_is_foreseen() -> None:
 
 
 def test_below_eight_degrees_of_freedom_nothing_is_seen() -> None:
-    nothing = power(Design(2, 5), 5)
+    nothing = power(Design(2, 5, sesoi=0.99), 5)
     assert (nothing.seen, nothing.excluded) == (0, 0), "10 models - 2 parents - 1 are 7"
     assert isnan(nothing.seen_over_conditions)
     assert power(Design(3, 4, sesoi=0.99), 5).seen == 1

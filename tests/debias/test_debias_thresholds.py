@@ -14,6 +14,7 @@ from debias.bam import nearest_map
 from debias.double_hard import most_biased
 from debias.examples import Examples, require_some
 from debias.inlp import Inlp
+from debias.margins import ATTRACT, batch_gradient
 from debias.oscar import rotate
 from debias.until import reach
 from files import InputError
@@ -99,3 +100,19 @@ def test_a_jump_is_found_to_a_millionth_of_a_dose() -> None:
     assert 0 <= dose - 0.31234 <= step <= 1e-6
     assert (dose - 0.3) / step == pytest.approx(round((dose - 0.3) / step), abs=1e-3)
     assert round((dose - 0.3) / step) % 2 == 1  # no halving less
+
+
+@pytest.mark.parametrize("length", [1.0, 1 / 0.95, 1 / 1.05])
+def test_an_occurrence_moves_a_word_by_at_most_2_per_coordinate(length: float) -> None:
+    """Of four orthogonal words all hinges are open, and a word's partner pulls with 2 / |w|."""
+    vectors = (length * np.eye(4)).astype(np.float32)
+    gradient = batch_gradient(
+        vectors,
+        vectors,
+        np.arange(4),
+        ATTRACT,
+        np.random.default_rng(0),
+        margin=0.6,
+        regularisation=0.0,
+    )
+    assert gradient[0, 1] == pytest.approx(-min(2 / length, 2), rel=1e-6)
