@@ -10,7 +10,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import infer_dtype, is_numeric_dtype
+from pandas import isna
+from pandas.api.types import infer_dtype, is_numeric_dtype, is_scalar
 
 from files import InputError
 from files.tables import require_columns as require_columns
@@ -18,6 +19,7 @@ from files.tables import require_columns as require_columns
 Key = TypeVar("Key", bound=Hashable)
 
 EMPTY = "(empty)"
+LARGEST = 1e100
 MISSING = frozenset({"", "na", "n/a", "nan", "none", "null", "-"})
 # What each table holds of text, and of numbers; an older or smaller one may lack some of it
 POINTS = (
@@ -105,32 +107,41 @@ def values_of(table: pd.DataFrame, column: str) -> list[object]:
 
 def numbers(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
     """A column as floats; blanks and the usual words for missing are NaN, and all are where the
-    table lacks the column. Raises ``InputError`` for any other text.
+    table lacks the column. Raises ``InputError`` for any other text, and for numbers whose squares
+    overflow.
     """
     if column not in table:
         return np.full(len(table), np.nan)
     values = table[column]
     if is_numeric_dtype(values):
-        return values.to_numpy(dtype=float, na_value=np.nan)
-    found = np.full(len(values), np.nan)
-    for i, value in enumerate(values_of(table, column)):
-        if is_blank(value) or str(value).strip().lower() in MISSING:
-            continue
-        try:
-            found[i] = float(str(value))
-        except ValueError:
-            raise InputError(
-                f"column {column!r} holds {value!r} in row {i + 1}, which is no number; choose a"
-                " numeric column"
-            ) from None
-    return found
+        cells = values.to_numpy(dtype=float, na_value=np.nan)
+    else:
+        places = enumerate(values_of(table, column), 1)
+        cells = np.array([_number(value, column, row) for row, value in places], dtype=float)
+    if too_large := cells[np.isfinite(cells) & (np.abs(cells) > LARGEST)].tolist():
+        raise InputError(f"column {column!r} holds {too_large[0]:g}; give it in larger units")
+    return cells
+
+
+def _number(value: object, column: str, row: int) -> float:
+    if is_blank(value) or str(value).strip().lower() in MISSING:
+        return np.nan
+    try:
+        return float(str(value))
+    except ValueError:
+        raise InputError(
+            f"column {column!r} holds {value!r} in row {row}, which is no number; choose a"
+            " numeric column"
+        ) from None
 
 
 def labels(table: pd.DataFrame, column: str, *, empty: str = EMPTY) -> list[str]:
     """A column as text to group by: the numbers 6 and 6.0 are the label ``6``; an empty cell is
     the label ``empty``.
     """
-    return [empty if is_blank(value) else _label(value) for value in values_of(table, column)]
+    return [
+        empty if is_blank(value) else _label(value, column) for value in values_of(table, column)
+    ]
 
 
 def texts(table: pd.DataFrame, column: str) -> list[str]:
@@ -167,8 +178,11 @@ def positions(keys: Iterable[Key]) -> dict[Key, NDArray[np.intp]]:
 
 def is_blank(value: object) -> bool:
     """Whether a cell holds nothing: None, NaN, NA or empty text."""
-    return value is None or value is pd.NA or value is pd.NaT or value != value or value == ""
+    return is_scalar(value) and (bool(isna(value)) or value == "")
 
 
-def _label(value: object) -> str:
+def _label(value: object, column: str) -> str:
+    if not is_scalar(value):
+        kind = type(value).__name__
+        raise InputError(f"column {column!r} holds a {kind}; give a text or a number in each cell")
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

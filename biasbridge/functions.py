@@ -278,6 +278,7 @@ def _names(given: str | Sequence[str]) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
+@checks(utility=str)
 def correlate(
     table: Predictions,
     x: str,

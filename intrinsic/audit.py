@@ -166,10 +166,10 @@ def audit(
 ) -> list[tuple[Score, Mapping[str, float]]]:
     """The scores of every metric, each with the single ones that its value summarises.
 
-    Raises ``InputError`` for a seed below 0.
+    Raises ``InputError`` for a seed outside what random generators take.
     """
-    if seed < 0:
-        raise InputError(f"seed={seed}: give a whole number of at least 0")
+    if not 0 <= seed < 2**32:
+        raise InputError(f"seed={seed}: give a whole number from 0 to 2**32 - 1")
     forget_frequent(vectors)
     return [row for metric in metrics for row in metric.detailed(vectors, seed=seed)]
 

@@ -258,6 +258,8 @@ def test_levels_are_those_of_the_command() -> None:
 
 
 SEVEN: Any = 7
+LISTED = pd.DataFrame({"x": [[1, 2], [3, 4]], "y": [0.1, 0.2]})
+HUGE = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": [0.1, 1e300, 0.2]})
 TWICE = pd.DataFrame([[0, 1, 2]], columns=["x", "x", "y"])
 REFUSED: list[tuple[str, Callable[[], object]]] = [
     *(
@@ -284,13 +286,17 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
         partial(debias, BY_WORD, ROLES, dose=0.5, until="mine=0"),
     ),
     ("7 names nothing; give a name, or a list", partial(audit, BY_WORD, ROLES, metrics=SEVEN)),
-    ("seed=-1: give a whole number of at least 0", partial(audit, BY_WORD, ROLES, seed=-1)),
+    ("seed=-1: give a whole number", partial(audit, BY_WORD, ROLES, seed=-1)),
+    ("give a whole number from 0 to 2", partial(audit, BY_WORD, ROLES, seed=2**32)),
     ("resamples=100000000000: give a whole", partial(audit, BY_WORD, ROLES, resamples=10**11)),
     ("int is no table; give a pandas table, or a path", partial(gaps, SEVEN)),
     ("NoneType is no table", partial(gaps, None)),  # type: ignore[arg-type]
     ("int is no table", partial(correlate, SEVEN, "x", "y")),
     ("the table names 'x' more than once; rename one", partial(gaps, TWICE)),
     ("the table names 'x' more than once; rename one", partial(correlate, TWICE, "x", "y")),
+    ("column 'x' holds a list; give a text", partial(correlate, LISTED, "y", "y", by="x")),
+    ("utility=", partial(correlate, LISTED, "y", "y", utility=["y"])),
+    ("column 'y' holds 1e\\+300; give it in larger", partial(correlate, HUGE, "x", "y")),
     ("until x: give QUERY=VALUE", partial(debias, BY_WORD, ROLES, until="x")),
     ("until nan: give QUERY=VALUE", partial(debias, BY_WORD, ROLES, until=float("nan"))),
     ("no such file: nowhere/points.parquet", partial(read_results, "nowhere")),

@@ -65,7 +65,7 @@ def _read_lines(path: Path, layout: Layout, lines: list[Line], uneven: bool) -> 
     words, rows = [], []
     for number, line in lines:
         word, _, numbers = line.strip(b" ").partition(b" ")
-        if uneven or numbers.count(b" ") != layout.dim - 1:
+        if uneven or not numbers or numbers.count(b" ") != layout.dim - 1:
             word, numbers = _split(path, layout, number, line)
         words.append(_decode(path, number, word))
         rows.append(numbers)

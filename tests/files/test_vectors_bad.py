@@ -43,6 +43,7 @@ BAD: dict[str, tuple[bytes, str]] = {
         b"a 1 2\nb 3\nc 5 6\n",
         r"line 2 has 1 fields after its word, where the first line says 2",
     ),
+    "word alone": (b"3 1\na 1\nb \nc 3\n", r"line 3 has 0 fields after its word"),
     "rows between carriage returns": (b"a 1 2\rb 3 4\nc 5 6\n", r"line 1 has 5 fields"),
     "not a number": (b"2 2\na 1 2\nb 3 four\n", r"line 3: 'four' is not a number"),
     "comma for the decimal point": (
