@@ -41,8 +41,8 @@ def test_a_direction_of_less_than_1e_10_of_the_largest_is_left_open(
 def test_the_most_biased_are_among_50000_words() -> None:
     axis = np.array([1.0, 0.0])
     matrix = np.tile(np.array([[0.0, 1.0]], dtype=np.float32), (50_002, 1))
-    matrix[49_999] = [1, 0]  # the last that is looked at
-    matrix[50_000:] = [2, 0.1]
+    matrix[49_999] = [1, 0.1]  # the last that is looked at
+    matrix[50_000:] = [1, 0]
     words, along = most_biased(matrix, axis, np.array([], dtype=np.intp), 1)
     assert words[along].tolist() == [49_999]
 

@@ -4,6 +4,7 @@ so that another value fails.
 
 from __future__ import annotations
 
+import io
 import math
 from math import sqrt
 
@@ -11,8 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from statsmodels.stats.proportion import proportion_confint
 from torch import nn
 
+from extrinsic.agreement import precision
 from extrinsic.coreference.challenge.bootstrap import Units
 from extrinsic.coreference.challenge.percentages import correlation
 from extrinsic.coreference.model.antecedents import buckets
@@ -20,8 +23,21 @@ from extrinsic.coreference.model.encode import spell
 from extrinsic.crossval import split_posts
 from extrinsic.finetuning import _rate, _step
 from extrinsic.intervals import Estimate, correlation_of, wilson
-from extrinsic.retrieval.compare import _share_above
-from extrinsic.spread import DIFFERENCE, Block, _moved, no_surprise, noise_of
+from extrinsic.request import Request
+from extrinsic.retrieval.compare import _share_above, compare
+from extrinsic.show import print_rows
+from extrinsic.spread import (
+    DIFFERENCE,
+    RATIO,
+    Block,
+    _moved,
+    estimate_spread,
+    no_surprise,
+    noise_of,
+)
+from files.retrieval import RetrievalQuery, WordedDocument
+from files.terminal import open_console
+from tests.extrinsic.test_retrieval import Bag
 
 
 def test_units_are_resampled_2000_times() -> None:
@@ -141,3 +157,38 @@ def test_values_as_far_off_to_a_billionth_tie(off: float, low: float) -> None:
 
     found = no_surprise(value, drawn, (0.0, 1.0), 0.6)
     assert (found.low == 0.0) == (low == 0.0)
+
+
+def test_the_interval_of_a_tag_is_of_95_percent() -> None:
+    """Wilson's, of 8 in 10: statsmodels is the oracle."""
+    counts = pd.DataFrame({"male": [8, 2]}, index=["male", "female"])
+    found = precision(counts, "male", "male")
+    assert (found.low, found.high) == pytest.approx(proportion_confint(8, 10, method="wilson"))
+
+
+@pytest.mark.parametrize("groups", [20, 21])
+def test_a_table_shows_20_groups(groups: int) -> None:
+    names = [f"group {number:02}" for number in range(groups)]
+    table = pd.DataFrame({"group": names * 20, "label": 1, "prediction": 1})
+    shown = io.StringIO()
+    request = Request("label", ["prediction"], "group", measures=["recall"])
+    print_rows(request.find_rows(table), open_console(file=shown, width=200))
+    assert sum(name in shown.getvalue() for name in names) == 20
+    assert ("and 1 more groups" in shown.getvalue()) == (groups == 21)
+
+
+def test_queries_without_a_stereotype_are_left_out_of_its_gap() -> None:
+    documents = (WordedDocument("he", "she", True),)
+    queries = [RetrievalQuery(f"nurse {n}", documents, "", str(n)) for n in range(3)]
+    assert not compare(queries, Bag("he", "nurse")).stereotype.any()
+
+
+def test_the_ends_of_the_largest_difference_and_of_the_smallest_ratio() -> None:
+    """Groups that are alike may be equal, groups wholly apart may be as far apart as can be."""
+    alike, apart = (
+        Block(np.array(values), np.full(2, 30.0)) for values in ([0.5, 0.5], [0.0, 1.0])
+    )
+    assert estimate_spread([alike], DIFFERENCE, 0.95)[:2] == pytest.approx((0, 0))
+    assert estimate_spread([apart], DIFFERENCE, 0.95)[::2] == pytest.approx((1, 1))
+    assert estimate_spread([alike], RATIO, 0.95)[::2] == pytest.approx((1, 1))
+    assert estimate_spread([apart], RATIO, 0.95)[:2] == pytest.approx((0, 0))

@@ -18,6 +18,7 @@ import pytest
 from numpy.typing import NDArray
 from rich.console import Console
 
+from biasbridge import audit
 from files import InputError
 from files.choice import FieldError
 from files.vectors import keyed
@@ -333,3 +334,18 @@ def test_an_interval_takes_nine_tenths_of_the_resamples(finite: int, has_interva
     assert math.isfinite(low) == math.isfinite(high) == has_interval
     if has_interval:
         assert (low, high) == pytest.approx((0.025 * 179, 0.975 * 179))
+
+
+@pytest.mark.parametrize(
+    ("convention", "found", "is_defined"),
+    [("wefe", 4, True), ("wefe", 3, False), ("sneyd", 4, True), ("sneyd", 1, True)],
+)
+def test_the_words_of_a_set_that_a_convention_wants(
+    convention: str, found: int, is_defined: bool
+) -> None:
+    """Of five words, WEFE wants four; Sneyd takes any."""
+    words = [*"abcde"[:found], *"xy"]
+    vectors = keyed(words, RNG.normal(size=(len(words), 3)).astype(np.float32))
+    roles = {"words": [*"abcde"], "pairs": [("x", "y")]}
+    (value,) = audit(vectors, roles, metrics="ripa", convention=convention)["value"]
+    assert np.isfinite(value) == is_defined
