@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any, NoReturn
 
 from files.errors import InputError
+
+
+def _as_list(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
 
 
 class StoreOnce(argparse.Action):
@@ -34,7 +39,25 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, *arguments: Any, **options: Any) -> Any:
         """Parse the arguments, none of which has been stored before."""
         self.stored = set()
-        return super().parse_known_args(*arguments, **options)
+        parsed, rest = super().parse_known_args(*arguments, **options)
+        self._refuse_overwriting(parsed)
+        return parsed, rest
+
+    def _refuse_overwriting(self, parsed: argparse.Namespace) -> None:
+        """Raise ``InputError`` for an option whose file is one of the positional arguments."""
+        inputs = {
+            Path(name).resolve()
+            for action in self._actions
+            if not action.option_strings
+            for name in _as_list(getattr(parsed, action.dest, None))
+            if isinstance(name, str | Path)
+        }
+        for action in self._actions:
+            path = getattr(parsed, action.dest, None)
+            if action.option_strings and isinstance(path, Path) and path.resolve() in inputs:
+                self.error(
+                    f"{action.option_strings[0]} {path} is the file that is read; name another"
+                )
 
     def format_help(self) -> str:
         """What ``--help`` prints."""
