@@ -19,23 +19,25 @@ if TYPE_CHECKING:
 
 
 def compare(rows: Iterable[tuple[Sequence[Score], Sequence[Score]]]) -> pd.DataFrame:
-    """A row a score, with the columns metric, query, part, n (words or items), before, after, and
-    low and high of the change; a score that is measured twice stands once.
+    """Tabulate scores before and after, one row per score; repeated scores are dropped.
+
+    Columns: metric, query, part, n (words or items), before, after, and low and high, the 95%
+    interval of the change.
     """
     from pandas import DataFrame
 
-    found = [
+    cells = [
         (old.metric, old.query, old.part, old.n_found, old.value, new.value, *_interval(old, new))
         for before, after in rows
         for old, new in zip(before, after, strict=True)
     ]
-    names = ["metric", "query", "part"]
-    table = DataFrame(found, columns=[*names, "n", "before", "after", "low", "high"])
-    return table.drop_duplicates(names, ignore_index=True)
+    keys = ["metric", "query", "part"]
+    table = DataFrame(cells, columns=[*keys, "n", "before", "after", "low", "high"])
+    return table.drop_duplicates(keys, ignore_index=True)
 
 
 def _interval(old: Score, new: Score) -> tuple[float, float]:
-    """The 95% interval of the change, over the same resampled words or items before and after."""
+    """Return the 95% interval of the change, over the same resampled words or items."""
     changes = [after - before for before, after in zip(old.resampled, new.resampled, strict=False)]
     return percentiles(changes, len(changes)) if changes else (nan, nan)
 
@@ -43,46 +45,45 @@ def _interval(old: Score, new: Score) -> tuple[float, float]:
 def compare_vectors(
     metrics: Iterable[Metric], before: KeyedVectors, after: KeyedVectors
 ) -> pd.DataFrame:
-    """The scores of vectors; NaN where they lack the words."""
-    return compare((each.score(before, seed=0), each.score(after, seed=0)) for each in metrics)
+    """Compare the scores of vectors; NaN if words are out of vocabulary."""
+    return compare(
+        (metric.score(before, seed=0), metric.score(after, seed=0)) for metric in metrics
+    )
 
 
 def usual_metrics(language: str, similarity: Sequence[str]) -> list[Metric]:
-    """What vectors are compared by: the gender tests of WEAT, and what they are good for, analogies
-    and word similarity.
-    """
+    """Return the gender tests of WEAT and two metrics of utility, analogies and similarity."""
     from intrinsic.audit import choose_metrics
     from intrinsic.wordsets import in_language
 
     tests = ("weat6b", "weat7", "weat8")
-    asked: list[tuple[str, Sequence[str]]] = [("weat", [name]) for name in tests]
-    asked += [("analogies", ()), *([("sq", ())] if similarity else [])]
-    found: list[Metric] = []
-    for name, queries in asked:
+    choices: list[tuple[str, Sequence[str]]] = [("weat", [name]) for name in tests]
+    choices += [("analogies", ()), *([("sq", ())] if similarity else [])]
+    metrics: list[Metric] = []
+    for name, queries in choices:
         try:
-            there = in_language(queries, language) if queries else ()
-            found += choose_metrics(
+            metrics += choose_metrics(
                 [name],
-                queries=there,
+                queries=in_language(queries, language) if queries else (),
                 language=language,
                 case="lower",
                 similarity=similarity,
                 resamples=RESAMPLES if name == "weat" else 0,  # the others take minutes
             )
-        except InputError:  # there is none in the language
+        except InputError:  # not available in the language
             if name == "sq":
                 raise
-    return found
+    return metrics
 
 
 def print_scores(table: pd.DataFrame) -> None:
-    """The table as text, and which scores have no value."""
+    """Print the table, and which scores have no value."""
     rows = [("", "n", "before", "after", "change [95%]")]
-    without = []
+    missing = []
     for *names, n, before, after, low, high in table.itertuples(index=False):
         label = " ".join(filter(None, names))
         if isnan(before) and isnan(after):
-            without.append(label)
+            missing.append(label)
         else:
             interval = "" if isnan(low) else f" [{low:+.2f}, {high:+.2f}]"
             change = f"{after - before:+.2f}{interval}"
@@ -91,5 +92,5 @@ def print_scores(table: pd.DataFrame) -> None:
     for label, n, before, after, change in rows:
         cells = f"{n:>{widths[1]}}  {before:>{widths[2]}}  {after:>{widths[3]}}  {change}"
         print(f"{label:<{widths[0]}}  {cells}")
-    if without:
-        print(f"no value, for their words are not there: {', '.join(without)}")
+    if missing:
+        print(f"no value (words out of vocabulary): {', '.join(missing)}")

@@ -1,4 +1,4 @@
-"""What the recorded certificate says of the scores of an audit."""
+"""Lines of the recorded certificate for the scores of an audit."""
 
 from __future__ import annotations
 
@@ -17,55 +17,58 @@ if TYPE_CHECKING:
     from intrinsic.audit import Audited
     from intrinsic.wordsets import Query
 
-GENDERED = 0.5  # the share of words, or pairs, beyond which a set is one of women or men
+GENDERED = 0.5  # above this proportion of words, or pairs, a set is about women or men
 NOTE = "Certificate: of small models with a planted gender bias; same kind, convention and language"
 
 
 def certified(audited: Sequence[Audited]) -> tuple[list[Audited], list[str]]:
-    """Return every score with its line of the certificate where that was measured on such a score,
-    and the remark that names those that are not called bias: a planted one hardly moves them.
+    """Return every score with its line of the certificate, and a warning.
+
+    The line is empty unless such a score was certified. The warning names the scores that may not
+    be called bias, because a planted bias hardly moves them.
     """
     rows: list[Audited] = []
-    known: dict[str, Worth] = {}
-    for one in audited:
-        score, measured = one.score, Worth()
-        if one.gender_words and not isnan(score.value):
-            measured = worth(score.metric, score.convention, one.kind, one.gender_words)
-            known[score.metric] = measured
-        rows.append(one._replace(certificate=measured.line, called_bias=measured.called_bias))
-    remark = refused(known)
-    return rows, [remark] if remark else []
+    verdicts: dict[str, Worth] = {}
+    for row in audited:
+        score, verdict = row.score, Worth()
+        if row.gender_words and not isnan(score.value):
+            verdict = worth(score.metric, score.convention, row.kind, row.gender_words)
+            verdicts[score.metric] = verdict
+        rows.append(row._replace(certificate=verdict.line, called_bias=verdict.called_bias))
+    warning = refused(verdicts)
+    return rows, [warning] if warning else []
 
 
-def gender_words(asked: Query | ItemSet, language: str = UNDETERMINED) -> str:
-    """Return the language of the words for women and men that are compared, which is ``language``
-    where their own is not stated; empty where others are compared.
+def gender_words(query: Query | ItemSet, language: str = UNDETERMINED) -> str:
+    """Return the language of the words for women and men that are compared.
+
+    Empty if other groups are compared. ``language`` is assumed if the query states none.
     """
-    stated = language if asked.language == UNDETERMINED else asked.language
-    men, women = _words(stated)
-    pairs = asked.pairs if isinstance(asked, ItemSet) else ()
-    differing = [_differing(pair.stereo, pair.anti) for pair in pairs]
-    of_gender = sum(bool(words & men and words & women) for words in differing)
-    opposed = any(
+    query_language = language if query.language == UNDETERMINED else query.language
+    men, women = _words(query_language)
+    pairs = query.pairs if isinstance(query, ItemSet) else ()
+    differing_words = [_differing_words(pair.stereo, pair.anti) for pair in pairs]
+    n_gender_pairs = sum(bool(words & men and words & women) for words in differing_words)
+    is_opposed = any(
         any(_mostly(words, men) for words in groups)
         and any(_mostly(words, women) for words in groups)
-        for groups in _compared(asked)
+        for groups in _compared_groups(query)
     )
-    return stated if opposed or of_gender > GENDERED * len(pairs) else ""
+    return query_language if is_opposed or n_gender_pairs > GENDERED * len(pairs) else ""
 
 
-def _compared(asked: Query | ItemSet) -> Sequence[Sequence[Sequence[str]]]:
+def _compared_groups(query: Query | ItemSet) -> Sequence[Sequence[Sequence[str]]]:
     """Return the groups of words that are compared: terms, fillers, word sets, columns of pairs."""
-    if isinstance(asked, ItemSet):
-        terms = [[item.term for item in items] for items in asked.by_group().values()]
-        return [[*terms], [*zip(*asked.fillers, strict=True)]]
-    sets = asked.sets.values()
-    pairs = [[*zip(*each.items, strict=True)] for each in sets if each.width == 2]
-    return [[each.words for each in sets if each.width == 1], *pairs]
+    if isinstance(query, ItemSet):
+        terms = [[item.term for item in items] for items in query.by_group().values()]
+        return [[*terms], [*zip(*query.fillers, strict=True)]]
+    word_sets = query.sets.values()
+    pairs = [[*zip(*word_set.items, strict=True)] for word_set in word_sets if word_set.width == 2]
+    return [[word_set.words for word_set in word_sets if word_set.width == 1], *pairs]
 
 
-def _differing(one: str, other: str) -> set[str]:
-    first, second = ({*re.findall(r"\w+", text.lower())} for text in (one, other))
+def _differing_words(text: str, other_text: str) -> set[str]:
+    first, second = ({*re.findall(r"\w+", text.lower())} for text in (text, other_text))
     return first ^ second
 
 

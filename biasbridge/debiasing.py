@@ -1,4 +1,4 @@
-"""Every intervention on vectors and on models that exist: for the command, and in Python."""
+"""Debiasing and overbiasing of existing vectors and language models."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Moved:
-    """Vectors by a method with the dose that was asked for, or found; and its eraser, if any."""
+class ModifiedVectors:
+    """Modified vectors, the method with the dose used, and its eraser, if any."""
 
     method: DosedMethod
     vectors: KeyedVectors
@@ -47,7 +47,7 @@ class Moved:
 
 @checks(seed=Whole, layer=int)
 def debias(
-    given: Vectors | Opened,
+    vectors: Vectors | Opened,
     words: Words = "gender_union",
     *,
     method: str = "attract_repel",
@@ -64,30 +64,53 @@ def debias(
     out: str | PathLike[str] | None = None,
     **options: object,
 ) -> Any:
-    """A debiased or overbiased copy of vectors, or a language model whose hidden states pass
-    through an eraser.
+    """Debias or overbias a copy of word vectors or of a language model.
 
-    ``given``: see ``audit``. ``words``: see ``query``; by default those of gender.
-    ``method``: ``attract_repel`` (vectors), ``hard``, ``leace``, ...: ``debias.every`` has all.
-    ``dose``: how far, from -1 (overbias) over 0 (untouched) to 1, the default; of ``attract_repel``
-    from 0 to 1 in a ``direction``, ``debias`` by default. ``until``, without a dose: as far as it
-    takes for WEAT of the words to be a number, such as 0, or for another score, such as
-    ``"weat6b=0"``, ``"ect:names_professions=1"`` or, of a model, ``"seat:seat6b=0"``.
-    ``options``: further fields of the method, such as ``rounds=4`` of ``inlp``. ``case``, of
-    vectors: ``lower`` takes the words in lower case, ``exact`` as they are written. ``trusted``:
-    see ``audit``.
+    Parameters
+    ----------
+    vectors
+        Word vectors or a language model, see :func:`audit`; left unchanged.
+    words
+        See :func:`query`; by default words of gender.
+    method
+        ``"attract_repel"`` (vectors), ``"hard"``, ``"leace"``, ...: ``debias.every`` lists all.
+    direction
+        Of ``attract_repel``: ``"debias"`` (default) or ``"overbias"``.
+    dose
+        From -1 (overbias) over 0 (unmodified) to 1 (default); of ``attract_repel`` from 0 to 1.
+    until
+        Instead of a dose, the target of a score: a number for WEAT of ``words``, or
+        ``"weat6b=0"``, ``"ect:names_professions=1"``, for a language model ``"seat:seat6b=0"``.
+    case
+        Of vectors: ``"lower"`` looks up the words in lower case, ``"exact"`` as written.
+    trusted, revision, layer, pooling
+        See :func:`audit`.
+    items
+        For a language model: sentences of two groups instead of words, a file or a name
+        (``"bec_pro"``).
+    out
+        For a language model: a new folder for the copy with its eraser.
+    **options
+        Further fields of the method, such as ``rounds=4`` of ``inlp``.
 
-    The ``attrs`` of the vectors returned, a dictionary, say what was done: ``method``,
-    ``direction``, ``dose``, of an eraser ``norm`` and ``rank``, and ``scores``, a table of WEAT of
-    the words, and of the score of ``until``, ``before`` and ``after``.
+    Returns
+    -------
+    KeyedVectors or LanguageModel
+        Vectors have ``attrs``: ``method``, ``direction``, ``dose``, of an eraser ``norm`` and
+        ``rank``, and ``scores``, a table of WEAT of the words (and the score of ``until``)
+        ``before`` and ``after``. A language model passes its hidden states through its ``eraser``.
 
-    Of a model ``items`` are sentences of two groups in the place of words, a file or a name such as
-    ``bec_pro``; ``revision``, ``layer`` and ``pooling``: see ``audit``; ``out``: a new folder for a
-    copy of it with its eraser. The ``LanguageModel`` returned has the ``eraser``. What is given is
-    left as it is, vectors and opened models too.
+    Raises
+    ------
+    InputError
+        No word in the vocabulary, or a method or option that does not apply.
 
-    Raises ``InputError`` where no word is known, for a method on something else, and for what it
-    does not take.
+    Examples
+    --------
+    >>> vectors = {"he": [1, 0, 0], "she": [0, 1, 0], "doctor": [9, 1, 2], "nurse": [2, 8, 1]}
+    >>> words = {"X": ["doctor"], "Y": ["nurse"], "A": ["he"], "B": ["she"]}
+    >>> print(debias(vectors, words, method="leace").attrs["rank"])
+    1
     """
     from debias.every import ON_MODELS, ON_VECTORS, make_method
     from intrinsic.lookup import CASES
@@ -96,51 +119,58 @@ def debias(
         raise InputError(f"case={case!r}: give one of {', '.join(CASES)}")
     if until is not None and dose is not None:
         raise InputError(f"until={until!r} finds the dose; leave out dose={dose}")
-    named = query(words)
-    asked = named.lowered() if case == "lower" else named
+    word_query = query(words)
     fields = {"dose": dose, "direction": direction, **options}
-    if revision or is_model(given):
-        from biasbridge.model_debiasing import Erasing, model_goal, read_items
+    if revision or is_model(vectors):
+        from biasbridge.model_debiasing import ModelErasure, model_goal, read_items
 
-        chosen = make_method(method, ON_MODELS, items=read_items(items), **fields)
-        model = fspath(given) if isinstance(given, PathLike) else cast("AnyModel", given)
+        erasing_method = make_method(method, ON_MODELS, items=read_items(items), **fields)
+        model = fspath(vectors) if isinstance(vectors, PathLike) else cast("AnyModel", vectors)
         encoding: Any = {"layer": layer, "pooling": pooling}
-        erasing = Erasing.of(model, revision, chosen, named, **encoding, seed=seed)
+        erasure = ModelErasure.fit(
+            model, revision, erasing_method, word_query, **encoding, seed=seed
+        )
         if until is not None:
-            erasing = erasing.until(model_goal(str(until)))
+            erasure = erasure.until(model_goal(str(until)))
         if out is not None:
-            erasing.write(Path(out))
-        return erasing.model()
-    about_models = {"items": items, "out": out, "layer": layer + 1, "pooling": pooling != "mean"}
-    if unused := [name for name, value in about_models.items() if value]:
-        raise InputError(f"{unused[0]} is about language models; leave it out for vectors")
-    chosen = make_method(method, ON_VECTORS, **fields)
-    vectors = as_vectors(cast("Vectors", given), trusted=trusted)
-    with word_file(None if built_in(words) else words) as own:
-        goal = None if until is None else read_goal(str(until), own, named.name)
-        goals = [*usual_goals(named.name, own), *([goal] if goal else [])]
-    moved = move(chosen, vectors, asked, goal=goal, direction=direction, seed=seed)
-    moved.vectors.attrs = {
-        "method": moved.method.name,
-        "direction": moved.method.direction,
-        "dose": moved.method.dose,
-        **facts(moved.eraser),
-        "scores": compare_vectors([each.metric for each in goals], vectors, moved.vectors).drop(
-            columns="part"
-        ),
+            erasure.write(Path(out))
+        return erasure.model()
+    model_options = {"items": items, "out": out, "layer": layer + 1, "pooling": pooling != "mean"}
+    if unused := [name for name, value in model_options.items() if value]:
+        raise InputError(f"{unused[0]} applies to language models; leave it out for vectors")
+    vector_method = make_method(method, ON_VECTORS, **fields)
+    original = as_vectors(cast("Vectors", vectors), trusted=trusted)
+    with word_file(None if built_in(words) else words) as file:
+        goal = None if until is None else read_goal(str(until), file, word_query.name)
+        goals = [*usual_goals(word_query.name, file), *([goal] if goal else [])]
+    modified = move(
+        vector_method,
+        original,
+        word_query.lowered() if case == "lower" else word_query,
+        goal=goal,
+        direction=direction,
+        seed=seed,
+    )
+    scores = compare_vectors([goal.metric for goal in goals], original, modified.vectors)
+    modified.vectors.attrs = {
+        "method": modified.method.name,
+        "direction": modified.method.direction,
+        "dose": modified.method.dose,
+        **eraser_facts(modified.eraser),
+        "scores": scores.drop(columns="part"),
     }
-    return moved.vectors
+    return modified.vectors
 
 
-def read_goal(until: str, words: str | None, usual: str) -> Goal[Metric]:
-    """The goal of vectors; a number alone is WEAT of the query ``usual``."""
+def read_goal(until: str, words: str | None, default_query: str) -> Goal[Metric]:
+    """Read the target of a score of vectors; a number alone is WEAT of ``default_query``."""
     from debias.until import Goal
 
-    return Goal.read(until, words, usual)
+    return Goal.read(until, words, default_query)
 
 
 def usual_goals(query: str, words: str | None) -> list[Goal[Metric]]:
-    """WEAT of the words, where it can ask about them."""
+    """Return WEAT of the query if it has the roles for it."""
     from debias.until import Goal
 
     with suppress(InputError):
@@ -156,8 +186,8 @@ def move(
     goal: Goal[Metric] | None,
     direction: Direction | None,
     seed: int,
-) -> Moved:
-    """The vectors by the method's dose, or by that at which the goal is reached."""
+) -> ModifiedVectors:
+    """Modify vectors by the method's dose, or by the dose that reaches the goal."""
     from debias.base import require_sound, signed
     from debias.roles import require_roles
     from debias.until import find_method
@@ -170,7 +200,7 @@ def move(
     changed = axis.at(signed(method))
     if method.dose:
         require_sound(method, vectors, changed)
-    return Moved(method, changed, axis.eraser)
+    return ModifiedVectors(method, changed, axis.eraser)
 
 
 def move_pairs(
@@ -181,21 +211,21 @@ def move_pairs(
     *,
     goal: Goal[Metric] | None,
     seed: int,
-) -> Moved:
-    """The same of pairs of one's own, which have no other side."""
+) -> ModifiedVectors:
+    """Modify vectors by your own pairs, which have no opposite direction."""
     from debias.until import find_dose
 
     axis = method.along_pairs(vectors, attract, repel, seed=seed)
     if goal:
         method = method.by(find_dose(axis, vectors, goal, (1,)))
-    return Moved(method, axis.at(method.dose), None)
+    return ModifiedVectors(method, axis.at(method.dose), None)
 
 
-def facts(eraser: Eraser | None) -> dict[str, Any]:
-    """The operator norm and the rank of an eraser."""
+def eraser_facts(eraser: Eraser | None) -> dict[str, Any]:
+    """Return the operator norm and the rank of an eraser."""
     return {"norm": eraser.norm, "rank": eraser.rank} if eraser else {}
 
 
 def language_of_words(query: Query) -> str:
-    """Theirs; English where none is known."""
+    """Return the language of the query; English if it is not stated."""
     return "en" if query.language == UNDETERMINED else query.language

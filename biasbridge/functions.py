@@ -1,6 +1,4 @@
-"""The project in functions, for notebooks and scripts. Tables come back tidy, with what is to
-be said about them in ``table.attrs["notes"]``.
-"""
+"""Functions for notebooks and scripts, which return tidy tables with ``table.attrs["notes"]``."""
 
 from __future__ import annotations
 
@@ -57,39 +55,79 @@ def audit(
     pooling: Pooling = "mean",
     random_weights: bool = False,
 ) -> pd.DataFrame:
-    """Every bias metric on any vectors, or on a language model: one row a score, columns as
-    ``docs/results.md`` has them.
+    """Measure every bias metric on word vectors or on a language model.
 
-    ``vectors``: gensim's, a path, a table with a row a word, an array by word; or several of these
-    in a list, or by name, which come in the column ``vectors``. Or a language model: a folder, a
-    hub name with its ``revision``, ``package:NAME``, or a model with its tokenizer; then ``items``
-    is one's own file of items, ``fillers`` (``he/she``) what its slots are filled with, and
-    ``layer`` and ``pooling`` say what a text's vector is; ``random_weights`` takes the same
-    configuration with random weights; several are a list.
+    Parameters
+    ----------
+    vectors
+        Word vectors: ``KeyedVectors``, a path, a table with a row per word, or an array by word. A
+        list or a mapping by name audits several, told apart in the column ``vectors``. Or a
+        language model (a list for several): a folder, a hub name with its ``revision``,
+        ``package:NAME``, or a tuple of model and tokenizer.
+    words
+        Your own queries or the name of a built-in one, see :func:`query`.
+    metrics, queries
+        Names; only these are measured. For a language model ``queries`` are sets of items.
+    convention
+        Name of one convention, such as ``"caliskan"``, or ``"all"``.
+    language
+        Of the vectors, by default detected from the file name, the frequent words or ``words``,
+        else English. Of ``items``, by default detected from the texts or the file name.
+    case
+        ``"lower"`` also looks up words in lower case.
+    min_found
+        Proportion of each word set that must be in the vocabulary, in [0, 1].
+    resamples
+        Bootstrap samples of the words, for the 95% interval ``low`` to ``high``.
+    trusted
+        Open gensim's own files, which are pickles and can run any code.
+    items, fillers
+        For a language model: a file of your own items, and what fills its slots (``"he/she"``).
+    layer, pooling
+        For a language model: which hidden layer encodes a text (-1: the last), and how.
+    random_weights
+        For a language model: replace its weights by random ones, as a baseline.
 
-    ``words``: queries of one's own or the name of a built-in one (see ``query``). ``metrics``,
-    ``queries``: these only, of a model also sets of items. ``language``: of the vectors, by default
-    that of the file's name, of their frequent words or of ``words``, else English; of ``items``, by
-    default that of their texts or of the file's name. ``resamples``: of the words, for ``low`` and
-    ``high``. ``trusted``: open gensim's own files, pickles, which can run any code. A score that
-    cannot be had is NaN with its ``reason``; ``attrs["notes"]`` says which language was taken and
-    how it is known, and what was left out and why.
+    Returns
+    -------
+    DataFrame
+        One row per score, with the columns in ``docs/results.md``. ``value`` is in the unit of its
+        metric, from ``least`` to ``most``, and equals ``unbiased`` without bias. A score that is
+        not estimated is NaN, with its ``reason``. ``attrs["notes"]`` states the language and how it
+        is known, and which scores are missing.
 
-    Raises ``InputError`` as ``biasbridge audit`` does.
+    Raises
+    ------
+    InputError
+        An unknown name, an unreadable file, or options that do not apply to these vectors.
+
+    Examples
+    --------
+    >>> vectors = {"he": [1, 0], "she": [0, 1], "doctor": [0.9, 0.1], "nurse": [0.2, 0.8]}
+    >>> words = {"X": ["doctor"], "Y": ["nurse"], "A": ["he"], "B": ["she"]}
+    >>> print(audit(vectors, words, metrics="weat")["value"].item())
+    2.0
     """
     from intrinsic.audit import choose_metrics, language_asked
 
-    if revision or items or fillers or _of_models(vectors):
-        unused = {"words": words, "case": case, "min_found": min_found, "trusted": trusted}
-        if given := [option for option, value in unused.items() if value]:
-            raise InputError(f"{given[0]} is about word vectors; of a model give items or queries")
-        rows = _audit_models(
+    if revision or items or fillers or _all_models(vectors):
+        vector_options = {
+            "words": words,
+            "case": case,
+            "min_found": min_found,
+            "trusted": trusted,
+        }
+        if unused := [option for option, value in vector_options.items() if value]:
+            raise InputError(
+                f"{unused[0]} applies to word vectors; for a language model give items or queries"
+            )
+        scores = _audit_models(
             vectors,
             revision,
-            metrics=_names(metrics),
-            queries=_names(queries),
+            metrics=_as_names(metrics),
+            queries=_as_names(queries),
             items=None if items is None else str(items),
-            fillers=_names(fillers),
+            fillers=_as_names(fillers),
             convention=convention,
             language=language,
             layer=layer,
@@ -100,124 +138,137 @@ def audit(
         )
         from biasbridge.model_audit import notes_on
 
-        return _audited(rows, notes_on(rows, str(items) if items else None, language))
-    several = cast("Vectors | Mapping[str, Vectors] | Sequence[Vectors]", vectors)
-    named, metrics, queries = _several(several), _names(metrics), _names(queries)
+        return _audit_table(scores, notes_on(scores, str(items) if items else None, language))
+    embeddings = _embeddings_by_name(
+        cast("Vectors | Mapping[str, Vectors] | Sequence[Vectors]", vectors)
+    )
+    metrics, queries = _as_names(metrics), _as_names(queries)
     if built_in(words):
         queries, words = [*queries, str(words)], None
     with word_file(words) as file:
 
-        def choose(seen: str) -> list[Metric]:
+        def choose(detected_language: str) -> list[Metric]:
             return choose_metrics(
                 metrics,
                 queries=queries,
                 words=file,
                 convention=convention,
-                language=language or seen,
+                language=language or detected_language,
                 case=case,
                 min_found=min_found,
                 resamples=resamples,
             )
 
-        audited, notes = audit_each(
-            named,
+        scores, notes = audit_embeddings(
+            embeddings,
             choose,
-            asked=language_asked(queries, file),
+            query_language=language_asked(queries, file),
             words=file,
-            given=language,
+            stated_language=language,
             seed=seed,
             trusted=trusted,
         )
-    return _audited(audited, notes)
+    return _audit_table(scores, notes)
 
 
-def _audited(audited: Sequence[Audited], notes: Sequence[str]) -> pd.DataFrame:
-    """The table with what the certificate says of each score, and its notes."""
+def _audit_table(scores: Sequence[Audited], notes: Sequence[str]) -> pd.DataFrame:
+    """Return the scores with their lines of the recorded certificate, and notes in ``attrs``."""
     from biasbridge.certificates import certified
     from intrinsic.audit import as_table
 
-    rows, refused = certified(audited)
+    rows, warnings = certified(scores)
     table = as_table(rows)
-    table.attrs["notes"] = [*refused, *notes, *_left_out(rows)]
+    table.attrs["notes"] = [*warnings, *notes, *_missing_values(rows)]
     return table
 
 
-def _of_models(given: object) -> bool:
-    """Whether these are language models."""
-    return bool(given) and all(map(is_model, given)) if isinstance(given, list) else is_model(given)
+def _all_models(vectors: object) -> bool:
+    if isinstance(vectors, list):
+        return bool(vectors) and all(map(is_model, vectors))
+    return is_model(vectors)
 
 
-def _audit_models(models: object, revision: str | None, **asked: Any) -> list[Audited]:
-    """The scores of one model, or of each of a list, by name."""
+def _audit_models(models: object, revision: str | None, **options: Any) -> list[Audited]:
+    """Measure one language model, or each of a list; a path names its model."""
     from biasbridge.model_audit import audit_model
 
-    several = models if isinstance(models, list) else [models]
-    paths = [str(each) if isinstance(each, str | PathLike) else None for each in several]
-    names = [path and Path(path).name for path in paths]
-    named = names if len(set(names)) == len(names) else paths
+    model_list = models if isinstance(models, list) else [models]
+    paths = [str(model) if isinstance(model, str | PathLike) else None for model in model_list]
+    file_names = [path and Path(path).name for path in paths]
+    names = file_names if len(set(file_names)) == len(file_names) else paths
     return [
-        row
-        for name, model in zip(named, several, strict=True)
-        for row in audit_model(model, revision, name=name, **asked)
+        score
+        for name, model in zip(names, model_list, strict=True)
+        for score in audit_model(model, revision, name=name, **options)
     ]
 
 
-def audit_each(
-    vectors: Mapping[str, Vectors],
+def audit_embeddings(
+    embeddings: Mapping[str, Vectors],
     choose: Callable[[str], list[Metric]],
     *,
-    asked: str,
+    query_language: str,
     words: str | None,
-    given: str | None,
+    stated_language: str | None,
     seed: int,
     trusted: bool,
 ) -> tuple[list[Audited], list[str]]:
-    """The scores of several vectors by name, and remarks: the language taken and how it is known,
-    words that are there in lower case only, groups that a metric does not compare, queries of the
-    file ``words`` that lack a role.
+    """Measure embeddings by name. Return the scores and notes.
 
-    ``choose``: the metrics in a language. ``asked``: the language of the queries; ``given``: that
-    of the vectors, where it is stated.
+    Notes name the language and how it is known, words that exist in lower case only, groups that a
+    metric does not compare, and queries of the file ``words`` that lack a role.
+
+    Parameters
+    ----------
+    choose
+        Returns the metrics for a language.
+    query_language, stated_language
+        Of the queries; of the vectors, where it is given.
     """
     from biasbridge.certificates import gender_words
     from intrinsic.audit import Audited, language_of, not_asked, suggest_lower_case
     from intrinsic.audit import audit as score_all
     from intrinsic.wordsets import read_wordsets
 
-    own = list(read_wordsets(words).queries.values()) if words else []
-    audited: list[Audited] = []
-    remarks: list[str] = []
-    for name, each in vectors.items():
-        read = as_vectors(each, trusted=trusted)
-        language, known = language_of(name, read.index_to_key, asked)
-        chosen = choose(language)
-        remarks.append(f"{name} is taken to be in {given!r}, as stated" if given else known)
-        spoken = given or language
-        queries = [query for metric in chosen for query in metric.asked]
-        languages = {query.name: gender_words(query, spoken) for query in queries}
-        audited += [
-            Audited(name, *row, gender_words=languages.get(row[0].query, ""))
-            for row in score_all(read, chosen, seed=seed)
+    own_queries = list(read_wordsets(words).queries.values()) if words else []
+    scores: list[Audited] = []
+    notes: list[str] = []
+    for name, embedding in embeddings.items():
+        vectors = as_vectors(embedding, trusted=trusted)
+        detected, detection_note = language_of(name, vectors.index_to_key, query_language)
+        metrics = choose(detected)
+        language = stated_language or detected
+        notes.append(
+            f"{name}: language {language!r}, as given" if stated_language else detection_note
+        )
+        queries = [query for metric in metrics for query in metric.asked]
+        gendered = {query.name: gender_words(query, language) for query in queries}
+        scores += [
+            Audited(name, *row, gender_words=gendered.get(row[0].query, ""))
+            for row in score_all(vectors, metrics, seed=seed)
         ]
-        remarks += suggest_lower_case(name, read, chosen)
-        remarks += [line for metric in chosen for line in metric.remarks()]
-        remarks += not_asked(chosen, own)
-    return audited, list(dict.fromkeys(remarks))
+        notes += suggest_lower_case(name, vectors, metrics)
+        notes += [warning for metric in metrics for warning in metric.remarks()]
+        notes += not_asked(metrics, own_queries)
+    return scores, list(dict.fromkeys(notes))
 
 
-def _left_out(audited: Sequence[Audited]) -> list[str]:
-    """How many scores have no value; and of which vectors, metrics and queries, by reason."""
-    several = len({one.vectors for one in audited}) > 1
-    without: dict[str, list[str]] = {}
-    for one in audited:
-        if isnan(one.score.value):
-            of = f"{one.score.metric} {one.score.query} {one.score.part}".rstrip()
-            of = f"{one.vectors}: {of}" if several else of
-            without.setdefault(one.score.reason, []).append(of)
-    if not without:
+def _missing_values(scores: Sequence[Audited]) -> list[str]:
+    """Count the scores without a value; list vectors, metrics and queries by reason."""
+    has_several = len({row.vectors for row in scores}) > 1
+    titles_by_reason: dict[str, list[str]] = {}
+    for row in scores:
+        if isnan(row.score.value):
+            title = f"{row.score.metric} {row.score.query} {row.score.part}".rstrip()
+            title = f"{row.vectors}: {title}" if has_several else title
+            titles_by_reason.setdefault(row.score.reason, []).append(title)
+    if not titles_by_reason:
         return []
-    total = f"{sum(map(len, without.values()))} of {len(audited)} scores have no value"
-    return [total, *(f"{', '.join(names)}: {reason}" for reason, names in without.items())]
+    n_missing = sum(map(len, titles_by_reason.values()))
+    return [
+        f"{n_missing} of {len(scores)} scores have no value",
+        *(f"{', '.join(titles)}: {reason}" for reason, titles in titles_by_reason.items()),
+    ]
 
 
 def gaps(
@@ -236,35 +287,69 @@ def gaps(
     multiclass: bool = False,
     least_support: int = 10,
 ) -> pd.DataFrame:
-    """Measures of each group and the gaps between groups, with intervals: one row each.
+    """Measure performance by group and the gaps between groups, with 95% intervals.
 
-    ``predictions``: a table or the path of one, with columns ``gold`` and ``pred`` (0 or 1; labels
-    of any names with ``positive``, those that count as 1, or with ``multiclass``, each against the
-    rest) and ``group``; several ``pred`` are classifiers of the same items, compared item by item;
-    ``score``: their columns of scores, for areas under the ROC curve. A gap is positive where the
-    unprivileged group fares worse. Compared are the privileged and the unprivileged group; of more
-    groups the privileged and each other, or where none is privileged each with the rest; and the
-    two furthest apart; or what ``compare`` says (each, rest, largest).
-    ``extrinsic.gaps`` has the formulas; a value that cannot be had is NaN with its ``reason``, and
-    a note.
+    Parameters
+    ----------
+    predictions
+        A table, or its path, with a row per item.
+    privileged, unprivileged
+        The groups compared. Without ``unprivileged``: the privileged group and each other one;
+        without both: each group and all other items.
+    gold, pred, group
+        Columns. Labels are 0 or 1 unless ``positive`` or ``multiclass`` is given. Several ``pred``
+        are classifiers of the same items, compared item by item.
+    score
+        Columns of scores, one per ``pred``, larger for label 1: adds areas under the ROC curve.
+    measures
+        Names, by default precision, recall, F1 and false positive rate.
+    compare
+        Any of ``"pair"``, ``"each"``, ``"rest"``, ``"largest"``.
+    groups
+        Only these groups, by default all.
+    positive
+        Labels of the positive class.
+    multiclass
+        Take each class against the rest.
+    least_support
+        Fewest items behind a value; groups with fewer have none.
 
-    Raises ``InputError`` for a column or group that is not there, labels other than 0 and 1, and
-    options that do not go together.
+    Returns
+    -------
+    DataFrame
+        One row per value and gap, with ``low`` and ``high``. A gap is in [-1, 1] and positive where
+        the unprivileged group fares worse (formulas: ``extrinsic.gaps``). A value that is not
+        estimated is NaN, with its ``reason``, which is a note in ``attrs["notes"]`` too.
+
+    Raises
+    ------
+    InputError
+        A column or group that does not exist, labels other than 0 and 1, or options that do not go
+        together.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> labels, predictions = [1] * 20 + [0] * 20, [1] * 15 + [0] * 5 + [1] * 2 + [0] * 18
+    >>> items = {"label": labels, "prediction": predictions, "group": ["male", "female"] * 20}
+    >>> table = gaps(pd.DataFrame(items), privileged="male", measures="recall")
+    >>> print(round(table.loc[table["kind"] == "gap", "value"].item(), 2))
+    0.1
     """
     from extrinsic.gap_table import as_table
     from extrinsic.request import Request
 
     request = Request(
         gold=gold,
-        pred=_names(pred),
+        pred=_as_names(pred),
         group=group,
-        score=_names(score),
+        score=_as_names(score),
         privileged=privileged,
         unprivileged=unprivileged,
-        groups=_names(groups),
-        compare=_names(compare),
-        measures=_names(measures),
-        positive=_names(positive),
+        groups=_as_names(groups),
+        compare=_as_names(compare),
+        measures=_as_names(measures),
+        positive=_as_names(positive),
         multiclass=multiclass,
         least_support=least_support,
     )
@@ -272,10 +357,10 @@ def gaps(
     return _with_notes(rows.drop(columns="resampled", errors="ignore"), "reason")
 
 
-def _names(given: str | Sequence[str]) -> list[str]:
-    if not isinstance(given, str | Iterable):
-        raise InputError(f"{given!r} names nothing; give a name, or a list of names")
-    return [given] if isinstance(given, str) else list(given)
+def _as_names(names: str | Sequence[str]) -> list[str]:
+    if not isinstance(names, str | Iterable):
+        raise InputError(f"{names!r} is not a name; give a name, or a list of names")
+    return [names] if isinstance(names, str) else list(names)
 
 
 @checks(utility=str)
@@ -293,53 +378,104 @@ def correlate(
     confirmatory: str | Sequence[str] = (),
     sesoi: float = 0.3,
 ) -> pd.DataFrame:
-    """How the columns ``x`` (scores) and ``y`` (gaps) go together: one row a slice of ``by``.
+    """Correlate two columns, scores and gaps, within each slice of a table.
 
-    ``observation``: the columns that name one model of a parent; without them each row is one.
-    ``parent``: those that name what it was made from; ``condition``: what was done to it;
-    ``cluster``: what lies above parents (corpus, language), whose parents are averaged for each
-    condition; ``utility``: how well the task is done. ``confirmatory``: the slices declared
-    beforehand, by their values of ``by``, or ``"all"``: they get a verdict, for which ``sesoi`` is
-    the smallest correlation of interest.
-    ``docs/results.md`` has the columns, ``docs/inference.md`` what a verdict means.
+    Parameters
+    ----------
+    table
+        A table with a row per model, or its path; what :func:`read_results` returns fits.
+    x, y
+        Columns of the scores and of the gaps.
+    by
+        Columns that define the slices.
+    observation
+        Columns that identify one model of a parent; by default each row is one.
+    parent
+        Columns that identify the unmodified model: r_rm is taken within these.
+    condition
+        Columns that identify the modification (method, words, dose).
+    cluster
+        Columns above parents (corpus, language): their parents are averaged for each condition.
+    utility
+        Column of the performance on the task.
+    confirmatory
+        Slices declared beforehand, by their values of ``by``, or ``"all"``: they get a verdict.
+    sesoi
+        Smallest correlation of interest, in (0, 1): below it, a correlation is negligible.
 
-    Raises ``InputError`` for a column that is not there or holds no numbers, and for levels that do
-    not nest.
+    Returns
+    -------
+    DataFrame
+        One row per slice, with the columns in ``docs/results.md``; correlations are in [-1, 1],
+        above 0 where larger scores go with larger gaps. ``docs/inference.md`` explains verdicts.
+
+    Raises
+    ------
+    InputError
+        A column that does not exist or holds no numbers, or levels that do not nest.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"weat": [0.1, 0.4, 0.7, 0.9], "gap": [0.02, 0.05, 0.04, 0.09]})
+    >>> print(round(correlate(table, x="weat", y="gap")["r_rm"].item(), 2))
+    0.84
     """
-    from analysis.correlate import correlate as findings
+    from analysis.correlate import correlate as correlate_table
     from analysis.findings import RESULT_COLUMNS, correlation_table
     from analysis.foreign import Levels
     from analysis.joined import WITHOUT_RESAMPLES, lacks_resamples
 
-    by, table = _names(by), _table(table)
-    found = findings(
+    by, table = _as_names(by), _table(table)
+    slice_results = correlate_table(
         table,
         x=x,
         y=y,
         by=by,
         levels=Levels(
-            _names(observation), _names(parent), _names(condition), _names(cluster), utility
+            _as_names(observation),
+            _as_names(parent),
+            _as_names(condition),
+            _as_names(cluster),
+            utility,
         ),
-        confirmatory=_names(confirmatory),
+        confirmatory=_as_names(confirmatory),
         sesoi=sesoi,
     )
-    result = _with_notes(correlation_table(found, [*by, *RESULT_COLUMNS]), "note")
+    correlations = _with_notes(correlation_table(slice_results, [*by, *RESULT_COLUMNS]), "note")
     if lacks_resamples(table):
-        result.attrs["notes"].append(
+        correlations.attrs["notes"].append(
             f"{WITHOUT_RESAMPLES}: read_results(..., resamples=True) reads them"
         )
-    return result
+    return correlations
 
 
 def read_results(folder: str | PathLike[str], *, resamples: bool = False) -> pd.DataFrame:
-    """Read the joined table of the results folder of a sweep: one row a point, score and gap.
+    """Read the joined table of the results folder of a sweep.
 
-    ``x`` is the score and ``y`` the gap; ``docs/results.md`` has the columns. The three tables
-    that it is made from are Parquet files in the folder. ``resamples``: with ``x_resampled`` and
-    ``y_resampled``, 200 numbers a row, by which ``correlate`` counts the sampling error of words
-    and items.
+    Parameters
+    ----------
+    folder
+        Results folder, with the three Parquet files that are joined.
+    resamples
+        Keep ``x_resampled`` and ``y_resampled``, 200 numbers per row, from which :func:`correlate`
+        estimates the sampling error of words and items.
 
-    Raises ``InputError`` where a table is absent or damaged.
+    Returns
+    -------
+    DataFrame
+        One row per point, score (``x``) and gap (``y``); ``docs/results.md`` lists the columns.
+
+    Raises
+    ------
+    InputError
+        A table is missing or damaged.
+
+    Examples
+    --------
+    >>> table = read_results("docs/runs/answer_en")
+    >>> {"parent", "metric", "x", "measure", "y"} <= {*table.columns}
+    True
     """
     from analysis.declaration import Declaration
     from analysis.joined import RESAMPLED, join_points
@@ -351,9 +487,12 @@ def read_results(folder: str | PathLike[str], *, resamples: bool = False) -> pd.
     return rows if resamples else rows.drop(columns=[*RESAMPLED], errors="ignore")
 
 
-def _several(vectors: Vectors | Mapping[str, Vectors] | Sequence[Vectors]) -> dict[str, Vectors]:
-    """Vectors by name: a mapping to arrays is one embedding, a mapping to others is several; in a
-    list a file is called by its name, others by their place.
+def _embeddings_by_name(
+    vectors: Vectors | Mapping[str, Vectors] | Sequence[Vectors],
+) -> dict[str, Vectors]:
+    """Name one or several embeddings; a mapping of words to arrays is one embedding.
+
+    In a list a file has its name, other embeddings are numbered.
     """
     if isinstance(vectors, str | PathLike):
         return {Path(vectors).name: vectors}
@@ -361,24 +500,26 @@ def _several(vectors: Vectors | Mapping[str, Vectors] | Sequence[Vectors]) -> di
         from gensim.models import KeyedVectors
         from pandas import DataFrame
 
-        values = list(vectors.values())
-        if values and all(
-            isinstance(each, KeyedVectors | DataFrame | Mapping | str | PathLike) for each in values
+        embeddings = list(vectors.values())
+        if embeddings and all(
+            isinstance(embedding, KeyedVectors | DataFrame | Mapping | str | PathLike)
+            for embedding in embeddings
         ):
-            return {str(name): cast("Vectors", each) for name, each in vectors.items()}
+            return {str(name): cast("Vectors", value) for name, value in vectors.items()}
     if isinstance(vectors, list | tuple):
-        return _listed(vectors)
+        return _named_list(vectors)
     return {"vectors": cast("Vectors", vectors)}
 
 
-def _listed(several: Sequence[Vectors]) -> dict[str, Vectors]:
-    named: dict[str, Vectors] = {}
-    for place, each in enumerate(several, start=1):
-        file = Path(each).name if isinstance(each, str | PathLike) else ""
-        named[file if file and file not in named else f"vectors {place}"] = each
-    if not named:
+def _named_list(embeddings: Sequence[Vectors]) -> dict[str, Vectors]:
+    by_name: dict[str, Vectors] = {}
+    for number, embedding in enumerate(embeddings, start=1):
+        file_name = Path(embedding).name if isinstance(embedding, str | PathLike) else ""
+        is_free = file_name and file_name not in by_name
+        by_name[file_name if is_free else f"vectors {number}"] = embedding
+    if not by_name:
         raise InputError(f"vectors is an empty list; {KINDS}")
-    return named
+    return by_name
 
 
 def _table(table: Predictions) -> pd.DataFrame:
@@ -395,7 +536,7 @@ def _table(table: Predictions) -> pd.DataFrame:
 
 
 def _with_notes(table: pd.DataFrame, column: str) -> pd.DataFrame:
-    """The table with the different texts of a column as its notes."""
+    """Return the table with the distinct texts of a column as its notes."""
     texts = map(str, table.get(column, []))
     table.attrs["notes"] = [text for text in dict.fromkeys(texts) if text]
     return table

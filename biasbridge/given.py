@@ -1,4 +1,4 @@
-"""What notebooks give: vectors, models and words of whatever form."""
+"""Vectors, models and words in the forms that the functions of ``biasbridge`` accept."""
 
 from __future__ import annotations
 
@@ -23,38 +23,59 @@ if TYPE_CHECKING:
     from files.models.language_model import LanguageModel
     from intrinsic.wordsets import Query
 
-# gensim's vectors, a path of a file, a table with a row a word, a vector by word
+# gensim's vectors, a path of a file, a table with a row per word, a vector by word
 Vectors: TypeAlias = "KeyedVectors | str | PathLike[str] | pd.DataFrame | Mapping[str, ArrayLike]"
-# A language model that is open already
+# An opened language model
 Opened: TypeAlias = "tuple[PreTrainedModel, PreTrainedTokenizerFast] | LanguageModel"
 Words: TypeAlias = "Query | str | PathLike[str] | Mapping[str, object]"
 
 KINDS = (
-    "give KeyedVectors, a path, a table with a row a word, or an array by word; or several of these"
-    " in a list, or by name"
+    "give KeyedVectors, a path, a table with a row per word, or an array by word; or several of"
+    " these in a list, or by name"
 )
 WORD_FILES = (".yaml", ".yml", ".json", ".csv", ".tsv")
 
 
-def is_model(given: object) -> bool:
-    """Whether it is a language model: opened, by its folder, or inside a package."""
+def is_model(subject: object) -> bool:
+    """Test whether this is a language model: opened, a folder, or inside a package."""
     from files.models.place import names_model
 
-    if isinstance(given, str | PathLike):
-        return names_model(str(given))
-    if isinstance(given, tuple):
-        return len(given) == 2 and not isinstance(given[0], str | PathLike)
-    return type(given).__name__ == "LanguageModel"
+    if isinstance(subject, str | PathLike):
+        return names_model(str(subject))
+    if isinstance(subject, tuple):
+        return len(subject) == 2 and not isinstance(subject[0], str | PathLike)
+    return type(subject).__name__ == "LanguageModel"
 
 
 def query(words: Words, name: str | None = None, *, language: str = "und") -> Query:
-    """Word sets in roles, which metrics and debiasing methods ask about.
+    """Read the word sets that metrics compare and debiasing methods move.
 
-    ``words``: the name of a built-in query (``"weat7"``), a file of one's own (YAML, JSON or CSV),
-    or the roles with their words, ``{"X": [...], "Y": [...], "A": [...], "B": [...]}``, of one or
-    of several queries by name. ``name``: which one of several; ``language``: of roles given here.
+    Parameters
+    ----------
+    words
+        The name of a built-in query (``"weat7"``), your own file (YAML, JSON or CSV), or a mapping
+        of roles to words, ``{"X": [...], "Y": [...], "A": [...], "B": [...]}``, or of names to
+        such mappings.
+    name
+        Which one, if there are several queries.
+    language
+        Of a mapping: a code such as ``"en"``; ``"und"`` if undetermined.
 
-    Raises ``InputError`` for an unknown name, a file that cannot be read, and what is no query.
+    Returns
+    -------
+    Query
+        Word sets by role: targets X and Y, attributes A and B; ``name`` and ``language``.
+
+    Raises
+    ------
+    InputError
+        An unknown name, an unreadable file, or a value of another form.
+
+    Examples
+    --------
+    >>> weat7 = query("weat7")
+    >>> weat7.language, weat7["A"].words[:2]
+    ('en', ('male', 'man'))
     """
     from intrinsic.wordsets import Query, load_query, read_query
 
@@ -67,7 +88,7 @@ def query(words: Words, name: str | None = None, *, language: str = "und") -> Qu
 
 
 def as_vectors(vectors: Vectors, *, trusted: bool = False) -> KeyedVectors:
-    """The vectors as gensim has them. Raises ``InputError`` for rows that are no vectors."""
+    """Convert vectors to gensim's ``KeyedVectors``. Raise ``InputError`` for other values."""
     from gensim.models import KeyedVectors
 
     from files.vectors import keyed, read_vectors
@@ -79,8 +100,7 @@ def as_vectors(vectors: Vectors, *, trusted: bool = False) -> KeyedVectors:
     from pandas import DataFrame
 
     if not isinstance(vectors, DataFrame | Mapping):
-        given = type(vectors).__name__
-        raise InputError(f"vectors is {given}; {KINDS}")
+        raise InputError(f"vectors is {type(vectors).__name__}; {KINDS}")
     words = list(map(str, vectors.index if isinstance(vectors, DataFrame) else vectors))
     rows = vectors if isinstance(vectors, DataFrame) else list(vectors.values())
     try:
@@ -88,25 +108,25 @@ def as_vectors(vectors: Vectors, *, trusted: bool = False) -> KeyedVectors:
     except (TypeError, ValueError) as error:
         raise InputError(f"vectors are not numbers of one length ({error})") from None
     if matrix.ndim != 2 or not matrix.size:
-        raise InputError(f"vectors have the shape {matrix.shape}; give a row of numbers a word")
+        raise InputError(f"vectors have the shape {matrix.shape}; give a row of numbers per word")
     if not np.isfinite(matrix).all():
-        bad = words[int(np.flatnonzero(~np.isfinite(matrix).all(axis=1))[0])]
-        raise InputError(f"the vector of {bad!r} holds NaN or infinity; leave it out")
+        invalid_word = words[int(np.flatnonzero(~np.isfinite(matrix).all(axis=1))[0])]
+        raise InputError(f"the vector of {invalid_word!r} holds NaN or infinity; leave it out")
     if len(set(words)) < len(words):
         raise InputError("vectors hold a word twice; keep one of each")
     return keyed(words, matrix)
 
 
 def built_in(words: Words | None) -> bool:
-    """Whether they are the name of a built-in query, and not a path."""
+    """Test whether this is the name of a built-in query, not a path."""
     return isinstance(words, str) and Path(words).suffix not in WORD_FILES
 
 
 @contextmanager
 def word_file(words: Words | None, language: str = "und") -> Iterator[str | None]:
-    """The file of words; roles given in Python are written to one for as long as it is read.
+    """Yield the path of a word file; write a mapping or a query to a temporary one.
 
-    Raises ``InputError`` for what is neither; what is wrong with roles names no file.
+    Raise ``InputError`` for other values; errors in a mapping do not name the temporary file.
     """
     if words is None or isinstance(words, str | PathLike):
         yield None if words is None else str(words)
@@ -132,8 +152,8 @@ def _write_words(words: Query | Mapping[str, object], path: Path, language: str)
         raise InputError(f"words is {type(words).__name__}; give a name, a file or roles")
     content = dict(words)
     if not content.keys() & {"sets", "queries"}:
-        single = any(not isinstance(value, Mapping) for value in content.values())
-        content = {"queries": {"mine": content} if single else content}
+        is_one_query = any(not isinstance(value, Mapping) for value in content.values())
+        content = {"queries": {"mine": content} if is_one_query else content}
     content = {"language": language, "source": "given in Python"} | content
     try:
         path.write_text(json.dumps(content, default=list), encoding="utf-8")

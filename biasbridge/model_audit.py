@@ -1,6 +1,4 @@
-"""Every metric on a language model: of its likelihoods, of the texts it encodes, and of the vectors
-that it gives words.
-"""
+"""Bias metrics on language models: on likelihoods, encoded texts, and vectors of words."""
 
 from __future__ import annotations
 
@@ -48,81 +46,106 @@ def audit_model(
     resamples: int = 0,
     seed: int = 0,
 ) -> list[Audited]:
-    """The scores of a model, one a metric, convention and set of items, or part of it.
+    """Measure the metrics of a language model.
 
-    ``model``, ``revision``, ``random_seed``: see ``open_model``; ``name``: it in the table.
-    ``metrics``: by name; none: all that measure models of its kind. ``queries``: sets of items by
-    name, of metrics on word vectors queries; ``items``: one's own file, in whose slots ``fillers``
-    are put (``["he/she"]``) in the place of those of its language. ``convention``: by name, or
-    ``all``. ``layer``, ``pooling``: of the encoder, where a convention does not say; single words
-    are the mean of their tokens. ``resamples``: of the words of metrics on word vectors; those on
-    items have their intervals always.
+    Parameters
+    ----------
+    model, revision, random_seed, device
+        See ``open_model``.
+    metrics
+        Names; by default all that measure models of this kind.
+    queries
+        Names of item sets; for metrics on word vectors, of queries.
+    items, fillers
+        A file of your own items, and what fills its slots (``["he/she"]``) instead of the default
+        of its language.
+    convention
+        Name, or ``"all"``.
+    layer, pooling
+        Of the encoder, if the convention does not set them; a word is the mean of its tokens.
+    name
+        Of the model in the table.
+    resamples
+        Of words, for metrics on word vectors; metrics on items always have intervals.
 
-    Raises ``InputError`` for an unknown name, a convention that no metric has, items that cannot be
-    read, slots without fillers, and a model that cannot be opened whole.
+    Returns
+    -------
+    list of Audited
+        One per metric, convention and item set, or part of it.
+
+    Raises
+    ------
+    InputError
+        An unknown name, a convention that no metric has, unreadable items, slots without fillers,
+        or a model that cannot be opened whole.
     """
-    known = {**MODEL_METRICS, **METRICS}
-    for each in metrics:
-        if each not in known:
-            there = f"{nearest(each, known)}; there are {', '.join(known)}"
-            raise InputError(f"unknown metric {each!r}{there}")
+    every_metric = {**MODEL_METRICS, **METRICS}
+    for metric_name in metrics:
+        if metric_name not in every_metric:
+            choices = f"{nearest(metric_name, every_metric)}; there are {', '.join(every_metric)}"
+            raise InputError(f"unknown metric {metric_name!r}{choices}")
     if items and queries:
         raise InputError(f"give items={items!r} or queries ({', '.join(queries)}), not both")
     if fillers and not items:
         raise InputError(f"fillers {', '.join(fillers)} are for the slots of items: give --items")
-    own = own_items(items, language, fillers) if items else None
-    if own:  # what is wrong with the items is said before a model is opened
-        _require_fillers(own, metrics or list(MODEL_METRICS))
-    given = named_items(queries) if queries else own
+    user_items = own_items(items, language, fillers) if items else None
+    if user_items:  # fails early, before a model is opened
+        _require_fillers(user_items, metrics or list(MODEL_METRICS))
+    source = named_items(queries) if queries else user_items
     opened = open_model(model, revision, device=device, random_seed=random_seed)
     opened = replace(opened, name=name or opened.name)
     encoder = Encoder(opened, layer=layer, pooling=pooling)
-    on_items = [name for name in metrics if name in MODEL_METRICS]
-    chosen = list(
-        _metrics(on_items or list(MODEL_METRICS), given, convention, named=bool(on_items))
+    model_kind = opened.kind if random_seed is None else "random"
+    item_metric_names = [name for name in metrics if name in MODEL_METRICS]
+    item_metrics = list(
+        _metrics(
+            item_metric_names or list(MODEL_METRICS),
+            source,
+            convention,
+            are_requested=bool(item_metric_names),
+        )
     )
-    kind = opened.kind if random_seed is None else "random"
-    sources = {metric.items for metric in chosen}
-    languages = {each.name: gender_words(each) for source in sources for each in source.load()}
+    item_sets = [items for source in {m.items for m in item_metrics} for items in source.load()]
+    languages = {items.name: gender_words(items) for items in item_sets}
     audited: list[Audited] = []
-    for metric in chosen if on_items or not metrics else ():
-        if metric.needs == "model" and opened.kind == "encoder" and not on_items:
-            continue  # it has no likelihoods, and nobody asked for them
+    for metric in item_metrics if item_metric_names or not metrics else ():
+        if metric.needs == "model" and opened.kind == "encoder" and not item_metric_names:
+            continue  # an encoder has no likelihoods
         rows = metric.detailed(encoder if metric.needs == "encoder" else opened, seed=seed)
-        audited += [Audited(opened.name, *row, kind, languages[row[0].query]) for row in rows]
-    if on_words := [name for name in metrics if name in METRICS]:
-        asked = choose_metrics(
-            on_words,
+        audited += [Audited(opened.name, *row, model_kind, languages[row[0].query]) for row in rows]
+    if word_metric_names := [name for name in metrics if name in METRICS]:
+        word_metrics = choose_metrics(
+            word_metric_names,
             queries=queries,
             convention=convention,
             language=language or "en",
             resamples=resamples,
         )
-        vectors = word_vectors_of(encoder, asked)
-        scored = audit_vectors(vectors, asked, seed=seed)
-        audited += [Audited(opened.name, *row, kind) for row in scored]
+        vectors = word_vectors_of(encoder, word_metrics)
+        rows = audit_vectors(vectors, word_metrics, seed=seed)
+        audited += [Audited(opened.name, *row, model_kind) for row in rows]
     if not audited:
-        raise InputError(_nothing(metrics, convention))
+        raise InputError(_no_scores_message(metrics, convention))
     return audited
 
 
 def _require_fillers(source: ItemSource, metrics: Sequence[str]) -> None:
-    """Raise ``InputError`` where a metric puts fillers into one's own slots, and there are none."""
-    kinds = [MODEL_METRICS[name] for name in metrics if name in MODEL_METRICS]
-    asking = any("fillers" in kind.about.roles for kind in kinds)
-    for each in source.load():
-        if asking and isinstance(source, OwnItems) and (why := no_fillers(each)):
-            raise InputError(why)
+    """Raise ``InputError`` if a metric fills slots of your own items without fillers."""
+    metric_classes = [MODEL_METRICS[name] for name in metrics if name in MODEL_METRICS]
+    needs_fillers = any("fillers" in metric.about.roles for metric in metric_classes)
+    for items in source.load():
+        if needs_fillers and isinstance(source, OwnItems) and (problem := no_fillers(items)):
+            raise InputError(problem)
 
 
 def notes_on(audited: Sequence[Audited], items: str | None, language: str | None) -> list[str]:
-    """Return in what language one's own ``items`` were taken to be where none is stated, what was
-    compared between texts, and how many items were lost for which reason.
-    """
+    """Return the language assumed for ``items``, comparisons between texts, and lost items."""
     notes = []
-    for score in (one.score for one in audited if not one.score.part):
+    for score in (row.score for row in audited if not row.score.part):
         if items and not language:
-            notes.append(f"{items} is taken to be in {score.language!r}; give the language if not")
+            notes.append(
+                f"{items}: assuming language {score.language!r}; give another if it is not"
+            )
         title, total = f"{score.metric} {score.query}", score.n_found + score.n_lost
         for setting in score.settings.split("; "):
             name, _, value = setting.partition("=")
@@ -134,44 +157,47 @@ def notes_on(audited: Sequence[Audited], items: str | None, language: str | None
 
 
 def _metrics(
-    names: Sequence[str], given: ItemSource | None, convention: str | None, *, named: bool
+    names: Sequence[str], items: ItemSource | None, convention: str | None, *, are_requested: bool
 ) -> Iterable[ItemMetric]:
-    """Each metric by each convention asked for, on the items given or on its usual ones."""
+    """Yield each metric by convention, on ``items`` or on its default ones.
+
+    ``are_requested``: the user named the metrics, so none is skipped for items of another form.
+    """
     for name in names:
-        kind = MODEL_METRICS[name]
-        source = given or named_items(kind.about.asks, there_only=not named)
-        if not source.load() or (given and not named and not _takes_any(kind, given)):
+        metric = MODEL_METRICS[name]
+        source = items or named_items(metric.about.asks, there_only=not are_requested)
+        if not source.load() or (items and not are_requested and not _takes_any(metric, items)):
             continue
-        for each in conventions_of(kind, convention):
-            yield kind.by(each, items=source)
+        for convention_name in conventions_of(metric, convention):
+            yield metric.by(convention_name, items=source)
 
 
-def _takes_any(kind: type[ItemMetric], source: ItemSource) -> bool:
-    return any(not kind.takes(each) for each in source.load())
+def _takes_any(metric: type[ItemMetric], source: ItemSource) -> bool:
+    return any(not metric.takes(items) for items in source.load())
 
 
 def word_vectors_of(encoder: Encoder, metrics: Sequence[Metric]) -> KeyedVectors:
-    """The vectors of all words that metrics ask about, each word alone."""
+    """Encode each word of the metrics' queries alone."""
     from train.word_states import in_templates, word_vectors
 
     words = {
-        spelt: None
+        spelling: None
         for metric in metrics
         for query in metric.asked
         for wordset in query.sets.values()
         for word in wordset.words
-        for spelt in ((word, word.lower()) if metric.case == "lower" else (word,))
+        for spelling in ((word, word.lower()) if metric.case == "lower" else (word,))
     }
     return word_vectors(encoder, in_templates([*words], ["{}"]), layer=encoder.layer)
 
 
-def _nothing(metrics: Sequence[str], convention: str | None) -> str:
-    about = ", ".join(metrics) or "any metric of a language model"
+def _no_scores_message(metrics: Sequence[str], convention: str | None) -> str:
+    names = ", ".join(metrics) or "any metric of a language model"
     if not convention:
-        return f"there is nothing to ask for {about}; give --items FILE.csv, or --query NAME"
-    kinds = [MODEL_METRICS[name] for name in metrics if name in MODEL_METRICS]
-    known = dict.fromkeys(
-        name for kind in kinds or MODEL_METRICS.values() for name in kind.conventions()
+        return f"no items for {names}; give --items FILE.csv, or --query NAME"
+    metric_classes = [MODEL_METRICS[name] for name in metrics if name in MODEL_METRICS]
+    conventions = dict.fromkeys(
+        name for metric in metric_classes or MODEL_METRICS.values() for name in metric.conventions()
     )
-    there = f"{nearest(convention, known)}; there are {', '.join(known)}"
-    return f"{about} has no convention {convention!r}{there}"
+    choices = f"{nearest(convention, conventions)}; there are {', '.join(conventions)}"
+    return f"{names} has no convention {convention!r}{choices}"

@@ -1,4 +1,4 @@
-"""Erasers of language models: fitted on what a model encodes, tried by any dose, written."""
+"""Erasers of language models: fitted on its encodings, applied by any dose, saved."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from intrinsic.wordsets import Query
 
 EVERY, WITH_HEAD = ("masked", "causal", "encoder"), ("masked", "causal")
-# What models of each kind are compared by, before and after
+# Metrics that compare models before and after, with the kinds of models that have them
 COMPARED: Mapping[str, tuple[str, ...]] = {
     "seat": EVERY,
     "probe": EVERY,
@@ -44,14 +44,14 @@ COMPARED: Mapping[str, tuple[str, ...]] = {
     "lpbs": ("masked",),
     "next_word": ("causal",),
 }
-ASKED = {"seat": ("seat6b", "seat8")}  # where not all that a metric usually asks
+ITEM_SETS = {"seat": ("seat6b", "seat8")}  # instead of all default sets of a metric
 
 
 @dataclass(frozen=True)
-class Erasing:
-    """A model, what it encodes, and an eraser fitted on that, for any dose.
+class ModelErasure:
+    """A language model, its encodings, and an eraser fitted on them, for any dose.
 
-    place: where the model was loaded from; None for one that the caller has opened.
+    place: where the model was loaded from; None if the caller opened it.
     """
 
     method: LinearEraser
@@ -60,7 +60,7 @@ class Erasing:
     place: Place | None
 
     @classmethod
-    def of(
+    def fit(
         cls,
         model: AnyModel,
         revision: str | None,
@@ -70,8 +70,8 @@ class Erasing:
         layer: int,
         pooling: Pooling,
         seed: int,
-    ) -> Erasing:
-        """Open the model and fit. Raises ``InputError`` for a model that has an eraser already."""
+    ) -> ModelErasure:
+        """Open the model and fit. Raise ``InputError`` for a model that has an eraser already."""
         if query:
             require_roles(query, method.roles)
         opened = open_model(model, revision)
@@ -82,20 +82,21 @@ class Erasing:
         return cls(method, encoder, eraser.at(method.dose), place)
 
     def scores(self, metric: ItemMetric, dose: float) -> list[Score]:
-        """Those of a metric by a dose."""
-        plain = self.encoder
+        """Compute the scores of a metric with the eraser at a dose."""
+        original = self.encoder
         if not dose:
-            return metric.score(plain if metric.needs == "encoder" else plain.opened, seed=0)
-        with passing_through(plain.opened, self.eraser.at(dose)) as erased:
+            return metric.score(original if metric.needs == "encoder" else original.opened, seed=0)
+        with passing_through(original.opened, self.eraser.at(dose)) as erased:
             if metric.needs != "encoder":
                 return metric.score(erased, seed=0)
-            encoder = Encoder(erased, layer=plain.layer, pooling=plain.pooling)
-            encoder.recall(plain.encodings)
+            encoder = Encoder(erased, layer=original.layer, pooling=original.pooling)
+            encoder.recall(original.encodings)
             return metric.score(encoder, seed=0)
 
-    def until(self, goal: Goal[ItemMetric]) -> Erasing:
-        """The same by the dose at which the goal is reached. Raises ``InputError`` as
-        ``debias.until.reach`` does.
+    def until(self, goal: Goal[ItemMetric]) -> ModelErasure:
+        """Return the erasure at the dose that reaches the goal.
+
+        Raise ``InputError`` as ``debias.until.reach`` does.
         """
 
         def score_at(dose: float) -> float:
@@ -106,13 +107,13 @@ class Erasing:
         return replace(self, method=method, eraser=self.eraser.at(signed(method)))
 
     def compared(self, metrics: Iterable[ItemMetric]) -> pd.DataFrame:
-        """The scores before and after."""
+        """Compare the scores before and after."""
         return compare(
-            (self.scores(each, 0.0), self.scores(each, self.method.dose)) for each in metrics
+            (self.scores(metric, 0.0), self.scores(metric, self.method.dose)) for metric in metrics
         )
 
     def model(self) -> LanguageModel:
-        """The model with its eraser; a copy where the caller opened it."""
+        """Attach the eraser to the model; to a copy if the caller opened it."""
         opened = self.encoder.opened
         if self.place is None:
             opened = replace(opened, model=deepcopy(opened.model))
@@ -120,9 +121,10 @@ class Erasing:
         return replace(opened, eraser=self.eraser)
 
     def write(self, out: Path, *, force: bool = False) -> None:
-        """A folder with the model as it was, and the eraser beside; ``force``: in the place of one
-        that has an eraser. Raises ``InputError`` for another that is there or holds the model, and
-        where the model does not take the eraser.
+        """Save the unmodified model and its eraser; ``force`` replaces a folder with an eraser.
+
+        Raise ``InputError`` for another existing folder, for the folder of the model itself, and
+        if the model does not fit the eraser.
         """
         from train.models import save_model
 
@@ -138,45 +140,46 @@ class Erasing:
 
 
 def require_new_model(out: Path, *, force: bool) -> None:
-    """Raise ``InputError`` where a folder is there, unless ``force`` and it has an eraser."""
+    """Raise ``InputError`` if the folder exists, unless ``force`` and it has an eraser."""
     if not (force and (out / ERASER).is_file()):
         require_new(out)
 
 
 def read_items(items: str | PathLike[str] | None) -> ItemSource | None:
-    """Items by a file, or by the name of a set or a published collection, as ``bec_pro``."""
+    """Read items from a file, or by the name of a set or a published collection (``bec_pro``)."""
     if items is None:
         return None
     text = os.fspath(items)
     if Path(text).suffix:
         return own_items(text)
-    whole = published(text, os.environ.get(DATA, "")) if text in PUBLISHED else None
-    found = whole or named_items([text])
-    found.load()  # what is wrong with them is said before a model is opened
-    return found
+    collection = published(text, os.environ.get(DATA, "")) if text in PUBLISHED else None
+    source = collection or named_items([text])
+    source.load()  # fails early, before a model is opened
+    return source
 
 
 def model_goal(text: str) -> Goal[ItemMetric]:
-    """The goal that a command line asks of a model: ``seat:seat6b=0``, SEAT where no metric is
-    named. Raises ``InputError`` for unknown names.
+    """Read the target of a model's score, ``seat:seat6b=0``; SEAT if no metric is named.
+
+    Raise ``InputError`` for unknown names.
     """
-    wanted = Wanted.read(text)
-    name = wanted.metric or "seat"
+    target = Wanted.read(text)
+    name = target.metric or "seat"
     if name not in MODEL_METRICS:
-        known = f"{nearest(name, MODEL_METRICS)}; there are {', '.join(MODEL_METRICS)}"
-        raise InputError(f"unknown metric {name!r} of language models{known}")
-    source = named_items([wanted.query])
+        choices = f"{nearest(name, MODEL_METRICS)}; there are {', '.join(MODEL_METRICS)}"
+        raise InputError(f"unknown metric {name!r} of language models{choices}")
+    source = named_items([target.query])
     source.load()
     metric = MODEL_METRICS[name].by(items=source, intervals=False)
-    return Goal(metric, wanted.query, wanted.value)
+    return Goal(metric, target.query, target.value)
 
 
 def usual_metrics(opened: LanguageModel) -> list[ItemMetric]:
-    """What a model is compared by: those of its bias and of its use that have their items here."""
-    found = []
-    for name, kinds in COMPARED.items():
-        if name in MODEL_METRICS and opened.kind in kinds:
-            kind = MODEL_METRICS[name]
-            source = named_items(ASKED.get(name, kind.about.asks), there_only=True)
-            found += [kind.by(items=source)] if source.load() else []
-    return found
+    """Return the metrics of bias and of utility whose items are available for this model."""
+    metrics = []
+    for name, model_kinds in COMPARED.items():
+        if name in MODEL_METRICS and opened.kind in model_kinds:
+            metric = MODEL_METRICS[name]
+            source = named_items(ITEM_SETS.get(name, metric.about.asks), there_only=True)
+            metrics += [metric.by(items=source)] if source.load() else []
+    return metrics

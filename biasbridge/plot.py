@@ -1,6 +1,4 @@
-"""Charts of what the functions return, as altair objects: a notebook shows them, and
-``files.charts.save_chart`` writes them.
-"""
+"""Altair charts of the tables that the functions return; ``files.charts.save_chart`` saves them."""
 
 from __future__ import annotations
 
@@ -14,10 +12,22 @@ if TYPE_CHECKING:
 
 
 def gaps(table: pd.DataFrame) -> alt.TopLevelMixin:
-    """The measures of every group with their intervals, a panel a measure; the groups with the
-    largest gaps first, and a dashed line for all items.
+    """Plot each measure by group with 95% intervals, one panel per measure.
 
-    ``table``: what ``biasbridge.gaps`` returns, of one classifier and class.
+    Parameters
+    ----------
+    table
+        What :func:`biasbridge.gaps` returns, for one classifier and class.
+
+    Returns
+    -------
+    altair.TopLevelMixin
+        Groups with the largest gaps come first; the dashed line is the value for all items.
+
+    Raises
+    ------
+    InputError
+        A column is missing.
     """
     from analysis.gap_charts import gaps_chart
 
@@ -26,10 +36,22 @@ def gaps(table: pd.DataFrame) -> alt.TopLevelMixin:
 
 
 def audit(table: pd.DataFrame) -> alt.TopLevelMixin:
-    """The scores of every metric, a panel a metric on an axis of its own, a colour a file; the grey
-    line is the value of no bias.
+    """Plot the scores of each metric, one panel per metric and one colour per embedding.
 
-    ``table``: what ``biasbridge.audit`` returns. Scores without a value are left out.
+    Parameters
+    ----------
+    table
+        What :func:`biasbridge.audit` returns. Scores without a value are left out.
+
+    Returns
+    -------
+    altair.TopLevelMixin
+        Each panel has its own axis; the grey line is the unbiased value.
+
+    Raises
+    ------
+    InputError
+        A column is missing.
     """
     from analysis.score_charts import scores_chart
 
@@ -48,11 +70,31 @@ def scatter(
     shape: str = "",
     title: str = "",
 ) -> alt.TopLevelMixin:
-    """``y`` against ``x`` with Pearson's r above each panel; of a table that
-    ``read_results`` made r_rm, within parents.
+    """Plot ``y`` against ``x`` with the correlation above each panel.
 
-    ``x``, ``y``: of a table of ``read_results`` by themselves the score and the gap.
-    ``row``, ``column``: the columns whose values make panels; ``colour``, ``shape``: of the points.
+    Parameters
+    ----------
+    table
+        Any table; for one of :func:`biasbridge.read_results` the correlation is r_rm, within
+        parents, else Pearson's r, both in [-1, 1].
+    x, y
+        Numeric columns, by default the score and the gap of :func:`biasbridge.read_results`.
+    row, column
+        Columns whose values make panels.
+    colour, shape
+        Columns that mark the points.
+    title
+        Title of the figure.
+
+    Returns
+    -------
+    altair.TopLevelMixin
+        The chart.
+
+    Raises
+    ------
+    InputError
+        A column is missing or holds no numbers.
     """
     from analysis.scatter import scatter_chart
 
@@ -61,6 +103,6 @@ def scatter(
     )
 
 
-def _require(table: pd.DataFrame, made_by: str, *columns: str) -> None:
+def _require(table: pd.DataFrame, source: str, *columns: str) -> None:
     if missing := [name for name in columns if name not in table]:
-        raise InputError(f"the table has no column {missing[0]!r}; give one that {made_by} made")
+        raise InputError(f"the table has no column {missing[0]!r}; give one that {source} returned")

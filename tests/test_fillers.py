@@ -87,7 +87,7 @@ def test_german_texts_are_filled_with_german_pronouns(cased: Path, tmp_path: Pat
     assert abs(expected - english) > 2e-3
     assert table["value"].item() == pytest.approx(expected, abs=2e-4)
     assert table["language"].item() == "de"
-    assert table.attrs["notes"][0].endswith("is taken to be in 'de'; give the language if not")
+    assert table.attrs["notes"][0].endswith("assuming language 'de'; give another if it is not")
     assert not audit(cased, metrics="lpbs", items=path, language="de").attrs["notes"]
 
 

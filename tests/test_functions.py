@@ -285,7 +285,7 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
         r"until='mine=0' finds the dose; leave out dose=0\.5",
         partial(debias, BY_WORD, ROLES, dose=0.5, until="mine=0"),
     ),
-    ("7 names nothing; give a name, or a list", partial(audit, BY_WORD, ROLES, metrics=SEVEN)),
+    ("7 is not a name; give a name, or a list", partial(audit, BY_WORD, ROLES, metrics=SEVEN)),
     ("seed=-1: give a whole number", partial(audit, BY_WORD, ROLES, seed=-1)),
     ("give a whole number from 0 to 2", partial(audit, BY_WORD, ROLES, seed=2**32)),
     ("resamples=100000000000: give a whole", partial(audit, BY_WORD, ROLES, resamples=10**11)),
@@ -347,7 +347,7 @@ def test_vectors_are_asked_in_the_language_of_their_frequent_words() -> None:
     assert notes[0].startswith("vectors is taken to be in 'es', by its frequent words")
     table = audit(in_spanish(), metrics=["weat"], language="en")
     assert {load_query(name).language for name in table["query"]} == {"en"}
-    assert table.attrs["notes"][0] == "vectors is taken to be in 'en', as stated"
+    assert table.attrs["notes"][0] == "vectors: language 'en', as given"
     notes = audit(BY_WORD, ROLES, metrics="weat").attrs["notes"]
     assert notes[0] == "vectors is taken to be in 'en', for nothing says otherwise"
 

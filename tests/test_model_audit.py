@@ -135,14 +135,14 @@ def test_what_does_not_go_together_is_refused_in_a_line(
     items = write(tmp_path, PAIRS)
     for arguments, told in (
         ([str(masked), "--items", items, "--query", "occupations"], "not both"),
-        ([str(masked), "--metric", "pll", "--case", "lower"], "--case is about word vectors"),
+        ([str(masked), "--metric", "pll", "--case", "lower"], "--case applies to word vectors"),
         ([str(tmp_path), "--metric", "lpbs"], "lpbs measures language models"),
         ([str(masked), "--metric", "plll"], "did you mean 'pll'"),
         ([str(masked), "--metric", "pll", "--items", items, "--convention", "x"], "no convention"),
     ):
         with pytest.raises(InputError, match=told):
             main(arguments)
-    with pytest.raises(InputError, match="words is about word vectors"):
+    with pytest.raises(InputError, match="words applies to word vectors"):
         audit(masked, {"X": ["he"]}, items=items)
     bare = save_model(tmp_path / "bare", "bert")
     assert main([str(bare), "--metric", "pll", "--items", items]) == 0

@@ -31,72 +31,71 @@ DESCRIPTION = (
 
 
 def _parser() -> Parser:
-    """The command line."""
     options = Parser(prog="biasbridge audit", description=DESCRIPTION)
     add = options.add_argument
     files = "word2vec text or binary, GloVe, fastText, or a mapped folder, several are ranked; or a"
     files += " language model: a folder, a hub name with --revision, or package:NAME"
     add("vectors", nargs="*", help=files)
-    similarity = "word similarity files: word, word, number on each line"
+    similarity = "word similarity files: word, word, number per line"
     add("--metric", nargs="+", default=[], metavar="NAME", help="these metrics only")
     queries = "these queries, or built-in sets of items, only"
     add("--query", nargs="+", default=[], metavar="NAME", help=queries)
     add("--items", metavar="FILE", help=f"of a language model: your own items, {COLUMNS}")
-    fillers = "what your items' slots are filled with, for the first group and the second: he/she"
+    fillers = "fillers of your items' slots, first and second group: he/she"
     add("--fillers", nargs="+", default=[], metavar="A/B", help=fillers)
     add("--revision", metavar="COMMIT", help="of a model on a hub")
     add("--layer", type=int, default=-1, help="of a model: 0 embeddings, -1 the last (default)")
-    pooling = "of a model, what becomes a text's vector: mean (default), words, cls, last"
+    pooling = "of a model, how a text becomes a vector: mean (default), words, cls, last"
     add("--pooling", choices=get_args(Pooling), default="mean", help=pooling)
-    random = "of a model: the same configuration with random weights, as a comparison"
+    random = "of a model: random weights in the same configuration, as a baseline"
     add("--random-weights", action="store_true", help=random)
     add("--similarity", nargs="+", default=[], metavar="FILE", help=similarity)
     add("--words", metavar="FILE", help=f"your own queries, JSON or YAML: {EXAMPLE}")
-    conventions = "caliskan, wefe, nangia, ...; metrics without it are left out; all: side by side"
+    conventions = "caliskan, wefe, nangia, ... (only metrics that have it), or all, side by side"
     add("--convention", metavar="NAME", help=conventions)
-    lower = "lower: words not found as written are tried in lower case"
+    lower = "lower: words not found as written are looked up in lower case"
     add("--case", choices=CASES, help=lower)
-    found = "share of each word set that must be found (default 0.5)"
+    found = "proportion of each word set that must be in the vocabulary (default 0.5)"
     add("--min-found", type=float, metavar="SHARE", help=found)
     language = "of the vectors or items; default: by the file name or their frequent words, else en"
     add("--language", metavar="CODE", help=language)
-    resamples = "of the words, for the interval of each score (low and high)"
+    resamples = "bootstrap samples of the words, for the interval of each score (low and high)"
     add("--resamples", type=int, default=0, metavar="N", help=resamples)
-    add("--seed", type=int, default=0, help="of what is drawn at random (default 0)")
+    add("--seed", type=int, default=0, help="of random numbers (default 0)")
     add("--each", action="store_true", help="print the score of every single word as well")
-    rows = "the rows as {}; without OUT in place of the table"
+    rows = "write the rows as {}; without OUT: print them instead of the table"
     add("--csv", nargs="?", const="-", type=CSV, metavar="OUT", help=rows.format("CSV"))
     add("--json", nargs="?", const="-", type=JSON, metavar="OUT", help=rows.format("JSON"))
     add_trusted(options)
-    verbose = "what each metric means, and why a score has no value"
+    verbose = "explain each metric, and why a score has no value"
     add("--verbose", action="store_true", help=verbose)
-    listed = "print what metrics, conventions and queries there are"
+    listed = "list the metrics, conventions and queries"
     add("--list", action="store_true", dest="listing", help=listed)
     return options
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Open each file, measure, print or write."""
-    given = _parser().parse_args(arguments)
+    """Measure each file, and print or write the scores."""
+    args = _parser().parse_args(arguments)
     from files.terminal import open_console
 
     console = open_console()
-    if given.listing:
+    if args.listing:
         from intrinsic.describe import print_metrics
 
         print_metrics(console)
         return 0
-    if not given.vectors:
+    if not args.vectors:
         raise InputError("give one or more files of word vectors, a language model, or --list")
-    given.metric, given.query = (_split(each) for each in (given.metric, given.query))
-    about_models = given.items or given.fillers or given.revision
-    of_models = bool(about_models) or any(map(names_model, given.vectors))
-    audited, remarks = (_audit_models if of_models else _audit)(given)
+    args.metric, args.query = _split(args.metric), _split(args.query)
+    has_model_options = bool(args.items or args.fillers or args.revision)
+    are_models = has_model_options or any(map(names_model, args.vectors))
+    audited, notes = (_audit_models if are_models else _audit)(args)
     from biasbridge.certificates import NOTE, certified
 
-    audited, refused = certified(audited)
-    about = [NOTE] if any(one.certificate for one in audited) else []
-    remarks = [*refused, *remarks, *about]
+    audited, warnings = certified(audited)
+    explanation = [NOTE] if any(row.certificate for row in audited) else []
+    notes = [*warnings, *notes, *explanation]
     from intrinsic.audit import as_table
     from intrinsic.show import (
         as_json,
@@ -108,120 +107,120 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
 
     table = as_table(audited)
-    if STDOUT not in (given.csv, given.json):
-        if given.verbose or given.each:
+    if STDOUT not in (args.csv, args.json):
+        if args.verbose or args.each:
             print_headlines(audited, console)
-            print_scores(audited, console, each=given.each)
+            print_scores(audited, console, each=args.each)
         else:
             print_summary(audited, console)
-        for line in remarks:
+        for line in notes:
             print_line(console, line, "italic")
-        if len(given.vectors) > 1:
+        if len(args.vectors) > 1:
             print_ranks(table, console)
-    if given.csv:
+    if args.csv:
         from files.tables import csv_text
 
-        _write(csv_text(table), given.csv)
-    if given.json:
-        _write(as_json(audited), given.json)
+        _write(csv_text(table), args.csv)
+    if args.json:
+        _write(as_json(audited), args.json)
     return 0
 
 
-def _audit(given: Namespace) -> tuple[list[Audited], list[str]]:
-    """The scores of every file and the remarks on them, after all arguments have been checked."""
+def _audit(args: Namespace) -> tuple[list[Audited], list[str]]:
+    """Check all arguments, then measure every file. Return the scores and notes."""
     from intrinsic.audit import choose_metrics, language_asked, language_of
 
-    _refuse_metrics_of_models(given)
+    _refuse_model_metrics(args)
 
     def choose(language: str) -> list[Metric]:
         return choose_metrics(
-            given.metric,
-            queries=given.query,
-            words=given.words,
-            convention=given.convention,
-            language=given.language or language,
-            similarity=given.similarity,
-            case=given.case,
-            min_found=given.min_found,
-            resamples=given.resamples,
+            args.metric,
+            queries=args.query,
+            words=args.words,
+            convention=args.convention,
+            language=args.language or language,
+            similarity=args.similarity,
+            case=args.case,
+            min_found=args.min_found,
+            resamples=args.resamples,
         )
 
-    for path in given.vectors:
+    for path in args.vectors:
         if not path.startswith(PACKAGE) and not Path(path).exists():
             open_plain(Path(path))
-    asked = language_asked(given.query, given.words)
-    for path in given.vectors:
-        choose(language_of(path, asked=asked)[0])
-    from biasbridge.functions import audit_each
+    query_language = language_asked(args.query, args.words)
+    for path in args.vectors:
+        choose(language_of(path, asked=query_language)[0])
+    from biasbridge.functions import audit_embeddings
 
-    named = dict(zip(_names(given.vectors), given.vectors, strict=True))
-    return audit_each(
-        named,
+    return audit_embeddings(
+        dict(zip(_names(args.vectors), args.vectors, strict=True)),
         choose,
-        asked=asked,
-        words=given.words,
-        given=given.language,
-        seed=given.seed,
-        trusted=given.trusted,
+        query_language=query_language,
+        words=args.words,
+        stated_language=args.language,
+        seed=args.seed,
+        trusted=args.trusted,
     )
 
 
-def _refuse_metrics_of_models(given: Namespace) -> None:
-    """Raise ``InputError`` for a metric of language models where none is given."""
+def _refuse_model_metrics(args: Namespace) -> None:
+    """Raise ``InputError`` for a metric that needs a language model."""
     from intrinsic.likelihood.every import MODEL_METRICS
 
-    for metric in given.metric:
+    for metric in args.metric:
         if metric in MODEL_METRICS:
             raise InputError(
-                f"{metric} measures language models, and {given.vectors[0]} is none: give a folder"
+                f"{metric} measures language models, unlike {args.vectors[0]}: give a folder"
                 " with config.json, package:NAME, or a hub name with --revision COMMIT"
             )
 
 
-def _audit_models(given: Namespace) -> tuple[list[Audited], list[str]]:
-    """The scores of every model."""
+def _audit_models(args: Namespace) -> tuple[list[Audited], list[str]]:
+    """Measure every language model. Return the scores and notes."""
     from biasbridge.model_audit import audit_model, notes_on
 
     for option in ("words", "similarity", "case", "min_found", "trusted"):
-        if getattr(given, option):
-            shown = option.replace("_", "-")
-            raise InputError(f"--{shown} is about word vectors; of a model give --items, --query")
+        if getattr(args, option):
+            name = option.replace("_", "-")
+            raise InputError(
+                f"--{name} applies to word vectors; for a language model give --items, --query"
+            )
     audited = [
         row
-        for name, model in zip(_names(given.vectors), given.vectors, strict=True)
+        for name, model in zip(_names(args.vectors), args.vectors, strict=True)
         for row in audit_model(
             model,
-            given.revision,
-            metrics=given.metric,
-            queries=given.query,
-            items=given.items,
-            fillers=given.fillers,
-            convention=given.convention,
-            language=given.language,
-            layer=given.layer,
-            pooling=given.pooling,
-            random_seed=given.seed if given.random_weights else None,
+            args.revision,
+            metrics=args.metric,
+            queries=args.query,
+            items=args.items,
+            fillers=args.fillers,
+            convention=args.convention,
+            language=args.language,
+            layer=args.layer,
+            pooling=args.pooling,
+            random_seed=args.seed if args.random_weights else None,
             name=name,
-            resamples=given.resamples,
-            seed=given.seed,
+            resamples=args.resamples,
+            seed=args.seed,
         )
     ]
-    return audited, notes_on(audited, given.items, given.language)
+    return audited, notes_on(audited, args.items, args.language)
 
 
 def _split(names: Sequence[str]) -> list[str]:
-    """Names, also where several are joined by commas."""
-    return [name for each in names for name in each.split(",") if name]
+    """Split names that are joined by commas."""
+    return [name for text in names for name in text.split(",") if name]
 
 
 def _names(paths: Sequence[str]) -> list[str]:
-    """What the files are called in the tables: names, or paths where two have the same name."""
+    """Return the names of the files, or their paths if two have the same name."""
     names = [Path(path).name for path in paths]
     return names if len(set(names)) == len(names) else list(paths)
 
 
 def _write(text: str, out: Path) -> None:
-    """Write to a file, or to standard output."""
     if out == STDOUT:
         print(text, end="")
     else:

@@ -34,24 +34,24 @@ if TYPE_CHECKING:
     from intrinsic.metric import Metric
     from intrinsic.wordsets import Query
 
-USUAL = "gender_union"
+DEFAULT_QUERY = "gender_union"
 DESCRIPTION = (
-    "A debiased or overbiased copy of a file of word vectors, in the same format, or of a language"
-    " model, with an eraser beside it; and what became of bias and of use."
+    "Write a debiased or overbiased copy of word vectors, in the same format, or of a language"
+    " model, with an eraser beside it, and compare bias and utility before and after."
 )
-OF_VECTORS = (
+VECTOR_OPTIONS = (
     *("direction", "attract", "repel", "norms", "similarity", "expand", "write_words", "trusted"),
 )
-OF_MODELS = ("items", "layer", "pooling", "revision")
-OWN_OPTIONS = ("dose", "direction", "norms", "items")  # fields of methods
+MODEL_OPTIONS = ("items", "layer", "pooling", "revision")
+FIELD_OPTIONS = ("dose", "direction", "norms", "items")  # fields of methods
 
 
 def _parser() -> Parser:
     options = Parser(prog="biasbridge debias", description=DESCRIPTION)
     add = options.add_argument
-    given = "word2vec text or binary, GloVe, fastText, or a mapped folder; or a language model: a"
-    given += " folder, a hub name with --revision, or package:NAME"
-    add("given", metavar="IN", help=given)
+    subject = "word2vec text or binary, GloVe, fastText, or a mapped folder; or a language model: a"
+    subject += " folder, a hub name with --revision, or package:NAME"
+    add("subject", metavar="IN", help=subject)
     out = "the copy; of vectors its suffix says the format where that of IN cannot be written, of a"
     out += " model it is a new folder"
     add("out", type=Path, metavar="OUT", help=out)
@@ -63,25 +63,25 @@ def _parser() -> Parser:
     dose = "how far to go, from -1 (overbias) over 0 (untouched) to 1 (default); attract_repel:"
     dose += " from 0 to 1 in the --direction"
     add("--dose", type=float, help=dose)
-    until = "go as far as it takes for a score: [METRIC:]QUERY=VALUE, as weat7=0, of a model"
+    until = "go as far as a score requires: [METRIC:]QUERY=VALUE, as weat7=0, of a model"
     until += " seat:seat6b=0; a number alone is WEAT of the words"
     add("--until", metavar="SCORE", help=until)
     option = "a further field of the method, as rounds=4 of inlp (again for more)"
     add("--option", action="append", default=[], metavar="NAME=VALUE", help=option)
-    similarity = "word similarity files to compare by, a word, a word and a number a line"
+    similarity = "word similarity files to compare by, a word, a word and a number per line"
     add("--similarity", nargs="+", metavar="FILE", help=similarity)
     add("--seed", type=int, default=0)
 
     add = options.add_argument_group("the words").add_argument
-    query = "weat6b, weat7, ..., or one of --words (default: gender_union, or the only one there)"
+    query = "weat6b, weat7, ..., or one of --words (default: gender_union, or its only one)"
     add("--query", metavar="NAME", help=query)
     add("--words", metavar="FILE", help=f"your own queries, JSON or YAML: {EXAMPLE}")
     add("--swap", action="store_true", help="exchange targets and attributes")
     add("--lowercase", action="store_true", help="lower the words, for vectors in lower case")
     expand = "add to each of X, Y, A and B its K nearest neighbours"
     add("--expand", type=int, metavar="K", help=expand)
-    add("--neighbours", metavar="FILE", help="vectors to seek them in (default: IN)")
-    add("--stop", metavar="FILE", help="words that --expand leaves out, one a line")
+    add("--neighbours", metavar="FILE", help="vectors to search (default: IN)")
+    add("--stop", metavar="FILE", help="words that --expand leaves out, one per line")
     write_words = "save the words used, to read and edit"
     add("--write-words", type=Path, metavar="FILE", help=write_words)
 
@@ -90,7 +90,7 @@ def _parser() -> Parser:
     add("--direction", choices=get_args(Direction), help=direction)
     norms = "keep the length of each word (default) or make all 1"
     add("--norms", choices=get_args(Norms), help=norms)
-    attract = "pairs of your own to pull together, two words a line, without a direction"
+    attract = "pairs of your own to pull together, two words per line, without a direction"
     add("--attract", type=Path, metavar="FILE", help=attract)
     add("--repel", type=Path, metavar="FILE", help="pairs to push apart")
 
@@ -105,177 +105,179 @@ def _parser() -> Parser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Read, change, write, and say what became of it."""
-    given = _parser().parse_args(arguments)
-    if given.until is not None and given.dose is not None:
+    """Read, modify, write, and compare before and after."""
+    args = _parser().parse_args(arguments)
+    if args.until is not None and args.dose is not None:
         raise InputError("--until finds the dose; leave out --dose")
-    of_model = bool(given.revision) or names_model(given.given)
-    for option in OF_VECTORS if of_model else OF_MODELS:
-        if (value := getattr(given, option)) is not None and value is not False:
-            what = "word vectors" if of_model else f"language models, and {given.given} is none"
-            shown = option.replace("_", "-")
-            raise InputError(f"--{shown} is about {what}; leave it out")
-    return _debias_model(given) if of_model else _debias_vectors(given)
+    is_model = bool(args.revision) or names_model(args.subject)
+    for option in VECTOR_OPTIONS if is_model else MODEL_OPTIONS:
+        if (value := getattr(args, option)) is not None and value is not False:
+            subject = "word vectors" if is_model else f"language models, unlike {args.subject}"
+            name = option.replace("_", "-")
+            raise InputError(f"--{name} applies to {subject}; leave it out")
+    return _debias_model(args) if is_model else _debias_vectors(args)
 
 
-def _debias_model(given: Namespace) -> int:
+def _debias_model(args: Namespace) -> int:
     from biasbridge.before_after import print_scores
     from biasbridge.model_debiasing import (
-        Erasing,
+        ModelErasure,
         model_goal,
         read_items,
         require_new_model,
         usual_metrics,
     )
 
-    fields = {"dose": given.dose, "items": read_items(given.items)}
-    method = make_method(given.method, ON_MODELS, **{**_options(given), **fields})
-    require_new_model(given.out, force=given.force)
-    query = _word_choice(given).seed_words()
-    goal = None if given.until is None else model_goal(given.until)
-    erasing = Erasing.of(
-        given.given,
-        given.revision,
+    fields = {"dose": args.dose, "items": read_items(args.items)}
+    method = make_method(args.method, ON_MODELS, **{**_options(args), **fields})
+    require_new_model(args.out, force=args.force)
+    query = _word_choice(args).seed_words()
+    goal = None if args.until is None else model_goal(args.until)
+    erasure = ModelErasure.fit(
+        args.subject,
+        args.revision,
         method,
         query,
-        layer=-1 if given.layer is None else given.layer,
-        pooling=given.pooling or "mean",
-        seed=given.seed,
+        layer=-1 if args.layer is None else args.layer,
+        pooling=args.pooling or "mean",
+        seed=args.seed,
     )
-    _print_fit(erasing.eraser)
-    metrics = usual_metrics(erasing.encoder.opened)
+    _print_fit(erasure.eraser)
+    metrics = usual_metrics(erasure.encoder.opened)
     if goal:
-        erasing = erasing.until(goal)
+        erasure = erasure.until(goal)
         metrics = [goal.metric, *metrics]
-        print(f"dose {erasing.method.dose:.4f}: {goal.name} is {goal.value:g}")
-    erasing.write(given.out, force=given.force)
-    print_scores(erasing.compared(metrics))
-    print(f"wrote {given.out}")
+        print(f"dose {erasure.method.dose:.4f}: {goal.name} is {goal.value:g}")
+    erasure.write(args.out, force=args.force)
+    print_scores(erasure.compared(metrics))
+    print(f"wrote {args.out}")
     print(
-        "it is opened with its eraser by biasbridge (audit, open_model, sweeps); from_pretrained"
-        " alone gives the untouched model"
+        "biasbridge (audit, open_model, sweeps) opens it with its eraser; from_pretrained alone"
+        " opens the unmodified model"
     )
     return 0
 
 
-def _debias_vectors(given: Namespace) -> int:
-    own_pairs = given.attract is not None or given.repel is not None
-    fields = {"dose": given.dose, "direction": given.direction, "norms": given.norms}
-    method = make_method(given.method, ON_VECTORS, **{**_options(given), **fields})
-    _check_outputs(given)
-    if own_pairs or isinstance(method, PairsMethod):
-        _check_words(given, method, own_pairs)
+def _debias_vectors(args: Namespace) -> int:
+    has_pairs = args.attract is not None or args.repel is not None
+    fields = {"dose": args.dose, "direction": args.direction, "norms": args.norms}
+    method = make_method(args.method, ON_VECTORS, **{**_options(args), **fields})
+    _check_outputs(args)
+    if has_pairs or isinstance(method, PairsMethod):
+        _check_words(args, method, has_pairs)
     # Loads gensim: not before the arguments are right
     from biasbridge.before_after import compare_vectors, print_scores, usual_metrics
     from biasbridge.debiasing import language_of_words, move, move_pairs
     from files.vectors import WRITABLE, detect_format, read_vectors, save_vectors
 
-    words = _word_choice(given)
-    name = "" if own_pairs else _name_of_query(given, words)
-    goal = _goal(given, name)
-    usual = usual_metrics(language_of_words(words.seed_words()), given.similarity or ())
-    vectors = read_vectors(given.given, trusted=given.trusted)
-    if own_pairs:
-        pairs = [read_pairs(path) if path else [] for path in (given.attract, given.repel)]
-        moved = move_pairs(method, vectors, *pairs, goal=goal, seed=given.seed)
+    words = _word_choice(args)
+    name = "" if has_pairs else _name_of_query(args, words)
+    goal = _goal(args, name)
+    default_metrics = usual_metrics(language_of_words(words.seed_words()), args.similarity or ())
+    vectors = read_vectors(args.subject, trusted=args.trusted)
+    if has_pairs:
+        pairs = [read_pairs(path) if path else [] for path in (args.attract, args.repel)]
+        modified = move_pairs(method, vectors, *pairs, goal=goal, seed=args.seed)
     else:
         query = words.words(vectors)
-        direction = given.direction
-        moved = move(method, vectors, query, goal=goal, direction=direction, seed=given.seed)
-        if given.write_words:
-            write_query(query, given.write_words)
+        direction = args.direction
+        modified = move(method, vectors, query, goal=goal, direction=direction, seed=args.seed)
+        if args.write_words:
+            write_query(query, args.write_words)
     if goal:
-        method = moved.method
-        directed = isinstance(method, PairsMethod) and not (own_pairs or given.direction)
-        way = f"direction {method.direction}, " if directed else ""
-        print(f"{way}dose {method.dose:.4f}: {goal.name} is {goal.value:g}")
-    form = detect_format(given.given)
-    save_vectors(moved.vectors, given.out, format=form if form in WRITABLE else None)
-    if isinstance(moved.method, PairsMethod):
-        attract, repel = pairs if own_pairs else moved.method.constraints(query)
-        _print_pairs(attract, repel, vectors, moved.vectors)
-    elif moved.eraser:
-        _print_fit(moved.eraser)
+        method = modified.method
+        has_direction = isinstance(method, PairsMethod) and not (has_pairs or args.direction)
+        direction_text = f"direction {method.direction}, " if has_direction else ""
+        print(f"{direction_text}dose {method.dose:.4f}: {goal.name} is {goal.value:g}")
+    form = detect_format(args.subject)
+    save_vectors(modified.vectors, args.out, format=form if form in WRITABLE else None)
+    if isinstance(modified.method, PairsMethod):
+        attract, repel = pairs if has_pairs else modified.method.constraints(query)
+        _print_pairs(attract, repel, vectors, modified.vectors)
+    elif modified.eraser:
+        _print_fit(modified.eraser)
     else:
         _print_words(query, method.roles, vectors)
-    metrics = [*([goal.metric] if goal else []), *_weat(name, given.words), *usual]
-    print_scores(compare_vectors(metrics, vectors, moved.vectors))
-    print(f"wrote {given.out}")
+    metrics = [*([goal.metric] if goal else []), *_weat(name, args.words), *default_metrics]
+    print_scores(compare_vectors(metrics, vectors, modified.vectors))
+    print(f"wrote {args.out}")
     return 0
 
 
-def _options(given: Namespace) -> Mapping[str, Any]:
-    """The further fields of a method, their values as in YAML."""
+def _options(args: Namespace) -> Mapping[str, Any]:
+    """Parse the further fields of a method, their values as in YAML."""
     import yaml
 
-    found = {}
-    for text in given.option:
+    fields = {}
+    for text in args.option:
         name, equals, value = text.partition("=")
-        if name in OWN_OPTIONS:
+        if name in FIELD_OPTIONS:
             raise InputError(f"--option {text}: give --{name} {value}")
         if not (name and equals):
             raise InputError(f"--option {text}: give NAME=VALUE, as rounds=4")
         try:
-            found[name] = yaml.safe_load(value)
+            fields[name] = yaml.safe_load(value)
         except yaml.YAMLError as error:
             raise InputError(f"--option {text}: the value cannot be read ({error})") from None
-    return found
+    return fields
 
 
-def _goal(given: Namespace, name: str) -> Goal[Metric] | None:
+def _goal(args: Namespace, name: str) -> Goal[Metric] | None:
     from biasbridge.debiasing import read_goal
 
-    return None if given.until is None else read_goal(given.until, given.words, name)
+    return None if args.until is None else read_goal(args.until, args.words, name)
 
 
 def _weat(name: str, words: str | None) -> list[Metric]:
     from biasbridge.debiasing import usual_goals
     from intrinsic.resampling import RESAMPLES
 
-    return [replace(each.metric, resamples=RESAMPLES) for each in usual_goals(name, words)]
+    return [replace(goal.metric, resamples=RESAMPLES) for goal in usual_goals(name, words)]
 
 
-def _name_of_query(given: Namespace, words: WordChoice) -> str:
-    """The query whose words are moved."""
-    return read_query(given.words, given.query).name if given.words else str(words.query)
+def _name_of_query(args: Namespace, words: WordChoice) -> str:
+    """The query whose words are modified."""
+    return read_query(args.words, args.query).name if args.words else str(words.query)
 
 
-def _check_outputs(given: Namespace) -> None:
-    """Refuse to write over what is read, and, without ``--force``, over what is there."""
-    named = [given.words, given.neighbours, given.stop, given.attract, given.repel]
-    read = [given.given, *vector_files(given.given), *filter(None, named)]
-    for path in filter(None, (given.out, given.write_words)):
-        require_new(path, read=read, force=given.force)
+def _check_outputs(args: Namespace) -> None:
+    """Refuse to overwrite inputs, and, without ``--force``, other files."""
+    inputs = [args.words, args.neighbours, args.stop, args.attract, args.repel]
+    read = [args.subject, *vector_files(args.subject), *filter(None, inputs)]
+    for path in filter(None, (args.out, args.write_words)):
+        require_new(path, read=read, force=args.force)
 
 
-def _check_words(given: Namespace, method: object, own_pairs: bool) -> None:
-    """Refuse a query beside pairs of one's own, and neither of the two."""
-    if own_pairs and not isinstance(method, PairsMethod):
-        raise InputError(f"--attract and --repel are of attract_repel; {given.method} has words")
-    words = (given.query, given.words, given.swap, given.lowercase)
-    expansion = (given.expand, given.neighbours, given.stop)
-    if own_pairs and any((given.direction, *words, *expansion, given.write_words)):
+def _check_words(args: Namespace, method: object, has_pairs: bool) -> None:
+    """Raise ``InputError`` unless the arguments have either a query or pairs."""
+    if has_pairs and not isinstance(method, PairsMethod):
         raise InputError(
-            "--attract and --repel say what is moved and where; leave out --direction and what"
-            " concerns a query"
+            f"--attract and --repel belong to attract_repel; {args.method} takes a query"
         )
-    if not own_pairs and given.direction is None and given.until is None:
+    words = (args.query, args.words, args.swap, args.lowercase)
+    expansion = (args.expand, args.neighbours, args.stop)
+    if has_pairs and any((args.direction, *words, *expansion, args.write_words)):
         raise InputError(
-            "give --direction debias or overbias, or --until, which finds it, or pairs of your own"
+            "--attract and --repel define the change; leave out --direction and the options of a"
+            " query"
+        )
+    if not has_pairs and args.direction is None and args.until is None:
+        raise InputError(
+            "give --direction debias or overbias, or --until, which finds it, or your own pairs"
             " with --attract and --repel; or another --method"
         )
 
 
-def _word_choice(given: Namespace) -> WordChoice:
+def _word_choice(args: Namespace) -> WordChoice:
     return WordChoice(
-        query=given.query or (None if given.words else USUAL),
-        file=given.words,
-        swap=given.swap,
-        lowercase=given.lowercase,
-        expand=given.expand or 0,
-        neighbours=given.neighbours,
-        stop=given.stop,
-        trusted=given.trusted,
+        query=args.query or (None if args.words else DEFAULT_QUERY),
+        file=args.words,
+        swap=args.swap,
+        lowercase=args.lowercase,
+        expand=args.expand or 0,
+        neighbours=args.neighbours,
+        stop=args.stop,
+        trusted=args.trusted,
     )
 
 
@@ -289,23 +291,23 @@ def _print_fit(eraser: Eraser) -> None:
 
 
 def _print_words(query: Query, roles: Sequence[str], vectors: KeyedVectors) -> None:
-    """Print how many words of each role there are."""
+    """Print how many words of each role are in the vocabulary."""
     from intrinsic.lookup import find_set
 
     for role in roles:
-        found = find_set(vectors, query[role], case="lower")
-        print(f"{role}: {len(found.items)} of {len(query[role].items)} of {query[role].name}")
+        words = find_set(vectors, query[role], case="lower")
+        print(f"{role}: {len(words.items)} of {len(query[role].items)} of {query[role].name}")
 
 
 def _print_pairs(
     attract: list[Pair], repel: list[Pair], before: KeyedVectors, after: KeyedVectors
 ) -> None:
     """Print the pairs kept and their mean cosine before and after."""
-    kept = usable_pairs(attract, repel, before.key_to_index)
-    for name, given, used in (("attract", attract, kept.attract), ("repel", repel, kept.repel)):
+    usable = usable_pairs(attract, repel, before.key_to_index)
+    for name, pairs, used in (("attract", attract, usable.attract), ("repel", repel, usable.repel)):
         change = f"{mean_cosine(before, used):.4f} -> {mean_cosine(after, used):.4f}"
         cosine = f"; mean cosine {change}" if used else ""
-        print(f"{name}: {len(used)} of {len(set(given))} pairs kept{cosine}")
-    if kept.missing:
-        some = f"{', '.join(kept.missing[:20])}{', ...' if len(kept.missing) > 20 else ''}"
-        print(f"not in the vectors: {len(kept.missing)} words: {printable(some)}")
+        print(f"{name}: {len(used)} of {len(set(pairs))} pairs kept{cosine}")
+    if missing := usable.missing:
+        words = f"{', '.join(missing[:20])}{', ...' if len(missing) > 20 else ''}"
+        print(f"out of vocabulary: {len(missing)} words: {printable(words)}")

@@ -74,7 +74,7 @@ def test_the_folder_is_the_model_and_its_eraser(
     printed = capsys.readouterr().out
     assert "leace fitted on 11 of 11 and 11 of 11 texts, words of gender_union in 1 " in printed
     assert f"operator norm {eraser.norm:.3f}, rank 1" in printed
-    assert "from_pretrained alone gives the untouched model" in printed
+    assert "from_pretrained alone opens the unmodified model" in printed
     if layer == -1:
         line = next(line for line in printed.splitlines() if line.startswith("seat seat6b"))
         old, new = line.split()[3:5]
@@ -233,8 +233,8 @@ def test_a_model_with_an_eraser_is_refused_and_a_damaged_one(masked: Path, tmp_p
     [
         ([], "attract_repel acts on word vectors; those on a language model are inlp, leace"),
         (["--method", "steering"], "pushes a causal language model .* take an eraser"),
-        ([*LEACE, "--direction", "debias"], "--direction is about word vectors"),
-        ([*LEACE, "--expand", "3"], "--expand is about word vectors"),
+        ([*LEACE, "--direction", "debias"], "--direction applies to word vectors"),
+        ([*LEACE, "--expand", "3"], "--expand applies to word vectors"),
         ([*LEACE, "--layer", "9"], "layer=9: roberta has 3 layers"),
         ([*LEACE, "--until", "0"], "give QUERY=VALUE or METRIC:QUERY=VALUE"),
         ([*LEACE, "--until", "weat:weat7=0"], "unknown metric 'weat' of language models"),

@@ -161,7 +161,7 @@ def test_every_lost_item_counts_with_its_reason(bert: LanguageModel, tmp_path: P
     assert "lost, unknown to the model or too long=6" in row.settings
     table = audit((bert.model, bert.tokenizer), metrics="lpbs", items=tmp_path / "made.tsv")
     language, lost, compared = table.attrs["notes"]
-    assert "made.tsv is taken to be in 'de'" in language
+    assert "made.tsv: assuming language 'de'" in language
     of = "lpbs bec_pro_de_male"
     assert lost == f"{of}: 6 of {len(rows)} items lost, unknown to the model or too long"
     assert compared.startswith(f"{of} compares between texts")
