@@ -7,15 +7,15 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from biasbridge.commands import ALSO, COMMANDS
+from biasbridge.commands import ALIASES, COMMANDS
 from files import InputError, nearest, run_cli
 from files.progress import progress_lines
 
-SWEEPS = ("train", "certify")  # which say how far they are themselves
+SWEEPS = ("train", "certify")  # these print their own progress
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Hand the arguments to the command that the first of them names; its exit status."""
+    """Run the command named by the first argument and return its exit status."""
     name, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     if name in ("-h", "--help"):
         print(format_usage())
@@ -23,10 +23,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if name == "--version":
         print(f"biasbridge {version('biasbridge')}")
         return 0
-    name = ALSO.get(name, name)
+    name = ALIASES.get(name, name)
     if name not in COMMANDS:
-        hint = nearest(name, [*COMMANDS, *ALSO])
-        raise InputError(f"no command {name!r}{hint}; it is {', '.join(COMMANDS)}")
+        hint = nearest(name, [*COMMANDS, *ALIASES])
+        raise InputError(f"no command {name!r}{hint}; give one of {', '.join(COMMANDS)}")
     main_of_command = importlib.import_module(f"biasbridge.cli.{name}").main
     if name in SWEEPS:
         return int(main_of_command(rest))
@@ -35,13 +35,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def format_usage() -> str:
-    """The commands, a line each."""
-    lines = (f"  {name:<12} {what}" for name, (_, what) in COMMANDS.items())
-    return "\n".join(["biasbridge COMMAND ..., --help after it shows its options", *lines])
+    """List the commands, one per line."""
+    lines = (f"  {name:<12} {text}" for name, (_, text) in COMMANDS.items())
+    return "\n".join(["biasbridge COMMAND ... (COMMAND --help lists its options)", *lines])
 
 
 def run() -> None:
-    """The console script."""
+    """Run the console script."""
     run_cli(main)
 
 

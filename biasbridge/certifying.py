@@ -1,4 +1,4 @@
-"""What the score of one metric is worth: measured on models in which a bias is planted."""
+"""Certification of a bias metric on models with a planted bias of known strength."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PLANTED_QUERIES = ("planted", "planted_one_list", "planted_pairs", "planted_plurals")
 PLANTED_ITEMS = ("occupations", "occupations_sentences")
-OTHER_QUERIES = ("weat6b", "weat8")  # other words, other templates: how much of a score is a choice
+OTHER_QUERIES = ("weat6b", "weat8")  # variation of a score by the choice of words
 OTHER_ITEMS = ("occupations_unseen",)
 ON_VECTORS = (
     "{embedding: word2vec, corpus.sentences: 10000, corpus.stereotype: '0,0.1,0.2,0.4,0.8',"
@@ -38,17 +38,15 @@ ON_MODELS = (
     " corpus.stereotype: 1, model.until_learned: false, model.steps: 0, seed: 'range(20)'}",
 )
 SEEDS = {"vectors": 8, "model": 3, "encoder": 3}
-NAMES = ["metric", "convention", "subject"]
+KEYS = ["metric", "convention", "subject"]
 
 
-class _Found(NamedTuple):
-    """A metric's file in ``intrinsic/`` of a configuration: its key there, the node and its
-    class.
-    """
+class _ConfiguredMetric(NamedTuple):
+    """A metric in the group ``intrinsic`` of the configuration: its key, its node and its class."""
 
     key: str
     node: Mapping[str, Any]
-    kind: Any
+    metric: Any
 
 
 @checks(
@@ -68,39 +66,63 @@ def certify(
     results: str | PathLike[str] = "results",
     out: TextIO | None = None,
 ) -> pd.DataFrame:
-    """What the scores of ``metric`` are worth: one row a convention and kind of model, with the
-    columns of ``certificate.csv`` (``docs/results.md``) and who made it.
+    """Measure what the scores of a metric are worth, on models with a planted bias.
 
-    A metric on word vectors is asked of embeddings with five planted strengths and of random ones,
-    ``query`` (default: the planted words, and others as a choice); one of language models of small
-    BERTs and GPT-2s with three, and of random weights, ``query``: a set of items. ``seeds`` of each
-    strength (default 8 and 3). Models are kept in ``store``; the results
-    folder is ``certify_METRIC`` in ``results``. ``config_dir``: where a metric of one's own has its
-    YAML, in the folder ``intrinsic``, and its module. ``stale``: what becomes of stored results
-    that other code made, ``refuse``, ``use`` or ``rebuild``. ``out``: the file that the run prints
-    to; default: standard error.
+    Parameters
+    ----------
+    metric
+        Name of its YAML file in ``conf/intrinsic``, or in ``config_dir``. Word-vector metrics are
+        certified on embeddings with five planted strengths and on random ones, others on small
+        BERTs and GPT-2s with three strengths and on random weights. Models are kept in ``store``.
+    convention
+        Name, by default all.
+    query
+        Name of a query or item set; by default the planted words, and others to vary the choice.
+    seeds
+        Models per strength, by default 8 embeddings or 3 language models.
+    config_dir
+        Folder with ``intrinsic/METRIC.yaml`` and the module of your own metric.
+    stale
+        For stored results of former code: ``"refuse"``, ``"use"`` or ``"rebuild"``.
+    results
+        Parent of the results folder ``certify_METRIC``.
+    out
+        Where the run prints, by default standard error.
 
-    Raises ``InputError`` for an unknown metric or convention, one that can ask nothing planted, and
-    a run that fails.
+    Returns
+    -------
+    DataFrame
+        One row per convention and kind of model, with the columns of ``certificate.csv``
+        (``docs/results.md``) and ``libraries``. ``slope`` is in standard deviations of the score
+        per unit of planted strength, above 0 where the score rises with the bias.
+
+    Raises
+    ------
+    InputError
+        An unknown metric, convention or query, too few seeds, or a run that fails.
+
+    Examples
+    --------
+    >>> certify("weat", convention="default")  # doctest: +SKIP
     """
     import pandas as pd
 
     from studies.certificate.measures import FEWEST_SEEDS
 
-    found = _find(metric, config_dir)
-    needs = str(found.kind.needs)
-    number = SEEDS[needs] if seeds is None else seeds
-    if number < FEWEST_SEEDS:
-        raise InputError(f"seeds={number}: fewer than {FEWEST_SEEDS} give no interval; give more")
+    configured = _find(metric, config_dir)
+    needs = str(configured.metric.needs)
+    n_seeds = SEEDS[needs] if seeds is None else seeds
+    if n_seeds < FEWEST_SEEDS:
+        raise InputError(f"seeds={n_seeds}: fewer than {FEWEST_SEEDS} give no interval; give more")
     folder = Path(results) / f"certify_{metric}"
     planted, random = ON_VECTORS if needs == "vectors" else ON_MODELS
     command = ["train", "+experiment=certificate", f"intrinsic={metric}", f"name=certify_{metric}"]
     command += [
         f"stale={stale}",
         f"results.dir={folder}",
-        f"hydra.sweeper.grids=[{planted % number},{random}]",
+        f"hydra.sweeper.grids=[{planted % n_seeds},{random}]",
     ]
-    command += [*_asks(found, query), *_by(found, convention)]
+    command += [*_query_overrides(configured, query), *_convention_override(configured, convention)]
     if config_dir:
         command[1:1] = ["--config-dir", str(config_dir)]
     _run(command, out)
@@ -108,138 +130,138 @@ def certify(
     return table.assign(**_versions(folder))
 
 
-def _find(metric: str, config_dir: str | PathLike[str] | None) -> _Found:
-    """The metric's YAML and class. Raises ``InputError`` where there is none."""
+def _find(metric: str, config_dir: str | PathLike[str] | None) -> _ConfiguredMetric:
+    """Find the YAML and the class of a metric. Raise ``InputError`` if there is none."""
     from train.configure import TARGET, find_class, search_modules
 
     folders = [Path(config_dir)] if config_dir else []
     if config_dir and not Path(config_dir).is_dir():
         raise InputError(f"no such folder: {config_dir}; give the one that holds intrinsic/")
-    paths = [folder / "intrinsic" / f"{metric}.yaml" for folder in [*folders, HOME / "conf"]]
-    path = next((each for each in paths if each.is_file()), None)
+    candidates = [folder / "intrinsic" / f"{metric}.yaml" for folder in [*folders, HOME / "conf"]]
+    path = next((candidate for candidate in candidates if candidate.is_file()), None)
     if path is None:
-        known = sorted(each.stem for each in (HOME / "conf" / "intrinsic").glob("*.yaml"))
-        remedy = "one of your own has its YAML in FOLDER/intrinsic: --config-dir FOLDER"
-        raise InputError(f"unknown metric {metric!r}{nearest(metric, known)}; {remedy}")
+        names = sorted(file.stem for file in (HOME / "conf" / "intrinsic").glob("*.yaml"))
+        remedy = "your own metric has its YAML in FOLDER/intrinsic: --config-dir FOLDER"
+        raise InputError(f"unknown metric {metric!r}{nearest(metric, names)}; {remedy}")
     content = read_nested(path)
     if not isinstance(content, dict):
         raise InputError(f"{path} holds no metric; write NAME: {{_target_: module.Class}}")
     nodes = {key: node for key, node in content.items() if TARGET in (node or ())}
     if len(nodes) != 1:
-        names = ", ".join(key for key in content if key != "defaults")
-        raise InputError(f"{metric} is not one metric but several: certify one of {names}")
+        keys = ", ".join(key for key in content if key != "defaults")
+        raise InputError(f"{metric} is not one metric but several: certify one of {keys}")
     [(key, node)] = nodes.items()
     search_modules(folders)
-    return _Found(key, node, find_class(node[TARGET], f"intrinsic.{key}"))
+    return _ConfiguredMetric(key, node, find_class(node[TARGET], f"intrinsic.{key}"))
 
 
-def _asks(found: _Found, query: str | None) -> Iterator[str]:
-    """The overrides by which a metric asks about what is planted."""
-    where = f"intrinsic.{found.key}"
-    if found.kind.needs == "vectors":
+def _query_overrides(configured: _ConfiguredMetric, query: str | None) -> Iterator[str]:
+    """Yield the overrides that set the queries, or item sets, of a metric."""
+    node_path, metric = f"intrinsic.{configured.key}", configured.metric
+    if metric.needs == "vectors":
         from intrinsic.wordsets import load_queries
 
-        def able(names: Sequence[str]) -> list[str]:
-            return [each.name for each in load_queries(names) if found.kind.can_ask(each)]
+        def usable_queries(names: Sequence[str]) -> list[str]:
+            return [query.name for query in load_queries(names) if metric.can_ask(query)]
 
-        asked = [query] if query else PLANTED_QUERIES
-        if not (first := able(asked)[:1]):
-            needed = ", ".join(found.kind.about.required)
-            tried = query or "the queries of planted words"
-            raise InputError(f"{found.key} asks about {needed}, and {tried} cannot give it all")
-        others = [] if query else able(OTHER_QUERIES)
-        yield f"++{where}.usual=[{','.join([*first, *others])}]"
+        if not (first := usable_queries([query] if query else PLANTED_QUERIES)[:1]):
+            roles = ", ".join(metric.about.required)
+            source = query or "the queries of planted words"
+            raise InputError(f"{configured.key} needs the roles {roles}; {source} lacks some")
+        others = [] if query else usable_queries(OTHER_QUERIES)
+        yield f"++{node_path}.usual=[{','.join([*first, *others])}]"
         return
     from intrinsic.items.library import load_items
 
-    def taken(names: Sequence[str]) -> list[str]:
-        return [each.name for each in load_items(names) if not found.kind.takes(each)]
+    def usable_items(names: Sequence[str]) -> list[str]:
+        return [items.name for items in load_items(names) if not metric.takes(items)]
 
-    if not (first := taken([query] if query else PLANTED_ITEMS)[:1]):
-        tried = query or "the occupations of the planted corpus"
-        raise InputError(f"{found.key} cannot ask {tried}; give a set of items that it takes")
-    others = [] if query else taken(OTHER_ITEMS)
-    if "path" in (found.node.get("items") or ()):
-        yield f"~{where}.items.path"
-    yield f"++{where}.items._target_=corpora.items.BuiltInItems"
-    yield f"++{where}.items.sets=[{','.join([*first, *others])}]"
+    if not (first := usable_items([query] if query else PLANTED_ITEMS)[:1]):
+        source = query or "the occupations of the planted corpus"
+        raise InputError(f"{configured.key} does not take {source}; give a set of items it takes")
+    others = [] if query else usable_items(OTHER_ITEMS)
+    if "path" in (configured.node.get("items") or ()):
+        yield f"~{node_path}.items.path"
+    yield f"++{node_path}.items._target_=corpora.items.BuiltInItems"
+    yield f"++{node_path}.items.sets=[{','.join([*first, *others])}]"
 
 
-def _by(found: _Found, convention: str) -> list[str]:
-    """The override that names the convention. Raises ``InputError`` for an unknown one."""
+def _convention_override(configured: _ConfiguredMetric, convention: str) -> list[str]:
+    """Return the override of the convention. Raise ``InputError`` for an unknown one."""
     from intrinsic.conventions import EVERY, ByConvention
 
-    if not issubclass(found.kind, ByConvention):
+    if not issubclass(configured.metric, ByConvention):
         return []
-    known = found.kind.conventions()
-    if convention not in (EVERY, *known):
-        there = f"{nearest(convention, known)}; there are {', '.join(known)}"
-        raise InputError(f"{found.key} has no convention {convention!r}{there}")
-    return [f"++intrinsic.{found.key}.convention={convention}"]
+    conventions = configured.metric.conventions()
+    if convention not in (EVERY, *conventions):
+        choices = f"{nearest(convention, conventions)}; there are {', '.join(conventions)}"
+        raise InputError(f"{configured.key} has no convention {convention!r}{choices}")
+    return [f"++intrinsic.{configured.key}.convention={convention}"]
 
 
 def _run(command: Sequence[str], out: TextIO | None) -> None:
-    """The sweep in a process of its own."""
+    """Run the sweep in its own process."""
     path = os.pathsep.join(filter(None, (str(HOME), os.environ.get("PYTHONPATH"))))
     run = subprocess.run(
         [sys.executable, "-m", "biasbridge", *command],
-        stdout=out or sys.__stderr__,  # a notebook has replaced the other
+        stdout=out or sys.__stderr__,  # notebooks replace sys.stderr
         env={**os.environ, "PYTHONPATH": path},
         check=False,
     )
     if run.returncode:
-        raise InputError("the run did not finish; what stands above says why")
+        raise InputError("the run did not finish; see its output above")
 
 
 def _versions(folder: Path) -> dict[str, str]:
-    """The columns that say who made the numbers: ``libraries``."""
+    """Return the column ``libraries``, the versions that made the numbers."""
     from analysis.made import describe_made, read_made
 
     return {"libraries": describe_made(read_made(folder))}
 
 
 def check_certificate(table: pd.DataFrame) -> None:
-    """Raises ``InputError`` where a table is no certificate."""
-    if missing := [name for name in NAMES if name not in table]:
-        raise InputError(f"the table has no column {missing[0]}; give one by --export")
+    """Raise ``InputError`` if the table is no certificate."""
+    if missing := [name for name in KEYS if name not in table]:
+        raise InputError(f"the table has no column {missing[0]}; give one written by --export")
 
 
-def compare(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
-    """Which numbers of two certificates differ: a row each with ``metric``, ``convention``,
-    ``subject``, ``quantity``, ``before``, ``after``; rows that one of them lacks are named too.
+def compare(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
+    """Return the numbers that differ between two certificates, and rows that one of them lacks.
 
-    Raises ``InputError`` for a table that is no certificate.
+    Columns: ``metric``, ``convention``, ``subject``, ``quantity``, ``before``, ``after``. Raise
+    ``InputError`` for a table that is no certificate.
     """
     import pandas as pd
 
-    for table in (one, other):
+    for table in (before, after):
         check_certificate(table)
-    both = [each.fillna({"convention": ""}).set_index(NAMES) for each in (one, other)]
+    earlier, later = (table.fillna({"convention": ""}).set_index(KEYS) for table in (before, after))
+    shared_columns = earlier.columns.intersection(later.columns)
     rows = []
-    for key in dict.fromkeys([*both[0].index, *both[1].index]):
-        there = [key in each.index for each in both]
-        if not all(there):
-            rows.append((*key, "row", *("there" if each else "missing" for each in there)))
+    for key in dict.fromkeys([*earlier.index, *later.index]):
+        if not (key in earlier.index and key in later.index):
+            states = ("there" if key in table.index else "missing" for table in (earlier, later))
+            rows.append((*key, "row", *states))
             continue
-        before, after = (each.loc[key] for each in both)
+        old, new = earlier.loc[key], later.loc[key]
         rows += [
-            (*key, name, before[name], after[name])
-            for name in both[0].columns.intersection(both[1].columns)
-            if not _same(before[name], after[name])
+            (*key, name, old[name], new[name])
+            for name in shared_columns
+            if not _is_equal(old[name], new[name])
         ]
-    return pd.DataFrame(rows, columns=[*NAMES, "quantity", "before", "after"])
+    return pd.DataFrame(rows, columns=[*KEYS, "quantity", "before", "after"])
 
 
-def _same(one: object, other: object) -> bool:
-    """Equal to nine digits, or both missing."""
-    first, second = (_cell(each) for each in (one, other))
-    if isinstance(first, str) or isinstance(second, str):
-        return first == second
-    return (isnan(first) and isnan(second)) or isclose(first, second, rel_tol=1e-9, abs_tol=1e-9)
+def _is_equal(old: object, new: object) -> bool:
+    """Test whether two cells agree to nine digits, or are both missing."""
+    before, after = _parse_cell(old), _parse_cell(new)
+    if isinstance(before, str) or isinstance(after, str):
+        return before == after
+    return (isnan(before) and isnan(after)) or isclose(before, after, rel_tol=1e-9, abs_tol=1e-9)
 
 
-def _cell(value: object) -> float | str:
-    """A number, NaN where nothing is there, or text."""
+def _parse_cell(value: object) -> float | str:
+    """Return a number, NaN for an empty cell, or text."""
     text = str(value)
     try:
         return float(text) if text else nan

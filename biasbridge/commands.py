@@ -1,25 +1,28 @@
-"""The commands: what ``python -m`` calls each, where it is a door too, and what it does.
+"""The commands, each with its module for ``python -m``, if any, and a description.
 
-Setting up a wheel reads this table, so it imports nothing.
+The build of the wheel reads this table, so it imports nothing.
 """
 
 COMMANDS = {
-    "train": ("", "a point or a sweep, as train.py in a checkout"),
-    "audit": ("intrinsic", "every bias metric on any vectors, in one table"),
-    "debias": ("debias", "a debiased or overbiased copy of vectors or of a language model"),
-    "certify": ("", "what a bias metric's score is worth, on models with a planted bias"),
-    "gaps": ("extrinsic", "gaps with intervals from anybody's predictions"),
-    "coreference": ("extrinsic.coreference", "coreference scored against the truth"),
-    "agreement": ("extrinsic.agreement", "do gender words find the group annotators saw?"),
-    "correlate": ("analysis.correlate", "correlations of a results folder or any table"),
-    "effects": ("analysis.effects", "what each condition did to gaps and scores"),
-    "scatter": ("analysis.scatter", "figures of a results folder or any table"),
-    "report": ("analysis.report", "the report of a results folder, written again"),
-    "tsne": ("intrinsic.tsne", "the words of a query in the plane"),
-    "atlas": ("studies.atlas", "published point sets computed again by the same protocol"),
-    "store": ("train.store", "look into a store: ls, explain, export, verify, gc"),
-    "check": ("", "reads your posts, corpus, words and vectors, and says what would happen"),
-    "init": ("", "writes an experiment file for them"),
-    "completion": ("", "a script by which bash or zsh completes all this"),
+    "train": ("", "run a point or a sweep, as train.py in a checkout"),
+    "audit": ("intrinsic", "measure bias metrics on vectors or a language model"),
+    "debias": ("debias", "write a debiased or overbiased copy of vectors or a language model"),
+    "certify": ("", "certify a bias metric on models with a planted bias"),
+    "gaps": ("extrinsic", "measure gaps with intervals from predictions"),
+    "coreference": ("extrinsic.coreference", "score coreference predictions"),
+    "agreement": ("extrinsic.agreement", "compare gender words with annotated groups"),
+    "correlate": (
+        "analysis.correlate",
+        "correlate scores and gaps of a results folder or any table",
+    ),
+    "effects": ("analysis.effects", "show the effects of conditions on gaps and scores"),
+    "scatter": ("analysis.scatter", "draw figures of a results folder or any table"),
+    "report": ("analysis.report", "write the report of a results folder"),
+    "tsne": ("intrinsic.tsne", "draw the words of a query in the plane"),
+    "atlas": ("studies.atlas", "recompute published point sets by one protocol"),
+    "store": ("train.store", "inspect a store: ls, explain, export, verify, gc"),
+    "check": ("", "describe your data and what a run on them would do"),
+    "init": ("", "write an experiment file for your data"),
+    "completion": ("", "print a completion script for bash or zsh"),
 }
-ALSO = {"intrinsic": "audit", "extrinsic": "gaps"}  # other names of a command
+ALIASES = {"intrinsic": "audit", "extrinsic": "gaps"}

@@ -1,6 +1,4 @@
-"""One's own data, recognised by content: posts, a corpus, words, vectors; and what a run on them is
-asked for.
-"""
+"""User data, recognised by content (posts, corpus, words, vectors), and the settings of a run."""
 
 from __future__ import annotations
 
@@ -32,7 +30,7 @@ GROUP_NAMES = (
     *("group", "grupo", "gender", "identity", "target_group", "group_gold", "gold_group"),
     "target",
 )
-EITHER = "target"  # a label where it holds 0 and 1, else whom a post is about
+AMBIGUOUS = "target"  # the label if it holds 0 and 1, else the group
 BINARY = {"0", "1", "0.0", "1.0", "True", "False"}
 # The first is privileged: the gap is positive where the second fares worse
 PAIRS = (
@@ -51,11 +49,11 @@ LOOKED_AT = 20_000  # lines of a corpus, words of vectors
 
 @dataclass
 class Data:
-    """What was found in the files given, each under its kind.
+    """The content of the user's files by kind.
 
-    ``positive``: the labels that count as 1, none where they are 0 and 1 already or not known.
-    ``pair``: the groups compared, where the posts have groups of known names. ``sample``: lines of
-    the corpus, all of them where it is ``whole``. ``stated``: the language was given.
+    ``positive``: labels of the positive class; empty if labels are 0 and 1, or unknown. ``pair``:
+    the groups compared, if their names are known. ``sample``: lines of the corpus, all of them if
+    ``whole``. ``stated``: the user gave the language.
     """
 
     posts: pd.DataFrame | None = None
@@ -79,69 +77,67 @@ class Data:
 
     @property
     def groups(self) -> list[str]:
-        """The groups that the posts say they are about."""
+        """The annotated groups of the posts."""
         if self.posts is None or "group" not in self.columns:
             return []
         return [group for group in classes(self.posts[self.columns["group"]]) if group]
 
     @property
     def compared(self) -> list[str]:
-        """The pair of them, or all that there are; none where words in the posts say whom they are
-        about.
-        """
+        """The pair of groups, or all groups; empty if words in the posts determine the group."""
         return list(self.pair or self.groups)
 
     def settings(self) -> Settings:
-        """What a run on them is asked for, by the keys of a configuration."""
-        found: Settings = {}
+        """Return the settings of a run, by the keys of the configuration."""
+        settings: Settings = {}
         if self.language != UNDETERMINED:
-            found["language"] = self.language
+            settings["language"] = self.language
         if "vectors" in self.paths:
-            found |= {"embedding": "pretrained", "embedding.path": str(self.paths["vectors"])}
+            settings |= {"embedding": "pretrained", "embedding.path": str(self.paths["vectors"])}
             if self.trusted:
-                found["embedding.trusted"] = True
+                settings["embedding.trusted"] = True
         if "corpus" in self.paths:
-            found |= {"corpus": "text", "corpus.path": str(self.paths["corpus"])}
+            settings |= {"corpus": "text", "corpus.path": str(self.paths["corpus"])}
         elif "vectors" not in self.paths and self.language in (UNDETERMINED, "en"):
-            found["corpus"] = "generated"
-        found |= self._of_posts() if "posts" in self.paths else {"source": "none"}
+            settings["corpus"] = "generated"
+        settings |= self._post_settings() if "posts" in self.paths else {"source": "none"}
         if "words" in self.paths:
-            found["intrinsic.weat.words"] = str(self.paths["words"])
-        whole = [query.name for query in self.queries if {"X", "Y", "A", "B"} <= query.sets.keys()]
-        if whole:
+            settings["intrinsic.weat.words"] = str(self.paths["words"])
+        weat_queries = [
+            query.name for query in self.queries if {"X", "Y", "A", "B"} <= query.sets.keys()
+        ]
+        if weat_queries:
             file = str(self.paths["words"])
-            found |= {"words": "file", "words.file": file, "words.query": whole[0]}
-        return found
+            settings |= {"words": "file", "words.file": file, "words.query": weat_queries[0]}
+        return settings
 
-    def _of_posts(self) -> Settings:
-        found: Settings = {"source": "csv", "source.path": str(self.paths["posts"])}
-        found |= {f"source.{role}": name for role, name in self.columns.items()}
+    def _post_settings(self) -> Settings:
+        settings: Settings = {"source": "csv", "source.path": str(self.paths["posts"])}
+        settings |= {f"source.{role}": name for role, name in self.columns.items()}
         if self.positive:
-            found["source.positive"] = self.positive
-        found["task.name"] = self.paths["posts"].stem
+            settings["source.positive"] = self.positive
+        settings["task.name"] = self.paths["posts"].stem
         if self.pair:
-            found |= {"gaps.privileged": self.pair[0], "gaps.unprivileged": self.pair[1]}
+            settings |= {"gaps.privileged": self.pair[0], "gaps.unprivileged": self.pair[1]}
         elif self.groups:
-            found["gaps.compare"] = ["rest"]
-        return found
+            settings["gaps.compare"] = ["rest"]
+        return settings
 
 
-def read_data(given: Namespace) -> Data:
-    """Read every file as what it is. Raises ``InputError`` for one that is nothing of this, for two
-    of a kind, and as the reader of its kind does.
-    """
-    data = Data(trusted=given.trusted)
-    for path in given.data:
+def read_data(args: Namespace) -> Data:
+    """Read every file by its kind. Raise ``InputError`` for other files and two of one kind."""
+    data = Data(trusted=args.trusted)
+    for path in args.data:
         kind = kind_of(path)
         if kind in data.paths:
-            several = f", and all to the run: embedding.path={data.paths[kind]},{path}"
-            remedy = f"give one of them{several if kind == 'vectors' else ''}"
+            sweep = f", and both to the run: embedding.path={data.paths[kind]},{path}"
+            remedy = f"give one of them{sweep if kind == 'vectors' else ''}"
             raise InputError(f"{data.paths[kind]} and {path} are both {kind}; {remedy}")
         data.paths[kind] = path
     if (words := data.paths.get("words")) is not None:
         data.queries = list(read_wordsets(words).queries.values())
     if (posts := data.paths.get("posts")) is not None:
-        _read_posts(data, given, posts)
+        _read_posts(data, args, posts)
     if (corpus := data.paths.get("corpus")) is not None:
         lines = read_lines(corpus)
         data.sample = list(islice(lines, LOOKED_AT))
@@ -149,27 +145,27 @@ def read_data(given: Namespace) -> Data:
     if (vectors := data.paths.get("vectors")) is not None:
         from files.vectors import read_vectors  # loads gensim
 
-        data.vectors = read_vectors(vectors, trusted=given.trusted)
-    data.stated = given.language is not None
-    data.language = given.language or _language(data)
+        data.vectors = read_vectors(vectors, trusted=args.trusted)
+    data.stated = args.language is not None
+    data.language = args.language or _language(data)
     return data
 
 
-def _read_posts(data: Data, given: Namespace, path: Path) -> None:
+def _read_posts(data: Data, args: Namespace, path: Path) -> None:
     data.posts = read_table(path)
     if not len(data.posts):
         raise InputError(f"{path} holds no posts")
-    data.columns = _columns(data.posts, given, path)
-    data.positive = given.positive
-    pair = given.privileged, given.unprivileged
+    data.columns = _columns(data.posts, args, path)
+    data.positive = args.positive
+    pair = args.privileged, args.unprivileged
     if any(pair) and not (pair[0] and pair[1] and data.groups):
-        needs = "" if data.groups else ", and --group the column of the groups"
-        raise InputError(f"--privileged and --unprivileged go together{needs}; give both")
+        column = "" if data.groups else " and with --group, the column of the groups"
+        raise InputError(f"--privileged and --unprivileged go together{column}; give both")
     data.pair = (pair[0], pair[1]) if pair[0] and pair[1] else _guess_pair(data.groups)
 
 
 def kind_of(path: Path) -> str:
-    """``posts``, ``corpus``, ``words`` or ``vectors``, by the name's ending and the content."""
+    """Return ``posts``, ``corpus``, ``words`` or ``vectors``, by file extension and content."""
     from files.vectors import detect_format  # loads gensim
 
     if path.is_dir():
@@ -197,18 +193,18 @@ def kind_of(path: Path) -> str:
 
 
 def guess_languages(data: Data) -> dict[str, str]:
-    """The language of each kind of data, by their frequent words or as they state it."""
-    seen: dict[str, str] = {}
+    """Guess the language of each kind of data by frequent words; of words it may be stated."""
+    languages: dict[str, str] = {}
     if data.posts is not None:
-        seen["posts"] = guess_language(_tokens(data.texts))
+        languages["posts"] = guess_language(_tokens(data.texts))
     if data.sample:
-        seen["corpus"] = guess_language(_tokens(data.sample))
+        languages["corpus"] = guess_language(_tokens(data.sample))
     if data.vectors is not None:
-        seen["vectors"] = guess_language(data.vectors.index_to_key[:200])
+        languages["vectors"] = guess_language(data.vectors.index_to_key[:200])
     stated = {query.language for query in data.queries} - {UNDETERMINED}
     if len(stated) == 1:
-        seen["words"] = stated.pop()
-    return {kind: code for kind, code in seen.items() if code != UNDETERMINED}
+        languages["words"] = stated.pop()
+    return {kind: code for kind, code in languages.items() if code != UNDETERMINED}
 
 
 def _tokens(texts: Iterable[str]) -> Iterator[str]:
@@ -216,82 +212,86 @@ def _tokens(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _language(data: Data) -> str:
-    """The first that is known: of posts, of the corpus, of words, of the vectors."""
-    seen = guess_languages(data)
-    known = (seen[kind] for kind in ("posts", "corpus", "words", "vectors") if kind in seen)
-    return next(known, UNDETERMINED)
+    """Return the first language known of posts, corpus, words and vectors."""
+    languages = guess_languages(data)
+    kinds = (kind for kind in ("posts", "corpus", "words", "vectors") if kind in languages)
+    return next((languages[kind] for kind in kinds), UNDETERMINED)
 
 
-def _columns(posts: pd.DataFrame, given: Namespace, path: Path) -> dict[str, str]:
-    """The columns of a run by their roles, as named or by their names; ``InputError`` where one
-    must be named.
-    """
-    named = {"text": given.text, "label": given.label, "group": given.group}
-    require_columns(posts, filter(None, named.values()), str(path))
-    found: dict[str, str] = {}
-    for role, column in named.items():
-        if column in found.values():
-            other = next(each for each in found if found[each] == column)
-            raise InputError(f"--{other} and --{role} are both {column!r}; name two columns")
-        found |= {role: column} if column else {}
+def _columns(posts: pd.DataFrame, args: Namespace, path: Path) -> dict[str, str]:
+    """Return columns by role, given or guessed by name. Raise ``InputError`` for unknown ones."""
+    given = {"text": args.text, "label": args.label, "group": args.group}
+    require_columns(posts, filter(None, given.values()), str(path))
+    columns: dict[str, str] = {}
+    for role, column in given.items():
+        if column in columns.values():
+            other_role = next(name for name in columns if columns[name] == column)
+            raise InputError(f"--{other_role} and --{role} are both {column!r}; name two columns")
+        columns |= {role: column} if column else {}
     for role, guess in (("label", _guess_label), ("group", _guess_group), ("text", _guess_text)):
-        free = posts[[name for name in posts if name not in found.values()]]
-        if role not in found and (column := guess(free)):
-            found[role] = column
-        elif role not in found and role != "group":
+        unused = posts[[name for name in posts if name not in columns.values()]]
+        if role not in columns and (column := guess(unused)):
+            columns[role] = column
+        elif role not in columns and role != "group":
             names = ", ".join(map(str, posts))
-            unknown = f"{path}: no column is known to be the {role}; it has {names}"
-            raise InputError(f"{unknown}; name it with --{role}")
-    return {role: found[role] for role in named if role in found}
+            problem = f"{path}: no column is recognised as the {role} ({names})"
+            raise InputError(f"{problem}; name it with --{role}")
+    return {role: columns[role] for role in given if role in columns}
 
 
 def _guess_label(posts: pd.DataFrame) -> str:
-    """The column of the labels by its name, or the only one of 0 and 1; empty where none is."""
-    known = _named(posts, LABEL_NAMES)
-    of_two = [str(name) for name in posts if _of_two(posts[name])]
-    known = [name for name in known if name.lower() != EITHER or name in of_two]
-    return known[0] if known else of_two[0] if len(of_two) == 1 else ""
+    """Return the label column by name, or the only one of 0 and 1; else an empty string."""
+    named = _columns_named(posts, LABEL_NAMES)
+    binary = [str(name) for name in posts if _is_binary(posts[name])]
+    named = [name for name in named if name.lower() != AMBIGUOUS or name in binary]
+    return named[0] if named else binary[0] if len(binary) == 1 else ""
 
 
 def _guess_group(posts: pd.DataFrame) -> str:
-    named = _named(posts, GROUP_NAMES)
-    return next((name for name in named if name.lower() != EITHER or not _of_two(posts[name])), "")
+    for name in _columns_named(posts, GROUP_NAMES):
+        if name.lower() != AMBIGUOUS or not _is_binary(posts[name]):
+            return name
+    return ""
 
 
 def _guess_text(posts: pd.DataFrame) -> str:
-    """The column of the texts by its name, if its cells hold spaces, which ids do not; else the
-    only one of different cells with spaces; else by its name alone. Empty where none is.
+    """Return the text column, else an empty string.
+
+    In this order: by name, if its cells hold spaces, which ids do not; the only column of mostly
+    distinct cells with spaces; by name alone.
     """
-    spaced = [str(name) for name in posts if _holds_spaces(posts[name])]
-    named = _named(posts, TEXT_NAMES)
-    texts = [name for name in spaced if posts[name].nunique() > len(posts) / 2]
-    alone = texts if len(texts) == 1 else []
-    both = [name for name in named if name in spaced]
-    return next(iter([*both, *alone, *([] if texts else named)]), "")
+    with_spaces = [str(name) for name in posts if _holds_spaces(posts[name])]
+    named = _columns_named(posts, TEXT_NAMES)
+    distinct = [name for name in with_spaces if posts[name].nunique() > len(posts) / 2]
+    candidates = [name for name in named if name in with_spaces]
+    candidates += distinct if len(distinct) == 1 else []
+    candidates += [] if distinct else named
+    return candidates[0] if candidates else ""
 
 
-def _named(posts: pd.DataFrame, known: Iterable[str]) -> list[str]:
-    """The columns that have one of these names, in the order of the names."""
-    return [str(name) for each in known for name in posts if str(name).lower() == each]
+def _columns_named(posts: pd.DataFrame, names: Iterable[str]) -> list[str]:
+    """Return the columns with one of these lower-case names, in the order of the names."""
+    return [str(column) for name in names for column in posts if str(column).lower() == name]
 
 
 def _holds_spaces(cells: pd.Series) -> bool:
-    """Whether most cells do."""
+    """Test whether most cells hold a space."""
     return bool(cells.astype(str).str.strip().str.contains(r"\s").mean() > 0.5)
 
 
-def _of_two(cells: pd.Series) -> bool:
-    """Whether they are labels of 0 and 1."""
-    found = {label for label in classes(cells) if label}
-    return len(found) == 2 and found <= BINARY
+def _is_binary(cells: pd.Series) -> bool:
+    """Test whether the cells are labels of 0 and 1."""
+    labels = {label for label in classes(cells) if label}
+    return len(labels) == 2 and labels <= BINARY
 
 
 def classes(cells: Iterable[object]) -> list[str]:
-    """The different labels, in order."""
+    """Return the distinct labels, sorted."""
     return sorted({str(cell).strip() for cell in cells})
 
 
 def _guess_pair(groups: Collection[str]) -> tuple[str, str] | None:
-    """The privileged and the unprivileged of the groups, where their names say so."""
-    known = {group.lower(): group for group in groups}
-    return next(((known[a], known[b]) for a, b in PAIRS if a in known and b in known), None)
+    """Return the privileged and the unprivileged group, if their names are known."""
+    by_name = {group.lower(): group for group in groups}
+    pairs = ((by_name[a], by_name[b]) for a, b in PAIRS if a in by_name and b in by_name)
+    return next(pairs, None)

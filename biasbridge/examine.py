@@ -1,6 +1,4 @@
-"""What a run on one's own data would refuse, and what makes it useless, found by the code that runs
-it.
-"""
+"""Problems and warnings of a run on user data, found by the code that would run it."""
 
 from __future__ import annotations
 
@@ -27,51 +25,51 @@ if TYPE_CHECKING:
 
 
 def examine(data: Data, settings: Settings) -> Findings:
-    """Everything found about a run on the data by these settings."""
-    found = Findings()
-    _check_languages(data, found)
+    """Report problems, warnings and facts of a run on the data with these settings."""
+    report = Findings()
+    _check_languages(data, report)
     if not data.paths.keys() & {"corpus", "vectors", "posts"}:
-        found.problems.append("there is nothing to measure: give posts, a corpus or vectors")
+        report.problems.append("there is nothing to measure: give posts, a corpus or vectors")
     if problem := _labels_problem(data):
-        found.problems.append(problem)
-    if not found.problems:
-        _examine_point(data, settings, found)
-    if not (found.problems or data.paths.keys() & {"corpus", "vectors"}):
-        alone = "no corpus and no vectors: corpus=generated trains on synthetic text; give either"
-        found.warnings.append(alone)
-    return found
+        report.problems.append(problem)
+    if not report.problems:
+        _examine_point(data, settings, report)
+    if not (report.problems or data.paths.keys() & {"corpus", "vectors"}):
+        report.warnings.append(
+            "no corpus and no vectors: corpus=generated trains on synthetic text; give either"
+        )
+    return report
 
 
-def _check_languages(data: Data, found: Findings) -> None:
-    seen = guess_languages(data)
+def _check_languages(data: Data, report: Findings) -> None:
+    languages = guess_languages(data)
     if data.language == UNDETERMINED:
-        unknown = "the language is not stated; English words are taken: give --language"
-        found.warnings.append(unknown)
-    elif {*seen.values()} - {data.language}:
-        looks = f"languages differ: {', '.join(f'{kind} {code!r}' for kind, code in seen.items())}"
+        report.warnings.append("assuming English (no language given); give --language")
+    elif {*languages.values()} - {data.language}:
+        listed = ", ".join(f"{kind} {code!r}" for kind, code in languages.items())
         if data.stated:
-            found.warnings.append(f"{looks}; --language {data.language} is taken")
+            report.warnings.append(f"languages differ: {listed}; using --language {data.language}")
         else:
             remedy = "give data of one language, or --language CODE if they are in one"
-            found.problems.append(f"{looks}; {remedy}")
+            report.problems.append(f"languages differ: {listed}; {remedy}")
 
 
 def _labels_problem(data: Data) -> str:
-    """What is missing for labels that are not 0 and 1; empty where nothing is."""
+    """Return what is missing for labels other than 0 and 1, or an empty string."""
     if data.posts is None or data.positive:
         return ""
     labels = [label for label in classes(data.posts[data.columns["label"]]) if label]
     if BINARY.issuperset(labels):
         return ""
-    several = f"; a sweep is about {'one class' if len(labels) > 2 else 'one'} against the rest"
+    scope = f"; a sweep takes {'one class' if len(labels) > 2 else 'one'} against the rest"
     listed = ", ".join([*labels[:10], *(["..."] if len(labels) > 10 else [])])
     return (
-        f"the labels are {listed}: name with --positive which count as 1 (source.positive){several}"
+        f"the labels are {listed}: name the positive class with --positive (source.positive){scope}"
     )
 
 
-def _examine_point(data: Data, settings: Settings, found: Findings) -> None:
-    """What one point of the run meets."""
+def _examine_point(data: Data, settings: Settings, report: Findings) -> None:
+    """Compose one point of the run and check it."""
     from train.front.compose import compose_point
     from train.front.spell import format_override
 
@@ -80,23 +78,23 @@ def _examine_point(data: Data, settings: Settings, found: Findings) -> None:
         if isinstance(point.task, Checked):
             point.task.check(point.queries)
         if isinstance(point.task, Inspected):
-            point.task.inspect(found)
-        if ask_about_genders(point.queries) and (unlike := doubt(GENDERS, data.compared)):
-            remedy = "Give a file of words about these groups, too"
-            found.warnings.append(f"{unlike} {remedy}")
-        vectors = _foreseen_vectors(data, point)
+            point.task.inspect(report)
+        if ask_about_genders(point.queries) and (mismatch := doubt(GENDERS, data.compared)):
+            report.warnings.append(f"{mismatch} Give a file of words about these groups, too")
+        vectors = _expected_vectors(data, point)
     except InputError as error:
-        found.problems.append(str(error))
+        report.problems.append(str(error))
         return
     if vectors is not None:
-        _check_queries(point, vectors, data, found)
+        _check_queries(point, vectors, data, report)
         if data.posts is not None:
-            _check_coverage(data, vectors, found)
+            _check_coverage(data, vectors, report)
 
 
-def _foreseen_vectors(data: Data, point: Point) -> KeyedVectors | None:
-    """The vectors, or words as vectors for those that would be trained on the corpus; None where
-    neither is given.
+def _expected_vectors(data: Data, point: Point) -> KeyedVectors | None:
+    """Return the vectors, or placeholders for the words that training on the corpus would learn.
+
+    None if there are neither vectors nor a corpus.
     """
     if data.vectors is not None or "corpus" not in data.paths:
         return data.vectors
@@ -107,34 +105,35 @@ def _foreseen_vectors(data: Data, point: Point) -> KeyedVectors | None:
     return keyed(words, np.ones((len(words), 1), dtype=np.float32))
 
 
-def _check_queries(point: Point, vectors: KeyedVectors, data: Data, found: Findings) -> None:
-    """The words that queries find; too few of a set give no score."""
-    lacking: list[str] = []
-    asked = 0
-    for metric in (each for each in point.metrics if isinstance(each, Metric)):
+def _check_queries(point: Point, vectors: KeyedVectors, data: Data, report: Findings) -> None:
+    """Count the words of each query in the vocabulary; too few give no score."""
+    shortages: list[str] = []
+    n_queries = 0
+    for metric in (metric for metric in point.metrics if isinstance(metric, Metric)):
         for query in metric.asked:
             words = find_query(vectors, query, metric.about.takes, case=metric.case)
-            shares = [
-                f"{role} {len(each.items)} of {len(each.items) + len(each.lost)}"
-                for role, each in words.sets.items()
+            counts = [
+                f"{role} {len(word_set.items)} of {len(word_set.items) + len(word_set.lost)}"
+                for role, word_set in words.sets.items()
             ]
-            found.lines.append(f"query {query.name!r}, words found: {', '.join(shares)}")
-            asked += 1
+            report.lines.append(f"query {query.name!r}, words in vocabulary: {', '.join(counts)}")
+            n_queries += 1
             if short := words.shortages(metric.min_found, metric.about.fewest):
-                lacking.append(f"query {query.name!r} has no score: {'; '.join(short)}")
-    if data.vectors is None and lacking:
-        read = "" if data.whole else f", of which the first {LOOKED_AT:,} lines were looked at"
-        rare = "lower corpus.min_count and size.min_count, or give a larger corpus"
-        lacking = [f"{each}, as often as it takes in the corpus{read}; {rare}" for each in lacking]
-    nothing = len(lacking) == asked and (data.vectors is not None or data.whole)
-    (found.problems if nothing else found.warnings).extend(lacking)
+                shortages.append(f"query {query.name!r} has no score: {'; '.join(short)}")
+    nothing_scored = len(shortages) == n_queries and (data.vectors is not None or data.whole)
+    if data.vectors is None and shortages:
+        sample = "" if data.whole else f", judged by its first {LOOKED_AT:,} lines"
+        remedy = "lower corpus.min_count and size.min_count, or give a larger corpus"
+        shortages = [
+            f"{problem}, often enough in the corpus{sample}; {remedy}" for problem in shortages
+        ]
+    (report.problems if nothing_scored else report.warnings).extend(shortages)
 
 
-def _check_coverage(data: Data, vectors: KeyedVectors, found: Findings) -> None:
+def _check_coverage(data: Data, vectors: KeyedVectors, report: Findings) -> None:
     texts = [" ".join(tokenise_tweet(text)) for text in data.texts]
-    share = coverage(texts, vectors.key_to_index)
-    found.lines.append(f"{share:.2f} of the posts' tokens have a vector")
-    if share < LEAST_COVERAGE:
-        few = f"less than {LEAST_COVERAGE} of the posts' tokens have a vector"
-        remedy = "take vectors, or a corpus, of such texts"
-        found.warnings.append(f"{few}; {remedy}")
+    proportion = coverage(texts, vectors.key_to_index)
+    report.lines.append(f"{proportion:.2f} of the posts' tokens are in the vocabulary")
+    if proportion < LEAST_COVERAGE:
+        problem = f"less than {LEAST_COVERAGE} of the posts' tokens are in the vocabulary"
+        report.warnings.append(f"{problem}; give vectors, or a corpus, of such texts")

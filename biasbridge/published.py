@@ -1,4 +1,4 @@
-"""Published collections, known by the names of their fields, and the command for each."""
+"""Published collections, recognised by their field names, and the command for each."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from files.language import UNDETERMINED, guess_language
 from files.tables import JSON_LINES, read_table
 from files.text import open_binary, unpacked_name
 
-HEAD = 1 << 16  # bytes of a file in which its fields are looked for
+HEAD = 1 << 16  # bytes of a file searched for field names
 
 
 class Collection(NamedTuple):
-    """A collection by its name and by fields that no other table has.
+    """A collection with fields that no other table has.
 
-    ``use``: what is done with it, or why nothing is. ``kind``: ``items``, which
-    ``biasbridge audit`` takes, ``posts``, or empty where no command reads it.
+    ``use``: how it is used, or why it is not. ``kind``: ``items`` (for ``biasbridge audit``),
+    ``posts``, or empty if no command reads it.
     """
 
     name: str
@@ -32,7 +32,7 @@ COLLECTIONS = (
     Collection(
         "HateXplain (Mathew et al., 2021)",
         {"annotators", "post_tokens"},
-        "not read yet: write a table with text, label and group, a row a post",
+        "not read yet: write a table with text, label and group, one row per post",
     ),
     Collection(
         "BBQ (Parrish et al., 2022)",
@@ -57,16 +57,16 @@ COLLECTIONS = (
 
 
 def recognise(path: Path) -> Collection | None:
-    """Return the collection that a file is of; None for any other file, and for a folder."""
+    """Return the collection that a file belongs to; None for other files and for folders."""
     names = _field_names(path) if path.is_file() else set()
-    return next((known for known in COLLECTIONS if known.fields <= names), None)
+    return next((collection for collection in COLLECTIONS if collection.fields <= names), None)
 
 
 def audit_command(path: Path, language: str | None) -> str:
-    """Return the command that measures with items, in the language given or guessed."""
+    """Return the command that audits a model with these items, in the given or guessed language."""
     language = language or guess_language(re.findall(r"\w+", _head(path).lower()))
-    stated = "" if language in (UNDETERMINED, "en") else f" --language {language}"
-    return f"biasbridge audit MODEL --items {shlex.quote(str(path))}{stated}"
+    option = "" if language in (UNDETERMINED, "en") else f" --language {language}"
+    return f"biasbridge audit MODEL --items {shlex.quote(str(path))}{option}"
 
 
 def _field_names(path: Path) -> set[str]:

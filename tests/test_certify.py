@@ -116,7 +116,7 @@ def test_a_strangers_metric_of_one_file_and_one_yaml_is_certified(
         (("weat", "--seeds", "2"), "seeds=2: fewer than 3"),
         (("sembias",), "sembias asks about rows, pairs"),
         (("survey",), "survey is not one metric but several: certify one of weat,"),
-        (("stereoset",), "stereoset cannot ask the occupations"),
+        (("stereoset",), "stereoset does not take the occupations"),
     ],
 )
 def test_what_cannot_be_certified_is_said_in_one_line(

@@ -171,10 +171,10 @@ def test_check_says_what_would_happen(
     assert "language: en\n" in printed
     assert "label 1, whose precision and recall are measured, is '1' in column 'label'\n" in printed
     assert "groups by the words of gender_mentions: 60 male, 60 female\n" in printed
-    assert "query 'mine', words found: X 2 of 2, Y 2 of 2, A 2 of 2, B 2 of 2\n" in printed
-    assert "1.00 of the posts' tokens have a vector\n" in printed
+    assert "query 'mine', words in vocabulary: X 2 of 2, Y 2 of 2, A 2 of 2, B 2 of 2\n" in printed
+    assert "1.00 of the posts' tokens are in the vocabulary\n" in printed
     [command] = [
-        line for line in printed.splitlines() if line.startswith("this would run it once: ")
+        line for line in printed.splitlines() if line.startswith("a single run: ")
     ]
     status, out, error = train(*command.split()[7:], "plan=true")
     assert status == 0, error
@@ -215,7 +215,7 @@ def test_check_warns(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "language: es\n" in printed
     assert "groups by the words of gender_mentions_es: 60 male, 60 female\n" in printed
-    few = "warning: less than 0.8 of the posts' tokens have a vector; take vectors, or a corpus, of"
+    few = "warning: less than 0.8 of the posts' tokens are in the vocabulary; give vectors, or a corpus, of"
     assert few in printed
     assert biasbridge(["check", "posts.csv"]) == 0
     assert "no corpus and no vectors: corpus=generated trains on" in capsys.readouterr().out

@@ -80,7 +80,7 @@ def write(name: str, labels: list[str], texts: tuple[str, str] = TEXTS, **column
 
 def command_of(printed: str) -> list[str]:
     """The overrides that ``check`` prints."""
-    [line] = [line for line in printed.splitlines() if line.startswith("this would run it once: ")]
+    [line] = [line for line in printed.splitlines() if line.startswith("a single run: ")]
     return shlex.split(line.partition("biasbridge train ")[2])
 
 
@@ -118,7 +118,7 @@ def test_init_writes_labels_that_yaml_reads_as_text(
     assert yaml.safe_load(written)["task"]["name"] == "posts"
     # 23 degrees of freedom, two measures by three queries
     reach = (norm.ppf(1 - 0.05 / 2 / 6) + norm.ppf(0.8)) / sqrt(23 - 1)
-    line = f"25 embeddings of 1 unmodified, enough to see |r| of about {tanh(reach):.2f}"
+    line = f"25 embeddings of 1 unmodified, enough to detect |r| of about {tanh(reach):.2f}"
     assert line in written
     status, _, err = train(*printed.split()[2:], "plan=true")
     assert status == 0, err
@@ -128,8 +128,8 @@ def test_several_classes_are_asked_which_of_them(check: Run) -> None:
     write("posts.csv", ["hate", "offensive", "normal"])
     printed = check("posts.csv", "own.vec")
     assert "missing: the labels are hate, normal, offensive: name with --positive which" in printed
-    assert "a sweep is about one class against the rest" in printed
-    assert "this would run it" not in printed
+    assert "a sweep takes one class against the rest" in printed
+    assert "a single run" not in printed
     overrides = command_of(check("posts.csv", "own.vec", "--positive", "hate"))
     assert 'source.positive=["hate"]' in overrides
     with pytest.raises(InputError, match="the labels are hate, normal, offensive"):
@@ -151,7 +151,7 @@ def test_labels_that_no_run_takes_are_met_by_check(
     write("posts.csv", labels)
     printed = check("posts.csv", "own.vec")
     assert message in printed
-    assert "this would run it" not in printed
+    assert "a single run" not in printed
 
 
 def test_groups_without_a_known_pair_are_compared_with_the_rest(check: Run, train: Train) -> None:
@@ -204,7 +204,7 @@ def test_words_that_the_vectors_or_the_corpus_lack_are_named(check: Run) -> None
 def test_tokens_without_a_vector_are_not_named(check: Run) -> None:
     write("posts.csv", ["0", "1"], ("he zwk qpl vrr", "she zwk qpl vrr"))
     printed = check("posts.csv", "own.vec")
-    assert "less than 0.8 of the posts' tokens have a vector" in printed
+    assert "less than 0.8 of the posts' tokens are in the vocabulary" in printed
     assert "zwk" not in printed
 
 
@@ -239,7 +239,7 @@ def test_one_column_has_one_role(check: Run) -> None:
     with pytest.raises(InputError, match=r"^--text and --group are both 'text'; name two columns$"):
         check("posts.csv", "own.vec", "--text", "text", "--group", "text")
     assert "label 'label', group 'target'" in check("posts.csv", "own.vec")
-    with pytest.raises(InputError, match="no column is known to be the label"):
+    with pytest.raises(InputError, match="no column is recognised as the label"):
         check("posts.csv", "own.vec", "--group", "label")
 
 

@@ -98,10 +98,10 @@ def test_a_collection_is_named_with_a_command_that_runs_or_with_why_there_is_non
         assert any(command in line for line in more)
     elif collection.kind == "items":
         [line] = more
-        assert (status, line[:19]) == (0, "this would run it: ")
+        assert (status, line[:11]) == (0, "to use it: ")
         assert ("--language de" in line) == ("_DE" in file)
         model = save_model(folder / "model", "bert", head="masked")
-        words = shlex.split(line.removeprefix("this would run it: biasbridge "))
+        words = shlex.split(line.removeprefix("to use it: biasbridge "))
         assert biasbridge([str(model) if word == "MODEL" else word for word in words]) == 0
     else:
         assert (status, more) == (1, [])
@@ -122,6 +122,6 @@ def test_collections_beside_ones_own_data(folder: Path, capsys: pytest.CaptureFi
     printed = capsys.readouterr().out
     assert "posts posts.jsonl: 40, text 'text', label 'label'; 20 True, 20 False\n" in printed
     assert "biasbridge audit MODEL --items binary_en_template.tsv\n" in printed
-    assert "this would run it once: biasbridge train " in printed
+    assert "a single run: biasbridge train " in printed
     assert biasbridge(["check", "posts.jsonl", FILES["BBQ"][0]]) == 1
-    assert "this would run it once: biasbridge train " in capsys.readouterr().out
+    assert "a single run: biasbridge train " in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""The command lines, one file each: a parser, and ``main``, which carries out the arguments.
+"""The commands, one file each with a parser and ``main``.
 
-``python -m intrinsic`` and its like are doors to the same commands.
+``python -m intrinsic`` and others call the same commands.
 """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read posts, tag them, and print the counts and the precision of the tags."""
-    given = _parser().parse_args(arguments)
+    args = _parser().parse_args(arguments)
     from rich.table import Table
     from rich.text import Text
 
@@ -26,34 +26,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from files.tables import read_table
     from files.terminal import open_console
 
-    counts = count_tags(read_table(given.posts), given.text, given.group, given.query)
-    found = [precision(counts, *each) for each in _name_annotations(given, counts)]
-    shown = Table("annotation", *TAGS, title="posts by tag", title_justify="left")
+    counts = count_tags(read_table(args.posts), args.text, args.group, args.query)
+    precisions = [precision(counts, *pair) for pair in _tag_annotations(args, counts)]
+    table = Table("annotation", *TAGS, title="posts by tag", title_justify="left")
     for annotation, row in zip(counts.index, counts.to_numpy().tolist(), strict=True):
-        shown.add_row(Text(printable(str(annotation))), *map(str, row))
+        table.add_row(Text(printable(str(annotation))), *map(str, row))
     console = open_console()
-    console.print(shown)
-    for one in found:
-        share = f"{one.value:.2f} [{one.low:.2f}, {one.high:.2f}]" if one.tagged else "undefined"
-        about = f"annotated {printable(one.annotation)}: precision {share}"
-        line = f"tagged {one.tag}: {one.agree} of {one.tagged} {about}"
+    console.print(table)
+    for row in precisions:
+        estimate = f"{row.value:.2f} [{row.low:.2f}, {row.high:.2f}]" if row.tagged else "undefined"
+        annotation = f"annotated {printable(row.annotation)}: precision {estimate}"
+        line = f"tagged {row.tag}: {row.agree} of {row.tagged} {annotation}"
         console.print(line, soft_wrap=True)
     return 0
 
 
-def _name_annotations(given: Namespace, counts: pd.DataFrame) -> list[tuple[str, str]]:
-    """The tags with the annotation that each means: as given, else those of the same name."""
-    stated = [("male", given.male), ("female", given.female)]
-    named = [(tag, annotation) for tag, annotation in stated if annotation]
-    named = named or [(tag, tag) for tag, _ in stated if tag in counts.index]
-    if not named:
+def _tag_annotations(args: Namespace, counts: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return the tags with their annotations: as given, else those of the same name."""
+    options = [("male", args.male), ("female", args.female)]
+    pairs = [(tag, annotation) for tag, annotation in options if annotation]
+    pairs = pairs or [(tag, tag) for tag, _ in options if tag in counts.index]
+    if not pairs:
         present = ", ".join(map(repr, counts.index))
-        raise InputError(f"say what means male or female with --male or --female: {present}")
-    return named
+        raise InputError(f"name the annotation with --male or --female: {present}")
+    return pairs
 
 
 def _parser() -> Parser:
-    description = "Gender words in posts against an annotation of whom the posts are about."
+    description = (
+        "Compare gender words in posts with an annotation of the group that the posts are about."
+    )
     parser = Parser(prog="biasbridge agreement", description=description)
     add = parser.add_argument
     add("posts", type=Path, help="a .csv, .tsv (also .gz, .bz2, .xz) or .parquet file")
@@ -62,6 +64,6 @@ def _parser() -> Parser:
     words = "words for men and for women (default gender_mentions; Spanish: gender_mentions_es)"
     add("--query", default="gender_mentions", metavar="NAME", help=words)
     for tag in ("male", "female"):
-        means = f"the annotation that means {tag} (default: {tag}, if it is one)"
-        add(f"--{tag}", metavar="VALUE", help=means)
+        annotation = f"the annotation that means {tag} (default: {tag}, if it exists)"
+        add(f"--{tag}", metavar="VALUE", help=annotation)
     return parser

@@ -1,4 +1,4 @@
-"""``biasbridge certify``: what the score of a metric is worth, on models with a planted bias."""
+"""``biasbridge certify``: certify a bias metric on models with a planted bias."""
 
 from __future__ import annotations
 
@@ -19,40 +19,40 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train the models that the store lacks, measure, print or write."""
-    given = _parser().parse_args(arguments)
+    """Train the models missing from the store, measure, print or write."""
+    args = _parser().parse_args(arguments)
     from biasbridge.certifying import certify, check_certificate, compare
     from files.tables import read_table, write_csv
     from files.terminal import open_console
 
-    earlier = read_table(given.compare) if given.compare else None
+    earlier = read_table(args.compare) if args.compare else None
     if earlier is not None:
         check_certificate(earlier)
-    shown = not given.json and earlier is None  # the run prints the table
+    is_table_printed = not args.json and earlier is None  # by the run
     table = certify(
-        given.metric,
-        convention=given.convention,
-        query=given.query,
-        seeds=given.seeds,
-        config_dir=given.config_dir,
-        stale=given.stale,
-        out=sys.__stdout__ if shown else None,
+        args.metric,
+        convention=args.convention,
+        query=args.query,
+        seeds=args.seeds,
+        config_dir=args.config_dir,
+        stale=args.stale,
+        out=sys.__stdout__ if is_table_printed else None,
     )
     console = open_console()
-    if given.export:
-        with atomic_path(given.export) as work:
+    if args.export:
+        with atomic_path(args.export) as work:
             write_csv(table, work)
-    if given.json:
+    if args.json:
         print(as_json(table))
     elif earlier is not None:
-        _print_moved(compare(earlier, table), given.compare, console)
+        _print_differences(compare(earlier, table), args.compare, console)
     else:
-        _print_slopes(given.metric, console)
+        _print_slopes(args.metric, console)
     return 0
 
 
 def as_json(table: pd.DataFrame) -> str:
-    """The rows; NaN is null."""
+    """Return the rows as JSON; NaN is null."""
     rows = [
         {
             name: None if isinstance(value, float) and not isfinite(value) else value
@@ -64,7 +64,7 @@ def as_json(table: pd.DataFrame) -> str:
 
 
 def _print_slopes(metric: str, console: Console) -> None:
-    """How far gaps moved with the metric's scores in the recorded runs."""
+    """Print how far gaps change with the metric's scores in the recorded runs."""
     from analysis.show import estimate, print_table
     from studies.certificate.recorded import slopes
 
@@ -81,39 +81,54 @@ def _print_slopes(metric: str, console: Console) -> None:
         for row in slopes(metric)
     ]
     if rows:
-        title = "By how much a gap moves where the score is 1 larger, in the recorded runs"
+        title = "Change of the gap per unit of the score, in the recorded runs"
         print_table(title, rows, console, left=("run", "score", "gap"))
 
 
-def _print_moved(moved: pd.DataFrame, path: Path, console: Console) -> None:
+def _print_differences(differences: pd.DataFrame, path: Path, console: Console) -> None:
     from analysis.show import print_described, print_lines
 
-    if moved.empty:
+    if differences.empty:
         print_lines([f"no number differs from {path}"], console)
     else:
-        print_described(f"What differs from {path}", moved, console)
+        print_described(f"Differences from {path}", differences, console)
 
 
 def _parser() -> Parser:
     description = (
-        "What a bias metric's score is worth: on small models, trained here, in which a bias of"
-        " known strength is planted. Some minutes; models are kept in store/."
+        "Measure what a bias metric's score is worth, on small models with a planted bias of known"
+        " strength. They are trained in some minutes and kept in store/."
     )
     parser = Parser(prog="biasbridge certify", description=description)
     add = parser.add_argument
-    add("metric", help="the name of its file in conf/intrinsic, such as weat, or of your own")
-    add("--convention", default="all", metavar="NAME", help="of the metric; default: all")
-    query = "words of the planted world to ask about, of a language model a set of items"
-    add("--query", metavar="NAME", help=f"{query}; default: all planted words, beside them others")
-    add("--seeds", type=int, metavar="N", help="worlds of each strength; default 8, of models 3")
+    add("metric", help="name of its file in conf/intrinsic, such as weat, or in --config-dir")
+    add(
+        "--convention",
+        default="all",
+        metavar="NAME",
+        help="one convention of the metric (default: all)",
+    )
+    query = "query of planted words; for a language model, a set of items"
+    add("--query", metavar="NAME", help=f"{query} (default: all planted words, and others)")
+    add(
+        "--seeds",
+        type=int,
+        metavar="N",
+        help="models per strength (default: 8 embeddings or 3 language models)",
+    )
     add(
         "--config-dir",
         metavar="FOLDER",
-        help="where intrinsic/METRIC.yaml of your own and its class lie",
+        help="folder with intrinsic/METRIC.yaml and the module of your own metric",
     )
-    stale = "what becomes of stored results that other code made"
+    stale = "what to do with stored results of former code (default: refuse)"
     add("--stale", choices=("refuse", "use", "rebuild"), default="refuse", help=stale)
-    add("--json", action="store_true", help="the rows as JSON in place of the table")
-    add("--export", type=CSV, metavar="FILE", help="write the rows, with versions and keys, as CSV")
-    add("--compare", type=Path, metavar="FILE", help="show which numbers differ from such a file")
+    add("--json", action="store_true", help="print the rows as JSON instead of the table")
+    add("--export", type=CSV, metavar="FILE", help="write the rows, with library versions, as CSV")
+    add(
+        "--compare",
+        type=Path,
+        metavar="FILE",
+        help="show which numbers differ from an exported file",
+    )
     return parser

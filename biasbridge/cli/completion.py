@@ -1,5 +1,6 @@
-"""``biasbridge completion bash``: a script by which a shell completes commands, their options and
-what ``train`` chooses from. At each press of the key it asks ``biasbridge completion words ...``.
+"""``biasbridge completion bash``: shell completion of commands, options and choices of ``train``.
+
+The script calls ``biasbridge completion words ...`` for each completion.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from biasbridge.cli.store import COMMANDS as OF_STORE
-from biasbridge.commands import ALSO, COMMANDS
+from biasbridge.cli.store import COMMANDS as STORE_COMMANDS
+from biasbridge.commands import ALIASES, COMMANDS
 from files import InputError
 from train.start import CONF
 
-# For bash a word ends at =, so it is given what follows the last one
+# bash splits words at =, so it receives only what follows the last =
 BASH = """_biasbridge() {
   local line="${COMP_LINE:0:COMP_POINT}" words typed
   read -ra words <<< "$line"
@@ -37,36 +38,36 @@ SCRIPTS = {"bash": BASH, "zsh": ZSH}
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the script of a shell, or, a line each, what may stand for the last of some words."""
+    """Print the script of a shell, or the completions of the last word, one per line."""
     if arguments[:1] == ["words"]:
         print("\n".join(complete(arguments[1:])))
     elif len(arguments) == 1 and arguments[0] in SCRIPTS:
         print(SCRIPTS[arguments[0]])
     else:
-        given = " ".join(arguments) or "no shell"
-        raise InputError(f"completion: {given}; give {' or '.join(SCRIPTS)}")
+        unknown = " ".join(arguments) or "no shell"
+        raise InputError(f"completion: {unknown}; give {' or '.join(SCRIPTS)}")
     return 0
 
 
 def complete(words: Sequence[str]) -> list[str]:
-    """What the last word may become, after those before it: ``["train", "+experiment=hate"]``."""
+    """Return the completions of the last word, such as ``["train", "+experiment=hate"]``."""
     *before, typed = words or [""]
     if not before:
-        found: Iterator[str] = iter(COMMANDS)
+        candidates: Iterator[str] = iter(COMMANDS)
     elif before[0] == "train" and not typed.startswith("-"):
-        found = list_settings(typed)
+        candidates = list_settings(typed)
     else:
-        found = list_options(ALSO.get(before[0], before[0]), before[1:])
-    return [each for each in found if each.startswith(typed)]
+        candidates = list_options(ALIASES.get(before[0], before[0]), before[1:])
+    return [candidate for candidate in candidates if candidate.startswith(typed)]
 
 
 def list_settings(typed: str) -> Iterator[str]:
-    """``KEY=`` of each group of the configuration, or ``KEY=CHOICE`` once the key is there."""
+    """Yield ``KEY=`` for each group of the configuration, or ``KEY=CHOICE`` for a complete key."""
     key, equals, _ = typed.partition("=")
     groups = [path.relative_to(CONF) for path in sorted(CONF.rglob("*")) if path.is_dir()]
     for group in groups if not equals else [Path(key.lstrip("+"))]:
         plus = "+" if str(group) in ("experiment", "sweep") else ""
-        folders = (CONF / group, group) if plus else (CONF / group,)  # one's own lie here
+        folders = (CONF / group, group) if plus else (CONF / group,)  # and the user's
         choices = sorted({path.stem for folder in folders for path in folder.glob("*.yaml")})
         if equals:
             yield from (f"{key}={choice}" for choice in choices)
@@ -74,14 +75,14 @@ def list_settings(typed: str) -> Iterator[str]:
             yield f"{plus}{group.as_posix()}="
 
 
-def list_options(command: str, after: Sequence[str]) -> Iterator[str]:
-    """The options that the help of a command names; of ``store`` its own commands first."""
+def list_options(command: str, arguments: Sequence[str]) -> Iterator[str]:
+    """Yield the options in the help of a command; for ``store`` its subcommands first."""
     if command not in COMMANDS:
         return
-    if command == "store" and not after:
-        yield from OF_STORE
-    printed = io.StringIO()
-    asked = [*after[:1], "--help"] if command == "store" else ["--help"]
-    with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
-        importlib.import_module(f"biasbridge.cli.{command}").main(asked)
-    yield from re.findall(r"^  (?:-\w+, )?(--[\w-]+)", printed.getvalue(), re.MULTILINE)
+    if command == "store" and not arguments:
+        yield from STORE_COMMANDS
+    help_text = io.StringIO()
+    help_args = [*arguments[:1], "--help"] if command == "store" else ["--help"]
+    with contextlib.redirect_stdout(help_text), contextlib.suppress(SystemExit):
+        importlib.import_module(f"biasbridge.cli.{command}").main(help_args)
+    yield from re.findall(r"^  (?:-\w+, )?(--[\w-]+)", help_text.getvalue(), re.MULTILINE)

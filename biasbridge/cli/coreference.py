@@ -1,4 +1,4 @@
-"""``biasbridge coreference``: anybody's coreference scored against the truth."""
+"""``biasbridge coreference``: score coreference predictions against the key."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ EPILOG = """\
 Files are JSON Lines (.jsonl) or else CoNLL, whose last column has the mentions; also as .gz, .bz2
 and .xz. Counts are summed over documents before they are divided, as the reference scorer does, and
 0 / 0 is 0. Clusters of one mention count as they are: where the key does not annotate them
-(OntoNotes), each one in the response costs precision by all metrics but MUC; --singletons drop
+(OntoNotes), each of them in the response costs precision by all metrics but MUC; --singletons drop
 takes them out of both sides."""
 
 
@@ -68,16 +68,23 @@ def _read(path: Path, options: Namespace, mend: Callable[[str], None] | None) ->
 def _parser() -> Parser:
     parser = Parser(
         prog="biasbridge coreference",
-        description="Scores of coreference.",
+        description="Score coreference predictions.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add("key", type=Path, metavar="KEY", help="the true clusters")
-    add("response", type=Path, metavar="RESPONSE", help="those of a system, of the same documents")
+    add(
+        "response",
+        type=Path,
+        metavar="RESPONSE",
+        help="the predicted clusters, of the same documents",
+    )
     singletons = "clusters of one mention: keep (as the reference scorer) or drop"
     add("--singletons", choices=("keep", "drop"), default="keep", help=singletons)
-    mend = "mend unpaired brackets and repeated mentions, and say so, instead of refusing them"
+    mend = (
+        "repair unpaired brackets and repeated mentions, with a warning, instead of refusing them"
+    )
     add("--mend", action="store_true", help=mend)
     add("--json", action="store_true", help="print JSON, rates from 0 to 1")
     return parser
@@ -90,7 +97,7 @@ def _table(scores: dict[str, Score]) -> Table:
         table.add_column(column, justify="right")
     for name, title in TITLES.items():
         row = scores[name]
-        table.add_row(title, *(f"{100 * each:.2f}" for each in (row.precision, row.recall, row.f1)))
+        table.add_row(title, *(f"{100 * rate:.2f}" for rate in (row.precision, row.recall, row.f1)))
     return table
 
 

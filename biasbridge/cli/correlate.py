@@ -28,24 +28,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     study = Declaration.of(Path(args.table))
     table = open_table(args.table, study.utility)
-    ours = is_joined(table)
+    is_results = is_joined(table)
     console = open_console()
     levels = Levels(args.observation, args.parent, args.condition, args.cluster, args.utility)
-    asked = args.x or args.y or args.by or args.confirmatory or levels.named or levels.utility
-    if ours and not asked:
+    has_options = args.x or args.y or args.by or args.confirmatory or levels.named or levels.utility
+    if is_results and not has_options:
         columns: Sequence[str] = CORRELATION_COLUMNS
-        found = correlate_slices(table, replace(study, sesoi=args.sesoi or study.sesoi))
-        print_correlations(found, console)
-        found = without_repeats(found)
+        slice_results = correlate_slices(table, replace(study, sesoi=args.sesoi or study.sesoi))
+        print_correlations(slice_results, console)
+        slice_results = without_repeats(slice_results)
     else:
-        if not ours and not (args.x and args.y):
+        if not is_results and not (args.x and args.y):
             raise InputError(
-                f"name the two columns with --x and --y; {args.table} has"
+                f"name two columns with --x and --y; {args.table} has"
                 f" {', '.join(map(str, table.columns))}"
             )
         x, y = args.x or "x", args.y or "y"
         columns = [*args.by, *RESULT_COLUMNS]
-        found = correlate(
+        slice_results = correlate(
             table,
             x=x,
             y=y,
@@ -54,12 +54,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             confirmatory=args.confirmatory,
             sesoi=args.sesoi or SESOI,
         )
-        print_slices(found, f"{y} against {x}, {len(table)} rows", console)
+        print_slices(slice_results, f"{y} against {x}, {len(table)} rows", console)
         if args.confirmatory:
             console.print(RULES, soft_wrap=True)
     if args.out:
         with atomic_path(args.out) as path:
-            write_csv(correlation_table(found, columns), path)
+            write_csv(correlation_table(slice_results, columns), path)
         console.print(str(args.out), soft_wrap=True)
     return 0
 
@@ -71,29 +71,29 @@ def _parser() -> Parser:
     parser.add_argument("table", help="a results folder, or a .csv, .tsv or .parquet file")
     parser.add_argument("--x", default="", help="column of the intrinsic metric")
     parser.add_argument("--y", default="", help="column of the gap")
-    for name, what in (
-        ("by", "to slice by"),
-        ("observation", "that name one model of a parent; default: each row is one"),
-        ("parent", "that name what it was made from; r is taken within these"),
-        ("condition", "that name what was done to it (method, words, dose)"),
-        ("cluster", "above parents (corpus, language): parents of one are averaged"),
+    for name, purpose in (
+        ("by", "that define the slices"),
+        ("observation", "that identify one model of a parent; default: each row is one"),
+        ("parent", "that identify the unmodified model; r is taken within these"),
+        ("condition", "that identify the modification (method, words, dose)"),
+        ("cluster", "above parents (corpus, language): their parents are averaged"),
     ):
-        text = f"columns {what}; separated by commas"
+        text = f"columns {purpose}; separated by commas"
         parser.add_argument(f"--{name}", type=split_names, default=[], metavar="COL,...", help=text)
-    parser.add_argument("--utility", default="", help="column that says how well the task is done")
+    parser.add_argument("--utility", default="", help="column of the performance on the task")
     parser.add_argument(
         "--confirmatory",
         type=split_names,
         default=[],
         metavar="SLICE,...",
-        help="the slices that were declared beforehand and get a verdict, by their values of --by"
-        " with a space between; or all",
+        help="slices declared beforehand, which get a verdict: their values of --by, joined by"
+        " spaces; or all",
     )
     parser.add_argument(
         "--sesoi",
         type=float,
         default=0.0,
-        help=f"smallest correlation of interest: less is negligible (default {SESOI}, or what the"
+        help=f"smallest correlation of interest (default {SESOI}, or as the"
         " results folder declares)",
     )
     parser.add_argument("--out", type=CSV, help="also write one row per slice to this CSV file")

@@ -1,4 +1,4 @@
-"""``biasbridge effects``: how far each condition moved gaps, scores and task performance."""
+"""``biasbridge effects``: how far each condition changed gaps, scores and task performance."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from files.options import Parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print what the largest doses did, and with ``--out`` write every effect."""
-    given = _parser().parse_args(arguments)
+    """Print the effects of the largest doses, or write every effect to ``--out``."""
+    args = _parser().parse_args(arguments)
     from analysis.declaration import Declaration
     from analysis.effects import effects
     from analysis.effects_table import print_effects, write_effects
     from analysis.results import read_tables
     from files.terminal import open_console
 
-    study = Declaration.of(given.results)
-    found = effects(read_tables(given.results), study.utility)
-    if not found:
-        message = "nothing was modified, or no unmodified embedding is there"
-        raise InputError(f"{given.results}: {message}")
+    study = Declaration.of(args.results)
+    condition_effects = effects(read_tables(args.results), study.utility)
+    if not condition_effects:
+        problem = "it has no modified models, or no unmodified embedding"
+        raise InputError(f"{args.results}: {problem}")
     console = open_console(soft_wrap=True)
-    if given.out:
-        write_effects(found, study.confirmatory, given.out, console)
-        console.print(str(given.out))
+    if args.out:
+        write_effects(condition_effects, study.confirmatory, args.out, console)
+        console.print(str(args.out))
     else:
-        print_effects(found, study.confirmatory, console)
+        print_effects(condition_effects, study.confirmatory, console)
     return 0
 
 
 def _parser() -> Parser:
-    description = "How far each condition moved gaps, scores and how well the task is done."
+    description = "Show how far each condition changed gaps, scores and task performance."
     parser = Parser(prog="biasbridge effects", description=description)
     parser.add_argument("results", type=Path, help="a results folder, as a sweep writes it")
-    parser.add_argument("--out", type=CSV, help="write a table of all of them here, as CSV")
+    parser.add_argument("--out", type=CSV, help="write all effects to this CSV file")
     return parser

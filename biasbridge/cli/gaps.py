@@ -1,4 +1,4 @@
-"""``biasbridge gaps``: performance gaps with intervals from anybody's predictions."""
+"""``biasbridge gaps``: performance gaps with intervals, from predictions."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ EPILOG = f"""\
 A gap is the privileged group's value minus the other group's, of the false positive and false
 negative rate (fpr, fnr) the other way round: positive = worse for the other group. Intervals are
 Wilson's score intervals at 95 %, of gaps Newcombe's, of differences within items Price and
-Bonett's, of the largest difference one that knows that a maximum was taken. Gold and predicted
+Bonett's, of the largest difference one that accounts for the maximum. Gold and predicted
 labels must be 0 or 1 unless --positive or --multiclass is given. An empty group counts in the rows
 "all" and in the rest. Rows with the same value in a column id are one item in several groups.
 Measures: {", ".join(EVERY_MEASURE)}."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Read predictions, print the table of measures and gaps, and write it where ``--csv`` says."""
-    given = _parser().parse_args(arguments)
+    """Read predictions, print the measures and gaps, and write the files asked for."""
+    args = _parser().parse_args(arguments)
     from extrinsic.gap_table import as_table
     from extrinsic.request import Request
     from extrinsic.show import print_rows
     from files.tables import read_table, write_csv
     from files.terminal import open_console
 
-    asked = vars(given).copy()
-    path, out, page = (asked.pop(name) for name in ("predictions", "csv", "report"))
-    request = Request(**asked | {"pred": given.pred or ["prediction"]})
+    options = vars(args).copy()
+    path, out, page = (options.pop(name) for name in ("predictions", "csv", "report"))
+    request = Request(**options | {"pred": args.pred or ["prediction"]})
     rows = request.find_rows(read_table(path))
     print_rows(rows, open_console())
     if out:
@@ -45,23 +45,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if page:
         from analysis.report.gaps_page import write_gaps_page
 
-        label = " or ".join(given.positive) or "of label 1"
-        print(write_gaps_page(as_table(rows), page, _title(given), label=label))
+        label = " or ".join(args.positive) or "of label 1"
+        print(write_gaps_page(as_table(rows), page, _title(args), label=label))
     return 0
 
 
-def _title(given: argparse.Namespace) -> str:
-    """What the page is called: the file, and the column that was predicted."""
-    label = f" is {' or '.join(given.positive)}" if given.positive else ""
-    return f"{given.predictions.name}: {given.gold}{label}, by {given.group}"
+def _title(args: argparse.Namespace) -> str:
+    """Return the title of the page: the file, and the column that was predicted."""
+    label = f" is {' or '.join(args.positive)}" if args.positive else ""
+    return f"{args.predictions.name}: {args.gold}{label}, by {args.group}"
 
 
 def _parser() -> Parser:
     parser = Parser(
-        prog="biasbridge gaps", description="Performance gaps between groups.", epilog=EPILOG
+        prog="biasbridge gaps",
+        description="Measure performance gaps between groups.",
+        epilog=EPILOG,
     )
     add = parser.add_argument
-    predictions = "a .csv, .tsv (also .gz, .bz2, .xz) or .parquet file, one row an item"
+    predictions = "a .csv, .tsv (also .gz, .bz2, .xz) or .parquet file, one row per item"
     add("predictions", type=Path, help=predictions)
     add(
         "--gold",
@@ -69,8 +71,8 @@ def _parser() -> Parser:
         metavar="COL",
         help="column of the true labels, 0 or 1 (default: label)",
     )
-    predicted = "column of the predicted labels, 0 or 1 (default: prediction); once more for each"
-    predicted += " further classifier of the same items: each two are then compared item by item"
+    predicted = "column of the predicted labels, 0 or 1 (default: prediction); repeat it for each"
+    predicted += " further classifier of the same items: pairs of them are compared item by item"
     add("--pred", action="append", metavar="COL", help=predicted)
     scores = "column of scores, larger = label 1, for each --pred: adds the areas under the ROC"
     add("--score", action="append", default=[], metavar="COL", help=scores + " curve")
@@ -79,19 +81,19 @@ def _parser() -> Parser:
     add("--privileged", metavar="VALUE", help=privileged)
     unprivileged = "the other group; without it every other group in turn"
     add("--unprivileged", metavar="VALUE", help=unprivileged)
-    listed = partial(add, type=split_names, default=[])
+    add_list = partial(add, type=split_names, default=[])
     groups = "the groups that are compared (default: all)"
-    listed("--groups", metavar="A,B,...", help=groups)
+    add_list("--groups", metavar="A,B,...", help=groups)
     compare = "pair (privileged and unprivileged), each (privileged and each other), rest (all"
     compare += " others and each), largest (the two furthest apart)"
-    listed("--compare", metavar="LIST", help=compare)
-    listed("--measures", metavar="LIST", help="those below (default precision,recall,f1,fpr)")
-    positive = "a label that counts as 1, all others as 0; once more for each further one"
+    add_list("--compare", metavar="LIST", help=compare)
+    add_list("--measures", metavar="LIST", help="those below (default precision,recall,f1,fpr)")
+    positive = "a label of the positive class; may be repeated"
     add("--positive", action="append", default=[], metavar="LABEL", help=positive)
-    add("--multiclass", action="store_true", help="labels of any names, each against the rest")
-    fewest = "fewest items that give a group a value (default 10; 0: any)"
+    add("--multiclass", action="store_true", help="take each class against the rest")
+    fewest = "fewest items behind a value (default 10; 0: any)"
     add("--least-support", type=int, default=10, metavar="N", help=fewest)
-    add("--csv", type=CSV, metavar="OUT", help="write the table here as well")
-    page = "write a page to send: what was found, in words, charts and tables"
+    add("--csv", type=CSV, metavar="OUT", help="also write the table to this CSV file")
+    page = "write a page with the results in words, charts and tables"
     add("--report", type=PAGE, metavar="PAGE.html", help=page)
     return parser

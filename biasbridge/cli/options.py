@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options shared by several commands."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ TRUSTED = "open gensim's own format, a pickle, which can run any code: only of f
 
 
 def add_trusted(parser: ArgumentParser) -> None:
-    """``--trusted``, of commands that read vectors."""
+    """Add ``--trusted``, for commands that read vectors."""
     parser.add_argument("--trusted", action="store_true", help=TRUSTED)
 
 
 def output_file(*endings: str) -> Callable[[str], Path]:
-    """Return the type of an option that names a file to write, checked before anything is read; ""
-    among the ``endings`` allows a name without one, ``-`` included.
+    """Return the argparse type of an output file, which is checked before anything is read.
+
+    "" among the ``endings`` allows a name without one, ``-`` included.
     """
 
     def check(text: str) -> Path:
@@ -39,21 +40,21 @@ CSV, JSON, PAGE = output_file(".csv", ""), output_file(".json", ""), output_file
 
 
 def split_names(text: str) -> list[str]:
-    """The names in ``a, b``; none in an empty text."""
+    """Split ``a, b`` into names."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def add_data(options: ArgumentParser) -> None:
-    """The arguments that ``check`` and ``init`` share."""
+    """Add the arguments shared by ``check`` and ``init``."""
     add = options.add_argument
     data = "labelled posts (a table), a corpus (text), words (YAML, JSON or CSV), vectors"
     add("data", nargs="+", type=Path, metavar="DATA", help=data)
     add("--text", metavar="COL", help="column of the posts' text (default: by its name)")
     add("--label", metavar="COL", help="column of the labels (default: by its name)")
-    counts = "a label that counts as 1, all others as 0; once for each (not of 0 and 1)"
+    counts = "a label of the positive class; may be repeated (default: labels are 0 and 1)"
     add("--positive", metavar="LABEL", action="append", default=[], help=counts)
-    add("--group", metavar="COL", help="column of the groups; without one they are found by words")
+    add("--group", metavar="COL", help="column of the groups (default: groups are found by words)")
     for name in ("privileged", "unprivileged"):
         add(f"--{name}", metavar="GROUP", help=f"the {name} group (default: by their names)")
-    add("--language", metavar="CODE", help="of the data (default: what they look like)")
+    add("--language", metavar="CODE", help="of the data (default: guessed)")
     add_trusted(options)

@@ -1,6 +1,4 @@
-"""``biasbridge report``: the report of a results folder, written again; of a file of predictions,
-the page of ``biasbridge gaps``.
-"""
+"""``biasbridge report``: write the report of a results folder or of predictions."""
 
 from __future__ import annotations
 
@@ -14,14 +12,14 @@ from files.options import Parser
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Build the report and print the paths."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    if words and Path(words[0]).is_file():
+    raw_args = list(sys.argv[1:] if arguments is None else arguments)
+    if raw_args and Path(raw_args[0]).is_file():
         from biasbridge.cli import gaps
 
-        named = any(word.startswith("--report") for word in words)
-        page = [] if named else ["--report", f"{Path(words[0]).stem}.html"]
-        return gaps.main([*words, *page])
-    given = _parser().parse_args(words)
+        has_page = any(argument.startswith("--report") for argument in raw_args)
+        page = [] if has_page else ["--report", f"{Path(raw_args[0]).stem}.html"]
+        return gaps.main([*raw_args, *page])
+    args = _parser().parse_args(raw_args)
     from analysis.correlate import correlate_slices
     from analysis.declaration import Declaration
     from analysis.figures import draw_figures
@@ -32,24 +30,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from analysis.specifications import specification_curves
     from files.terminal import open_console
 
-    folder, study = given.results, Declaration.of(given.results)
-    figures = (given.out.parent if given.out else folder) / "figures"
+    folder, study = args.results, Declaration.of(args.results)
+    figures = (args.out.parent if args.out else folder) / "figures"
     tables = read_tables(folder)
     joined = join_points(tables, study.utility)
-    found = correlate_slices(joined, study)
-    curves = specification_curves(joined, found)
+    slice_results = correlate_slices(joined, study)
+    curves = specification_curves(joined, slice_results)
     for path in [
         *build_report(
             folder,
             tables,
             joined,
-            found,
+            slice_results,
             declared=study,
             curves=curves,
-            out=given.out,
+            out=args.out,
         ),
         *draw_figures(
-            joined, figures, found=found, confirmatory=study.confirmatory, console=open_console()
+            joined,
+            figures,
+            found=slice_results,
+            confirmatory=study.confirmatory,
+            console=open_console(),
         ),
         *draw_curves(curves, figures),
     ]:
@@ -63,8 +65,8 @@ def _parser() -> Parser:
         " correlations.tex beside it."
     )
     parser = Parser(prog="biasbridge report", description=description)
-    results = "a results folder, as a sweep writes it; a file of predictions with the options of"
-    parser.add_argument("results", type=Path, help=results + " biasbridge gaps")
+    results = "the results folder of a sweep; or predictions, with the options of biasbridge gaps"
+    parser.add_argument("results", type=Path, help=results)
     page = "the page, with its figures beside it (default: report.html in the results folder)"
     parser.add_argument("--out", type=PAGE, help=page)
     return parser

@@ -27,8 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         require_output(out / "x.svg", FORMATS)
         study = Declaration.of(Path(args.table))
         joined = join_points(read_tables(args.table), study.utility)
-        found = correlate_slices(joined, study)
-        for path in draw_figures(joined, out, found=found, confirmatory=study.confirmatory):
+        slice_results = correlate_slices(joined, study)
+        for path in draw_figures(joined, out, found=slice_results, confirmatory=study.confirmatory):
             print(path)
         return 0
     if args.out:
@@ -48,10 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> Parser:
     parser = Parser(
         prog="biasbridge scatter",
-        description="Scatter plots of a table, Pearson's r above each.",
+        description="Draw scatter plots of a table, with Pearson's r.",
     )
     parser.add_argument("table", help="a results folder, or a .csv, .tsv or .parquet file")
-    for name, what in (
+    for name, description in (
         ("x", "column on the horizontal axis"),
         ("y", "column on the vertical axis"),
         ("row", "column whose values make rows of panels"),
@@ -59,13 +59,16 @@ def _parser() -> Parser:
         ("colour", "column that colours the points"),
         ("shape", "column that shapes the points"),
         ("title", "title of the figure"),
-        ("out", f"file to write ({', '.join(FORMATS)}); of a results folder the figures' folder"),
+        (
+            "out",
+            f"file to write ({', '.join(FORMATS)}); or the folder for figures of a results folder",
+        ),
     ):
-        parser.add_argument(f"--{name}", default="", help=what)
+        parser.add_argument(f"--{name}", default="", help=description)
     parser.add_argument(
         "--mark",
         choices=("point", "line"),
         default="point",
-        help="line: mean y at each x, shaded from least to greatest",
+        help="line: mean y at each x, shaded from minimum to maximum",
     )
     return parser

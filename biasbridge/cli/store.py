@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from files.options import Parser
 
-DESCRIPTION = "Look into a store of results: list it, explain a result, check it, clean it."
+DESCRIPTION = "Inspect a store of results: list, explain, export, verify or remove results."
 COMMANDS = {
-    "ls": "what is stored, how large it is and how long it took",
-    "explain": "the full recipe of a result and the command that makes it again",
-    "export": "write the vectors, table or text of a result to a file of your own",
-    "gc": "remove orphaned work and damaged results, and results not used for long",
+    "ls": "list the results with their size and time",
+    "explain": "show the recipe of a result and the command that recomputes it",
+    "export": "write the vectors, table or text of a result to a file",
+    "gc": "remove unfinished, damaged and long unused results",
     "verify": "compare every file with its checksum",
 }
 
@@ -19,21 +19,21 @@ COMMANDS = {
 def _parser() -> Parser:
     parser = Parser(prog="biasbridge store", description=DESCRIPTION)
     commands = parser.add_subparsers(dest="command", required=True)
-    each = {name: commands.add_parser(name, help=what) for name, what in COMMANDS.items()}
+    parsers = {name: commands.add_parser(name, help=text) for name, text in COMMANDS.items()}
     for name in ("ls", "verify"):
-        each[name].add_argument("stage", nargs="?", help="one stage only, such as vectors")
+        parsers[name].add_argument("stage", nargs="?", help="only this step, such as vectors")
     for name in ("explain", "export"):
-        each[name].add_argument("key", help="a key or the beginning of one")
-    out = "its ending says the format: .vec, .bin, .glove, .csv, .parquet"
-    each["export"].add_argument("file", help=out)
-    each["export"].add_argument("--force", action="store_true", help="replace the file")
-    each["gc"].add_argument(
-        "--older-than", metavar="AGE", help="also results not used for so long: 12h, 30d, 8w"
+        parsers[name].add_argument("key", help="a key or the beginning of one")
+    out = "its extension sets the format: .vec, .bin, .glove, .csv, .parquet"
+    parsers["export"].add_argument("file", help=out)
+    parsers["export"].add_argument("--force", action="store_true", help="replace the file")
+    parsers["gc"].add_argument(
+        "--older-than", metavar="AGE", help="also results unused for this long: 12h, 30d, 8w"
     )
-    each["gc"].add_argument(
-        "--dry-run", action="store_true", help="say what would be removed and remove nothing"
+    parsers["gc"].add_argument(
+        "--dry-run", action="store_true", help="only list what would be removed"
     )
-    for command in each.values():
+    for command in parsers.values():
         command.add_argument(
             "--store", default="store", metavar="DIR", help="the store's folder (default: store)"
         )
@@ -41,20 +41,20 @@ def _parser() -> Parser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """``biasbridge store ls``, or another of its commands; 1 where verify finds damage."""
-    given = _parser().parse_args(arguments)
+    """Run a command of ``biasbridge store``; return 1 if ``verify`` finds damage."""
+    args = _parser().parse_args(arguments)
     from files.terminal import open_console
     from train.store.tools import explain, export, find, gc, ls, open_store, verify
 
-    console, store = open_console(), open_store(given.store)
-    if given.command == "explain":
-        explain(store, given.key, console)
-    elif given.command == "export":
-        export(find(store, given.key), given.file, console, force=given.force)
-    elif given.command == "gc":
-        gc(store, given.older_than, console, dry_run=given.dry_run)
-    elif given.command == "verify":
-        return verify(store, given.stage, console)
+    console, store = open_console(), open_store(args.store)
+    if args.command == "explain":
+        explain(store, args.key, console)
+    elif args.command == "export":
+        export(find(store, args.key), args.file, console, force=args.force)
+    elif args.command == "gc":
+        gc(store, args.older_than, console, dry_run=args.dry_run)
+    elif args.command == "verify":
+        return verify(store, args.stage, console)
     else:
-        ls(store, given.stage, console)
+        ls(store, args.stage, console)
     return 0

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run what the overrides ask for; ends the process with a status where that is not 0."""
+    """Run the overrides; exit the process if the status is not 0."""
     from train.start import start
 
     sys.argv = ["train.py", *arguments]

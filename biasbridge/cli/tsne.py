@@ -12,20 +12,20 @@ from intrinsic.lookup import CASES
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Draw a panel for each file."""
-    given = _parser().parse_args(arguments)
+    """Draw one panel per file."""
+    args = _parser().parse_args(arguments)
     from intrinsic.tsne import draw
     from intrinsic.wordsets import load_queries
 
-    options = vars(given).copy()
+    options = vars(args).copy()
     (query,) = load_queries([options.pop("query")], options.pop("words"))
     draw(query, options.pop("vectors"), options.pop("out"), **options)
-    print(given.out)
+    print(args.out)
     return 0
 
 
 def _parser() -> Parser:
-    description = "The words of a query by t-SNE, a panel for each file of vectors."
+    description = "Draw the words of a query by t-SNE, one panel per file of vectors."
     parser = Parser(prog="biasbridge tsne", description=description)
     add = parser.add_argument
     add("vectors", nargs="+", type=Path, help="files of vectors, for example before and after")
@@ -34,13 +34,11 @@ def _parser() -> Parser:
     query = "a query of X, Y, A and B (default gender_authors)"
     add("--query", default="gender_authors", metavar="NAME", help=query)
     add("--words", metavar="FILE", help="your own queries, JSON or YAML")
-    lower = "lower (default): words not found as written are tried in lower case"
+    lower = "lower (default): words not found as written are looked up in lower case"
     add("--case", choices=CASES, default="lower", help=lower)
-    perplexity = (
-        "about how many neighbours count for a word (default 40, of few words a third of them)"
-    )
+    perplexity = "effective number of neighbours (default 40, of few words a third of them)"
     add("--perplexity", type=float, metavar="P", help=perplexity)
     add("--iterations", type=int, default=2500, metavar="N", help="steps (default 2500)")
-    add("--seed", type=int, default=23, help="of the order of ties (default 23)")
+    add("--seed", type=int, default=23, help="for the order of ties (default 23)")
     add_trusted(parser)
     return parser
