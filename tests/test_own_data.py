@@ -215,7 +215,7 @@ def test_check_warns(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "language: es\n" in printed
     assert "groups by the words of gender_mentions_es: 60 male, 60 female\n" in printed
-    few = "warning: less than 0.8 of the posts' tokens are in the vocabulary; give vectors, or a corpus, of"
+    few = "warning: less than 0.8 of the posts' tokens are in the vocabulary; give vectors, or a"
     assert few in printed
     assert biasbridge(["check", "posts.csv"]) == 0
     assert "no corpus and no vectors: corpus=generated trains on" in capsys.readouterr().out

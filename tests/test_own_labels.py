@@ -141,7 +141,7 @@ def test_several_classes_are_asked_which_of_them(check: Run) -> None:
     [
         (["0", "1", "3"], "missing: the labels are 0, 1, 3: name with --positive"),
         (["0", "1", ""], "posts have no label; remove them"),
-        (["0", "1", ""], " without one"),
+        (["0", "1", ""], " without a label"),
         (["1"], "all 120 labels are 1; a classifier needs posts of both classes"),
     ],
 )

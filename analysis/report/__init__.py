@@ -1,6 +1,4 @@
-"""The report: one self-contained page that works without a network, and the table of a paper beside
-it.
-"""
+"""The report: one self-contained page that needs no network, and a LaTeX table beside it."""
 
 from analysis.report.page import build_report
 

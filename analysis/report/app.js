@@ -216,7 +216,7 @@ if (rows.length) {
   document.getElementById("t-correlations").append(table(D.listed.map((place) => D.correlations[place]), Object.keys(D.correlations[0] ?? {}), "Every correlation; those without a verdict were not declared before the run", { save: "correlations.csv", scroll: true }));
 }
 document.getElementById("t-gaps").append(table(gaps, ["embedding", "gap", "value, 95% interval", "items", ...MADE.slice(1), "groups", "by group", "reason"],
-  "The gap of every embedding; items: those behind it, in the group that has fewer", { save: "gaps.csv", scroll: true }));
+  "The gap of every embedding; items: those behind it, in the smaller group", { save: "gaps.csv", scroll: true }));
 const further = measured(D.further);
 if (further.length) document.getElementById("t-further").append(table(further, ["embedding", "measure", "value, 95% interval", "items", ...MADE.slice(1), "groups", "reason"],
   "Measures besides the gaps; items: those behind each, of flips frames", { save: "further.csv", scroll: true }));

@@ -1,6 +1,4 @@
-"""What a study compares, as its page says before any number: groups, gaps, labels, items, and how
-much of the texts the vectors know.
-"""
+"""The facts that a page states before any number: scores, groups, gaps, labels, items, coverage."""
 
 from __future__ import annotations
 
@@ -29,13 +27,11 @@ if TYPE_CHECKING:
     from analysis.results import Tables
 
 MOST_QUERIES = 8
-OTHER_WAY_ROUND = ("fpr", "fnr")  # rates of errors: more is worse
+ERROR_RATES = ("fpr", "fnr")  # higher is worse
 
 
 def describe_compared(tables: Tables, confirmatory: Sequence[str]) -> dict[str, str]:
-    """What is compared, by name: who with whom, what a gap says, what label 1 is, how many items
-    there are and how many of their tokens have a vector. What the tables do not say is left out.
-    """
+    """Describe what a study compares, by name; facts that the tables lack are left out."""
     tables = typed(tables)
     extrinsic = tables.extrinsic[tables.extrinsic["point"].isin(tables.points["point"])]
     gaps = extrinsic[extrinsic["kind"] == "gap"]
@@ -52,44 +48,53 @@ def describe_compared(tables: Tables, confirmatory: Sequence[str]) -> dict[str, 
 
 
 def facts_list(facts: dict[str, str]) -> str:
-    """The facts as HTML."""
-    listed = [f"<dt>{html.escape(n)}</dt><dd>{html.escape(text)}</dd>" for n, text in facts.items()]
+    """Format facts as HTML."""
+    listed = [
+        f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>" for name, text in facts.items()
+    ]
     return f'<dl class="facts">{"".join(listed)}</dl>' if listed else ""
 
 
 def _scores(intrinsic: pd.DataFrame) -> str:
-    """``WEAT effect size (d), queries WEAT 6b, WEAT 7: -2 to 2, 0 without bias``, a metric each."""
-    said = []
-    for metric, part in intrinsic.groupby("metric", sort=False):
-        queries = list(dict.fromkeys(query_titles(part)))[:MOST_QUERIES]
-        scale = dict.fromkeys(
-            part[["least", "most", "unbiased"]].itertuples(index=False, name=None)
+    """Format each metric: ``WEAT effect size (d) of WEAT 6b, WEAT 7: -2 to 2, 0 without bias``."""
+    descriptions = []
+    for metric, rows in intrinsic.groupby("metric", sort=False):
+        queries = list(dict.fromkeys(query_titles(rows)))[:MOST_QUERIES]
+        scales = dict.fromkeys(
+            rows[["least", "most", "unbiased"]].itertuples(index=False, name=None)
         )
-        ends = [f"{_ends(low, high)}, {no:g} without bias" for low, high, no in scale]
-        known = f": {ends[0]}" if len(ends) == 1 and "nan" not in ends[0] else ""
-        said.append(f"{metric_title(str(metric))} of {', '.join(queries)}{known}")
-    return "; ".join(said)
+        texts = [f"{_ends(low, high)}, {unbiased:g} without bias" for low, high, unbiased in scales]
+        scale = f": {texts[0]}" if len(texts) == 1 and "nan" not in texts[0] else ""
+        descriptions.append(f"{metric_title(str(metric))} of {', '.join(queries)}{scale}")
+    return "; ".join(descriptions)
 
 
 def _groups(gaps: pd.DataFrame) -> str:
-    pairs = dict.fromkeys(text_rows(gaps, GROUPS))
-    said = [f"{one} (privileged) against {other} (unprivileged)" for one, other in pairs]
-    annotated = {ANNOTATION: "as the data are annotated"}
-    by = [annotated.get(each, each) for each in dict.fromkeys(gaps["group_by"]) if each]
-    return "; ".join(said) + (f". Which group an item is about: {'; '.join(by)}" if by else "")
+    pairs = [
+        f"{privileged} (privileged) against {unprivileged} (unprivileged)"
+        for privileged, unprivileged in dict.fromkeys(text_rows(gaps, GROUPS))
+    ]
+    titles = {ANNOTATION: "as the data are annotated"}
+    sources = [titles.get(name, name) for name in dict.fromkeys(gaps["group_by"]) if name]
+    source = f". Which group an item is about: {'; '.join(sources)}" if sources else ""
+    return "; ".join(pairs) + source
 
 
 def _direction(gaps: pd.DataFrame) -> str:
     measures = dict.fromkeys(gaps["measure"])
-    rates = [measure_title(each) for each in measures if each in OTHER_WAY_ROUND]
-    of_errors = f" (of {' and '.join(rates)} the other way round)" if rates else ""
+    rates = [measure_title(measure) for measure in measures if measure in ERROR_RATES]
+    reversed_rates = f" (of {' and '.join(rates)} the other way round)" if rates else ""
     pairs = list(dict.fromkeys(text_rows(gaps, GROUPS)))
-    one, other = pairs[0] if len(pairs) == 1 else ("the privileged group", "the unprivileged")
-    return f"the value of {one} less that of {other}{of_errors}; above 0: worse for {other}"
+    default = ("the privileged group", "the unprivileged")
+    privileged, unprivileged = pairs[0] if len(pairs) == 1 else default
+    return (
+        f"the value of {privileged} less that of {unprivileged}{reversed_rates}; above 0: worse for"
+        f" {unprivileged}"
+    )
 
 
 def _ends(low: float, high: float) -> str:
-    """``-2 to 2``, or that there are none."""
+    """Format ``-2 to 2``, or ``without bounds``."""
     return "without bounds" if isinf(low) and isinf(high) else f"{low:g} to {high:g}"
 
 
@@ -97,50 +102,50 @@ def _label(points: pd.DataFrame, gaps: pd.DataFrame) -> str:
     of_classifier = "classifier" in points and "scheme" not in points
     if gaps.empty or not points["source"].any() or not of_classifier:
         return ""
-    sought = "what the classifier looks for; precision, recall and the other measures are about it"
+    role = "the positive class, which precision, recall and the other measures are about"
     positive = positive_class(points)
-    return f"{positive}: {sought}" if positive else sought
+    return f"{positive}: {role}" if positive else role
 
 
 def _items(extrinsic: pd.DataFrame) -> str:
     values = extrinsic[(extrinsic["kind"] == "value") & (extrinsic["subset"] == "")]
-    sides = [
+    positives, negatives = (
         values[values["measure"] == measure].set_index(["point", "task", "group"])["support"]
         for measure in ("recall", "fpr")
-    ]
-    both = sides[0].add(sides[1]).dropna() if all(map(len, sides)) else sides[0][:0]
-    if both.empty:
+    )
+    if positives.empty or negatives.empty:
         return ""
-    of_group = both.groupby(level="group", sort=False)
-    ones = sides[0].groupby(level="group", sort=False)
-    items = {
-        str(name): f"{_range(part)} (label 1: {_range(ones.get_group(name))})"
-        for name, part in of_group
+    n_items = positives.add(negatives).dropna()
+    if n_items.empty:
+        return ""
+    n_positives = positives.groupby(level="group", sort=False)
+    texts = {
+        str(group): f"{_range(counts)} (label 1: {_range(n_positives.get_group(group))})"
+        for group, counts in n_items.groupby(level="group", sort=False)
     }
-    whole = f"{items.pop(ALL)}; " if ALL in items else ""
-    return whole + ", ".join(f"{name} {each}" for name, each in items.items())
+    overall = f"{texts.pop(ALL)}; " if ALL in texts else ""
+    return overall + ", ".join(f"{group} {text}" for group, text in texts.items())
 
 
 def _support(gaps: pd.DataFrame, confirmatory: Sequence[str]) -> str:
-    known = gaps.dropna(subset="support")
-    known = known[known["measure"].isin(confirmatory_of(known["measure"], confirmatory))]
-    parts = known.assign(title=gap_titles(known)).groupby("title", sort=False)["support"]
-    said = [f"{title} {_range(part)}" for title, part in parts]
-    return f"items in the group that has fewer: {', '.join(said)}" if said else ""
+    rows = gaps.dropna(subset="support")
+    rows = rows[rows["measure"].isin(confirmatory_of(rows["measure"], confirmatory))]
+    supports = rows.assign(title=gap_titles(rows)).groupby("title", sort=False)["support"]
+    texts = [f"{title} {_range(support)}" for title, support in supports]
+    return f"items in the smaller group: {', '.join(texts)}" if texts else ""
 
 
 def _coverage(extrinsic: pd.DataFrame) -> str:
-    known = extrinsic["coverage"].dropna()
-    if known.empty:
+    coverage = extrinsic["coverage"].dropna()
+    if coverage.empty:
         return ""
-    ends = dict.fromkeys(f"{100 * float(each):.0f}%" for each in (known.min(), known.max()))
-    warning = (
-        "; warning: a classifier sees little of such texts, take vectors, or a corpus, of them"
-    )
-    share = f"{' to '.join(ends)} of those of the items"
-    return share + warning if known.min() < LEAST_COVERAGE else share
+    ends = dict.fromkeys(f"{100 * float(end):.0f}%" for end in (coverage.min(), coverage.max()))
+    text = f"{' to '.join(ends)} of the items' tokens"
+    if coverage.min() >= LEAST_COVERAGE:
+        return text
+    return f"{text}; warning: low coverage, use vectors, or a corpus, of such texts"
 
 
 def _range(values: Iterable[float]) -> str:
-    found = sorted({int(each) for each in values})
-    return str(found[0]) if len(found) == 1 else f"{found[0]} to {found[-1]}"
+    counts = sorted({int(value) for value in values})
+    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"

@@ -1,6 +1,4 @@
-"""What every page has: its head, its style, what it may load, and what it says of synthetic data
-and of the points behind it.
-"""
+"""The frame of every page: head, style, security policy, and the banner for synthetic data."""
 
 from __future__ import annotations
 
@@ -20,13 +18,15 @@ HERE = Path(__file__).parent
 
 
 def read_part(name: str) -> str:
-    """A file of this folder."""
+    """Read a file of this folder."""
     return (HERE / name).read_text(encoding="utf-8")
 
 
 def build_page(title: str, body: str, policy: str) -> str:
-    """A whole page. ``title`` and ``body`` are HTML; ``policy`` is what the content security policy
-    allows besides the style: all else is forbidden, so that nothing is asked of a network.
+    """Build a page from a title and a body in HTML.
+
+    ``policy``: what the content security policy allows besides the style. It forbids all else, so
+    the page needs no network.
     """
     return fill(
         "frame.html",
@@ -35,17 +35,17 @@ def build_page(title: str, body: str, policy: str) -> str:
 
 
 def fill(name: str, words: Mapping[str, str]) -> str:
-    """A file of this folder with every ``$word`` replaced."""
+    """Read a file of this folder and replace every ``$word``."""
     return Template(read_part(name)).substitute(words)
 
 
 def banner(synthetic: bool) -> str:
-    """What a page says first of synthetic data; nothing of others."""
+    """Return the banner of synthetic data; an empty string for other data."""
     return f'<p class="banner" role="note">{html.escape(STAMP)}</p>' if synthetic else ""
 
 
 def count_points(points: pd.DataFrame) -> str:
-    """How many points are done: ``9 of 10 done, 1 failed``."""
+    """Count the points: ``9 of 10 done, 1 failed``."""
     done = texts(points, "status").count("done")
     failed = len(points) - done
     return f"{done} of {len(points)} done" + (f", {failed} failed" if failed else "")

@@ -1,4 +1,4 @@
-"""From the tables of a study to its page and its table for a paper."""
+"""The page of a study and its LaTeX table, from the tables of results."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from analysis.report.answer import (
     TRUST,
     Card,
     Line,
-    answer,
+    answer_card,
     gaps_lacking,
-    no_answer,
+    missing_results_card,
     scores_lacking,
 )
 from analysis.report.compared import describe_compared, facts_list
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 POLICY = "script-src 'unsafe-inline' 'unsafe-eval'; img-src data: blob:"
 MOST_BYTES = 5_000_000
 MOST_ROWS = 50_000
-LEFT_OUT = "gaps that were not declared, for which the page has no room: see correlations.csv"
-SHOWN_AT_THE_POINTER = ("by_group", "groups", "n_found", "n_lost", "support", "reason")
+LEFT_OUT = "undeclared gaps, to keep the page small: see correlations.csv"
+TOOLTIP_COLUMNS = ("by_group", "groups", "n_found", "n_lost", "support", "reason")
 # What reading a damaged JSON file, or a number in it, can raise
 DAMAGED = (OSError, ValueError, TypeError, AttributeError, OverflowError, RecursionError)
 LIBRARIES = ("numpy", "pandas", "scipy", "vl-convert-python")
@@ -60,34 +60,49 @@ def build_report(
     folder: Path,
     tables: Tables,
     joined: pd.DataFrame,
-    found: Sequence[Finding],
+    slice_results: Sequence[Finding],
     *,
     declared: Declaration = DECLARED,
     curves: Sequence[Curve] = (),
     out: Path | None = None,
 ) -> list[Path]:
-    """Write the page, ``report.html`` of the folder or ``out``, and ``correlations.tex`` beside it;
-    the paths.
+    """Write the page and ``correlations.tex`` beside it.
 
-    ``joined`` comes from ``join_points``, ``found`` from ``correlate_slices``; the answer on top
-    is about the confirmatory slices and every gap; ``curves`` are its specification curves,
-    ``aligned`` what scores gain that ask about the task's words. What the computing cost is read
-    from the records in the folder. A page larger than 5 MB shows the declared gaps only, and says
-    so. Raises ``InputError`` where that is too large too.
+    Parameters
+    ----------
+    folder
+        Results folder; the records of its points tell the computing time.
+    tables, joined, slice_results, curves
+        The tables, and what ``join_points``, ``correlate_slices`` and ``specification_curves``
+        made of them. A page over 5 MB shows the declared gaps only, and says so.
+    declared
+        The declaration of the study.
+    out
+        Page to write; by default ``report.html`` in the folder.
+
+    Returns
+    -------
+    list of Path
+        The page and the LaTeX table.
+
+    Raises
+    ------
+    InputError
+        The page is over 5 MB with the declared gaps alone.
     """
     data = tables, folder, declared, curves
     try:
-        page = _page(joined, found, *data)
+        page = _page(joined, slice_results, *data)
     except InputError:
-        kept = confirmatory_of(texts(joined, "measure"), declared.confirmatory)
-        fewer = joined[joined["measure"].isin(kept)]
-        if len(fewer) == len(joined):
+        measures = confirmatory_of(texts(joined, "measure"), declared.confirmatory)
+        rows = joined[joined["measure"].isin(measures)]
+        if len(rows) == len(joined):
             raise
-        of_them = [each for each in found if each.names["measure"] in kept]
-        page = _page(fewer, of_them, *data, left_out=LEFT_OUT)
+        results = [result for result in slice_results if result.names["measure"] in measures]
+        page = _page(rows, results, *data, left_out=LEFT_OUT)
     target = out or folder / "report.html"
     tex = target.with_name("correlations.tex")
-    for path, text in ((target, page), (tex, correlations_tex(found))):
+    for path, text in ((target, page), (tex, correlations_tex(slice_results))):
         with atomic_path(path) as work:
             work.write_text(text, encoding="utf-8")
     return [target, tex]
@@ -95,75 +110,73 @@ def build_report(
 
 def _page(
     joined: pd.DataFrame,
-    found: Sequence[Finding],
+    slice_results: Sequence[Finding],
     tables: Tables,
     folder: Path,
     declared: Declaration,
     curves: Sequence[Curve],
     left_out: str = "",
 ) -> str:
-    """The page. Raises ``InputError`` where it is too large."""
-    if len(joined) > MOST_ROWS:  # known before they are written, which takes a multiple in memory
+    """Build the page. Raise ``InputError`` if it is too large."""
+    if len(joined) > MOST_ROWS:  # checked before writing, which takes several times the memory
         raise InputError(
-            f"the page would have {len(joined):,} pairs of score and gap, far more than fit into 5"
-            " MB: give the results of fewer points"
+            f"the page would have {len(joined):,} pairs of score and gap, more than fit into 5 MB:"
+            " give the results of fewer points"
         )
-    data = page_data(tables, joined, found, declared, curves)
+    data = page_data(tables, joined, slice_results, declared, curves)
     tables = typed(tables)
-    pairs = bool(np.isfinite(numbers(joined, "x") + numbers(joined, "y")).any())
-    words = _about(tables, folder) | _answer(found, tables, pairs)
+    has_pairs = bool(np.isfinite(numbers(joined, "x") + numbers(joined, "y")).any())
+    parts = _context(tables, folder) | _answer(slice_results, tables, has_pairs=has_pairs)
     label = {"label": _label(tables), "sesoi": f"{declared.sesoi:g}", "rules": html.escape(RULES)}
-    words |= {
+    parts |= {
         "facts": facts_list(
             describe_compared(tables, declared.confirmatory)
             | ({"Left out": left_out} if left_out else {})
         ),
-        "verdicts": fill("verdicts.html", label) if pairs else "",
-        "gaps": "" if pairs else fill("gaps.html", label),
-        "scored": fill("scored.html", label) if pairs else "",
-        "tables": read_part("tables.html") if pairs else "",
+        "verdicts": fill("verdicts.html", label) if has_pairs else "",
+        "gaps": "" if has_pairs else fill("gaps.html", label),
+        "scored": fill("scored.html", label) if has_pairs else "",
+        "tables": read_part("tables.html") if has_pairs else "",
         "further_measures": read_part("further.html") if has_further(tables) else "",
         "banner": banner(bool(data["synthetic"])),
         "curves": read_part("specifications.html") if curves else "",
     }
-    return _within_size(data, words)
+    return _within_size(data, parts)
 
 
-def _answer(found: Sequence[Finding], tables: Tables, pairs: bool) -> dict[str, str]:
+def _answer(slice_results: Sequence[Finding], tables: Tables, *, has_pairs: bool) -> dict[str, str]:
     done = tables.points.loc[tables.points["status"] == "done", "point"]
-    scores = scores_lacking(tables.intrinsic[tables.intrinsic["point"].isin(done)])
-    of_gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
-    unlike = doubt_of(tables.points, tables.extrinsic)
-    if not pairs:
-        return {"card": _card(no_answer(scores, gaps_lacking(of_gaps), tables))}
-    said = answer(found, tables)
-    said = said._replace(headline=f"{unlike} {said.headline}".strip())
-    lacking = [("No score", f"{each}.") for each in scores]
-    return {
-        "card": _card(said._replace(parts={**said.parts, TRUST: [*said.parts[TRUST], *lacking]}))
-    }
+    missing_scores = scores_lacking(tables.intrinsic[tables.intrinsic["point"].isin(done)])
+    if not has_pairs:
+        gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
+        return {"card": _card(missing_results_card(missing_scores, gaps_lacking(gaps), tables))}
+    mismatch = doubt_of(tables.points, tables.extrinsic)
+    card = answer_card(slice_results, tables)
+    trust = [*card.parts[TRUST], *(("No score", f"{reason}.") for reason in missing_scores)]
+    headline = f"{mismatch} {card.headline}".strip()
+    return {"card": _card(Card(headline, {**card.parts, TRUST: trust}))}
 
 
-def _card(said: Card) -> str:
+def _card(card: Card) -> str:
     parts = [
-        f"<h3>{html.escape(heading)}</h3><ul>{''.join(map(_item, lines))}</ul>"
-        for heading, lines in said.parts.items()
+        f"<h3>{html.escape(question)}</h3><ul>{''.join(map(_list_item, lines))}</ul>"
+        for question, lines in card.parts.items()
         if lines
     ]
-    first = f'<p class="first">{html.escape(said.headline)}</p>'
-    return f'<div class="card">{first}{"".join(parts)}</div>'
+    headline = f'<p class="first">{html.escape(card.headline)}</p>'
+    return f'<div class="card">{headline}{"".join(parts)}</div>'
 
 
-def _item(line: Line) -> str:
-    name, said = map(html.escape, line)
-    return f"<li><b>{name}</b>: {said}</li>" if name else f"<li>{said}</li>"
+def _list_item(line: Line) -> str:
+    subject, sentence = map(html.escape, line)
+    return f"<li><b>{subject}</b>: {sentence}</li>" if subject else f"<li>{sentence}</li>"
 
 
 def _label(tables: Tables) -> str:
-    return "".join(f" {html.escape(each)}" for each in label_sentences(tables.points))
+    return "".join(f" {html.escape(sentence)}" for sentence in label_sentences(tables.points))
 
 
-def _about(tables: Tables, folder: Path) -> dict[str, str]:
+def _context(tables: Tables, folder: Path) -> dict[str, str]:
     return {
         "title": html.escape(_title(tables, folder)),
         "words": _word_lists(tables),
@@ -172,11 +185,11 @@ def _about(tables: Tables, folder: Path) -> dict[str, str]:
     }
 
 
-def _within_size(data: Mapping[str, Json], words: Mapping[str, str]) -> str:
-    """The page, without what only the pointer shows where it would be too large with it."""
-    page = _render(data, words)
+def _within_size(data: Mapping[str, Json], parts: Mapping[str, str]) -> str:
+    """Render the page; leave out tooltip data if it would be too large."""
+    page = _render(data, parts)
     if len(page.encode()) > MOST_BYTES:
-        page = _render({**data, **_without_pointer(data)}, words)
+        page = _render({**data, **_without_tooltips(data)}, parts)
     if len(page.encode()) > MOST_BYTES:
         raise InputError(
             f"the page would have {len(page.encode()) / 1e6:.1f} MB, more than 5: give the results"
@@ -185,15 +198,15 @@ def _within_size(data: Mapping[str, Json], words: Mapping[str, str]) -> str:
     return page
 
 
-def _without_pointer(data: Mapping[str, Json]) -> dict[str, Json]:
+def _without_tooltips(data: Mapping[str, Json]) -> dict[str, Json]:
     return {
-        of: {name: rows[name] for name in rows if name not in left_out}
-        for of, left_out in (("rows", SHOWN_AT_THE_POINTER), ("gaps", ("by group",)))
-        if isinstance(rows := data[of], Mapping)
+        key: {name: columns[name] for name in columns if name not in tooltips}
+        for key, tooltips in (("rows", TOOLTIP_COLUMNS), ("gaps", ("by group",)))
+        if isinstance(columns := data[key], Mapping)
     }
 
 
-def _render(data: Mapping[str, Json], words: Mapping[str, str]) -> str:
+def _render(data: Mapping[str, Json], parts: Mapping[str, str]) -> str:
     # In a script element only these characters could end it.
     values = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     scripts = {
@@ -201,12 +214,12 @@ def _render(data: Mapping[str, Json], words: Mapping[str, str]) -> str:
         "bundle": _bundle(),
         "app": read_part("figures.js") + read_part("app.js"),
     }
-    return build_page(words["title"], fill("page.html", {**words, **scripts}), POLICY)
+    return build_page(parts["title"], fill("page.html", {**parts, **scripts}), POLICY)
 
 
 @cache
 def _bundle() -> str:
-    """Vega, Vega-Lite and Vega-Embed, a megabyte of JavaScript that takes a second to make."""
+    """Return Vega, Vega-Lite and Vega-Embed, a megabyte of JavaScript built in a second."""
     bundle = vl_convert.javascript_bundle("window.vegaEmbed=vegaEmbed;")
     return bundle.replace("</script", "<\\/script")
 
@@ -224,18 +237,17 @@ def _title(tables: Tables, folder: Path) -> str:
 
 
 def _cost(folder: Path) -> str:
-    took = []
+    seconds = []
     for path in sorted((folder / "points").glob("*.json")):
-        with suppress(*DAMAGED):  # none is known
-            took.append(float(json.loads(path.read_text(encoding="utf-8")).get("seconds", 0)))
-    return (
-        f"{sum(took) / 60:.1f} minutes of computing in the last attempts at {len(took)} points"
-        if took
-        else "not recorded"
-    )
+        with suppress(*DAMAGED):
+            seconds.append(float(json.loads(path.read_text(encoding="utf-8")).get("seconds", 0)))
+    if not seconds:
+        return "not recorded"
+    minutes = f"{sum(seconds) / 60:.1f} minutes"
+    return f"{minutes} of computing in the last attempts at {len(seconds)} points"
 
 
-def _method(tables: Tables, cost: str, made: str) -> str:
+def _method(tables: Tables, cost: str, libraries: str) -> str:
     points = tables.points
     done = points[points["status"] == "done"]
     models = set(texts(done, "unit_key")) - {""} or set(texts(done, "point"))
@@ -253,19 +265,19 @@ def _method(tables: Tables, cost: str, made: str) -> str:
         "conventions": _values(tables.intrinsic, "convention"),
         "seeds": _values(points, "seed"),
         "cost": cost,
-        "results made with": made,
+        "results made with": libraries,
         "analysed with": ", ".join([f"Python {platform.python_version()}", *versions]),
     }
-    listed = "".join(
+    rows = "".join(
         f"<tr><th scope='row' class='text'>{html.escape(name)}</th><td class='text"
         f" long'>{html.escape(text)}</td></tr>"
         for name, text in facts.items()
     )
-    wide = '<div class="wide" tabindex="0" role="region" aria-label="Method">'
-    return f"{wide}<table>{listed}</table></div>{read_part('method.html')}"
+    opening = '<div class="wide" tabindex="0" role="region" aria-label="Method">'
+    return f"{opening}<table>{rows}</table></div>{read_part('method.html')}"
 
 
 def _values(table: pd.DataFrame, column: str) -> str:
     values = list(dict.fromkeys(filter(None, texts(table, column))))
-    more = f" and {len(values) - 12} more" if len(values) > 12 else ""
-    return ", ".join(values[:12]) + more or "none"
+    rest = f" and {len(values) - 12} more" if len(values) > 12 else ""
+    return ", ".join(values[:12]) + rest or "none"

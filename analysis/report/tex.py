@@ -1,4 +1,4 @@
-"""The correlations as a table for a paper."""
+"""The correlations as a LaTeX table."""
 
 from __future__ import annotations
 
@@ -35,36 +35,38 @@ READ = (
 SYNTHETIC = "% Synthetic data: no evidence about the world."
 
 
-def correlations_tex(found: Iterable[Finding]) -> str:
-    """Slices over all methods as a LaTeX ``tabular`` (needs ``booktabs``): models, r_rm and its
-    interval, adjusted p, r_rm given the condition and given the task's utility, verdict.
-    """
-    whole = [each for each in without_repeats([*found]) if each.names["method"] == ALL]
-    names = pd.DataFrame([each.names for each in whole], columns=list(SLICE_COLUMNS))
+def correlations_tex(slice_results: Iterable[Finding]) -> str:
+    """Format the slices over all methods as a LaTeX ``tabular`` (needs ``booktabs``)."""
+    results = [
+        result for result in without_repeats([*slice_results]) if result.names["method"] == ALL
+    ]
+    names = pd.DataFrame([result.names for result in results], columns=list(SLICE_COLUMNS))
     scores = zip(row_names(names, SCORE[:2]), row_names(names, SCORE[2:]), strict=True)
-    blocks: dict[str, list[str]] = {}
-    for each, gap, score in zip(whole, gap_titles(names), scores, strict=True):
-        blocks.setdefault(gap, []).append(_row(each, *score))
-    reverse_scored = dict.fromkeys(each.names["metric"] for each in whole if each.reverse_scored)
+    rows_by_gap: dict[str, list[str]] = {}
+    for result, gap, score in zip(results, gap_titles(names), scores, strict=True):
+        rows_by_gap.setdefault(gap, []).append(_row(result, *score))
+    reverse_scored = dict.fromkeys(
+        result.names["metric"] for result in results if result.reverse_scored
+    )
     lines = [
-        *([SYNTHETIC] if any(each.synthetic for each in whole) else []),
+        *([SYNTHETIC] if any(result.synthetic for result in results) else []),
         READ,
-        *(f"% {note}" for note in taggers(each.group_by for each in whole)),
-        *(f"% {each}: reverse-scored, {REVERSED}" for each in reverse_scored),
+        *(f"% {note}" for note in taggers(result.group_by for result in results)),
+        *(f"% {metric}: reverse-scored, {REVERSED}" for metric in reverse_scored),
         HEAD,
     ]
-    for gap, rows in blocks.items():
+    for gap, rows in rows_by_gap.items():
         lines += [rf"\multicolumn{{9}}{{l}}{{\emph{{{escape(gap)}}}}} \\", *rows]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
 
 def escape(text: str) -> str:
-    """The text with what LaTeX would read as commands spelled out."""
-    return "".join(SPECIAL.get(sign, sign) for sign in text)
+    """Escape the characters that LaTeX would read as commands."""
+    return "".join(SPECIAL.get(character, character) for character in text)
 
 
-def _row(found: Finding, metric: str, query: str) -> str:
-    names = (metric, found.names["embedding"], query)
-    cells = describe_slice(found)
+def _row(result: Finding, metric: str, query: str) -> str:
+    names = (metric, result.names["embedding"], query)
+    cells = describe_slice(result)
     numbers = [cell.replace("<", "$<$") for name, cell in cells.items() if name != "lost"]
-    return " & ".join([*map(escape, names), *numbers, found.verdict]) + r" \\"
+    return " & ".join([*map(escape, names), *numbers, result.verdict]) + r" \\"

@@ -22,7 +22,7 @@ from analysis.frame import typed
 from analysis.joined import join_points
 from analysis.naming import SLICE_COLUMNS
 from analysis.report import build_report
-from analysis.report.answer import FOLLOWS, answer, unmodified_gaps
+from analysis.report.answer import FOLLOWS, answer_card, unmodified_gaps
 from analysis.report.page_data import dose_curves
 from analysis.report.tex import correlations_tex
 from analysis.results import Tables, write_tables
@@ -194,7 +194,7 @@ def test_a_gap_that_goes_the_other_way_is_never_hidden(module_tables: Tables) ->
         names=other.names | {"measure": "precision"}, within=Correlation(-0.8, -0.9, -0.6)
     )
     asked = slice_of("weat7", "positive", why="positive for these")
-    found = answer([asked, other], typed(module_tables))
+    found = answer_card([asked, other], typed(module_tables))
     assert found.headline.startswith("Yes:")
     assert found.headline.endswith("The precision gap goes the other way.")
     assert found.parts[FOLLOWS][:2] == [

@@ -41,7 +41,7 @@ def test_a_study_without_scores_says_so_first_and_shows_the_gaps(
     text = text_of(tmp_path, without_scores(tables))
     first = text.split('<p class="first">')[1].split("</p>")[0]
     assert first.startswith(
-        "No score could be had: weat7: 32 of its 32 words have no vector (word0,"
+        "No score is available: weat7: 32 of its 32 words have no vector (word0,"
     )
     assert "word5 and 26 more); weat8: 32 of its 32 words" in first
     assert all(f'id="{figure}"' not in text for figure in ("confirmatory", "scatter", "forest"))
@@ -51,7 +51,7 @@ def test_a_study_without_scores_says_so_first_and_shows_the_gaps(
 def test_a_study_without_gaps_says_so_first(tables: Tables, tmp_path: Path) -> None:
     extrinsic = tables.extrinsic.assign(value=np.nan, reason="female: 3 posts, fewer than 10")
     text = text_of(tmp_path, tables._replace(extrinsic=extrinsic))
-    assert "No gap could be had: precision gap: female: 3 posts, fewer than 10; recall gap:" in text
+    assert "No gap is available: precision gap: female: 3 posts, fewer than 10; recall gap:" in text
     assert 'id="scatter"' not in text
 
 
