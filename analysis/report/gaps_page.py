@@ -1,4 +1,4 @@
-"""The page of somebody's predictions: what each group gets, who fares worse, how sure that is."""
+"""The page of a table of gaps: values by group, who fares worse, how sure that is."""
 
 from __future__ import annotations
 
@@ -31,35 +31,46 @@ if TYPE_CHECKING:
 Row: TypeAlias = "Mapping[Hashable, Any]"
 REST = "rest"
 MEANINGS = {
-    "base_rate": "of all items, the share with label 1: a fact about the data, not the classifier",
-    "precision": "of the items that the classifier calls 1, the share that are",
-    "recall": "of the items with label 1, the share that the classifier finds",
+    "base_rate": "proportion of all items with label 1: a fact about the data, not the classifier",
+    "precision": "of the items that the classifier calls 1, the proportion that are",
+    "recall": "of the items with label 1, the proportion that the classifier finds",
     "f1": "precision and recall in one number, 2 P R / (P + R)",
-    "fpr": "of the items with label 0, the share that are called 1 all the same",
-    "fnr": "of the items with label 1, the share that are missed",
-    "accuracy": "of all items, the share whose label is predicted right",
-    "selection_rate": "of all items, the share that the classifier calls 1",
-    "auc": "how often an item with label 1 has the higher score of two, one of each label",
+    "fpr": "of the items with label 0, the proportion that are called 1",
+    "fnr": "of the items with label 1, the proportion that are missed",
+    "accuracy": "of all items, the proportion predicted correctly",
+    "selection_rate": "of all items, the proportion that the classifier calls 1",
+    "auc": "how often an item with label 1 scores higher than one with label 0",
     "bpsn_auc": "the same, of other items with label 1 and the group's with label 0",
     "bnsp_auc": "the same, of the group's items with label 1 and others with label 0",
     "demographic_parity": "the largest difference in selection rate",
     "equalised_odds": "the larger of the largest differences in recall and false positive rate",
 }
-NAMED = 5  # groups in a sentence
+MAX_GROUPS = 5  # in a sentence
 LEVEL = 0.05
-ERRORS = ("fpr", "fnr")  # the smaller the better
+ERROR_RATES = ("fpr", "fnr")  # lower is better
 MOVED_BY_BASE_RATES = ("precision", "f1", "accuracy", "selection_rate")
-SEEN_IN_FOUR_OF_FIVE = (1.959964 + 0.841621) / 1.959964  # of half an interval: power .8 at .05
-FAR_APART = 0.1  # base rates, from which precision gaps need a caution
+MISSED_FACTOR = (1.959964 + 0.841621) / 1.959964  # times half an interval: power .8 at .05
+LARGE_DIFFERENCE = 0.1  # of base rates; from here precision gaps need a caution
 
 
 def write_gaps_page(
     table: pd.DataFrame, path: Path, title: str, *, label: str = "of label 1"
 ) -> Path:
-    """Write the page of a table of gaps, as ``biasbridge.gaps`` returns it; it needs no network.
+    """Write the page of a table of gaps, with a section for each classifier and class.
 
-    A section for each classifier and class; ``title``: what was predicted; ``label``: what an item
-    of label 1 is called.
+    Parameters
+    ----------
+    table
+        What :func:`biasbridge.gaps` returns.
+    path, title
+        Of the page.
+    label
+        What an item of the positive class is called, as in "30% of the items are ...".
+
+    Returns
+    -------
+    Path
+        The page, which needs no network.
     """
     blocks = _blocks(without_control(table))
     answers, sections = [], []
@@ -85,139 +96,142 @@ def write_gaps_page(
 
 
 def _blocks(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """The rows of each classifier and class, by name; one without a name where there is one."""
-    by = [name for name in ("classifier", "subset") if name in table]
-    if not by:
+    """Split the rows by classifier and class; the name is empty if there is one block."""
+    columns = [name for name in ("classifier", "subset") if name in table]
+    if not columns:
         return {"": table}
-    label = {"classifier": "", "subset": "class "}
-    names = [label[name] + table[name].where(table[name].ne(""), "") for name in by]
-    joined = names[0] if len(names) == 1 else names[0] + ", " + names[1]
-    return {str(name): rows for name, rows in table.groupby(joined, sort=False)}
+    prefix = {"classifier": "", "subset": "class "}
+    parts = [prefix[name] + table[name].where(table[name].ne(""), "") for name in columns]
+    names = parts[0] if len(parts) == 1 else parts[0] + ", " + parts[1]
+    return {str(name): rows for name, rows in table.groupby(names, sort=False)}
 
 
 def _answer(block: pd.DataFrame, label: str) -> str:
     gaps = block[(block["kind"] == "gap")]
     if len(gaps[["privileged", "unprivileged"]].drop_duplicates()) == 1:
-        first, lines = "", [_pair_sentence(row) for row in gaps.to_dict("records")]
+        headline, lines = "", [_pair_sentence(row) for row in gaps.to_dict("records")]
     else:
-        first, lines = _many_sentences(block, gaps)
-    listed = "".join(f"<li>{line}</li>" for line in lines)
-    return f"<div class='card'>{first}<ul>{listed}</ul></div>{_base_rates(block, label)}"
+        headline, lines = _many_sentences(block, gaps)
+    items = "".join(f"<li>{line}</li>" for line in lines)
+    return f"<div class='card'>{headline}<ul>{items}</ul></div>{_base_rates(block, label)}"
 
 
 def _many_sentences(block: pd.DataFrame, gaps: pd.DataFrame) -> tuple[str, list[str]]:
-    """What is beyond chance among all comparisons, what may be chance; differences that base rates
-    make by themselves come last.
+    """Return the headline and the sentences: differences beyond chance, then possible chance.
+
+    Differences that unequal base rates make by themselves come between.
     """
-    known = gaps[gaps["value"].notna()].to_dict("records")
-    wider = NormalDist().inv_cdf(1 - LEVEL / 2 / max(1, len(known))) / NormalDist().inv_cdf(0.975)
-    apart = [row for row in known if row["low"] > 0 or row["high"] < 0]
-    sure = [row for row in apart if _beyond(row, wider)]
-    of_rates = MOVED_BY_BASE_RATES if _base_rates(block, "") else ()
-    own = sorted(
-        (row for row in sure if row["measure"] not in of_rates), key=lambda row: -abs(row["value"])
+    rows = gaps[gaps["value"].notna()].to_dict("records")
+    bonferroni = NormalDist().inv_cdf(1 - LEVEL / 2 / max(1, len(rows)))
+    widening = bonferroni / NormalDist().inv_cdf(0.975)
+    apart = [row for row in rows if row["low"] > 0 or row["high"] < 0]
+    beyond_chance = [row for row in apart if _excludes_zero(row, widening)]
+    unsure = [row for row in apart if row not in beyond_chance]
+    rate_measures = MOVED_BY_BASE_RATES if _base_rates(block, "") else ()
+    by_rates = [row for row in beyond_chance if row["measure"] in rate_measures]
+    by_classifier = sorted(
+        (row for row in beyond_chance if row not in by_rates), key=lambda row: -abs(row["value"])
     )
-    worse, better = [r for r in own if r["value"] > 0], [r for r in own if r["value"] < 0]
-    lines = [_group_sentence(row, block) for row in worse[:NAMED]]
-    more = f"Worse too: {_listed(worse[NAMED:])}."
-    lines += [more] if len(worse) > NAMED else []
-    lines += [f"Better than others: {_listed(better)}."] if better else []
-    if moved := [row for row in sure if row["measure"] in of_rates]:
-        measures = " and ".join(dict.fromkeys(measure_title(row["measure"]) for row in moved))
-        which = ", ".join(dict.fromkeys(html.escape(row["unprivileged"]) for row in moved))
+    worse = [row for row in by_classifier if row["value"] > 0]
+    better = [row for row in by_classifier if row["value"] < 0]
+    lines = [_group_sentence(row, block) for row in worse[:MAX_GROUPS]]
+    if len(worse) > MAX_GROUPS:
+        lines.append(f"Worse too: {_listed(worse[MAX_GROUPS:])}.")
+    if better:
+        lines.append(f"Better than others: {_listed(better)}.")
+    if by_rates:
+        measures = " and ".join(dict.fromkeys(measure_title(row["measure"]) for row in by_rates))
+        groups = ", ".join(dict.fromkeys(html.escape(row["unprivileged"]) for row in by_rates))
         lines.append(
-            f"{capital(measures)} differ for {which}, as they must where base rates do (below)."
+            f"{capital(measures)} differ for {groups}, as they must where base rates do (below)."
         )
-    unsure = [row for row in apart if row not in sure]
     if unsure:
-        chance = max(1, round(LEVEL * len(known)))
+        n_chance = max(1, round(LEVEL * len(rows)))
         lines.append(
-            f"May be chance: {_listed(unsure)}. Of {len(known)} comparisons about {chance}"
+            f"May be chance: {_listed(unsure)}. Of {len(rows)} comparisons about {n_chance}"
             " would look like these if all groups were treated alike."
         )
-    asked = [row for row in known if row["measure"] not in of_rates]
-    of = " and ".join(dict.fromkeys(measure_title(row["measure"]) for row in asked))
-    number = f"{len(own)} of {len(asked)}" if own else f"None of {len(asked)}"
-    verb = "differs" if len(own) < 2 else "differ"
-    first = f"{number} comparisons of {of} {verb} beyond chance."
-    return f'<p class="first">{first}</p>', lines
+    counted = [row for row in rows if row["measure"] not in rate_measures]
+    measures = " and ".join(dict.fromkeys(measure_title(row["measure"]) for row in counted))
+    number = f"{len(by_classifier)}" if by_classifier else "None"
+    verb = "differs" if len(by_classifier) < 2 else "differ"
+    headline = f"{number} of {len(counted)} comparisons of {measures} {verb} beyond chance."
+    return f'<p class="first">{headline}</p>', lines
 
 
-def _beyond(row: Row, wider: float) -> bool:
-    """Whether 0 lies outside the interval made so many times wider."""
+def _excludes_zero(row: Row, widening: float) -> bool:
+    """Test whether the interval, made so many times wider, excludes 0."""
     to_zero = row["value"] - row["low"] if row["value"] > 0 else row["high"] - row["value"]
-    return bool(abs(row["value"]) > wider * to_zero)
+    return bool(abs(row["value"]) > widening * to_zero)
 
 
 def _group_sentence(row: Row, block: pd.DataFrame) -> str:
-    """``False positive rate is worse for x: .24, others .08; gap .17 [.13,.21] (n 434)``."""
-    found = block[(block["kind"] == "value") & (block["measure"] == row["measure"])]
-    value = dict(zip(found["group"], found["value"], strict=True)).get(row["unprivileged"], nan)
-    other = value - row["value"] if row["measure"] in ERRORS else value + row["value"]
+    """Format ``False positive rate is worse for x: .24, others .08; gap .17 [.13,.21] (n 434)``."""
+    values = block[(block["kind"] == "value") & (block["measure"] == row["measure"])]
+    value = dict(zip(values["group"], values["value"], strict=True)).get(row["unprivileged"], nan)
+    other_value = value - row["value"] if row["measure"] in ERROR_RATES else value + row["value"]
     name, group = capital(measure_title(row["measure"])), html.escape(row["unprivileged"])
     others = "others" if row["privileged"] == REST else html.escape(row["privileged"])
     return (
-        f"<b>{name} is worse for {group}</b>: {short(value, 2)}, {others} {short(other, 2)}; gap"
-        f" {_signed(row['value'])} {_ends(row)} (n {row['support_unprivileged']:,})."
+        f"<b>{name} is worse for {group}</b>: {short(value, 2)}, {others}"
+        f" {short(other_value, 2)}; gap {_signed(row['value'])} {_ends(row)} (n {row['support_unprivileged']:,})."
     )
 
 
 def _pair_sentence(row: Row) -> str:
-    """``Recall is worse for female by .19 [.03,.29]``, or that no difference is seen."""
+    """Format ``Recall is worse for female by .19 [.03,.29]``, or that no difference is seen."""
     name = capital(measure_title(str(row["measure"])))
     if isnan(row["value"]):
         return f"{name}: no value, {html.escape(str(row['reason']))}."
     n = f"n {row['support_privileged']:,} and {row['support_unprivileged']:,}"
-    interval = f"{_signed(abs(row['value']))} {_ends(row, turned=row['value'] < 0)}"
-    ends = {True: row["unprivileged"], False: row["privileged"]}
     if row["low"] > 0 or row["high"] < 0:
-        worse = html.escape(str(ends[row["value"] > 0]))
-        return f"<b>{name} is worse for {worse}</b> by {interval} ({n})."
-    found = f"{_signed(row['value'], plus=True)} {_ends(row)}"
-    least = short(_could_be_missed(row), 2)
-    missed = f"One below about {least} could be missed."
-    return f"<b>{name}: no difference seen</b>, {found} ({n}). {missed}"
+        worse = html.escape(str(row["unprivileged" if row["value"] > 0 else "privileged"]))
+        estimate = f"{_signed(abs(row['value']))} {_ends(row, flipped=row['value'] < 0)}"
+        return f"<b>{name} is worse for {worse}</b> by {estimate} ({n})."
+    estimate = f"{_signed(row['value'], plus=True)} {_ends(row)}"
+    missed = f"A gap below about {short(_could_be_missed(row), 2)} could be missed."
+    return f"<b>{name}: no difference seen</b>, {estimate} ({n}). {missed}"
 
 
 def _listed(rows: Sequence[Row]) -> str:
-    named = [
+    texts = [
         f"{html.escape(row['unprivileged'])}, {measure_title(row['measure'])}"
         f" {_signed(row['value'], plus=True)} {_ends(row)} (n {row['support_unprivileged']:,})"
-        for row in rows[:NAMED]
+        for row in rows[:MAX_GROUPS]
     ]
-    more = len(rows) - len(named)
-    return "; ".join(named) + (f"; and {more} more in the tables" if more else "")
+    n_hidden = len(rows) - len(texts)
+    return "; ".join(texts) + (f"; and {n_hidden} more in the tables" if n_hidden else "")
 
 
 def _base_rates(block: pd.DataFrame, label: str) -> str:
-    """The caution where base rates differ, with the precision that they alone would make."""
+    """Warn if base rates differ, with the precision that they alone would give."""
     values = block[(block["kind"] == "value") & block["value"].notna()]
-    found = {
+    by_measure = {
         name: values[values["measure"] == name].set_index("group")["value"]
         for name in ("base_rate", "recall", "fpr")
     }
-    rates = found["base_rate"].drop(ALL, errors="ignore")
-    if len(rates) < 2 or rates.max() - rates.min() < FAR_APART:
+    rates = by_measure["base_rate"].drop(ALL, errors="ignore")
+    if len(rates) < 2 or rates.max() - rates.min() < LARGE_DIFFERENCE:
         return ""
     low, high = str(rates.idxmin()), str(rates.idxmax())
     text = (
         f"Base rates differ: {rates[low]:.0%} of the items of “{low}” are {label},"
         f" {rates[high]:.0%} of those of “{high}”. That alone moves precision and F1."
     )
-    if all(ALL in found[name] for name in ("recall", "fpr")):
-        recall, fpr = found["recall"][ALL], found["fpr"][ALL]
-        one, other = (_precision(float(rates[name]), recall, fpr) for name in (low, high))
+    if all(ALL in by_measure[name] for name in ("recall", "fpr")):
+        recall, fpr = by_measure["recall"][ALL], by_measure["fpr"][ALL]
+        at_low, at_high = (_precision(float(rates[name]), recall, fpr) for name in (low, high))
         text += (
             f" A classifier with the same recall ({short(recall, 2)}) and false positive rate"
-            f" ({short(fpr, 2)}) for both would have a precision of {short(one, 2)} and"
-            f" {short(other, 2)}. Compare recall and false positive rate first."
+            f" ({short(fpr, 2)}) for both would have a precision of {short(at_low, 2)} and"
+            f" {short(at_high, 2)}. Compare recall and false positive rate first."
         )
     return f'<p class="banner" role="note">{html.escape(text)}</p>'
 
 
 def _precision(base_rate: float, recall: float, fpr: float) -> float:
-    found = base_rate * recall
-    return found / (found + (1 - base_rate) * fpr)
+    true_positives = base_rate * recall
+    return true_positives / (true_positives + (1 - base_rate) * fpr)
 
 
 def _section(name: str, block: pd.DataFrame) -> str:
@@ -226,10 +240,10 @@ def _section(name: str, block: pd.DataFrame) -> str:
     figures = "".join(
         _figure(measure, panel, block) for measure, panel in gap_panels(block).items()
     )
-    more = len(order) - MOST_GROUPS
+    n_hidden = len(order) - MOST_GROUPS
     note = (
-        f" The {MOST_GROUPS} groups with the largest gaps; {more} more are in the table."
-        if more > 0
+        f" The {MOST_GROUPS} groups with the largest gaps; {n_hidden} more are in the table."
+        if n_hidden > 0
         else ""
     )
     gaps = _gap_tables(block, order)
@@ -238,9 +252,10 @@ def _section(name: str, block: pd.DataFrame) -> str:
         f" items together. The groups with the largest gaps come first.{note}</p>"
         f"<div class='panels'>{figures}</div>"
         f"{_value_table(block, order)}</section><section><h2>The gaps{heading}</h2>"
-        "<p>Positive: worse for the group. “Could be missed”: so many items show a smaller gap in"
-        " fewer than four of five samples. n: the items that the measure is a share of.</p>"
-        f"{_far_table(block)}{gaps}</section>"
+        "<p>Positive: worse for the group. “Could be missed”: samples of this size detect a smaller"
+        " gap in fewer than four of five cases. n: the items that the measure is a proportion of."
+        "</p>"
+        f"{_largest_table(block)}{gaps}</section>"
     )
 
 
@@ -248,8 +263,8 @@ def _figure(measure: str, panel: alt.LayerChart, block: pd.DataFrame) -> str:
     spec = make_spec(panel.configure(**CONFIG))
     data = base64.b64encode(vl_convert.vegalite_to_svg(spec).encode()).decode()
     rows = block[(block["kind"] == "value") & (block["measure"] == measure)]
-    shown = rows.head(MOST_GROUPS).to_dict("records")
-    values = ", ".join(f"{row['group']} {short(row['value'], 2)}" for row in shown)
+    records = rows.head(MOST_GROUPS).to_dict("records")
+    values = ", ".join(f"{row['group']} {short(row['value'], 2)}" for row in records)
     alt_text = html.escape(f"{measure_title(measure)} by group: {values}", quote=True)
     return f'<figure><img alt="{alt_text}" src="data:image/svg+xml;base64,{data}"></figure>'
 
@@ -260,23 +275,23 @@ def _value_table(block: pd.DataFrame, order: Sequence[str]) -> str:
     cells = {(row["group"], row["measure"]): row for row in values.to_dict("records")}
     rows = []
     for group in [*order, ALL]:
-        found = [cells.get((group, measure)) for measure in measures]
-        if any(found):
-            n = max(int(row["support"]) for row in found if row)
-            rows.append([group, f"{n:,}", *map(_cell, found)])
+        group_cells = [cells.get((group, measure)) for measure in measures]
+        if any(group_cells):
+            n = max(int(row["support"]) for row in group_cells if row)
+            rows.append([group, f"{n:,}", *map(_cell, group_cells)])
     return _table(["group", "n", *map(measure_title, measures)], rows)
 
 
 def _gap_tables(block: pd.DataFrame, order: Sequence[str]) -> str:
-    """One table of two groups, a line a measure; of more a table a measure, a line a group."""
+    """Format one table for two groups, or one table per measure for more."""
     gaps = block[block["kind"] == "gap"]
     if len(gaps[["privileged", "unprivileged"]].drop_duplicates()) == 1:
         names = [measure_title(str(name)) for name in gaps["measure"]]
         return _gap_table(gaps.to_dict("records"), names)
-    place = {name: number for number, name in enumerate(order)}
+    rank = {name: number for number, name in enumerate(order)}
     tables = []
-    for measure, found in gaps.groupby("measure", sort=False):
-        rows = sorted(found.to_dict("records"), key=lambda row: place[row["unprivileged"]])
+    for measure, gap_rows in gaps.groupby("measure", sort=False):
+        rows = sorted(gap_rows.to_dict("records"), key=lambda row: rank[row["unprivileged"]])
         title = html.escape(capital(measure_title(str(measure))))
         tables.append(f"<h3>{title}</h3>{_gap_table(rows)}")
     return "".join(tables)
@@ -295,14 +310,14 @@ def _gap_table(rows: Sequence[Row], measures: Sequence[str] = ()) -> str:
         "n compared": [_whole(row["support_privileged"]) for row in rows],
         "why no value": [str(row["reason"]) for row in rows],
     }
-    kept = {name: column for name, column in columns.items() if any(column)}
-    return _table(list(kept), list(zip(*kept.values(), strict=True)))
+    filled = {name: column for name, column in columns.items() if any(column)}
+    return _table(list(filled), list(zip(*filled.values(), strict=True)))
 
 
-def _far_table(block: pd.DataFrame) -> str:
-    """The two groups furthest apart in each measure."""
-    far = block[(block["kind"] == "largest") & block["value"].notna()].to_dict("records")
-    if not far:
+def _largest_table(block: pd.DataFrame) -> str:
+    """Format the two groups furthest apart in each measure."""
+    largest = block[(block["kind"] == "largest") & block["value"].notna()].to_dict("records")
+    if not largest:
         return ""
     rows = [
         [
@@ -313,34 +328,34 @@ def _far_table(block: pd.DataFrame) -> str:
             _whole(row["support_unprivileged"]),
             _whole(row["support_privileged"]),
         ]
-        for row in far
+        for row in largest
     ]
     head = ["measure", "worst", "best", "difference", "n worst", "n best"]
     return f"<h3>Furthest apart</h3>{_table(head, rows)}"
 
 
 def _could_be_missed(row: Row) -> float:
-    """The gap that four of five samples of this size would show: 2.8 standard errors."""
-    return float(row["high"] - row["low"]) / 2 * SEEN_IN_FOUR_OF_FIVE
+    """Return the gap that samples of this size detect with power .8: 2.8 standard errors."""
+    return float(row["high"] - row["low"]) / 2 * MISSED_FACTOR
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    text = {"measure", "group", "compared with", "worst", "best", "why no value"}
-    kinds = [' class="text"' if name in text else "" for name in head]
-    top = "".join(
-        f'<th scope="col"{kind}>{html.escape(name)}</th>'
-        for name, kind in zip(head, kinds, strict=True)
+    text_columns = {"measure", "group", "compared with", "worst", "best", "why no value"}
+    classes = [' class="text"' if name in text_columns else "" for name in head]
+    headings = "".join(
+        f'<th scope="col"{css_class}>{html.escape(name)}</th>'
+        for name, css_class in zip(head, classes, strict=True)
     )
     body = "".join(
         "<tr>"
         + "".join(
-            f'<td{kind} data-name="{html.escape(name)}">{html.escape(cell)}</td>'
-            for name, kind, cell in zip(head, kinds, row, strict=True)
+            f'<td{css_class} data-name="{html.escape(name)}">{html.escape(cell)}</td>'
+            for name, css_class, cell in zip(head, classes, row, strict=True)
         )
         + "</tr>"
         for row in rows
     )
-    table = f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    table = f"<table><thead><tr>{headings}</tr></thead><tbody>{body}</tbody></table>"
     return f"<div class='wide cards' tabindex='0' role='region' aria-label='Table'>{table}</div>"
 
 
@@ -350,11 +365,11 @@ def _cell(row: Row | None, *, plus: bool = False) -> str:
     return f"{_signed(row['value'], plus=plus)} {_ends(row)}".strip()
 
 
-def _ends(row: Row, *, turned: bool = False) -> str:
+def _ends(row: Row, *, flipped: bool = False) -> str:
     ends = [row["low"], row["high"]]
     if isnan(ends[0]):
         return ""
-    low, high = (-ends[1], -ends[0]) if turned else ends
+    low, high = (-ends[1], -ends[0]) if flipped else ends
     return f"[{short(low, 2)},{short(high, 2)}]"
 
 

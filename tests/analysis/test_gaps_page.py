@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.report.gaps_page import SEEN_IN_FOUR_OF_FIVE, write_gaps_page
+from analysis.report.gaps_page import MISSED_FACTOR, write_gaps_page
 from biasbridge import gaps
 
 
@@ -62,14 +62,14 @@ def test_equal_groups_are_said_to_show_no_difference_and_what_would_be_missed(
     assert "Recall: no difference seen" in page
     assert "Base rates differ" not in page
     [row] = table[(table["kind"] == "gap") & (table["measure"] == "recall")].to_dict("records")
-    least = (row["high"] - row["low"]) / 2 * SEEN_IN_FOUR_OF_FIVE
-    assert f"One below about {least:.2f}".replace("0.", ".") in page
+    least = (row["high"] - row["low"]) / 2 * MISSED_FACTOR
+    assert f"A gap below about {least:.2f}".replace("0.", ".") in page
 
 
 def test_a_gap_that_could_be_missed_is_seen_in_four_of_five_samples() -> None:
     rng = np.random.default_rng(0)
     n, p = 400, 0.5
-    least = SEEN_IN_FOUR_OF_FIVE * 1.96 * np.sqrt(2 * p * (1 - p) / n)
+    least = MISSED_FACTOR * 1.96 * np.sqrt(2 * p * (1 - p) / n)
     a, b = (rng.binomial(n, p + shift / 2, 4_000) / n for shift in (least, -least))
     error = np.sqrt((a * (1 - a) + b * (1 - b)) / n)
     assert np.mean((a - b) / error > 1.96) == pytest.approx(0.8, abs=0.02)
