@@ -174,7 +174,8 @@ def _group_sentence(row: Row, block: pd.DataFrame) -> str:
     others = "others" if row["privileged"] == REST else html.escape(row["privileged"])
     return (
         f"<b>{name} is worse for {group}</b>: {short(value, 2)}, {others}"
-        f" {short(other_value, 2)}; gap {_signed(row['value'])} {_ends(row)} (n {row['support_unprivileged']:,})."
+        f" {short(other_value, 2)}; gap {_signed(row['value'])} {_ends(row)}"
+        f" (n {row['support_unprivileged']:,})."
     )
 
 
