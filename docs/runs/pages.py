@@ -1,5 +1,6 @@
-"""The tables of the pages in this folder, from the recorded tables: ``python docs/runs/pages.py``
-writes them anew between ``<!-- NAME -->`` and ``<!-- end -->``.
+"""The tables of the pages in this folder, from the recorded tables of results.
+
+``python docs/runs/pages.py`` writes them between ``<!-- NAME RUN -->`` and ``<!-- end -->``.
 """
 
 from __future__ import annotations
@@ -32,16 +33,16 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 STUDIES = HERE.parent / "studies"
-KINDS = {
+MODEL_KINDS = {
     "vectors": ("word2vec en", "fasttext en", "word2vec es"),
     "gaps": ("word2vec",),
     "models": ("tiny_bert en", "tiny_gpt2 en", "tiny_bert es", "tiny_gpt2 es"),
 }
 ENDS = ("", "_low", "_high")
 TRANSFER = (STUDIES / "certificate_transfer.csv", RECORDED.with_name("transfer.csv"))
-SLOPES = "transfer_slopes"  # the figure of docs/runs/transfer.md
-B = tuple(f"slope{end}" for end in ENDS)
-PLANTED = ("transfer_hatespeech", "transfer_coreference", "transfer_retrieval")
+SLOPES = "transfer_slopes"  # figure of docs/runs/transfer.md
+SLOPE_COLUMNS = tuple(f"slope{end}" for end in ENDS)
+PLANTED_RUNS = ("transfer_hatespeech", "transfer_coreference", "transfer_retrieval")
 TITLES = {  # the runs of docs/runs/transfer.md
     "transfer_grep_bias_ir": "Retrieval, sentence encoder",
     "transfer_grep_bias_ir_words": "Retrieval, word vectors",
@@ -53,89 +54,94 @@ TITLES = {  # the runs of docs/runs/transfer.md
     "transfer_retrieval": "Retrieval, a planted stereotype",
 }
 BLOCK = re.compile(r"(<!-- (?P<name>[\w ./-]+) -->\n)(?P<body>.*?)(<!-- end -->)", re.DOTALL)
-SLICED = ("task", "metric", "convention", "query", "part", "measure")
-ONE_TEST = (
-    "weat6b",
-    "weat7",
-    "weat8",
-    "gender_es",
-    "gender_pleasant_es",
-    "migrant_es",
-)  # their own words
+SLICE_KEYS = ("task", "metric", "convention", "query", "part", "measure")
+# Word sets of a single query, in place of the words of all queries
+SINGLE_QUERIES = (
+    *("weat6b", "weat7", "weat8"),
+    *("gender_es", "gender_pleasant_es", "migrant_es"),
+)
+
+
+QUANTITY, MEAN = "quantity", "mean (range)"
 
 
 @cache
 def tables(run: str) -> Tables:
-    """The recorded tables."""
+    """Read the recorded tables of a run."""
     return read_tables(HERE / run)
 
 
 @cache
 def joined(run: str) -> pd.DataFrame:
-    """One row a point, score and gap."""
+    """Return one row per point, score and gap."""
     return join_points(tables(run), declared(run).utility)
 
 
 @cache
 def declared(run: str) -> Declaration:
-    """What was declared before the run."""
+    """Read what was declared before the run."""
     return Declaration.of(HERE / run)
 
 
 @cache
-def findings(run: str) -> list[Finding]:
-    """The confirmatory slices."""
-    found = correlate_slices(joined(run), declared(run))
-    return [each for each in found if each.confirmatory]
+def confirmatory_results(run: str) -> list[Finding]:
+    """Correlate the confirmatory slices of a run."""
+    return _confirmatory(joined(run), run)
+
+
+def _confirmatory(rows: pd.DataFrame, run: str) -> list[Finding]:
+    results = correlate_slices(rows, declared(run))
+    return [result for result in results if result.confirmatory]
+
+
+def _titled(results: Sequence[Finding]) -> Iterator[tuple[Finding, dict[str, str]]]:
+    """Yield each slice with its columns ``score`` and ``gap``."""
+    names = pd.DataFrame([result.names for result in results])
+    for result, score, gap in zip(results, score_titles(names), gap_titles(names), strict=True):
+        yield result, {"score": score, "gap": gap.removesuffix(" gap")}
 
 
 @cache
-def moved(run: str) -> list[Effect]:
-    """What every condition did."""
+def condition_effects(run: str) -> list[Effect]:
+    """Estimate the effects of every condition."""
     return effects(tables(run), declared(run).utility)
 
 
 def markdown(rows: Sequence[dict[str, str]]) -> str:
-    """A table."""
-    heads = list(rows[0])
-    lines = [heads, ["---"] * len(heads), *([row.get(name, "") for name in heads] for row in rows)]
+    """Format a Markdown table."""
+    names = list(rows[0])
+    lines = [names, ["---"] * len(names), *([row.get(name, "") for name in names] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
 def slices(run: str) -> str:
-    """The confirmatory slices."""
-    found = findings(run)
-    names = pd.DataFrame([each.names for each in found])
+    """Tabulate the confirmatory slices."""
     rows = [
         {
-            "score": score,
-            "gap": gap.removesuffix(" gap"),
-            "models, parents, conditions": f"{each.n}, {each.n_parents}, {each.n_conditions}",
-            "these conditions": estimate(*each.within.interval),
-            "p (Holm)": p_value(each.p_holm),
-            "other conditions": estimate(*each.conditions.interval),
-            "given the condition": estimate(*each.given_condition.interval),
-            "verdict": each.verdict,
+            **titles,
+            "models, parents, conditions": f"{result.n}, {result.n_parents}, {result.n_conditions}",
+            "these conditions": estimate(*result.within.interval),
+            "p (Holm)": p_value(result.p_holm),
+            "other conditions": estimate(*result.conditions.interval),
+            "given the condition": estimate(*result.given_condition.interval),
+            "verdict": result.verdict,
         }
-        for each, score, gap in zip(found, score_titles(names), gap_titles(names), strict=True)
+        for result, titles in _titled(confirmatory_results(run))
     ]
     return markdown(rows)
 
 
-def more(run: str) -> str:
-    """What else is to be known of these slices."""
-    found = findings(run)
-    names = pd.DataFrame([each.names for each in found])
+def slice_details(run: str) -> str:
+    """Tabulate further estimates of the confirmatory slices."""
     rows = [
         {
-            "score": score,
-            "gap": gap.removesuffix(" gap"),
-            "given utility": estimate(*each.given_utility.interval),
-            "found in 4 of 5 studies from r": short(each.mde),
-            "reliability": f"{short(each.reliability_x)}, {short(each.reliability_y)}",
-            "lost": str(each.lost),
+            **titles,
+            "given utility": estimate(*result.given_utility.interval),
+            "detected with power .8 from r": short(result.mde),
+            "reliability": f"{short(result.reliability_x)}, {short(result.reliability_y)}",
+            "lost": str(result.lost),
         }
-        for each, score, gap in zip(found, score_titles(names), gap_titles(names), strict=True)
+        for result, titles in _titled(confirmatory_results(run))
     ]
     return markdown(rows)
 
@@ -146,64 +152,68 @@ def _spread(values: pd.Series) -> str:
 
 
 def unmodified(run: str) -> str:
-    """Means of the unmodified models, and their range; words that scores lost; of gaps what base
-    rates alone would make.
+    """Tabulate means and ranges of the unmodified models.
+
+    Notes name words out of vocabulary, and gaps that base rates alone would make.
     """
-    of = tables(run)
-    plain = of.points.loc[of.points["method"] == "none", "point"]
-    scores = of.intrinsic[of.intrinsic["point"].isin(plain)]
-    extrinsic = of.extrinsic[of.extrinsic["point"].isin(plain)]
+    points, intrinsic, extrinsic = tables(run).points, tables(run).intrinsic, tables(run).extrinsic
+    parents = points.loc[points["method"] == "none", "point"]
+    scores = intrinsic[intrinsic["point"].isin(parents)]
+    extrinsic = extrinsic[extrinsic["point"].isin(parents)]
     rows = []
     for title, part in scores.assign(title=score_titles(scores)).groupby("title", sort=False):
-        every = {
+        lost_words = {
             word.strip() for words in part["lost"].fillna("") for word in str(words).split(",")
         }
-        lost = ", ".join(sorted(every - {""}))
-        without = f"without {lost}" if lost else ""
-        rows.append({"what": str(title), "mean (range)": _spread(part["value"]), "note": without})
+        listed = ", ".join(sorted(lost_words - {""}))
+        note = f"without {listed}" if listed else ""
+        rows.append({QUANTITY: str(title), MEAN: _spread(part["value"]), "note": note})
     gaps = extrinsic[extrinsic["kind"] == "gap"]
     values = extrinsic[extrinsic["kind"] == "value"]
     values = values[values["group"].isin([ALL, *gaps["privileged"], *gaps["unprivileged"]])]
     for measure, group in (("f1", ALL), ("base_rate", ""), ("fpr", ""), ("conll_f1", ALL)):
-        own = values[values["measure"] == measure]
-        for name, part in own.groupby("group", sort=False):
+        measured = values[values["measure"] == measure]
+        for name, part in measured.groupby("group", sort=False):
             if (name == ALL and group != ALL) or (name != ALL and group == ALL):
                 continue
-            what = measure_title(measure) if name == ALL else f"{measure_title(measure)}, {name}"
-            rows.append({"what": what, "mean (range)": _spread(part["value"])})
-            constant = part["constant"] if "constant" in part else np.array([np.nan])
-            if np.isfinite(constant).any():
-                told = f"{what} of calling all the same"
-                rows.append({"what": told, "mean (range)": short(float(np.nanmean(constant)), 3)})
+            title = measure_title(measure) if name == ALL else f"{measure_title(measure)}, {name}"
+            rows.append({QUANTITY: title, MEAN: _spread(part["value"])})
+            baseline = part["constant"] if "constant" in part else np.array([np.nan])
+            if np.isfinite(baseline).any():
+                mean = short(float(np.nanmean(baseline)), 3)
+                rows.append({QUANTITY: f"{title}, majority baseline", MEAN: mean})
     for title, part in gaps.assign(title=gap_titles(gaps)).groupby("title", sort=False):
-        made = part["from_base_rates"].mean() if "from_base_rates" in part else np.nan
-        note = f"{short(float(made), 3)} by base rates alone" if np.isfinite(made) and made else ""
-        rows.append({"what": str(title), "mean (range)": _spread(part["value"]), "note": note})
+        expected = part["from_base_rates"].mean() if "from_base_rates" in part else np.nan
+        is_expected = np.isfinite(expected) and expected
+        note = f"{short(float(expected), 3)} by base rates alone" if is_expected else ""
+        rows.append({QUANTITY: str(title), MEAN: _spread(part["value"]), "note": note})
     return markdown(rows)
 
 
 def conditions(run: str) -> str:
-    """How far each method at its full dose moved the first score, the gaps declared and the task's
-    utility, over all parents; with the words of all tests.
+    """Tabulate the effect of each method at full dose, over all parents.
+
+    On the first score, the declared gaps and the utility, with the words of all queries.
     """
-    kept = [
-        each
-        for each in moved(run)
-        if each.embedding == ALL
-        and each.against == "unmodified"
-        and abs(float(each.names["dose"])) == 1
-        and each.names["wordset"] not in ONE_TEST
+    effects_at_full_dose = [
+        effect
+        for effect in condition_effects(run)
+        if effect.embedding == ALL
+        and effect.against == "unmodified"
+        and abs(float(effect.names["dose"])) == 1
+        and effect.names["wordset"] not in SINGLE_QUERIES
     ]
-    table = pd.DataFrame([{**each.names, **each._asdict()} for each in kept])
-    score = table["side"] == "score"
+    table = pd.DataFrame([{**effect.names, **effect._asdict()} for effect in effects_at_full_dose])
+    is_score = table["side"] == "score"
     table["title"] = ""
-    table.loc[score, "title"] = score_titles(table[score])
-    first = table.loc[score, "title"].iloc[0]
-    gap = (table["side"] == "gap") & table["measure"].isin(declared(run).confirmatory)
-    table.loc[gap, "title"] = gap_titles(table[gap])
-    utility = table["side"] == "utility"
-    table.loc[utility, "title"] = [measure_title(each) for each in table.loc[utility, "measure"]]
-    table = table[(table["title"] != "") & (~score | (table["title"] == first))]
+    table.loc[is_score, "title"] = score_titles(table[is_score])
+    first_score = table.loc[is_score, "title"].iloc[0]
+    is_gap = (table["side"] == "gap") & table["measure"].isin(declared(run).confirmatory)
+    table.loc[is_gap, "title"] = gap_titles(table[is_gap])
+    is_utility = table["side"] == "utility"
+    utilities = table.loc[is_utility, "measure"]
+    table.loc[is_utility, "title"] = [measure_title(measure) for measure in utilities]
+    table = table[(table["title"] != "") & (~is_score | (table["title"] == first_score))]
     digits = [2 if side == "score" else 3 for side in table["side"]]
     parts = (table[name].tolist() for name in ("change", "low", "high"))
     table["cell"] = list(map(estimate, *parts, digits))
@@ -214,72 +224,71 @@ def conditions(run: str) -> str:
     return markdown(wide.astype(str).to_dict("records"))
 
 
-def visible(run: str) -> str:
-    """The declared slices without the linear changes that can be undone: of erasers the whole dose
-    alone. Exploratory.
+def irreversible(run: str) -> str:
+    """Tabulate the declared slices without linear changes that can be undone. Exploratory.
+
+    Of erasers only the full dose stays.
     """
-    table = joined(run)
-    kept = table["method"].isin(["none", "attract_repel"]) | (
-        (table["direction"] == "debias") & (table["dose"] == 1)
+    rows = joined(run)
+    is_included = rows["method"].isin(["none", "attract_repel"]) | (
+        (rows["direction"] == "debias") & (rows["dose"] == 1)
     )
-    found = correlate_slices(table[kept], declared(run))
-    found = [each for each in found if each.confirmatory]
-    names = pd.DataFrame([each.names for each in found])
-    rows = [
-        {
-            "score": score,
-            "gap": gap.removesuffix(" gap"),
-            "conditions": str(each.n_conditions),
-            "r_rm": estimate(*each.within.interval),
-        }
-        for each, score, gap in zip(found, score_titles(names), gap_titles(names), strict=True)
-    ]
-    return markdown(rows)
+    return markdown(
+        [
+            {
+                **titles,
+                "conditions": str(result.n_conditions),
+                "r_rm": estimate(*result.within.interval),
+            }
+            for result, titles in _titled(_confirmatory(rows[is_included], run))
+        ]
+    )
 
 
 @cache
 def slopes(run: str) -> pd.DataFrame:
-    """How far the gap moves where the score is 1 larger, in each confirmatory slice: one row each,
-    with how far the score was ``moved`` within a parent, and the least and greatest b without the
-    models of one method. ``planted``: the strength of what was planted, NaN in real data.
+    """Return the slope b of the gap on the score for each confirmatory slice, one row each.
+
+    ``moved``: range of the score within a parent. ``slope_without_least`` and ``..._most``: least
+    and greatest b without the models of one method. ``planted``: strength of the planted bias, NaN
+    in real data.
     """
-    found, table = findings(run), joined(run)
-    names = pd.DataFrame([each.names for each in found])
+    table = joined(run)
     rows = []
-    for each, score, gap in zip(found, score_titles(names), gap_titles(names), strict=True):
-        own = table[[*SLICED]].astype(str).eq([each.names[name] for name in SLICED]).all(axis=1)
-        methods = set(table.loc[own, "method"]) - {"none"}
-        without = [_slope(table[own & (table["method"] != one)]) for one in sorted(methods)]
-        planted = float(each.names["task"].rpartition("_")[2]) if run in PLANTED else np.nan
+    for result, titles in _titled(confirmatory_results(run)):
+        key = [result.names[name] for name in SLICE_KEYS]
+        part = table[table[[*SLICE_KEYS]].astype(str).eq(key).all(axis=1)]
+        methods = set(part["method"]) - {"none"}
+        without = [_slope(part[part["method"] != method]) for method in sorted(methods)]
+        is_planted = run in PLANTED_RUNS
         rows.append(
             {
-                **{name: each.names[name] for name in ("metric", "query")},
+                **{name: result.names[name] for name in ("metric", "query")},
                 "run": TITLES[run],
-                "planted": planted,
-                "score": score,
-                "gap": gap.removesuffix(" gap"),
-                "models": each.n,
-                "parents": each.n_parents,
-                "conditions": each.n_conditions,
-                "moved": float(table[own].groupby("parent")["x"].agg(np.ptp).max()),
-                **_ends("slope", each.slope),
+                "planted": float(result.names["task"].rpartition("_")[2]) if is_planted else np.nan,
+                **titles,
+                "models": result.n,
+                "parents": result.n_parents,
+                "conditions": result.n_conditions,
+                "moved": float(part.groupby("parent")["x"].agg(np.ptp).max()),
+                **_ends("slope", result.slope),
                 "slope_without_least": min(without),
                 "slope_without_most": max(without),
-                **_ends("slope_conditions", each.slope_conditions),
-                **_ends("r_rm", each.within.interval),
+                **_ends("slope_conditions", result.slope_conditions),
+                **_ends("r_rm", result.within.interval),
             }
         )
     return pd.DataFrame(rows)
 
 
 def _slope(rows: pd.DataFrame) -> float:
-    """b of these models."""
+    """Compute b over these models, within parents."""
     u, v = (rows[side] - rows.groupby("parent")[side].transform("mean") for side in "xy")
     return float((u @ v) / (u @ u))
 
 
-def _ends(name: str, one: Sequence[float]) -> dict[str, float]:
-    return {f"{name}{end}": value for end, value in zip(ENDS, one, strict=True)}
+def _ends(name: str, interval: Sequence[float]) -> dict[str, float]:
+    return {f"{name}{end}": value for end, value in zip(ENDS, interval, strict=True)}
 
 
 def _estimate(row: pd.Series, name: str, digits: int = 2) -> str:
@@ -292,17 +301,19 @@ def _counts(row: pd.Series) -> str:
     return "{models}, {parents}, {conditions}".format(**row)
 
 
-def every_slope() -> pd.DataFrame:
-    """The slopes of all recorded runs, in the order of ``TITLES``."""
+def all_slopes() -> pd.DataFrame:
+    """Return the slopes of all recorded runs, in the order of ``TITLES``."""
     runs = [slopes(run) for run in TITLES if (HERE / run).is_dir()]
     return pd.concat(runs, ignore_index=True)
 
 
 def transfer(_: str) -> str:
-    """The slopes b in real data; and the farthest end of their intervals over the distance that
-    the score was moved. Of one parent models are conditions.
+    """Tabulate the slopes b in real data, and the largest change of the gap they allow.
+
+    That is the farthest end of their intervals times the range of the score. With one parent,
+    models are conditions.
     """
-    table = every_slope()
+    table = all_slopes()
     ends = [f"{scope}{end}" for scope in ("slope", "slope_conditions") for end in ENDS[1:]]
     rows = [
         {
@@ -326,8 +337,8 @@ def transfer(_: str) -> str:
 
 
 def planted(_: str) -> str:
-    """The slopes where something is planted: a row a score and gap, the strengths side by side."""
-    table = every_slope()
+    """Tabulate the slopes with a planted bias, one row per score, the strengths side by side."""
+    table = all_slopes()
     rows = []
     for (run, score), part in table.dropna(subset="planted").groupby(["run", "score"], sort=False):
         last = part.iloc[-1]
@@ -348,11 +359,16 @@ def planted(_: str) -> str:
 
 
 def slope_rows(runs: Sequence[str]) -> pd.DataFrame:
-    """How far each gap moves while a score is moved as far as it was within a parent: b times that
-    distance, with its interval; one row a run and confirmatory slice.
+    """Return b times the range of the score within a parent, with its interval.
+
+    One row per run and confirmatory slice.
     """
     rows = [
-        (TITLES[run], f"{row['score']}, {row['gap']}", *(row["moved"] * row[name] for name in B))
+        (
+            TITLES[run],
+            f"{row['score']}, {row['gap']}",
+            *(row["moved"] * row[name] for name in SLOPE_COLUMNS),
+        )
         for run in runs
         for _, row in slopes(run).iterrows()
     ]
@@ -360,7 +376,7 @@ def slope_rows(runs: Sequence[str]) -> pd.DataFrame:
 
 
 def draw_slopes(runs: Sequence[str]) -> None:
-    """``transfer_slopes.svg``."""
+    """Draw ``transfer_slopes.svg``."""
     rows = slope_rows(runs)
     base = alt.Chart().encode(alt.Y("slice:N", sort=[*rows["slice"]], title=None))
     panel = alt.layer(rule_at(0), *intervals(base, size=30, title="change of the gap"))
@@ -373,50 +389,51 @@ def draw_slopes(runs: Sequence[str]) -> None:
         "Each panel has its own scale: cosines in retrieval, shares of posts in hate speech.",
     ]
     chart = chart.resolve_scale(x="independent", y="independent")
-    drawn = finish(chart, "How far a gap moves with a score", notes)
-    save_charts(drawn, HERE / SLOPES, (".svg",))
+    figure = finish(chart, "How far a gap moves with a score", notes)
+    save_charts(figure, HERE / SLOPES, (".svg",))
 
 
 @cache
 def recorded(name: str) -> pd.DataFrame:
-    """A table of the recorded certificate."""
+    """Read a table of the recorded certificate."""
     return pd.read_csv(STUDIES / f"{name}.csv")
 
 
-def worth(subjects: str) -> str:
-    """What gaps, or scores of word vectors or of language models in the default convention, are
-    worth: the figures of the first kind of model that has them, and the verdicts of all.
+def certificate(subjects: str) -> str:
+    """Tabulate the certificate of gaps, or of scores in the default convention.
+
+    ``subjects``: ``vectors``, ``models`` or ``gaps``. Figures are of the first kind of model that
+    has them, verdicts of all.
     """
     table = recorded("certificate_gaps" if subjects == "gaps" else "certificate")
     table = table[table["convention"].isin(["default", np.nan])]
     rows = []
     for metric, part in table.groupby("metric", sort=False):
-        of = part.set_index("subject")
-        there = [kind for kind in KINDS[subjects] if kind in of.index]
-        if not there:
+        by_kind = part.set_index("subject")
+        kinds = [kind for kind in MODEL_KINDS[subjects] if kind in by_kind.index]
+        if not kinds:
             continue
-        first = of.loc[there[0]]
-        follows = first["verdict"] != "does not"
+        first = by_kind.loc[kinds[0]]
+        detects = first["verdict"] != "does not"
+        strength = (_interval(first, "smallest_strength") or "nothing") if detects else ""
+        choice = f"{_interval(first, 'choice_share')} ({first['choice']})"
+        verdicts = {
+            kind: str(by_kind.loc[kind, "verdict"]) if kind in kinds else ""
+            for kind in MODEL_KINDS[subjects]
+        }
         rows.append(
             {
                 "metric": str(metric),
-                "of": there[0],
+                "of": kinds[0],
                 "models, seeds": f"{first['models']}, {first['seeds']}",
-                "slope (sd)": _shown(first, "slope"),
-                "r": _shown(first, "r"),
-                "false alarms": _shown(first, "false_alarms") or "untested",
-                "of random ones": _shown(first, "random_alarms") or "untested",
-                "tells from none": (_shown(first, "smallest_strength") or "nothing")
-                if follows
-                else "",
-                "a choice moves it by": f"{_shown(first, 'choice_share')} ({first['choice']})"
-                if follows and first["choice"]
-                else "",
+                "slope (sd)": _interval(first, "slope"),
+                "r": _interval(first, "r"),
+                "false alarms": _interval(first, "false_alarms") or "untested",
+                "of random ones": _interval(first, "random_alarms") or "untested",
+                "tells from none": strength,
+                "a choice moves it by": choice if detects and first["choice"] else "",
                 **({"half learned after": _steps(first)} if subjects == "models" else {}),
-                **{
-                    kind: str(of.loc[kind, "verdict"]) if kind in there else ""
-                    for kind in KINDS[subjects]
-                },
+                **verdicts,
             }
         )
     return markdown(rows)
@@ -426,35 +443,35 @@ def _steps(row: pd.Series) -> str:
     return f"{row['learned_at']:.0f} steps" if np.isfinite(row["learned_at"]) else ""
 
 
-def _shown(row: pd.Series, name: str) -> str:
-    found = [float(str(row.get(f"{name}{end}", np.nan))) for end in ENDS]
-    return estimate(*found) if np.isfinite(found[0]) else ""
+def _interval(row: pd.Series, name: str) -> str:
+    value, *ends = (float(str(row.get(f"{name}{end}", np.nan))) for end in ENDS)
+    return estimate(value, *ends) if np.isfinite(value) else ""
 
 
 TABLES: dict[str, Callable[[str], str]] = {
     "transfer": transfer,
     "planted": planted,
-    "worth": worth,
+    "worth": certificate,
     "slices": slices,
-    "more": more,
+    "more": slice_details,
     "unmodified": unmodified,
     "conditions": conditions,
-    "visible": visible,
+    "visible": irreversible,
 }
 
 
 def render(page: str) -> str:
-    """The page with its tables as the recorded runs have them."""
+    """Replace the tables of a page by those of the recorded runs."""
 
-    def block(found: re.Match[str]) -> str:
-        kind, run = found["name"].split()
-        return f"{found[1]}\n{TABLES[kind](run)}\n{found[4]}"
+    def block(match: re.Match[str]) -> str:
+        kind, run = match["name"].split()
+        return f"{match[1]}\n{TABLES[kind](run)}\n{match[4]}"
 
     return BLOCK.sub(block, page)
 
 
 def pages() -> Iterator[Path]:
-    """Those that have such tables."""
+    """Yield the pages that have such tables."""
     for path in [*sorted(HERE.glob("*.md")), STUDIES / "certificate.md"]:
         if BLOCK.search(path.read_text(encoding="utf-8")):
             yield path
@@ -463,6 +480,6 @@ def pages() -> Iterator[Path]:
 if __name__ == "__main__":
     for path in pages():
         path.write_text(render(path.read_text(encoding="utf-8")), encoding="utf-8")
-    draw_slopes([run for run in TITLES if run not in PLANTED])
+    draw_slopes([run for run in TITLES if run not in PLANTED_RUNS])
     for path in TRANSFER:
-        every_slope().to_csv(path, index=False, float_format="%.6g")
+        all_slopes().to_csv(path, index=False, float_format="%.6g")

@@ -1,7 +1,7 @@
 """Keep a sweep's tables: ``python docs/runs/record.py results/answer_en docs/runs/answer_en``.
 
-Scores and gaps only, with what they were made from: no post, no vector, no path. Names of measures
-after the folders: only theirs are kept, so that large tables stay small.
+Only scores, gaps and their provenance: no posts, vectors or paths. Names of measures after the
+folders keep only those, so that large tables stay small.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ LEFT_OUT = ("error", "refused", "intrinsic_key", "extrinsic_key")  # an error ma
 
 
 def main(results: Path, out: Path, measures: Sequence[str]) -> None:
-    """Write the three tables, what was declared and the correlations."""
+    """Write the three tables, the declaration and the correlations."""
     out.mkdir(parents=True, exist_ok=True)
     for name in ("points", "intrinsic", "extrinsic"):
         table = pd.read_parquet(results / f"{name}.parquet")
-        table = table.drop(columns=[each for each in LEFT_OUT if each in table])
+        table = table.drop(columns=[name for name in LEFT_OUT if name in table])
         if measures and name == "extrinsic":
             table = table[table["measure"].isin(measures)]
         if "resampled" in table:
-            table["resampled"] = [np.float32(np.round(each, 4)) for each in table["resampled"]]
+            table["resampled"] = [np.float32(np.round(values, 4)) for values in table["resampled"]]
         table.to_parquet(out / f"{name}.parquet", compression="zstd")
     shutil.copy(results / SETTINGS, out / SETTINGS)
     correlate([str(out), "--out", str(out / "correlations.csv")])
