@@ -1,13 +1,13 @@
-// The page: menus, figures, tables. All data stand in the page; nothing is asked of a network.
+// The page: menus, figures, tables. All data stand in the page; the page needs no network.
 const D = JSON.parse(document.getElementById("data").textContent);
 const ALL = "all", ORIGINAL = "unmodified";
 const TEXT = new Set(["task", "embedding", "metric", "query", "gap", "method", "direction", "wordset", "corpus", "source", "classifier", "convention", "part", "measure", "subset", "privileged", "unprivileged", "status", "error", "verdict", "why", "scope", "most_influential", "note", "reason", "point", "score", "other words", "groups", "by group"]);
 const LONG = new Set(["verdict", "why", "note", "reason", "error", "by group"]);
 const element = (tag, attributes = {}, ...children) => {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...children);
-  return made;
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
 };
 const number = (value, digits = 3) => (value === null || value === undefined ? "" : typeof value === "boolean" || Number.isInteger(value) ? String(value) : Math.abs(value) < 0.001 ? value.toExponential(1) : value.toFixed(digits));
 const interval = (low, high) => (low === null || high === null || low === undefined ? "none" : `[${number(low)}, ${number(high)}]`);
@@ -85,11 +85,11 @@ function table(records, names, caption, { save = "", scroll = false, cards = fal
 const menus = [["metric", false], ["query", true], ["gap", false], ["embedding", true], ["method_name", true], ["task", false]];
 const chosen = {};
 for (const [name, all] of rows.length ? menus : []) {
-  const found = distinct(rows.map((row) => row[name])).filter((value) => value !== undefined);
-  if (!found.length) continue;
-  const options = all ? [ALL, ...found] : found;
-  chosen[name] = name === "query" ? found[0] : name === "gap" ? D.confirmatory[0] : options[0];
-  if (found.length < 2) continue; // nothing to choose
+  const values = distinct(rows.map((row) => row[name])).filter((value) => value !== undefined);
+  if (!values.length) continue;
+  const options = all ? [ALL, ...values] : values;
+  chosen[name] = name === "query" ? values[0] : name === "gap" ? D.confirmatory[0] : options[0];
+  if (values.length < 2) continue; // nothing to choose
   const select = element("select", { id: `menu-${name}` }, ...options.map((value) => element("option", { value }, value)));
   select.value = chosen[name];
   document.getElementById("menus").append(element("label", {}, name === "method_name" ? "method" : name, select));
@@ -103,22 +103,22 @@ const lineOf = (names) => {
   return place < 0 || D.correlations[place].r_rm === null ? null : { ...D.correlations[place], line: D.lines[place] };
 };
 const brief = (value) => value.toFixed(2).replace(/^-(0\.00)$/, "$1").replace(/^(-?)0\./, "$1.");
-const r_rm = (found) => `r_rm ${brief(found.r_rm)}${found.low === null ? "" : ` [${brief(found.low)},${brief(found.high)}]`}`;
-const way = (found) => (found.low === null ? "and" : found.low > 0 ? "rises with" : found.high < 0 ? "falls with" : "has no clear relation with");
+const r_rm = (slice) => `r_rm ${brief(slice.r_rm)}${slice.low === null ? "" : ` [${brief(slice.low)},${brief(slice.high)}]`}`;
+const direction = (slice) => (slice.low === null ? "and" : slice.low > 0 ? "rises with" : slice.high < 0 ? "falls with" : "has no clear relation with");
 // The ends of a line over the range of some points.
-function ends(found, points, [x, y] = ["x", "y"]) {
-  const [slope, meanX, meanY] = found?.line ?? [null];
+function ends(slice, points, [x, y] = ["x", "y"]) {
+  const [slope, meanX, meanY] = slice?.line ?? [null];
   const known = points.map((row) => row.x);
   const at = [Math.min(...known), Math.max(...known)];
   return slope === null || at[0] >= at[1] ? [] : at.map((value) => ({ [x]: value, [y]: meanY + slope * (value - meanX) }));
 }
 async function show() {
-  scatter?.finalize(); // drawn anew: a brush over points that are gone would select others
-  const points = shown(), found = lineOf({ ...chosen, method: chosen.method_name });
+  scatter?.finalize(); // redrawn: a brush over removed points would select others
+  const points = shown(), slice = lineOf({ ...chosen, method: chosen.method_name });
   const scores = D.axes.scores[chosen.metric] ?? {};
-  const title = found && lines(`${capital(chosen.gap)} ${way(found)} ${chosen.query === ALL ? scores[ALL] ?? chosen.metric : chosen.query}: ${r_rm(found)}`, window.innerWidth < 640 ? 36 : 100);
+  const title = slice && lines(`${capital(chosen.gap)} ${direction(slice)} ${chosen.query === ALL ? scores[ALL] ?? chosen.metric : chosen.query}: ${r_rm(slice)}`, window.innerWidth < 640 ? 36 : 100);
   const titles = { x: scores[chosen.query] ?? "score", y: D.axes.gaps[chosen.gap] ?? "gap" };
-  scatter = await draw("scatter", { shown: points, line: ends(found, points) }, titles, title && { text: title, subtitle: `${found.n} models; line: the slope within parents` });
+  scatter = await draw("scatter", { shown: points, line: ends(slice, points) }, titles, title && { text: title, subtitle: `${slice.n} models; line: the slope within parents` });
   scatter.view.addSignalListener("brush", (_, value) => select(value));
   window.report.scatter = scatter;
   select(null);
@@ -133,8 +133,8 @@ async function takeApart() { // scores of two metrics share no axis, and gaps of
   // Panels by two columns, with r_rm above each and its line. One column that has one value repeats another figure.
   const panels = (points, row, column, names) => ({ rows: [...points, ...distinct(points.map((each) => each[row])).flatMap((first) => distinct(points.map((each) => each[column])).flatMap((second) => {
     const cell = { [row]: first, [column]: second }, inside = points.filter((each) => each[row] === first && each[column] === second);
-    const found = lineOf({ task: chosen.task, metric: chosen.metric, query: ALL, embedding: ALL, method: ALL, ...names(cell) });
-    return [{ ...cell, note: found ? r_rm(found) : inside.length ? "r_rm not known" : "no data" }, ...ends(found, inside, ["fit_x", "fit_y"]).map((end) => ({ ...cell, ...end }))];
+    const slice = lineOf({ task: chosen.task, metric: chosen.metric, query: ALL, embedding: ALL, method: ALL, ...names(cell) });
+    return [{ ...cell, note: slice ? r_rm(slice) : inside.length ? "r_rm not estimated" : "no data" }, ...ends(slice, inside, ["fit_x", "fit_y"]).map((end) => ({ ...cell, ...end }))];
   }))] });
   const several_of = (name) => embeddings.filter((each) => distinct(parts.filter((row) => row.embedding === each).map((row) => row[name])).length > 1);
   const of_each = parts.filter((row) => several_of("p").includes(row.embedding));
@@ -228,18 +228,18 @@ if (D.specifications.length) {
   document.getElementById("t-specifications").append(table(D.specifications, Object.keys(D.specifications[0]), "Specifications", { save: "specifications.csv", scroll: true }));
 }
 if (D.effects.length) document.getElementById("t-effects").append(table(D.effects, Object.keys(D.effects[0]),
-  "How far each condition, at its largest dose, moved scores, gaps and the task: mean over parents, less the unmodified embedding that each was made from, with its 95% interval (of gaps for other trainings and test items, of scores for other trainings and words, where these are known). Every dose and score is in effects.csv." + (D.effects_note && ` Note: ${D.effects_note}.`), { cards: true }));
+  "Change of scores, gaps and utility from the unmodified embeddings, by condition at its largest dose: mean over parents, with its 95% interval (of gaps for other trainings and test items, of scores for other trainings and words, where known). Every dose and score is in effects.csv." + (D.effects_note && ` Note: ${D.effects_note}.`), { cards: true }));
 else document.getElementById("t-effects").append(D.effects_note);
 await drawn("curves", { curves });
 addEventListener("beforeprint", () => { for (const folded of document.querySelectorAll("details")) folded.open = true; });
 document.getElementById("t-points").append(table(D.points, Object.keys(D.points[0] ?? {}), "Points", { save: "points.csv", scroll: true }));
-// What is wider than the page says so.
-const said = new ResizeObserver((seen) => seen.forEach(({ target }) => {
+// A hint on tables wider than the page.
+const observer = new ResizeObserver((entries) => entries.forEach(({ target }) => {
   const wide = target.closest(".wide");
   wide.classList.toggle("cut", wide.scrollWidth > wide.clientWidth + 1);
 }));
 for (const wide of document.querySelectorAll(".wide")) {
-  wide.after(element("p", { class: "cue hint" }, "Wider than the page: scroll it sideways for the rest."));
-  for (const each of [wide, ...wide.children]) said.observe(each);
+  wide.after(element("p", { class: "cue hint" }, "Wider than the page: scroll sideways for the rest."));
+  for (const child of [wide, ...wide.children]) observer.observe(child);
 }
 window.reportDone = performance.now();
