@@ -167,7 +167,9 @@ def _query_overrides(configured: _ConfiguredMetric, query: str | None) -> Iterat
         if not (first := usable_queries([query] if query else PLANTED_QUERIES)[:1]):
             roles = ", ".join(metric.about.required)
             source = query or "the queries of planted words"
-            raise InputError(f"{configured.key} needs the roles {roles}; {source} lacks some")
+            raise InputError(
+                f"{configured.key} needs the roles {roles}, which are not all in {source}"
+            )
         others = [] if query else usable_queries(OTHER_QUERIES)
         yield f"++{node_path}.usual=[{','.join([*first, *others])}]"
         return

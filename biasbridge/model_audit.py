@@ -122,8 +122,8 @@ def audit_model(
             resamples=resamples,
         )
         vectors = word_vectors_of(encoder, word_metrics)
-        rows = audit_vectors(vectors, word_metrics, seed=seed)
-        audited += [Audited(opened.name, *row, model_kind) for row in rows]
+        word_scores = audit_vectors(vectors, word_metrics, seed=seed)
+        audited += [Audited(opened.name, *row, model_kind) for row in word_scores]
     if not audited:
         raise InputError(_no_scores_message(metrics, convention))
     return audited

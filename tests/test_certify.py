@@ -114,7 +114,7 @@ def test_a_strangers_metric_of_one_file_and_one_yaml_is_certified(
         (("wat",), "unknown metric 'wat'; did you mean 'weat'?"),
         (("weat", "--convention", "wfe"), "weat has no convention 'wfe'; did you mean 'wefe'?"),
         (("weat", "--seeds", "2"), "seeds=2: fewer than 3"),
-        (("sembias",), "sembias asks about rows, pairs"),
+        (("sembias",), "sembias needs the roles rows, pairs"),
         (("survey",), "survey is not one metric but several: certify one of weat,"),
         (("stereoset",), "stereoset does not take the occupations"),
     ],

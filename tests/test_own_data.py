@@ -173,10 +173,8 @@ def test_check_says_what_would_happen(
     assert "groups by the words of gender_mentions: 60 male, 60 female\n" in printed
     assert "query 'mine', words in vocabulary: X 2 of 2, Y 2 of 2, A 2 of 2, B 2 of 2\n" in printed
     assert "1.00 of the posts' tokens are in the vocabulary\n" in printed
-    [command] = [
-        line for line in printed.splitlines() if line.startswith("a single run: ")
-    ]
-    status, out, error = train(*command.split()[7:], "plan=true")
+    [command] = [line for line in printed.splitlines() if line.startswith("a single run: ")]
+    status, out, error = train(*command.split()[5:], "plan=true")
     assert status == 0, error
     assert "1 distinct point\n" in out or "1 distinct point " in out
 
@@ -254,7 +252,7 @@ def test_init_writes_an_experiment_that_can_be_planned(
 
 def test_init_takes_one_file_of_vectors(own: Path) -> None:
     (own / "more.vec").write_bytes((own / "own.vec").read_bytes())
-    several = "give one of them, and all to the run: embedding.path=own.vec,more.vec"
+    several = "give one of them, and both to the run: embedding.path=own.vec,more.vec"
     with pytest.raises(InputError, match=several):
         biasbridge(["init", "posts.csv", "own.vec", "more.vec"])
 

@@ -222,10 +222,10 @@ def by_group(joined: pd.DataFrame, extrinsic: pd.DataFrame) -> list[str]:
     values = extrinsic[extrinsic["kind"] == "value"]
     gap_keys = ("point", "task", "measure", "subset")
     keys = zip(text_rows(values, (*gap_keys, "group")), estimates(values), strict=True)
-    texts = {key: f"{key[-1]} {estimate}" for key, estimate in keys}
+    group_values = {key: f"{key[-1]} {estimate}" for key, estimate in keys}
     gaps = zip(text_rows(joined, gap_keys), text_rows(joined, GROUPS), strict=True)
     return [
-        "; ".join(texts[*gap, group] for group in groups if (*gap, group) in texts)
+        "; ".join(group_values[*gap, group] for group in groups if (*gap, group) in group_values)
         for gap, groups in gaps
     ]
 

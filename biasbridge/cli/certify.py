@@ -102,33 +102,16 @@ def _parser() -> Parser:
     parser = Parser(prog="biasbridge certify", description=description)
     add = parser.add_argument
     add("metric", help="name of its file in conf/intrinsic, such as weat, or in --config-dir")
-    add(
-        "--convention",
-        default="all",
-        metavar="NAME",
-        help="one convention of the metric (default: all)",
-    )
+    add("--convention", default="all", metavar="NAME", help="of the metric (default: all)")
     query = "query of planted words; for a language model, a set of items"
     add("--query", metavar="NAME", help=f"{query} (default: all planted words, and others)")
-    add(
-        "--seeds",
-        type=int,
-        metavar="N",
-        help="models per strength (default: 8 embeddings or 3 language models)",
-    )
-    add(
-        "--config-dir",
-        metavar="FOLDER",
-        help="folder with intrinsic/METRIC.yaml and the module of your own metric",
-    )
+    seeds = "models per strength (default: 8 embeddings or 3 language models)"
+    add("--seeds", type=int, metavar="N", help=seeds)
+    config_dir = "folder with intrinsic/METRIC.yaml and the module of your own metric"
+    add("--config-dir", metavar="FOLDER", help=config_dir)
     stale = "what to do with stored results of former code (default: refuse)"
     add("--stale", choices=("refuse", "use", "rebuild"), default="refuse", help=stale)
     add("--json", action="store_true", help="print the rows as JSON instead of the table")
     add("--export", type=CSV, metavar="FILE", help="write the rows, with library versions, as CSV")
-    add(
-        "--compare",
-        type=Path,
-        metavar="FILE",
-        help="show which numbers differ from an exported file",
-    )
+    add("--compare", type=Path, metavar="FILE", help="show differences from an exported file")
     return parser

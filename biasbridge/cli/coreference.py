@@ -74,17 +74,10 @@ def _parser() -> Parser:
     )
     add = parser.add_argument
     add("key", type=Path, metavar="KEY", help="the true clusters")
-    add(
-        "response",
-        type=Path,
-        metavar="RESPONSE",
-        help="the predicted clusters, of the same documents",
-    )
+    add("response", type=Path, metavar="RESPONSE", help="the predicted clusters")
     singletons = "clusters of one mention: keep (as the reference scorer) or drop"
     add("--singletons", choices=("keep", "drop"), default="keep", help=singletons)
-    mend = (
-        "repair unpaired brackets and repeated mentions, with a warning, instead of refusing them"
-    )
+    mend = "repair unpaired brackets and repeated mentions with a warning, do not refuse them"
     add("--mend", action="store_true", help=mend)
     add("--json", action="store_true", help="print JSON, rates from 0 to 1")
     return parser

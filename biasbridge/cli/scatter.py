@@ -59,10 +59,7 @@ def _parser() -> Parser:
         ("colour", "column that colours the points"),
         ("shape", "column that shapes the points"),
         ("title", "title of the figure"),
-        (
-            "out",
-            f"file to write ({', '.join(FORMATS)}); or the folder for figures of a results folder",
-        ),
+        ("out", f"file to write ({', '.join(FORMATS)}), or folder for figures of a results folder"),
     ):
         parser.add_argument(f"--{name}", default="", help=description)
     parser.add_argument(
