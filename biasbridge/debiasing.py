@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from biasbridge.before_after import compare_vectors
 from biasbridge.given import (
-    Opened,
+    OpenedModel,
     Vectors,
     Words,
     as_vectors,
@@ -47,7 +47,7 @@ class ModifiedVectors:
 
 @checks(seed=Whole, layer=int)
 def debias(
-    vectors: Vectors | Opened,
+    vectors: Vectors | OpenedModel,
     words: Words = "gender_union",
     *,
     method: str = "attract_repel",

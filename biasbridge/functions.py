@@ -12,7 +12,7 @@ from biasbridge.certifying import certify as certify
 from biasbridge.debiasing import debias as debias
 from biasbridge.given import (
     KINDS,
-    Opened,
+    OpenedModel,
     Vectors,
     Words,
     as_vectors,
@@ -36,7 +36,7 @@ Predictions: TypeAlias = "pd.DataFrame | str | PathLike[str]"
 
 @checks(seed=Whole, layer=int)
 def audit(
-    vectors: Vectors | Mapping[str, Vectors] | Sequence[Vectors] | Opened,
+    vectors: Vectors | Mapping[str, Vectors] | Sequence[Vectors] | OpenedModel,
     words: Words | None = None,
     *,
     metrics: str | Sequence[str] = (),

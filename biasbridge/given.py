@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # gensim's vectors, a path of a file, a table with a row per word, a vector by word
 Vectors: TypeAlias = "KeyedVectors | str | PathLike[str] | pd.DataFrame | Mapping[str, ArrayLike]"
 # An opened language model
-Opened: TypeAlias = "tuple[PreTrainedModel, PreTrainedTokenizerFast] | LanguageModel"
+OpenedModel: TypeAlias = "tuple[PreTrainedModel, PreTrainedTokenizerFast] | LanguageModel"
 Words: TypeAlias = "Query | str | PathLike[str] | Mapping[str, object]"
 
 KINDS = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import json
 from collections.abc import Callable
 from functools import partial
@@ -509,3 +511,10 @@ def test_whole_numbers_of_numpy_are_taken() -> None:
     numbers: dict[str, Any] = {"seed": np.int64(3), "layer": np.int32(-1)}
     rows = audit(BY_WORD, query(ROLES), metrics="weat", **numbers)
     assert rows["value"].iloc[0] == pytest.approx(expected())
+
+
+@pytest.mark.parametrize("name", ["functions", "given", "debiasing"])
+def test_the_examples_of_docstrings_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parent.parent)
+    failed, attempted = doctest.testmod(importlib.import_module(f"biasbridge.{name}"))
+    assert (failed, attempted > 0) == (0, True)
