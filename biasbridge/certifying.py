@@ -202,7 +202,6 @@ def _convention_override(configured: _ConfiguredMetric, convention: str) -> list
 
 
 def _run(command: Sequence[str], out: TextIO | None) -> None:
-    """Run the sweep in its own process."""
     path = os.pathsep.join(filter(None, (str(HOME), os.environ.get("PYTHONPATH"))))
     run = subprocess.run(
         [sys.executable, "-m", "biasbridge", *command],
@@ -263,7 +262,6 @@ def _is_equal(old: object, new: object) -> bool:
 
 
 def _parse_cell(value: object) -> float | str:
-    """Return a number, NaN for an empty cell, or text."""
     text = str(value)
     try:
         return float(text) if text else nan

@@ -212,7 +212,6 @@ def _tokens(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _language(data: Data) -> str:
-    """Return the first language known of posts, corpus, words and vectors."""
     languages = guess_languages(data)
     kinds = (kind for kind in ("posts", "corpus", "words", "vectors") if kind in languages)
     return next((languages[kind] for kind in kinds), UNDETERMINED)
@@ -270,7 +269,6 @@ def _guess_text(posts: pd.DataFrame) -> str:
 
 
 def _columns_named(posts: pd.DataFrame, names: Iterable[str]) -> list[str]:
-    """Return the columns with one of these lower-case names, in the order of the names."""
     return [str(column) for name in names for column in posts if str(column).lower() == name]
 
 
@@ -280,7 +278,6 @@ def _holds_spaces(cells: pd.Series) -> bool:
 
 
 def _is_binary(cells: pd.Series) -> bool:
-    """Test whether the cells are labels of 0 and 1."""
     labels = {label for label in classes(cells) if label}
     return len(labels) == 2 and labels <= BINARY
 

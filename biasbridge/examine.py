@@ -69,7 +69,6 @@ def _labels_problem(data: Data) -> str:
 
 
 def _examine_point(data: Data, settings: Settings, report: Findings) -> None:
-    """Compose one point of the run and check it."""
     from train.front.compose import compose_point
     from train.front.spell import format_override
 

@@ -70,7 +70,6 @@ def audit_command(path: Path, language: str | None) -> str:
 
 
 def _field_names(path: Path) -> set[str]:
-    """Return the columns of a table, or the keys of JSON."""
     suffix = unpacked_name(path).suffix
     if suffix == ".parquet":
         return {*map(str, read_table(path))}

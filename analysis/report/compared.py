@@ -94,7 +94,6 @@ def _direction(gaps: pd.DataFrame) -> str:
 
 
 def _ends(low: float, high: float) -> str:
-    """Format ``-2 to 2``, or ``without bounds``."""
     return "without bounds" if isinf(low) and isinf(high) else f"{low:g} to {high:g}"
 
 

@@ -316,7 +316,6 @@ def _gap_table(rows: Sequence[Row], measures: Sequence[str] = ()) -> str:
 
 
 def _largest_table(block: pd.DataFrame) -> str:
-    """Format the two groups furthest apart in each measure."""
     largest = block[(block["kind"] == "largest") & block["value"].notna()].to_dict("records")
     if not largest:
         return ""

@@ -155,7 +155,6 @@ def _point_indices(tables: Tables, table: pd.DataFrame) -> dict[str, Json]:
 
 
 def _gaps(tables: Tables) -> dict[str, Json]:
-    """Return the gaps of every point, with or without a score."""
     table = _of_points(tables, tables.extrinsic["kind"] == "gap")
     titles = {"gap": gap_titles(table), "groups": group_pairs(table)}
     return {**_estimates(tables, table), **titles, "by group": by_group(table, tables.extrinsic)}

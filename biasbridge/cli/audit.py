@@ -165,7 +165,6 @@ def _audit(args: Namespace) -> tuple[list[Audited], list[str]]:
 
 
 def _refuse_model_metrics(args: Namespace) -> None:
-    """Raise ``InputError`` for a metric that needs a language model."""
     from intrinsic.likelihood.every import MODEL_METRICS
 
     for metric in args.metric:
@@ -177,7 +176,6 @@ def _refuse_model_metrics(args: Namespace) -> None:
 
 
 def _audit_models(args: Namespace) -> tuple[list[Audited], list[str]]:
-    """Measure every language model. Return the scores and notes."""
     from biasbridge.model_audit import audit_model, notes_on
 
     for option in ("words", "similarity", "case", "min_found", "trusted"):
@@ -210,7 +208,6 @@ def _audit_models(args: Namespace) -> tuple[list[Audited], list[str]]:
 
 
 def _split(names: Sequence[str]) -> list[str]:
-    """Split names that are joined by commas."""
     return [name for text in names for name in text.split(",") if name]
 
 

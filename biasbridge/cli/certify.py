@@ -64,7 +64,6 @@ def as_json(table: pd.DataFrame) -> str:
 
 
 def _print_slopes(metric: str, console: Console) -> None:
-    """Print how far gaps change with the metric's scores in the recorded runs."""
     from analysis.show import estimate, print_table
     from studies.certificate.recorded import slopes
 

@@ -64,7 +64,6 @@ def _describe_collections(args: Namespace) -> bool:
 
 
 def _describe_files(data: Data) -> list[str]:
-    """Describe the content of each file, a line each."""
     lines = []
     if data.posts is not None:
         labels = data.posts[data.columns["label"]].astype(str).value_counts().to_dict()

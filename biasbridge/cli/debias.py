@@ -205,7 +205,6 @@ def _debias_vectors(args: Namespace) -> int:
 
 
 def _options(args: Namespace) -> Mapping[str, Any]:
-    """Parse the further fields of a method, their values as in YAML."""
     import yaml
 
     fields = {}
@@ -236,7 +235,6 @@ def _weat(name: str, words: str | None) -> list[Metric]:
 
 
 def _name_of_query(args: Namespace, words: WordChoice) -> str:
-    """The query whose words are modified."""
     return read_query(args.words, args.query).name if args.words else str(words.query)
 
 
@@ -282,7 +280,6 @@ def _word_choice(args: Namespace) -> WordChoice:
 
 
 def _print_fit(eraser: Eraser) -> None:
-    """Print what an eraser was fitted on and what it is."""
     fitted = dict(eraser.fitted)
     print(f"{fitted.pop('method')} fitted on {fitted.pop('on')}")
     print(f"operator norm {eraser.norm:.3f}, rank {eraser.rank}")

@@ -76,7 +76,6 @@ def _command(name: str) -> str:
 
 
 def _experiment(data: Data, settings: Settings, name: str) -> str:
-    """Format the experiment as YAML."""
     defaults: list[dict[str, Any]] = []
     values: dict[str, Any] = {"name": name}
     for key, value in settings.items():
