@@ -83,7 +83,7 @@ def debias(
         ``"weat6b=0"``, ``"ect:names_professions=1"``, for a language model ``"seat:seat6b=0"``.
     case
         Of vectors: ``"lower"`` looks up the words in lower case, ``"exact"`` as written.
-    trusted, revision, layer, pooling
+    seed, trusted, revision, layer, pooling
         See :func:`audit`.
     items
         For a language model: sentences of two groups instead of words, a file or a name
@@ -107,10 +107,12 @@ def debias(
 
     Examples
     --------
-    >>> vectors = {"he": [1, 0, 0], "she": [0, 1, 0], "doctor": [9, 1, 2], "nurse": [2, 8, 1]}
-    >>> words = {"X": ["doctor"], "Y": ["nurse"], "A": ["he"], "B": ["she"]}
-    >>> print(debias(vectors, words, method="leace").attrs["rank"])
-    1
+    >>> vectors = {"he": [5, 0, 1], "she": [0, 5, 1], "doctor": [4, 1, 2], "judge": [3, 2, 1]}
+    >>> vectors |= {"nurse": [1, 4, 2], "maid": [2, 2, 3]}
+    >>> words = {"X": ["doctor", "judge"], "Y": ["nurse", "maid"], "A": ["he"], "B": ["she"]}
+    >>> scores = debias(vectors, words, method="attract_repel").attrs["scores"]
+    >>> print(bool(scores["after"].item() < scores["before"].item()))
+    True
     """
     from debias.every import ON_MODELS, ON_VECTORS, make_method
     from intrinsic.lookup import CASES

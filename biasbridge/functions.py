@@ -77,8 +77,8 @@ def audit(
         ``"lower"`` also looks up words in lower case.
     min_found
         Proportion of each word set that must be in the vocabulary, in [0, 1].
-    resamples
-        Bootstrap samples of the words, for the 95% interval ``low`` to ``high``.
+    resamples, seed
+        Bootstrap samples of the words, for the 95% interval ``low`` to ``high``; and their seed.
     trusted
         Open gensim's own files, which are pickles and can run any code.
     items, fillers

@@ -274,8 +274,8 @@ def _verdicts(confirmatory: Sequence[Finding]) -> list[str]:
     if len(reasons) == 1:
         return [f"{capital(next(iter(reasons)))}."]
     lines = [f"{names}: {reason}." for reason, names in reasons.items()]
-    rest = f"And {len(lines) - MAX_LINES} more, in the table below."
-    return [*lines[:MAX_LINES], *([rest] if len(lines) > MAX_LINES else [])]
+    ending = f"And {len(lines) - MAX_LINES} more, in the table below."
+    return [*lines[:MAX_LINES], *([ending] if len(lines) > MAX_LINES else [])]
 
 
 def _names_by_text(slice_results: Sequence[Finding], sentences: Sequence[str]) -> dict[str, str]:
@@ -287,13 +287,13 @@ def _names_by_text(slice_results: Sequence[Finding], sentences: Sequence[str]) -
 
 
 def _first_tests(names: Sequence[str]) -> str:
-    rest = f" and {len(names) - MAX_TESTS} more" if len(names) > MAX_TESTS else ""
-    return "; ".join(names[:MAX_TESTS]) + rest
+    ending = f" and {len(names) - MAX_TESTS} more" if len(names) > MAX_TESTS else ""
+    return "; ".join(names[:MAX_TESTS]) + ending
 
 
 def _truncate(lines: Sequence[Line]) -> list[Line]:
-    rest = ("", f"And {len(lines) - MAX_LINES} more, in the tables below.")
-    return [*lines[:MAX_LINES], *([rest] if len(lines) > MAX_LINES else [])]
+    ending = ("", f"And {len(lines) - MAX_LINES} more, in the tables below.")
+    return [*lines[:MAX_LINES], *([ending] if len(lines) > MAX_LINES else [])]
 
 
 def _slice_names(slice_results: Sequence[Finding]) -> list[str]:
@@ -331,8 +331,8 @@ def _reason(rows: pd.DataFrame) -> str:
         return "; ".join(dict.fromkeys(filter(None, rows["reason"]))) or "reason unknown"
     n_lost, n_found = (int(rows[name].iloc[0]) for name in ("n_lost", "n_found"))
     verb = "has" if n_lost == 1 else "have"
-    rest = f" and {len(words) - MAX_WORDS} more" if len(words) > MAX_WORDS else ""
-    listed = ", ".join(words[:MAX_WORDS]) + rest
+    ending = f" and {len(words) - MAX_WORDS} more" if len(words) > MAX_WORDS else ""
+    listed = ", ".join(words[:MAX_WORDS]) + ending
     return f"{n_lost} of its {counted(n_lost + n_found, 'word')} {verb} no vector ({listed})"
 
 

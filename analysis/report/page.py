@@ -279,5 +279,5 @@ def _method(tables: Tables, cost: str, libraries: str) -> str:
 
 def _values(table: pd.DataFrame, column: str) -> str:
     values = list(dict.fromkeys(filter(None, texts(table, column))))
-    rest = f" and {len(values) - 12} more" if len(values) > 12 else ""
-    return ", ".join(values[:12]) + rest or "none"
+    ending = f" and {len(values) - 12} more" if len(values) > 12 else ""
+    return ", ".join(values[:12]) + ending or "none"
