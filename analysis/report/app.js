@@ -1,4 +1,4 @@
-// The page: menus, figures, tables. All data stand in the page; the page needs no network.
+// The page: menus, figures, tables. All data are in the page; the page needs no network.
 const D = JSON.parse(document.getElementById("data").textContent);
 const ALL = "all", ORIGINAL = "unmodified";
 const TEXT = new Set(["task", "embedding", "metric", "query", "gap", "method", "direction", "wordset", "corpus", "source", "classifier", "convention", "part", "measure", "subset", "privileged", "unprivileged", "status", "error", "verdict", "why", "scope", "most_influential", "note", "reason", "point", "score", "other words", "groups", "by group"]);
@@ -11,7 +11,7 @@ const element = (tag, attributes = {}, ...children) => {
 };
 const number = (value, digits = 3) => (value === null || value === undefined ? "" : typeof value === "boolean" || Number.isInteger(value) ? String(value) : Math.abs(value) < 0.001 ? value.toExponential(1) : value.toFixed(digits));
 const interval = (low, high) => (low === null || high === null || low === undefined ? "none" : `[${number(low)}, ${number(high)}]`);
-const worded = (name) => name.replaceAll("_", " ").replace("r rm", "r_rm");
+const headingText = (name) => name.replaceAll("_", " ").replace("r rm", "r_rm");
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const distinct = (values) => [...new Set(values)];
 const expand = (columns) => {
@@ -29,18 +29,18 @@ const rows = expand(D.rows).map((row) => {
     x_interval: interval(row.x_low, row.x_high), y_interval: interval(row.y_low, row.y_high),
   };
 }).filter((row) => row.x !== null && row.y !== null);
-// What was measured at a point, with what the point is.
-const measured = (columns) => expand(columns).map((row) => ({
+// Measurements joined with their points.
+const withPoints = (columns) => expand(columns).map((row) => ({
   ...D.points[row.p], ...row,
   method_name: D.points[row.p].method === "none" ? ORIGINAL : D.points[row.p].method,
 }));
-const MADE = ["embedding", "method", "direction", "dose", "seed"];
+const MODEL_COLUMNS = ["embedding", "method", "direction", "dose", "seed"];
 
 // Tables: sortable by their headings, savable as CSV.
 // Text that a spreadsheet would take for a formula gets an apostrophe, as in files/tables.py.
-const inert = (cell) => typeof cell === "string" && /^[=+\-@]/.test(cell) && Number.isNaN(Number(cell)) ? `'${cell}` : cell;
+const escapeFormula = (cell) => typeof cell === "string" && /^[=+\-@]/.test(cell) && Number.isNaN(Number(cell)) ? `'${cell}` : cell;
 const csv = (records, names) => [names, ...records.map((record) => names.map((name) => record[name]))]
-  .map((cells) => cells.map(inert).map((cell) => (cell === null || cell === undefined ? "" : /[",\n]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : cell)).join(",")).join("\n") + "\n";
+  .map((cells) => cells.map(escapeFormula).map((cell) => (cell === null || cell === undefined ? "" : /[",\n]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : cell)).join(",")).join("\n") + "\n";
 function table(records, names, caption, { save = "", scroll = false, cards = false } = {}) {
   const head = element("tr"), body = element("tbody");
   let order = { name: null, up: true };
@@ -52,13 +52,13 @@ function table(records, names, caption, { save = "", scroll = false, cards = fal
       return (p < q ? -1 : p > q ? 1 : 0) * (order.up ? 1 : -1);
     });
     body.replaceChildren(...sorted.map((record) => element("tr", {}, ...names.map((name) => {
-      const cell = element("td", { "data-name": worded(name), class: (TEXT.has(name) ? "text" : "") + (LONG.has(name) ? " long" : "") }, TEXT.has(name) || typeof record[name] === "string" ? record[name] ?? "" : number(record[name]));
+      const cell = element("td", { "data-name": headingText(name), class: (TEXT.has(name) ? "text" : "") + (LONG.has(name) ? " long" : "") }, TEXT.has(name) || typeof record[name] === "string" ? record[name] ?? "" : number(record[name]));
       if (name === "verdict") cell.classList.add({ positive: "yes", negative: "no" }[/^\w*/.exec(record[name])[0]] ?? "soft");
       return cell;
     }))));
   };
   for (const name of names) {
-    const button = element("button", { type: "button" }, worded(name));
+    const button = element("button", { type: "button" }, headingText(name));
     const heading = element("th", { scope: "col", class: TEXT.has(name) ? "text" : "", "aria-sort": "none" }, button);
     button.addEventListener("click", () => {
       order = { name, up: order.name === name ? !order.up : true };
@@ -69,16 +69,16 @@ function table(records, names, caption, { save = "", scroll = false, cards = fal
     head.append(heading);
   }
   fill();
-  const made = element("div", { class: `wide${scroll ? " scroll" : ""}${cards ? " cards" : ""}`, tabindex: "0", role: "region", "aria-label": caption },
+  const wrapper = element("div", { class: `wide${scroll ? " scroll" : ""}${cards ? " cards" : ""}`, tabindex: "0", role: "region", "aria-label": caption },
     element("table", {}, element("caption", {}, caption), element("thead", {}, head), body));
-  if (!save) return made;
+  if (!save) return wrapper;
   const button = element("button", { type: "button", class: "save" }, `Save as CSV (${counted(records.length, "row")})`);
   button.addEventListener("click", () => {
     const url = URL.createObjectURL(new Blob([csv(records, names)], { type: "text/csv" }));
     element("a", { href: url, download: save }).click();
     setTimeout(() => URL.revokeObjectURL(url), 1000);
   });
-  return element("div", {}, made, button);
+  return element("div", {}, wrapper, button);
 }
 
 // Menus choose what the scatter shows.
@@ -93,7 +93,7 @@ for (const [name, all] of rows.length ? menus : []) {
   const select = element("select", { id: `menu-${name}` }, ...options.map((value) => element("option", { value }, value)));
   select.value = chosen[name];
   document.getElementById("menus").append(element("label", {}, name === "method_name" ? "method" : name, select));
-  select.addEventListener("change", () => { chosen[name] = select.value; show(); if (["metric", "task"].includes(name)) takeApart(); });
+  select.addEventListener("change", () => { chosen[name] = select.value; show(); if (["metric", "task"].includes(name)) drawMultiples(); });
 }
 const shown = () => rows.filter((row) => Object.entries(chosen).every(([name, value]) => value === ALL || row[name] === value));
 let scatter = null;
@@ -102,14 +102,14 @@ const lineOf = (names) => {
   const place = D.correlations.findIndex((row) => ["task", "metric", "query", "gap", "embedding", "method"].every((name) => row[name] === names[name]));
   return place < 0 || D.correlations[place].r_rm === null ? null : { ...D.correlations[place], line: D.lines[place] };
 };
-const brief = (value) => value.toFixed(2).replace(/^-(0\.00)$/, "$1").replace(/^(-?)0\./, "$1.");
-const r_rm = (slice) => `r_rm ${brief(slice.r_rm)}${slice.low === null ? "" : ` [${brief(slice.low)},${brief(slice.high)}]`}`;
+const formatR = (value) => value.toFixed(2).replace(/^-(0\.00)$/, "$1").replace(/^(-?)0\./, "$1.");
+const r_rm = (slice) => `r_rm ${formatR(slice.r_rm)}${slice.low === null ? "" : ` [${formatR(slice.low)},${formatR(slice.high)}]`}`;
 const direction = (slice) => (slice.low === null ? "and" : slice.low > 0 ? "rises with" : slice.high < 0 ? "falls with" : "has no clear relation with");
 // The ends of a line over the range of some points.
 function ends(slice, points, [x, y] = ["x", "y"]) {
   const [slope, meanX, meanY] = slice?.line ?? [null];
-  const known = points.map((row) => row.x);
-  const at = [Math.min(...known), Math.max(...known)];
+  const scores = points.map((row) => row.x);
+  const at = [Math.min(...scores), Math.max(...scores)];
   return slope === null || at[0] >= at[1] ? [] : at.map((value) => ({ [x]: value, [y]: meanY + slope * (value - meanX) }));
 }
 async function show() {
@@ -123,43 +123,43 @@ async function show() {
   window.report.scatter = scatter;
   select(null);
 }
-const apart = {};
-async function takeApart() { // scores of two metrics share no axis, and gaps of two tasks no panel
-  const alike = (row) => row.task === chosen.task && (row.metric === chosen.metric || row.metric.startsWith(`${chosen.metric}, `));
-  const several = ["task", "metric"].filter((name) => distinct(rows.map((row) => row[name])).length > 1);
-  const parts = rows.filter(alike), scores = D.axes.scores[chosen.metric] ?? {};
+const multipleViews = {};
+async function drawMultiples() { // scores of two metrics share no axis, and gaps of two tasks no panel
+  const isComparable = (row) => row.task === chosen.task && (row.metric === chosen.metric || row.metric.startsWith(`${chosen.metric}, `));
+  const varyingKeys = ["task", "metric"].filter((name) => distinct(rows.map((row) => row[name])).length > 1);
+  const parts = rows.filter(isComparable), scores = D.axes.scores[chosen.metric] ?? {};
   const queries = distinct(parts.map((row) => row.query)), only = queries.length === 1 ? queries[0] : ALL;
   const embeddings = distinct(parts.map((row) => row.embedding)), methods = distinct(parts.map((row) => row.method_name)).filter((name) => name !== ORIGINAL);
   // Panels by two columns, with r_rm above each and its line. One column that has one value repeats another figure.
-  const panels = (points, row, column, names) => ({ rows: [...points, ...distinct(points.map((each) => each[row])).flatMap((first) => distinct(points.map((each) => each[column])).flatMap((second) => {
-    const cell = { [row]: first, [column]: second }, inside = points.filter((each) => each[row] === first && each[column] === second);
+  const panels = (points, row, column, names) => ({ rows: [...points, ...distinct(points.map((point) => point[row])).flatMap((first) => distinct(points.map((point) => point[column])).flatMap((second) => {
+    const cell = { [row]: first, [column]: second }, inside = points.filter((point) => point[row] === first && point[column] === second);
     const slice = lineOf({ task: chosen.task, metric: chosen.metric, query: ALL, embedding: ALL, method: ALL, ...names(cell) });
     return [{ ...cell, note: slice ? r_rm(slice) : inside.length ? "r_rm not estimated" : "no data" }, ...ends(slice, inside, ["fit_x", "fit_y"]).map((end) => ({ ...cell, ...end }))];
   }))] });
-  const several_of = (name) => embeddings.filter((each) => distinct(parts.filter((row) => row.embedding === each).map((row) => row[name])).length > 1);
-  const of_each = parts.filter((row) => several_of("p").includes(row.embedding));
-  const with_unmodified = methods.flatMap((name) => parts.filter((row) => [name, ORIGINAL].includes(row.method_name)).map((row) => ({ ...row, part: name })));
+  const embeddingsVaryingIn = (name) => embeddings.filter((embedding) => distinct(parts.filter((row) => row.embedding === embedding).map((row) => row[name])).length > 1);
+  const embeddingRows = parts.filter((row) => embeddingsVaryingIn("p").includes(row.embedding));
+  const methodRows = methods.flatMap((name) => parts.filter((row) => [name, ORIGINAL].includes(row.method_name)).map((row) => ({ ...row, part: name })));
   const gapsHere = distinct(parts.map((row) => row.gap));
   const multiples = {
     by_query: queries.length * gapsHere.length > 1 ? panels(parts, "query", "gap", (cell) => cell) : { rows: [] },
-    by_method: methods.length > 1 ? panels(with_unmodified, "gap", "part", (cell) => ({ gap: cell.gap, method: cell.part })) : { rows: [] },
-    by_embedding: distinct(of_each.map((row) => row.embedding)).length > 1 ? panels(of_each, "gap", "embedding", (cell) => cell) : { rows: [] },
+    by_method: methods.length > 1 ? panels(methodRows, "gap", "part", (cell) => ({ gap: cell.gap, method: cell.part })) : { rows: [] },
+    by_embedding: distinct(embeddingRows.map((row) => row.embedding)).length > 1 ? panels(embeddingRows, "gap", "embedding", (cell) => cell) : { rows: [] },
   };
   const titles = { x: scores[only] ?? "score", y: lines(above(gapsHere.map((gap) => D.axes.gaps[gap])), 20) };
-  const whole = D.correlations.filter((row) => alike(row) && row.method === ALL && row.query !== ALL);
-  const order = ["gap", "query"].map((name) => [name, distinct(whole.map((row) => row[name]))]);
+  const slices = D.correlations.filter((row) => isComparable(row) && row.method === ALL && row.query !== ALL);
+  const order = ["gap", "query"].map((name) => [name, distinct(slices.map((row) => row[name]))]);
   const place = (row) => order.reduce((sum, [name, values]) => sum * values.length + values.indexOf(row[name]), 0);
-  const forest = whole.filter((row) => row.embedding !== ALL || kinds.forest.length > 1)
+  const forest = slices.filter((row) => row.embedding !== ALL || kinds.forest.length > 1)
     .sort((a, b) => place(a) - place(b) || (a.embedding === ALL) - (b.embedding === ALL))
-    .map((row) => ({ slice: sliced({ ...row, embedding: row.embedding === ALL ? "together" : row.embedding }, [...several, "gap", "query", "embedding"]), kind: row.embedding === ALL ? "together" : "each embedding", ...r(row) }))
+    .map((row) => ({ slice: joinValues({ ...row, embedding: row.embedding === ALL ? "together" : row.embedding }, [...varyingKeys, "gap", "query", "embedding"]), kind: row.embedding === ALL ? "together" : "each embedding", ...r(row) }))
     .filter((row) => row.r !== null);
   for (const [id, data] of Object.entries({ ...multiples, forest: { forest } })) {
-    apart[id]?.finalize();
+    multipleViews[id]?.finalize();
     const figure = document.getElementById(id).closest("figure");
     figure.hidden = !Object.values(data)[0].length; // Vega cannot draw nothing
-    apart[id] = figure.hidden ? null : await draw(id, data, id === "forest" ? {} : titles);
+    multipleViews[id] = figure.hidden ? null : await draw(id, data, id === "forest" ? {} : titles);
   }
-  document.getElementById("h-multiples").closest("section").hidden = ["by_query", "by_method", "by_embedding"].every((id) => apart[id] === null);
+  document.getElementById("h-multiples").closest("section").hidden = ["by_query", "by_method", "by_embedding"].every((id) => multipleViews[id] === null);
 }
 function select(brush) {
   const inside = brush && brush.x && brush.y
@@ -186,39 +186,39 @@ async function draw(id, data = {}, titles = {}, title = null) {
 }
 
 // The answer first.
-const vary = ["task", "metric", "embedding", "method"].filter((name) => distinct(verdicts.map((row) => row[name])).length > 1);
-const sliced = (row, names) => names.map((name) => row[name]).join(", ");
-const titled = (row) => sliced(row, [...vary, "query", "gap"]);
+const varying = ["task", "metric", "embedding", "method"].filter((name) => distinct(verdicts.map((row) => row[name])).length > 1);
+const joinValues = (row, names) => names.map((name) => row[name]).join(", ");
+const sliceTitle = (row) => joinValues(row, [...varying, "query", "gap"]);
 const r = (row) => ({ r: row.r_rm, low: row.low, high: row.high, n: row.n });
-const gaps = measured(D.gaps);
+const gaps = withPoints(D.gaps);
 const titles = [...D.confirmatory, ...distinct(gaps.map((row) => row.gap)).filter((name) => !D.confirmatory.includes(name))];
 gaps.sort((a, b) => titles.indexOf(a.gap) - titles.indexOf(b.gap));
 
 // Vega cannot draw nothing: a figure without rows goes.
-async function drawn(id, data) {
+async function drawOrRemove(id, data) {
   if (Object.values(data).every((values) => values.length)) await draw(id, data);
   else document.getElementById(id).closest("figure").remove();
 }
 if (rows.length) {
   document.getElementById("verdicts").append(table(D.verdicts, Object.keys(D.verdicts[0] ?? {}),
     "The tests declared before the run. Given condition: r_rm beyond what a condition does to score and gap; given utility: with the task's own performance partialled out; lost: models without a score or a gap", { cards: true }));
-  await drawn("confirmatory", { confirmatory: verdicts.map((row) => ({ slice: titled(row), kind: row.verdict, ...r(row) })).filter((row) => row.r !== null) });
+  await drawOrRemove("confirmatory", { confirmatory: verdicts.map((row) => ({ slice: sliceTitle(row), kind: row.verdict, ...r(row) })).filter((row) => row.r !== null) });
 } else {
-  const left = gaps.filter((row) => row.value !== null && D.confirmatory.includes(row.gap)).map((row) => ({ ...row, made: ["embedding", "method_name", ...MADE.slice(2)].map((name) => row[name]).filter((value) => value !== "" && value !== null).join(", ") }));
-  await drawn("gaps", { gaps: left });
+  const declaredGaps = gaps.filter((row) => row.value !== null && D.confirmatory.includes(row.gap)).map((row) => ({ ...row, made: ["embedding", "method_name", ...MODEL_COLUMNS.slice(2)].map((name) => row[name]).filter((value) => value !== "" && value !== null).join(", ") }));
+  await drawOrRemove("gaps", { gaps: declaredGaps });
 }
 window.report = { rows, shown, chosen };
 if (rows.length) await show();
 window.reportReady = performance.now();
 
 if (rows.length) {
-  await takeApart();
+  await drawMultiples();
   document.getElementById("t-correlations").append(table(D.listed.map((place) => D.correlations[place]), Object.keys(D.correlations[0] ?? {}), "Every correlation; those without a verdict were not declared before the run", { save: "correlations.csv", scroll: true }));
 }
-document.getElementById("t-gaps").append(table(gaps, ["embedding", "gap", "value, 95% interval", "items", ...MADE.slice(1), "groups", "by group", "reason"],
+document.getElementById("t-gaps").append(table(gaps, ["embedding", "gap", "value, 95% interval", "items", ...MODEL_COLUMNS.slice(1), "groups", "by group", "reason"],
   "The gap of every embedding; items: those behind it, in the smaller group", { save: "gaps.csv", scroll: true }));
-const further = measured(D.further);
-if (further.length) document.getElementById("t-further").append(table(further, ["embedding", "measure", "value, 95% interval", "items", ...MADE.slice(1), "groups", "reason"],
+const further = withPoints(D.further);
+if (further.length) document.getElementById("t-further").append(table(further, ["embedding", "measure", "value, 95% interval", "items", ...MODEL_COLUMNS.slice(1), "groups", "reason"],
   "Measures besides the gaps; items: those behind each, of flips frames", { save: "further.csv", scroll: true }));
 if (D.specifications.length) {
   const choices = Object.keys(D.specifications[0]).filter((name) => !["task", "rank", "n", "r_rm", "low", "high", "null_low", "null_high"].includes(name));
@@ -230,7 +230,7 @@ if (D.specifications.length) {
 if (D.effects.length) document.getElementById("t-effects").append(table(D.effects, Object.keys(D.effects[0]),
   "Change of scores, gaps and utility from the unmodified embeddings, by condition at its largest dose: mean over parents, with its 95% interval (of gaps for other trainings and test items, of scores for other trainings and words, where known). Every dose and score is in effects.csv." + (D.effects_note && ` Note: ${D.effects_note}.`), { cards: true }));
 else document.getElementById("t-effects").append(D.effects_note);
-await drawn("curves", { curves });
+await drawOrRemove("curves", { curves });
 addEventListener("beforeprint", () => { for (const folded of document.querySelectorAll("details")) folded.open = true; });
 document.getElementById("t-points").append(table(D.points, Object.keys(D.points[0] ?? {}), "Points", { save: "points.csv", scroll: true }));
 // A hint on tables wider than the page.
