@@ -53,21 +53,21 @@ class Data:
 
     ``positive``: labels of the positive class; empty if labels are 0 and 1, or unknown. ``pair``:
     the groups compared, if their names are known. ``sample``: lines of the corpus, all of them if
-    ``whole``. ``stated``: the user gave the language.
+    ``is_sample_complete``. ``has_given_language``: by the user, not guessed.
     """
 
     posts: pd.DataFrame | None = None
     vectors: KeyedVectors | None = None
     queries: list[Query] = field(default_factory=list)
     sample: list[str] = field(default_factory=list)
-    whole: bool = True
+    is_sample_complete: bool = True
     paths: dict[str, Path] = field(default_factory=dict)
     columns: dict[str, str] = field(default_factory=dict)
     positive: list[str] = field(default_factory=list)
     pair: tuple[str, str] | None = None
     language: str = UNDETERMINED
     trusted: bool = False
-    stated: bool = False
+    has_given_language: bool = False
 
     @property
     def texts(self) -> pd.Series:
@@ -141,12 +141,12 @@ def read_data(args: Namespace) -> Data:
     if (corpus := data.paths.get("corpus")) is not None:
         lines = read_lines(corpus)
         data.sample = list(islice(lines, LOOKED_AT))
-        data.whole = next(lines, None) is None
+        data.is_sample_complete = next(lines, None) is None
     if (vectors := data.paths.get("vectors")) is not None:
         from files.vectors import read_vectors  # loads gensim
 
         data.vectors = read_vectors(vectors, trusted=args.trusted)
-    data.stated = args.language is not None
+    data.has_given_language = args.language is not None
     data.language = args.language or _language(data)
     return data
 
@@ -201,9 +201,9 @@ def guess_languages(data: Data) -> dict[str, str]:
         languages["corpus"] = guess_language(_tokens(data.sample))
     if data.vectors is not None:
         languages["vectors"] = guess_language(data.vectors.index_to_key[:200])
-    stated = {query.language for query in data.queries} - {UNDETERMINED}
-    if len(stated) == 1:
-        languages["words"] = stated.pop()
+    stated_languages = {query.language for query in data.queries} - {UNDETERMINED}
+    if len(stated_languages) == 1:
+        languages["words"] = stated_languages.pop()
     return {kind: code for kind, code in languages.items() if code != UNDETERMINED}
 
 

@@ -47,7 +47,7 @@ def _check_languages(data: Data, report: Findings) -> None:
         report.warnings.append("assuming English (no language given); give --language")
     elif {*languages.values()} - {data.language}:
         listed = ", ".join(f"{kind} {code!r}" for kind, code in languages.items())
-        if data.stated:
+        if data.has_given_language:
             report.warnings.append(f"languages differ: {listed}; using --language {data.language}")
         else:
             remedy = "give data of one language, or --language CODE if they are in one"
@@ -119,9 +119,11 @@ def _check_queries(point: Point, vectors: KeyedVectors, data: Data, report: Find
             n_queries += 1
             if short := words.shortages(metric.min_found, metric.about.fewest):
                 shortages.append(f"query {query.name!r} has no score: {'; '.join(short)}")
-    nothing_scored = len(shortages) == n_queries and (data.vectors is not None or data.whole)
+    nothing_scored = len(shortages) == n_queries and (
+        data.vectors is not None or data.is_sample_complete
+    )
     if data.vectors is None and shortages:
-        sample = "" if data.whole else f", judged by its first {LOOKED_AT:,} lines"
+        sample = "" if data.is_sample_complete else f", judged by its first {LOOKED_AT:,} lines"
         remedy = "lower corpus.min_count and size.min_count, or give a larger corpus"
         shortages = [
             f"{problem}, often enough in the corpus{sample}; {remedy}" for problem in shortages

@@ -42,7 +42,7 @@ def test_20000_lines_of_a_corpus_are_looked_at(lines: int, whole: bool, tmp_path
     path = tmp_path / "corpus.txt"
     path.write_text("he does it\n" * lines, encoding="utf-8")
     data = read_data(Namespace(data=[path], trusted=False, language=None))
-    assert (data.whole, len(data.sample)) == (whole, 20_000)
+    assert (data.is_sample_complete, len(data.sample)) == (whole, 20_000)
 
 
 @pytest.mark.parametrize(("behind", "language"), [(0, {"vectors": "en"}), (1, {})])

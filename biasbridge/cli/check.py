@@ -74,7 +74,11 @@ def _describe_files(data: Data) -> list[str]:
         lines.append(f"posts {data.paths['posts']}: {len(data.posts)}, {columns}; {counts}")
     if "corpus" in data.paths:
         words = sum(len(line.split()) for line in data.sample)
-        extent = f"{len(data.sample):,} lines" if data.whole else f"first {LOOKED_AT:,} lines"
+        extent = (
+            f"{len(data.sample):,} lines"
+            if data.is_sample_complete
+            else f"first {LOOKED_AT:,} lines"
+        )
         lines.append(f"corpus {data.paths['corpus']}: {extent}, {words:,} words")
     for query in data.queries:
         roles = ", ".join(f"{role} {len(word_set.items)}" for role, word_set in query.sets.items())
