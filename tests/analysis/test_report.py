@@ -291,5 +291,5 @@ def test_a_page_still_too_large_shows_the_declared_gaps_alone(
     declared = Declaration(confirmatory=("recall",))
     path = build_report(tmp_path, tables, joined, found, declared=declared)[0]
     text = path.read_text(encoding="utf-8")
-    assert "gaps that were not declared" in text
-    assert "gaps that were not declared" not in build(tmp_path, tables).text
+    assert "undeclared gaps" in text
+    assert "undeclared gaps" not in build(tmp_path, tables).text
