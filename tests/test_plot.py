@@ -43,5 +43,6 @@ def test_scatter_shows_every_row() -> None:
 
 
 def test_another_table_is_refused_in_a_line() -> None:
-    with pytest.raises(InputError, match=r"no column 'kind'; give one that biasbridge\.gaps returned"):
+    message = r"no column 'kind'; give one that biasbridge\.gaps returned"
+    with pytest.raises(InputError, match=message):
         plot.gaps(pd.DataFrame({"a": [1]}))
