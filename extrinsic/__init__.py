@@ -1,7 +1,7 @@
-"""Downstream tasks on frozen vectors: group tagger, hate-speech classifiers, gaps between groups.
+"""Downstream tasks: group taggers, hate-speech classifiers, gaps between groups.
 
-``tagger`` tags posts by gender words, ``cnn`` and ``linear`` classify them, ``gaps`` turns
-anybody's predictions into performance gaps.
+``tagger`` tags posts by gender words, ``cnn`` and ``linear`` classify them, ``gap_table`` computes
+performance gaps from any predictions.
 """
 
 from biasbridge.hidden import refuse_hidden

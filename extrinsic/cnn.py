@@ -18,10 +18,10 @@ class CNN(CNNSettings):
     """CNN-static (Kim, 2014, EMNLP): see ``CNNSettings``."""
 
     def predict(self, posts: pd.DataFrame, vectors: KeyedVectors, *, seed: int) -> pd.DataFrame:
-        """Predictions for the test posts, or for all by cross-validation; see ``cross_predict``.
+        """Predict the test posts, or all by cross-validation; see ``cross_predict``.
 
-        Raises ``InputError`` for posts or vectors that cannot be used and ``FloatingPointError``
-        when the loss is no longer finite.
+        Raises ``InputError`` for invalid posts or vectors, and ``FloatingPointError`` if a loss
+        is not finite.
         """
         from extrinsic.cnn_network import predict_probabilities  # torch is slow to import
 

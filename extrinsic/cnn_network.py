@@ -25,14 +25,14 @@ EVALUATION_BATCH = 256
 def predict_probabilities(
     choice: CNNSettings, posts: Encoded, labels: Rows, fold: Fold
 ) -> NDArray[np.float32]:
-    """P(label 1) of each of ``fold.test``, by a network stopped by ``fold.dev``."""
+    """Train on a fold, with early stopping by dev, and return P(label 1) of its test posts."""
     network = Network(choice, posts, torch.Generator().manual_seed(fold.seed))
     fit(network, labels, fold.train, fold.dev)
     return network.logits(fold.test).softmax(1)[:, 1].cpu().numpy()
 
 
 class Network(nn.Module):
-    """The network; a batch is row numbers of ``posts``. ``generator`` draws all that is random."""
+    """Network on batches of row numbers of ``posts``; ``generator`` is its only randomness."""
 
     vectors: Tensor
 
@@ -49,7 +49,7 @@ class Network(nn.Module):
         self.to(choice.device)
 
     def _initialise(self) -> None:
-        """Uniform in +-1 / sqrt(inputs), as in torch's own layers; biases zero."""
+        """Draw weights uniformly in +-1 / sqrt(inputs), as torch does; biases are zero."""
         layers = [(slabs, slabs[:, 0].numel()) for slabs in self.filters.split(self.choice.windows)]
         with torch.no_grad():
             for weights, inputs in [*layers, (self.output, self.output.shape[1])]:
@@ -57,7 +57,7 @@ class Network(nn.Module):
                 nn.init.uniform_(weights, -bound, bound, generator=self.generator)
 
     def forward(self, rows: Rows) -> Tensor:
-        """Logits (len(rows), 2) of the posts ``rows``."""
+        """Compute logits (len(rows), 2) of the posts ``rows``."""
         shortest, longest = max(self.choice.windows), self.choice.max_length
         tokens = torch.from_numpy(self.posts.padded(rows, shortest=shortest, longest=longest))
         lengths = torch.from_numpy(self.posts.lengths[rows].clip(shortest, longest))
@@ -67,13 +67,13 @@ class Network(nn.Module):
         )
         features = (pooled + self.filter_bias).relu()
         if self.training and self.choice.dropout:
-            kept = torch.rand(features.shape, generator=self.generator) >= self.choice.dropout
-            features = features * kept.to(device) / (1 - self.choice.dropout)
+            mask = torch.rand(features.shape, generator=self.generator) >= self.choice.dropout
+            features = features * mask.to(device) / (1 - self.choice.dropout)
         return functional.linear(features, self.output, self.output_bias)
 
     @torch.no_grad()
     def logits(self, rows: Rows) -> Tensor:
-        """Logits (len(rows), 2) without dropout, in the order of ``rows``."""
+        """Compute logits (len(rows), 2) without dropout, in the order of ``rows``."""
         self.eval()
         order = np.argsort(self.posts.lengths[rows], kind="stable")
         out = torch.empty(len(rows), 2, device=self.vectors.device)
@@ -83,16 +83,16 @@ class Network(nn.Module):
 
 
 class DevScore(NamedTuple):
-    """How an epoch did on the dev posts; the highest tuple is kept."""
+    """Scores of an epoch on the dev posts; the highest tuple is the best epoch."""
 
     f1: float
     negative_loss: float
 
 
 def fit(network: Network, labels: Rows, train: Rows, dev: Rows) -> list[DevScore]:
-    """Train on ``train`` and leave the network as in its best epoch on ``dev``; all epochs' scores.
+    """Train on ``train``, restore the best epoch on ``dev``, and return the scores of all epochs.
 
-    Raises ``FloatingPointError`` when a loss is not finite.
+    Raises ``FloatingPointError`` if a loss is not finite.
     """
     choice = network.choice
     targets = torch.tensor(labels, device=network.vectors.device)
@@ -116,11 +116,11 @@ def fit(network: Network, labels: Rows, train: Rows, dev: Rows) -> list[DevScore
 
 
 def step(network: Network, optimiser: torch.optim.Optimizer, rows: Rows, targets: Tensor) -> float:
-    """A gradient step, and Kim's constraint on the output weights; the loss before the step.
+    """Take a gradient step with Kim's constraint on output weights; return the loss before it.
 
-    Kim trains weights w, |w| <= ``max_norm``, on features of which a share p = 1 - ``dropout`` is
-    kept as it is, and predicts with p w. Here the kept features are divided by p, so that the
-    weights trained are v = p w, which also predict: |v| <= p ``max_norm``.
+    Kim trains weights w, |w| <= ``max_norm``, on a share p = 1 - ``dropout`` of the features, and
+    predicts with p w. Here these features are divided by p, so that the trained weights are
+    v = p w, also in prediction: |v| <= p ``max_norm``.
     """
     optimiser.zero_grad()
     loss = functional.cross_entropy(network(rows), targets)
@@ -133,14 +133,14 @@ def step(network: Network, optimiser: torch.optim.Optimizer, rows: Rows, targets
 
 
 def evaluate(logits: Tensor, targets: Tensor) -> DevScore:
-    """F1 of label 1 (0 where it is undefined) and the mean cross-entropy, negated."""
+    """Compute F1 of label 1 (0 if undefined) and the negated mean cross-entropy."""
     predicted = logits.argmax(1)
     f1 = 2 * (predicted * targets).sum() / (predicted + targets).sum().clamp(min=1)
     return DevScore(f1.item(), -functional.cross_entropy(logits, targets).item())
 
 
 def batches(network: Network, rows: Rows) -> Iterator[Rows]:
-    """``rows`` in shuffled batches of posts of similar length, so that there is little padding."""
+    """Yield ``rows`` in shuffled batches of posts of similar length, to minimise padding."""
     size, lengths = network.choice.batch_size, network.posts.lengths
     shuffled = rows[torch.randperm(len(rows), generator=network.generator).numpy()]
     ordered = shuffled[np.argsort(lengths[shuffled], kind="stable")]

@@ -1,4 +1,4 @@
-"""Kim's (2014) convolutional network on frozen vectors ("CNN-static"): what can be set."""
+"""Settings of Kim's (2014) convolutional network on frozen vectors ("CNN-static")."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ class CNNSettings(Fileless):
     """CNN-static (Kim, 2014, EMNLP), the model of Goldfarb-Tarrant et al. (2021, section 3.3).
 
     Frozen vectors; ``maps`` filters for each width in ``windows``, ReLU, maximum over time;
-    dropout; softmax over two classes, whose weight vectors are cut back to l2 norm ``max_norm``
+    dropout; softmax over two classes, whose weight vectors are clipped to l2 norm ``max_norm``
     after each step, in Kim's scale (times 1 - ``dropout`` in ours: ``cnn_network.step``);
     cross-entropy by Adadelta (rho 0.95, ``learning_rate`` 1). These values are
-    Kim's. His paper stops early on the dev set without saying how, his code keeps the best of 25
-    epochs by dev accuracy; here the epoch of the highest dev F1 is kept (on a tie, of the lower dev
-    loss), and training ends ``patience`` epochs after it or after ``epochs``. F1, since the classes
-    are uneven and the gaps are made of precision and recall: the dev loss picks visibly worse
+    Kim's. His paper does not specify early stopping on the dev set, his code keeps the best of 25
+    epochs by dev accuracy; here the epoch with the highest dev F1 is kept (on a tie, the lower dev
+    loss), and training ends ``patience`` epochs after it or after ``epochs``. F1, as the classes
+    are imbalanced and the gaps are of precision and recall: the dev loss selects visibly worse
     epochs.
 
-    Posts are cut after ``max_length`` tokens and those shorter than the widest window padded with
-    zeros; longer posts in the same batch do not pad shorter ones. A batch holds posts of similar
-    length. ``device`` is any torch device; on the CPU a seed gives the same predictions each time
-    for the same number of threads.
+    Posts are truncated to ``max_length`` tokens, and padded with zeros to the widest window; longer
+    posts in the batch do not pad shorter ones. A batch has posts of similar length.
+    ``device`` is any torch device; on the CPU a seed gives the same predictions each time for the
+    same number of threads.
     """
 
     windows: tuple[Count, ...] = (3, 4, 5)
@@ -49,5 +49,5 @@ class CNNSettings(Fileless):
 
     def __post_init__(self) -> None:
         if not self.windows or self.max_length < max(self.windows):
-            given = f"windows={self.windows}, max_length={self.max_length}"
-            raise InputError(f"{given}: give at least one width, and none above max_length")
+            values = f"windows={self.windows}, max_length={self.max_length}"
+            raise InputError(f"{values}: give at least one width, and none above max_length")

@@ -1,6 +1,4 @@
-"""Weighted sums of the measures of several samples of the same items: the difference between two
-classifiers, and the mean over classes.
-"""
+"""Weighted sums of the measures of several classifiers or classes on the same items."""
 
 from __future__ import annotations
 
@@ -11,72 +9,79 @@ from math import nan
 import numpy as np
 
 from extrinsic.intervals import UNDEFINED, Estimate, Floats, combination
-from extrinsic.sample import Figure, Sample, Side, both_reasons
+from extrinsic.sample import GroupedPredictions, GroupMeasure, GroupOrRest, join_reasons
 
 
 @dataclass(frozen=True)
-class Combined:
-    """sum_k weight_k measure_k over ``samples``, all of the same items in the same order.
+class WeightedSum:
+    """sum_k weight_k measure_k over ``samples``, all of the same items in the same order: the
+    difference between two classifiers, or the mean over classes.
 
-    An item may count in several of them, so their measures go together: intervals are Price and
-    Bonett's (``extrinsic.intervals.combination``), from how far each item moves the measures.
-    Undefined where the measure of one sample is.
+    Intervals are Price and Bonett's (``extrinsic.intervals.combination``), from the influences of
+    items on all measures, as an item may count in several samples. Undefined where a measure is.
     """
 
-    samples: Sequence[Sample]
+    samples: Sequence[GroupedPredictions]
     weights: Sequence[float]
 
     @property
     def groups(self) -> Sequence[str]:
-        """The names of all groups."""
+        """Names of all groups."""
         return self.samples[0].groups
 
     @property
     def level(self) -> float:
-        """Of the intervals."""
+        """Confidence level of the intervals."""
         return self.samples[0].level
 
-    def figure(self, measure: str, side: Side) -> Figure:
-        """The sum for one side; its support is the smallest of the samples'."""
-        figures = [each.figure(measure, side) for each in self.samples]
-        reason = both_reasons(figures)
-        found = UNDEFINED if reason else self._combine(measure, [side], [1])
-        return Figure(found, min(each.support for each in figures), reason)
+    def group_measure(self, measure: str, side: GroupOrRest) -> GroupMeasure:
+        """Compute the sum for one side; its support is the smallest of the samples'."""
+        terms = [sample.group_measure(measure, side) for sample in self.samples]
+        reason = join_reasons(terms)
+        estimate = UNDEFINED if reason else self._combine(measure, [side], [1])
+        return GroupMeasure(estimate, min(term.support for term in terms), reason)
 
-    def difference(self, measure: str, one: Side, other: Side) -> Estimate:
-        """The sum for one side minus that for the other; undefined where either is."""
-        figures = [each.figure(measure, side) for each in self.samples for side in (one, other)]
-        return UNDEFINED if both_reasons(figures) else self._combine(measure, [one, other], [1, -1])
+    def difference(self, measure: str, first: GroupOrRest, second: GroupOrRest) -> Estimate:
+        """Compute the sum for the first side minus the second; undefined where either is."""
+        sides = [first, second]
+        terms = [sample.group_measure(measure, side) for sample in self.samples for side in sides]
+        return UNDEFINED if join_reasons(terms) else self._combine(measure, sides, [1, -1])
 
-    def _combine(self, measure: str, sides: Sequence[Side], signs: Sequence[int]) -> Estimate:
-        terms = [(each, side) for side in sides for each in self.samples]
+    def _combine(
+        self, measure: str, sides: Sequence[GroupOrRest], signs: Sequence[int]
+    ) -> Estimate:
+        terms = [(sample, side) for side in sides for sample in self.samples]
         weights = [sign * weight for sign in signs for weight in self.weights]
-        estimates = [sample.figure(measure, side).estimate for sample, side in terms]
-        moved = [sample.by_unit(measure, side) for sample, side in terms]
-        return combination(estimates, weights, moved, self.level)
+        estimates = [sample.group_measure(measure, side).estimate for sample, side in terms]
+        influences = [sample.unit_influences(measure, side) for sample, side in terms]
+        return combination(estimates, weights, influences, self.level)
 
     @property
     def overlapping(self) -> bool:
         """Whether groups may share items or units."""
         return self.samples[0].overlapping
 
-    def by_unit(self, measure: str, side: Side) -> Floats:
-        """How far each unit moves the sum for one side, to first order, (units,)."""
-        moved = [sample.by_unit(measure, side) for sample in self.samples]
-        found: Floats = np.array(self.weights) @ np.array(moved)
-        return found
+    def unit_influences(self, measure: str, side: GroupOrRest) -> Floats:
+        """Compute the first-order influence of each unit on the sum for one side, (units,)."""
+        influences = [sample.unit_influences(measure, side) for sample in self.samples]
+        total: Floats = np.array(self.weights) @ np.array(influences)
+        return total
 
-    def constant(self, measure: str, side: Side) -> float:
-        """NaN: what calling all items the same reaches is known of one classifier and class."""
+    def majority_baseline(self, measure: str, side: GroupOrRest) -> float:
+        """Return NaN: the baseline is defined for one classifier and class only."""
         return nan
 
-    def from_base_rates(self, measure: str, one: Side, other: Side) -> float:
-        """The sum of what base rates alone would make."""
-        parts = [each.from_base_rates(measure, one, other) for each in self.samples]
-        return float(np.array(self.weights) @ np.array(parts))
+    def expected_from_base_rates(
+        self, measure: str, first: GroupOrRest, second: GroupOrRest
+    ) -> float:
+        """Compute the sum of the gaps expected from base rates."""
+        terms = [sample.expected_from_base_rates(measure, first, second) for sample in self.samples]
+        return float(np.array(self.weights) @ np.array(terms))
 
-    def resampled_difference(self, measure: str, one: Side, other: Side) -> list[float]:
-        """The difference over the resamples; empty where there are none."""
-        lists = [each.resampled_difference(measure, one, other) for each in self.samples]
-        values: list[float] = (np.array(self.weights) @ np.array(lists)).tolist()
+    def resampled_difference(
+        self, measure: str, first: GroupOrRest, second: GroupOrRest
+    ) -> list[float]:
+        """Compute the difference in each resample; empty without resamples."""
+        terms = [sample.resampled_difference(measure, first, second) for sample in self.samples]
+        values: list[float] = (np.array(self.weights) @ np.array(terms)).tolist()
         return values

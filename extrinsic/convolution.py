@@ -1,4 +1,4 @@
-"""Convolution over time and max-pooling on frozen vectors, each distinct word projected once."""
+"""Convolution over time and max-pooling on frozen vectors; each word type is projected once."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from torch.nn import functional
 def pooled_convolution(
     filters: Tensor, vectors: Tensor, tokens: Tensor, lengths: Tensor, windows: tuple[int, ...]
 ) -> Tensor:
-    r"""Kim's (2014) feature maps, max-pooled over time, before bias and ReLU (both commute).
+    r"""Return Kim's (2014) feature maps, max-pooled over time, before bias and ReLU (both commute).
 
     For window width w and map m of a post x_1 ... x_n:   c = max_p  sum_{k < w} filters[slab(w) +
     k, m] . x_{p + k},   p = 1 ... n - w + 1
 
     Equal to ``conv1d`` followed by a maximum, in about 40 % of its time, because
-    - forward, the filters meet every distinct word of the batch once, and windows are sums of rows
-      of that product;
+    - forward, filters are applied once to every distinct word of the batch, and windows are sums of
+      rows of that product;
     - backward, only one position per (post, map) has a gradient, and frozen vectors need none.
 
     Shapes: filters (sum of windows, maps, dim), in which slab(w) is the sum of the windows before
     w; vectors (types, dim), without a gradient; tokens (batch, width), rows of ``vectors``; lengths
-    (batch,), each from max(windows) to width: later positions are padding and are not looked at.
+    (batch,), from max(windows) to width: later positions are padding and are ignored.
     Result (batch, len(windows) * maps).
     """
     pooled: Tensor = _PooledConvolution.apply(  # type: ignore[no-untyped-call]
@@ -68,7 +68,7 @@ class _PooledConvolution(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None, None, None]:
-        """d filters[slab(w) + k, m] = sum over posts of gradient * k-th word under m's maximum."""
+        """Compute d filters[slab(w) + k, m] = sum over posts of gradient * k-th word."""
         vectors, winners = ctx.saved_tensors
         slabs, _, maps = winners.shape
         by_window = gradients[0].unflatten(1, (-1, maps)).permute(1, 2, 0)  # (windows, maps, batch)

@@ -1,14 +1,14 @@
-r"""What becomes of a classifier's answer when nothing but the term for people changes.
+r"""Effect of exchanging only the identity term in a post on a classifier's predictions.
 
     false positive equality difference = sum over terms of |FPR - FPR of the term|   (Dixon et al.,
     false negative equality difference = sum over terms of |FNR - FNR of the term|        2018)
 
-FPR and FNR being those of all items with a term; in [0, number of terms], 0 = equal.
+FPR and FNR are those of all items with a term; range [0, number of terms], 0 = equal.
 
     flips = P(the predictions for two terms in one frame differ)
 
-over frames, each with the terms that occur in it, two different ones drawn at random: in [0, 1], 0:
-the term decides nothing.
+over frames, each with the terms that occur in it, two different ones drawn at random: in [0, 1]; 0:
+predictions do not depend on the term.
 """
 
 from __future__ import annotations
@@ -21,152 +21,157 @@ import numpy as np
 import pandas as pd
 
 from extrinsic.gap_table import Row, make_block, sample_rows
-from extrinsic.gaps import CRITERIA, DEFAULT, Gaps
+from extrinsic.gaps import CRITERIA, DEFAULT_GAPS, Gaps
 from extrinsic.intervals import UNDEFINED, Estimate, Floats, quantile
 from extrinsic.predictions import get_column, read_sample
-from extrinsic.sample import ALL, Sample, Side, explain_lack
-from extrinsic.spread import no_surprise, noise_of
+from extrinsic.sample import ALL, GroupedPredictions, GroupOrRest, low_support_reason
+from extrinsic.spread import hybrid_estimate, make_sampler
 
 RATES = ("fpr", "fnr")
 TERMS = "terms"
 Shares = TypeVar("Shares", "pd.Series[float]", pd.DataFrame)
 
 
-def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT) -> list[Row]:
-    """What terms do to the predictions of a challenge set.
+def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> list[Row]:
+    """Compute the effect of terms on the predictions of a challenge set.
 
-    ``predictions`` has the columns of ``extrinsic.gap_table.gap_table``, ``term``, empty for a post
-    about nobody, and it may have ``frame``, empty for a post in none.
+    Parameters
+    ----------
+    predictions : DataFrame
+        Columns of ``extrinsic.gap_table.gap_table``, ``term`` (empty: a post about nobody), and
+        optionally ``frame`` (empty: a post in none).
+    gaps : Gaps
+        Measures of terms, groups compared by flips, minimum support and confidence level.
 
-    Rows: the measures of each term and its gaps with the rest (``kind`` "term_gap"), of ``subset``
-    "terms", where terms are not the groups themselves; ``kind`` "equality_difference" of ``fpr``
-    and ``fnr``; and ``kind`` "flips", over all pairs of terms (``group`` "all"), those with each
-    term (``group``), and those of each two groups that are compared (``privileged``,
-    ``unprivileged``), with the number of frames as support. Intervals are over frames.
+    Returns
+    -------
+    list of Row
+        Of ``subset`` "terms": measures of each term and its gaps to the rest (``kind``
+        "term_gap"), unless terms are the groups themselves. ``kind`` "equality_difference" of
+        ``fpr`` and ``fnr``. ``kind`` "flips": over all pairs of terms (``group`` "all"), pairs
+        with each term (``group``), and pairs of two compared groups (``privileged``,
+        ``unprivileged``); support is the number of frames. Intervals are over frames.
     """
-    held = predictions[get_column(predictions, "term") != ""]
-    by_term = held.assign(group=held["term"]).drop(columns="resampled_by", errors="ignore")
+    posts = predictions[get_column(predictions, "term") != ""]
+    by_term = posts.assign(group=posts["term"]).drop(columns="resampled_by", errors="ignore")
     measures = tuple(name for name in gaps.measures if name not in CRITERIA)
-    every = replace(gaps, measures=measures, compare=("rest",), groups=())
-    terms = read_sample(by_term, every)
+    term_gaps = replace(gaps, measures=measures, compare=("rest",), groups=())
+    terms = read_sample(by_term, term_gaps)
     rows: list[Row] = []
-    if not held["group"].astype(str).equals(held["term"].astype(str)):
+    if not posts["group"].astype(str).equals(posts["term"].astype(str)):
         rows += [
             row._replace(kind="term_gap" if row.kind == "gap" else row.kind, subset=TERMS)
-            for row in sample_rows(terms, every)
+            for row in sample_rows(terms, term_gaps)
             if row.group != ALL
         ]
-    rows += [find_equality_difference(terms, rate) for rate in RATES]
-    return rows + (flip_rows(held[held["frame"] != ""], gaps) if "frame" in held else [])
+    rows += [equality_difference_row(terms, rate) for rate in RATES]
+    return rows + (flip_rows(posts[posts["frame"] != ""], gaps) if "frame" in posts else [])
 
 
-def find_equality_difference(terms: Sample, rate: str) -> Row:
-    """The equality difference of a rate over terms (the groups of ``terms``), those with too few
-    items left out by name.
+def equality_difference_row(terms: GroupedPredictions, rate: str) -> Row:
+    """Compute the equality difference of a rate over terms, the groups of ``terms``; ``reason``
+    names terms that are excluded for low support.
 
-    Its interval holds what would make the sum that is seen no surprise, as for the largest
-    difference (``extrinsic.spread``): a sum of absolute differences is never 0, however alike.
+    The interval is hybrid (``extrinsic.spread``), as a sum of absolute differences is biased
+    upwards: it is above 0 even for equal terms.
     """
-    figures = {term: terms.figure(rate, Side(term)) for term in terms.groups}
-    kept = [term for term, each in figures.items() if not each.reason]
-    lacking = "; ".join(each.reason for each in figures.values() if each.reason)
-    if len(kept) < 2:
-        why = lacking or "an equality difference needs two terms"
-        return Row("equality_difference", rate, reason=why)
-    supports = [figures[term].support for term in kept]
-    found = _sum_differences(terms, rate, kept, np.array(supports, dtype=np.float64))
+    by_term = {term: terms.group_measure(rate, GroupOrRest(term)) for term in terms.groups}
+    defined = [term for term, measure in by_term.items() if not measure.reason]
+    low_support = "; ".join(measure.reason for measure in by_term.values() if measure.reason)
+    if len(defined) < 2:
+        reason = low_support or "an equality difference needs two terms"
+        return Row("equality_difference", rate, reason=reason)
+    supports = [by_term[term].support for term in defined]
+    weights = np.array(supports, dtype=np.float64)
     return Row(
         kind="equality_difference",
         measure=rate,
-        **found._asdict(),
+        **_sum_differences(terms, rate, defined, weights / weights.sum())._asdict(),
         support=min(supports),
-        reason=f"left out: {lacking}" if lacking else "",
+        reason=f"left out: {low_support}" if low_support else "",
     )
 
 
-def _sum_differences(terms: Sample, rate: str, kept: Sequence[str], supports: Floats) -> Estimate:
-    block = make_block(terms, rate, kept)
-    weights = supports / supports.sum()
-    overall = float(weights @ block.seen)
-    value = float(np.abs(block.seen - overall).sum())
-    # In which direction each term is moved as the sum grows; where nothing is seen, by turns
-    apart = block.seen - overall if value > 0 else (-1.0) ** np.arange(len(kept))
-    apart = apart - weights @ apart
-    apart = apart / np.abs(apart).sum()
-    room = [(1 - overall) / each if each > 0 else overall / -each for each in apart if each]
-    draw = noise_of(block)
+def _sum_differences(
+    terms: GroupedPredictions, rate: str, names: Sequence[str], weights: Floats
+) -> Estimate:
+    block = make_block(terms, rate, names)
+    overall = float(weights @ block.observed)
+    value = float(np.abs(block.observed - overall).sum())
+    # Change of each term as the sum grows by 1; alternating signs if all terms are equal
+    direction = block.observed - overall if value > 0 else (-1.0) ** np.arange(len(names))
+    direction = direction - weights @ direction
+    direction = direction / np.abs(direction).sum()
+    limits = [(1 - overall) / step if step > 0 else overall / -step for step in direction if step]
+    sampler = make_sampler(block)
 
-    def drawn(truth: float) -> Floats:
-        values = draw(np.clip(overall + truth * apart, 0, 1))
-        found: Floats = np.abs(values - (values @ weights)[:, None]).sum(axis=1)
-        return found
+    def draw_sums(parameter: float) -> Floats:
+        values = sampler(np.clip(overall + parameter * direction, 0, 1))
+        sums: Floats = np.abs(values - (values @ weights)[:, None]).sum(axis=1)
+        return sums
 
-    return no_surprise(value, drawn, (0.0, max(value, *room)), terms.level)
+    return hybrid_estimate(value, draw_sums, (0.0, max(value, *limits)), terms.level)
 
 
 def flip_rows(framed: pd.DataFrame, gaps: Gaps) -> list[Row]:
-    """The rows of ``kind`` "flips" of posts that are in frames."""
+    """Return the rows of ``kind`` "flips" of posts that are in frames."""
     if framed.empty:
         return []
-    terms = _shares(framed, "term")
+    terms = _positive_shares(framed, "term")
     n = terms.notna().sum(axis=1)
     terms = terms[n > 1]
-    ones, n = terms.sum(axis=1), n[n > 1]
-    others = terms.rsub(ones, axis=0).div(n - 1, axis=0)
-    changed = _differ(terms, others)
-    rows = [_flips(changed.mean(axis=1), ALL, gaps)]
-    rows += [_flips(changed[term].dropna(), str(term), gaps) for term in changed]
-    groups = _shares(framed, "group")
-    for one, other in _pairs(groups, gaps):
-        found = _flips(_differ(groups[one], groups[other]).dropna(), f"{one} and {other}", gaps)
+    totals, n = terms.sum(axis=1), n[n > 1]
+    mean_of_others = terms.rsub(totals, axis=0).div(n - 1, axis=0)
+    flips = _flip_probability(terms, mean_of_others)
+    rows = [_flip_row(flips.mean(axis=1), ALL, gaps)]
+    rows += [_flip_row(flips[term].dropna(), str(term), gaps) for term in flips]
+    groups = _positive_shares(framed, "group")
+    for first, second in _pairs(groups, gaps):
+        pair_flips = _flip_probability(groups[first], groups[second]).dropna()
+        row = _flip_row(pair_flips, f"{first} and {second}", gaps)
         rows.append(
-            found._replace(
+            row._replace(
                 group="",
-                privileged=one,
-                unprivileged=other,
-                support_privileged=found.support,
-                support_unprivileged=found.support,
+                privileged=first,
+                unprivileged=second,
+                support_privileged=row.support,
+                support_unprivileged=row.support,
             )
         )
     return rows
 
 
-def _shares(framed: pd.DataFrame, by: str) -> pd.DataFrame:
-    """The share predicted 1, frames x terms (or groups); NaN where a term is not in a frame."""
-    return framed.pivot_table("prediction", "frame", by, aggfunc="mean", observed=True)
+def _positive_shares(framed: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Return the share predicted 1, frames x terms (or groups); NaN if a frame lacks the term."""
+    return framed.pivot_table("prediction", "frame", column, aggfunc="mean", observed=True)
 
 
-def _differ(one: Shares, other: Shares) -> Shares:
-    """The chance that two predictions differ, of which these are the shares of 1."""
-    return one * (1 - other) + other * (1 - one)
+def _flip_probability(first: Shares, second: Shares) -> Shares:
+    return first * (1 - second) + second * (1 - first)
 
 
 def _pairs(groups: pd.DataFrame, gaps: Gaps) -> list[tuple[str, str]]:
-    """The groups that are compared with one another and that share frames."""
-    found = [(gaps.privileged, gaps.unprivileged)] if "pair" in gaps.compare else []
+    """Return the pairs of compared groups that share frames."""
+    pairs = [(gaps.privileged, gaps.unprivileged)] if "pair" in gaps.compare else []
     if "each" in gaps.compare:
-        among = gaps.groups or tuple(map(str, groups))
-        found += [(gaps.privileged, name) for name in among if name != gaps.privileged]
-    return [pair for pair in dict.fromkeys(found) if {*pair} <= {*groups}]
+        names = gaps.groups or tuple(map(str, groups))
+        pairs += [(gaps.privileged, name) for name in names if name != gaps.privileged]
+    return [pair for pair in dict.fromkeys(pairs) if {*pair} <= {*groups}]
 
 
-def _flips(chances: pd.Series[float], group: str, gaps: Gaps) -> Row:
-    """The mean over frames of a chance."""
-    n = len(chances)
-    reason = explain_lack("frame", group, n, gaps.least_support)
-    found = (
-        UNDEFINED if reason else _estimate_mean(np.asarray(chances, dtype=np.float64), gaps.level)
-    )
-    return Row("flips", "prediction", group, **found._asdict(), support=n, reason=reason)
+def _flip_row(flips: pd.Series[float], group: str, gaps: Gaps) -> Row:
+    n = len(flips)
+    reason = low_support_reason("frame", group, n, gaps.least_support)
+    probabilities = np.asarray(flips, dtype=np.float64)
+    estimate = UNDEFINED if reason else _estimate_mean(probabilities, gaps.level)
+    return Row("flips", "prediction", group, **estimate._asdict(), support=n, reason=reason)
 
 
-def _estimate_mean(chances: Floats, level: float) -> Estimate:
-    """The mean with the interval of a proportion of as many items as would make it as well known
-    (Wilson).
-    """
-    mean = float(chances.mean())
-    binomial, seen = mean * (1 - mean), float(chances.var())
-    n = len(chances) * (binomial / seen if seen > 0 else 1.0)
+def _estimate_mean(probabilities: Floats, level: float) -> Estimate:
+    """Compute the mean with Wilson's interval of a proportion with the same variance."""
+    mean = float(probabilities.mean())
+    binomial, observed = mean * (1 - mean), float(probabilities.var())
+    n = len(probabilities) * (binomial / observed if observed > 0 else 1.0)
     z = quantile(level)
     centre, half = mean + z**2 / (2 * n), z * np.sqrt(binomial / n + z**2 / (4 * n**2))
     low, high = ((centre + sign * half) / (1 + z**2 / n) for sign in (-1, 1))

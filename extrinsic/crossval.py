@@ -1,4 +1,4 @@
-"""Which posts a classifier learns from and is judged on: the given split, or cross-validation."""
+"""Training, development and test posts of a classifier: the given split, or cross-validation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from extrinsic.predictions import read_binary
 from files import InputError
 from files.tables import require_columns
 
-# A tenth of the training items serves as dev where none is given (Kim, 2014, section 3.1)
+# Without a dev split a tenth of the training items is held out (Kim, 2014, section 3.1)
 DEV_PARTS = 10
 
 Folds = Annotated[int, Ge(2)]
@@ -24,7 +24,7 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Fold:
-    """Rows to train on, to stop early on and to predict, all disjoint, and the run's seed."""
+    """Disjoint rows to train on, to stop early by and to predict, and the seed."""
 
     name: str
     train: Rows
@@ -34,12 +34,9 @@ class Fold:
 
 
 def read_posts(posts: pd.DataFrame) -> pd.DataFrame:
-    """The columns ``id, text, split, label, group``, checked, and ``raw`` where there is one; a
-    missing ``group`` becomes None.
-
-    Two more say how a post is learned from: ``train_label``, by which label (where the posts have
-    no such column, by ``label``), and ``in_training``, whether at all (yes). They do not change
-    how it is judged (see ``debias.labels.LabelDose``).
+    """Check the columns ``id, text, split, label`` and return them with ``raw`` if present,
+    ``group`` (None if absent), and two that affect training only (see ``debias.labels.LabelDose``):
+    ``train_label`` (default: ``label``) and ``in_training`` (default: True).
 
     Raises ``InputError`` for a missing column, a label other than 0 and 1, and a text that is not a
     string.
@@ -51,17 +48,17 @@ def read_posts(posts: pd.DataFrame) -> pd.DataFrame:
     table["label"] = read_binary(posts, "label")
     table["group"] = posts["group"].to_numpy() if "group" in posts else None
     table["train_label"] = read_binary(posts, "train_label" if "train_label" in posts else "label")
-    learned = "in_training" in posts
-    table["in_training"] = read_binary(posts, "in_training").astype(bool) if learned else True
-    lost = [number for number, text in enumerate(table["text"]) if not isinstance(text, str)]
-    if lost:
-        first = f"the first with id {table['id'].iloc[lost[0]]!r}"
-        raise InputError(f"{len(lost)} posts have no text, {first}; drop them")
+    selects = "in_training" in posts
+    table["in_training"] = read_binary(posts, "in_training").astype(bool) if selects else True
+    textless = [number for number, text in enumerate(table["text"]) if not isinstance(text, str)]
+    if textless:
+        first = f"the first with id {table['id'].iloc[textless[0]]!r}"
+        raise InputError(f"{len(textless)} posts have no text, {first}; drop them")
     return table
 
 
 def texts_as_written(table: pd.DataFrame) -> list[str]:
-    """The posts' texts as they were published, ``raw``; where that is not known, tokenised."""
+    """Return the posts' published texts, ``raw``; the tokenised ones if missing."""
     if "raw" not in table:
         return list(table["text"])
     pairs = zip(table["raw"], table["text"], strict=True)
@@ -71,17 +68,17 @@ def texts_as_written(table: pd.DataFrame) -> list[str]:
 def cross_predict(
     table: pd.DataFrame, score: Callable[[Fold], NDArray[np.floating]], *, folds: int, seed: int
 ) -> pd.DataFrame:
-    """Predictions for the test items of every fold, in the order of the posts.
+    """Predict the test items of every fold, in the order of the posts.
 
     ``score(fold)`` trains on ``fold.train`` (and ``fold.dev``) by the column ``train_label`` and
-    returns the probability of label 1 for each of ``fold.test``. Columns ``id, split, group, label,
-    score, prediction``: ``split`` is "test" or "fold0", "fold1", ...; the prediction is 1 from
-    score 0.5 on.
+    returns the probability of label 1 for each of ``fold.test``. Returns columns ``id, split,
+    group, label, score, prediction``: ``split`` is "test" or "fold0", "fold1", ...; the prediction
+    is 1 if the score is at least 0.5.
     """
     parts = []
-    learned = table["train_label" if "train_label" in table else "label"].to_numpy()
+    train_labels = table["train_label" if "train_label" in table else "label"].to_numpy()
     for fold in split_posts(table, folds=folds, seed=seed):
-        if len(np.unique(learned[fold.train])) < 2:
+        if len(np.unique(train_labels[fold.train])) < 2:
             items = f"the training items of {fold.name} ({len(fold.train)})"
             raise InputError(f"{items} hold one class only; give posts of both classes")
         part = table.loc[fold.test, ["id", "group", "label"]].assign(split=fold.name)
@@ -92,29 +89,29 @@ def cross_predict(
 
 
 def split_posts(table: pd.DataFrame, *, folds: int, seed: int) -> Iterator[Fold]:
-    """The folds to run: "test" for splits train/dev/test, ``folds`` where every split is "all".
+    """Yield the folds to run: "test" for splits train/dev/test, ``folds`` if every split is "all".
 
-    Folds are dealt by label x group, all posts of one text together, by the first of them: a text
-    that is learned from is never predicted. A tenth of the training items, dealt post by post,
-    becomes dev where the posts bring none. Posts that are not ``in_training`` leave train and dev
-    after that, so that they change no other post's place.
+    Folds are stratified by label x group; posts of one text stay together, in the stratum of the
+    first, so that no training text is predicted. Without a dev split a stratified tenth of the
+    training items becomes dev. Then posts that are not ``in_training`` leave train and dev: they
+    do not change the fold of other posts.
     """
     rng = np.random.default_rng(seed)
     strata = pd.factorize(table["label"].astype(str) + " " + table["group"].astype(str))[0]
-    learned = table["in_training"].to_numpy(bool) if "in_training" in table else True
-    for name, train, dev, test in _sides(table, strata, folds, rng):
+    in_training = table["in_training"].to_numpy(bool) if "in_training" in table else True
+    for name, train, dev, test in _fold_rows(table, strata, folds, rng):
         if not len(dev):
-            held = deal(strata[train], DEV_PARTS, rng) == 0
-            train, dev = train[~held], train[held]
-        own_seed = int(rng.integers(2**63))
-        train, dev = (rows[np.broadcast_to(learned, len(table))[rows]] for rows in (train, dev))
-        yield Fold(name, train, dev, test, own_seed)
+            in_dev = deal(strata[train], DEV_PARTS, rng) == 0
+            train, dev = train[~in_dev], train[in_dev]
+        fold_seed = int(rng.integers(2**63))
+        train, dev = (rows[np.broadcast_to(in_training, len(table))[rows]] for rows in (train, dev))
+        yield Fold(name, train, dev, test, fold_seed)
 
 
-def _sides(
+def _fold_rows(
     table: pd.DataFrame, strata: Rows, folds: int, rng: np.random.Generator
 ) -> Iterator[tuple[str, Rows, Rows, Rows]]:
-    """The name of each fold and its rows to train on, to stop by (empty: not given) and to test."""
+    """Yield the name of each fold and its rows of train, dev (empty: not given) and test."""
     splits = table["split"]
     if unknown := sorted(set(splits) - {"train", "dev", "test", "all"}):
         raise InputError(f"split {unknown[0]!r} of the posts is none of train, dev, test, all")
@@ -122,11 +119,11 @@ def _sides(
         texts = pd.factorize(table["text"])[0]
         first = np.unique(texts, return_index=True)[1]
         if not 2 <= folds <= len(first):
-            most = f"the number of different posts ({len(first)})"
-            raise InputError(f"folds={folds} must lie between 2 and {most}")
+            limit = f"the number of different posts ({len(first)})"
+            raise InputError(f"folds={folds} must lie between 2 and {limit}")
         part = deal(strata[first], folds, rng)[texts]
         for number in range(folds):
-            train, test = (np.flatnonzero(side) for side in (part != number, part == number))
+            train, test = (np.flatnonzero(mask) for mask in (part != number, part == number))
             yield f"fold{number}", train, train[:0], test
         return
     train, dev, test = (np.flatnonzero(splits == name) for name in ("train", "dev", "test"))
@@ -140,9 +137,9 @@ def _sides(
 
 
 def deal(strata: Rows, parts: int, rng: np.random.Generator) -> Rows:
-    """A part from 0 to parts - 1 for each item; sizes differ by at most 1, also within a stratum.
+    """Assign each item a part from 0 to parts - 1; sizes differ by at most 1, also in a stratum.
 
-    Like dealing cards, stratum by stratum, after shuffling. Unlike in scikit-learn's
+    Items are shuffled, then dealt in turn stratum by stratum. Unlike in scikit-learn's
     ``StratifiedKFold`` a stratum may be smaller than ``parts``, as label x group often is.
     """
     shuffled = rng.permutation(len(strata))

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 class EncoderClassifier(LinearHead):
-    """A linear head on a frozen encoder: one row a post as it was written; see ``LinearHead``."""
+    """Linear head on a frozen encoder of the posts as published; see ``LinearHead``."""
 
     name: ClassVar[str] = "encoder"
     version: ClassVar[int] = 1
     needs: ClassVar[str] = "encoder"
 
     def predict(self, posts: pd.DataFrame, encoder: Encodes, *, seed: int) -> pd.DataFrame:
-        """Predictions for the test posts, or for all by cross-validation; see ``cross_predict``."""
+        """Predict the test posts, or all by cross-validation; see ``cross_predict``."""
         table = read_posts(posts)
         return self.predict_rows(table, encoder.encode(texts_as_written(table)), seed=seed)

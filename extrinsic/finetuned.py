@@ -1,4 +1,4 @@
-"""A language model trained whole as a classifier of posts."""
+"""Fine-tuned language model as a classifier of posts."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 class Finetuned(FinetunedSettings):
-    """A linear layer on the pooled states, and all weights below: see ``FinetunedSettings``."""
+    """Fine-tuned language model with a linear layer: see ``FinetunedSettings``."""
 
     def predict(self, posts: pd.DataFrame, model: LanguageModel, *, seed: int) -> pd.DataFrame:
-        """Predictions for the test posts, or for all by cross-validation; see ``cross_predict``.
+        """Predict the test posts, or all by cross-validation; see ``cross_predict``.
 
-        Raises ``FloatingPointError`` when a loss is no longer finite.
+        Raises ``FloatingPointError`` if a loss is not finite.
         """
         from extrinsic.finetuning import predict_probabilities, tokenise  # torch is slow to import
 

@@ -1,4 +1,4 @@
-"""A language model trained whole as a classifier of posts: what can be set."""
+"""Settings of a fine-tuned language model as a classifier of posts."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from files.choice import Count, Fileless, NotNegative, Positive
 
 @choice
 class FinetunedSettings(Fileless):
-    """All weights of a model and a new linear layer on the mean of its last states, special tokens
-    included, trained by AdamW on cross-entropy.
+    """Language model with a new linear layer on the mean of its last states, special tokens
+    included; all weights are trained by AdamW on cross-entropy.
 
-    The learning rate rises in the first tenth of the steps of all ``epochs`` and falls to 0 in the
-    others; gradients are cut at norm 1. The epoch of the lowest loss on the dev posts is kept, and
-    training ends ``patience`` epochs after it. Posts are taken as they were written, cut after
-    ``max_tokens`` tokens, in batches of like length. On the CPU a seed gives the same predictions
-    each time for the same number of threads. The default rate suits models of published size; tiny
-    ones take some 1e-3. Every fold starts from the model as it is given, which stays so.
+    The learning rate rises in the first tenth of the steps of all ``epochs``, then falls to 0;
+    gradients are clipped at norm 1. The epoch with the lowest dev loss is kept, and training ends
+    ``patience`` epochs after it. Posts are used as published, truncated to ``max_tokens`` tokens,
+    in batches of similar length. On the CPU a seed gives the same predictions each time for the
+    same number of threads. The default rate suits models of published size; tiny ones need about
+    1e-3. Every fold starts from a copy of the model.
     """
 
     epochs: Count = 4

@@ -1,4 +1,4 @@
-"""The training of a whole language model with a linear layer on its pooled states."""
+"""Fine-tuning of a language model with a linear layer on its pooled states."""
 
 from __future__ import annotations
 
@@ -24,16 +24,17 @@ LARGEST_NORM = 1.0  # of the gradients
 Tokens = Sequence[Sequence[int]]
 
 
-def tokenise(texts: Sequence[str], model: LanguageModel, most: int) -> Tokens:
-    """The tokens of each text, cut; a text without any is one token 0."""
-    found = model.tokenizer(list(texts), truncation=True, max_length=min(most, model.longest))
-    return [row or [0] for row in found["input_ids"]]
+def tokenise(texts: Sequence[str], model: LanguageModel, max_tokens: int) -> Tokens:
+    """Return the tokens of each text, truncated; an empty text is one token 0."""
+    max_length = min(max_tokens, model.longest)
+    encoding = model.tokenizer(list(texts), truncation=True, max_length=max_length)
+    return [row or [0] for row in encoding["input_ids"]]
 
 
 def predict_probabilities(
     choice: FinetunedSettings, model: LanguageModel, tokens: Tokens, labels: Rows, fold: Fold
 ) -> NDArray[np.float32]:
-    """P(label 1) of each of ``fold.test``, by a copy of the model stopped by ``fold.dev``."""
+    """Fine-tune a copy of the model on a fold and return P(label 1) of its test posts."""
     cuda = torch.device(choice.device).type == "cuda"
     with torch.random.fork_rng(devices=[choice.device] if cuda else []):
         torch.manual_seed(fold.seed)
@@ -43,7 +44,7 @@ def predict_probabilities(
 
 
 class Network(nn.Module):
-    """A copy of the model and the linear layer; a batch is row numbers of ``tokens``."""
+    """Copy of the model with a linear layer, on batches of row numbers of ``tokens``."""
 
     def __init__(self, choice: FinetunedSettings, model: LanguageModel, tokens: Tokens) -> None:
         super().__init__()
@@ -55,35 +56,35 @@ class Network(nn.Module):
         self.to(choice.device)
 
     def forward(self, rows: Rows) -> Tensor:
-        """Logits (len(rows), 2) of the posts ``rows``."""
-        ids, real = (
-            each.to(self.choice.device) for each in self.pad([self.tokens[row] for row in rows])
+        """Compute logits (len(rows), 2) of the posts ``rows``."""
+        ids, mask = (
+            tensor.to(self.choice.device) for tensor in self.pad([self.tokens[row] for row in rows])
         )
-        states = self.base(input_ids=ids, attention_mask=real).last_hidden_state
-        weights = real.unsqueeze(-1).to(states.dtype)
+        states = self.base(input_ids=ids, attention_mask=mask).last_hidden_state
+        weights = mask.unsqueeze(-1).to(states.dtype)
         pooled = (states * weights).sum(1) / weights.sum(1)
         logits: Tensor = self.head(self.dropout(pooled))
         return logits
 
     @torch.no_grad()
     def logits(self, rows: Rows) -> Tensor:
-        """Logits (len(rows), 2) without dropout, in the order of ``rows``."""
+        """Compute logits (len(rows), 2) without dropout, in the order of ``rows``."""
         self.eval()
         out = torch.empty(len(rows), 2, device=self.choice.device)
-        for places in self.by_length(rows):
-            out[places] = self(rows[places])
+        for batch in self.by_length(rows):
+            out[batch] = self(rows[batch])
         return out
 
     def by_length(self, rows: Rows) -> list[Rows]:
-        """Places in ``rows``, in batches of like length."""
+        """Return positions in ``rows``, in batches of similar length."""
         order = np.argsort(self.lengths[rows], kind="stable")
         return np.split(order, range(self.choice.batch_size, len(rows), self.choice.batch_size))
 
 
 def fit(network: Network, labels: Rows, train: Rows, dev: Rows) -> list[float]:
-    """Train on ``train`` and leave the network as in its best epoch; the dev loss of each epoch.
+    """Train on ``train``, restore the best epoch, and return the dev loss of each epoch.
 
-    Raises ``FloatingPointError`` when a loss is not finite.
+    Raises ``FloatingPointError`` if a loss is not finite.
     """
     choice = network.choice
     targets = torch.tensor(labels, device=choice.device)
@@ -113,13 +114,13 @@ def fit(network: Network, labels: Rows, train: Rows, dev: Rows) -> list[float]:
 
 
 def _rate(step: int, steps: int) -> float:
-    """The share of the learning rate at a step of so many, counted from 0."""
+    """Return the factor of the learning rate at a step, counted from 0."""
     warm = WARM_UP * steps
     return (step + 1) / (warm + 1) if step < warm else (steps - step) / (steps - warm)
 
 
 def _step(network: Network, optimiser: torch.optim.Optimizer, rows: Rows, targets: Tensor) -> float:
-    """A gradient step; the loss before it."""
+    """Take a gradient step and return the loss before it."""
     optimiser.zero_grad()
     loss = functional.cross_entropy(network(rows), targets)
     loss.backward()
@@ -129,7 +130,7 @@ def _step(network: Network, optimiser: torch.optim.Optimizer, rows: Rows, target
 
 
 def _batches(network: Network, rows: Rows) -> Iterator[Rows]:
-    """``rows`` in shuffled batches of posts of like length."""
+    """Yield ``rows`` in shuffled batches of posts of similar length."""
     shuffled = rows[torch.randperm(len(rows)).numpy()]
     parts = network.by_length(shuffled)
     for number in torch.randperm(len(parts)):

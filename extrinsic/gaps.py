@@ -1,11 +1,11 @@
 r"""Performance gaps between groups, from predictions (Goldfarb-Tarrant et al., 2021, section 2.2).
 
-    gap = measure(privileged) - measure(unprivileged)      of what is better the larger it is
-    gap = measure(unprivileged) - measure(privileged)      of the false positive and negative rates
+    gap = measure(privileged) - measure(unprivileged)      if larger is better
+    gap = measure(unprivileged) - measure(privileged)      otherwise (FPR, FNR)
 
-so that every gap is positive where the unprivileged group fares worse. The precision gap is their
-Predictive Parity, the recall gap Equality of Opportunity. Gaps of 0 in recall and false positive
-rate together are Equalised Odds (their appendix A, which calls equal false positive rates
+Every gap is positive where the unprivileged group fares worse. The precision gap is their
+Predictive Parity, the recall gap Equality of Opportunity. Gaps of 0 in both recall and false
+positive rate are Equalised Odds (their appendix A, which calls equal false positive rates
 Predictive Parity).
 """
 
@@ -32,23 +32,22 @@ EVERY_MEASURE = (*MEASURES, *RANKINGS, *CRITERIA)
 
 @choice
 class Gaps(Fileless):
-    """Which groups are compared in which measures, on how many items at least, at which level of
-    confidence.
+    """Compared groups and measures, minimum number of items, and confidence level.
 
-    ``compare``: the privileged and the unprivileged group (``pair``); the privileged and each other
-    group (``each``); all other items and each group (``rest``: without it, those of no group
-    included); the two groups that are furthest apart (``largest``: their difference, and the ratio
-    of the smaller value to the larger). ``groups``: those compared with the rest, with the
-    privileged and with one another, which must be there; empty: all that there are.
+    ``compare``: ``pair`` is the privileged against the unprivileged group; ``each`` the privileged
+    against each other group; ``rest`` all other items, those without a group included, against each
+    group; ``largest`` the two groups furthest apart, as difference and as ratio of the smaller
+    value to the larger. ``groups``: those compared with the rest, with the privileged and with one
+    another; they must exist. Empty: all.
 
-    ``measures``: of ``extrinsic.measures.MEASURES``, ``extrinsic.ranking.RANKINGS`` (which need
-    scores; those against the background are values only, for they compare a group with all others
-    already) and ``CRITERIA`` (``largest`` only: the largest difference, and the smallest ratio, of
-    the measures that each is about).
+    ``measures``: names in ``extrinsic.measures.MEASURES``, ``extrinsic.ranking.RANKINGS`` (they
+    need scores; background AUCs have values only, as they compare with all other items already) and
+    ``CRITERIA`` (``largest`` only: the largest difference, and smallest ratio, of any measure of
+    the criterion).
 
-    ``least_support``: the fewest items (of a measure's denominator) that give a group a value; 0
-    takes any. Of two groups with rates near .9 and 10 items each, the default, the gap is known to
-    within .3; with 5 each to within .45, nearly half of what there is.
+    ``least_support``: items in a measure's denominator below which a group has no value; 0 accepts
+    any. For two groups with rates near .9 and 10 items each, the default, the gap is known to
+    within .3; with 5 each to within .45.
     """
 
     privileged: str = "male"
@@ -62,8 +61,7 @@ class Gaps(Fileless):
     name: ClassVar[str] = "gaps"
     version: ClassVar[int] = 5
     seeded: ClassVar[bool] = False
-    # Keyed where they say more than two groups and the usual measures, so that the results of those
-    # who ask for no more keep their names
+    # Keyed by ``keyed`` unless default, so that results of the default comparison keep their keys
     unkeyed: ClassVar[tuple[str, ...]] = ("measures", "compare", "groups")
 
     def __post_init__(self) -> None:
@@ -72,42 +70,42 @@ class Gaps(Fileless):
                 f"the privileged and the unprivileged group are both {self.privileged!r}; name two"
                 " groups"
             )
-        for name, known in (("measures", EVERY_MEASURE), ("compare", ()), ("groups", ())):
-            _once(name, getattr(self, name), known)
-        criteria = [each for each in self.measures if each in CRITERIA]
+        for field, allowed in (("measures", EVERY_MEASURE), ("compare", ()), ("groups", ())):
+            _check_names(field, getattr(self, field), allowed)
+        criteria = [measure for measure in self.measures if measure in CRITERIA]
         if criteria and "largest" not in self.compare:
             raise InputError(
-                f"measures={criteria[0]} is about the largest difference between groups; add"
+                f"measures={criteria[0]} needs the largest difference between groups; add"
                 " largest to compare"
             )
 
     def keyed(self) -> Mapping[str, object]:
-        """What is asked for beyond the default."""
-        asked = {name: list(getattr(self, name)) for name in self.unkeyed}
-        default = {name: list(getattr(Gaps, name)) for name in self.unkeyed}
-        return {name: value for name, value in asked.items() if value != default[name]}
+        """Return the comparison fields that differ from their defaults."""
+        values = {field: list(getattr(self, field)) for field in self.unkeyed}
+        default = {field: list(getattr(Gaps, field)) for field in self.unkeyed}
+        return {field: value for field, value in values.items() if value != default[field]}
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The groups that must have items."""
+        """Groups that must have items."""
         pair = self.privileged, self.unprivileged
         return pair if "pair" in self.compare else pair[: "each" in self.compare]
 
 
 def larger_is_better(measure: str) -> bool:
-    """Whether a larger value of a measure is the better one for a group."""
+    """Test whether a larger value of a measure is better for a group."""
     return measure in RANKINGS or MEASURES[measure].larger_is_better
 
 
-def _once(field: str, names: Sequence[str], known: Sequence[str]) -> None:
-    """Raise ``InputError`` for a name given twice, and for one that is not known where some are."""
+def _check_names(field: str, names: Sequence[str], allowed: Sequence[str]) -> None:
+    """Raise ``InputError`` for a repeated name, and for one that is not ``allowed`` if any are."""
     if len({*names}) < len(names):
         raise InputError(f"{field}={list(names)}: name each once")
     for name in names:
-        if known and name not in known:
+        if allowed and name not in allowed:
             raise InputError(
-                f"{field}={name!r}{nearest(name, known)}; measures: {', '.join(known)}"
+                f"{field}={name!r}{nearest(name, allowed)}; measures: {', '.join(allowed)}"
             )
 
 
-DEFAULT = Gaps()
+DEFAULT_GAPS = Gaps()

@@ -1,4 +1,4 @@
-"""Estimates with intervals, and what is made of several of them."""
+"""Estimates with intervals, and combinations of estimates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PSEUDO_ITEMS = 4
 
 
 class Estimate(NamedTuple):
-    """A number and its interval; all NaN where it is undefined."""
+    """Value and interval; all NaN if undefined."""
 
     value: float
     low: float
@@ -27,16 +27,16 @@ UNDEFINED = Estimate(nan, nan, nan)
 
 
 def quantile(level: float) -> float:
-    """z with P(|Z| <= z) = level, Z standard normal."""
+    """Return z with P(|Z| <= z) = level, Z standard normal."""
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
 def wilson(k: float, n: float, level: float) -> Floats:
-    """Wilson's (1927) score interval of the share k / n, (low, high): all p with
-    |k / n - p| <= z sqrt(p (1 - p) / n), z as in ``quantile``; never of zero width.
+    """Compute Wilson's (1927) score interval of the share k / n, (low, high).
 
         (k + z^2 / 2 -+ z sqrt(k (n - k) / n + z^2 / 4)) / (n + z^2)
 
+    All p with |k / n - p| <= z sqrt(p (1 - p) / n), z as in ``quantile``; never of zero width.
     """
     z = quantile(level)
     half = z * np.sqrt(k * (n - k) / n + z**2 / 4)
@@ -45,10 +45,10 @@ def wilson(k: float, n: float, level: float) -> Floats:
 
 
 def mean_estimate(values: Floats, level: float) -> Estimate:
-    """The mean of two or more values (n,) and its t interval, mean -+ t_{n - 1} sd / sqrt(n).
+    """Compute the mean of n >= 2 values (n,) and its t interval, mean -+ t_{n - 1} sd / sqrt(n).
 
-    Of 10 to 117 values it covers more often than a percentile bootstrap, whatever their shape
-    (``tests/extrinsic/test_retrieval.py``). Where all are equal the interval is unknown: NaN.
+    With 10 to 117 values its coverage is above a percentile bootstrap's for all shapes simulated
+    (``tests/extrinsic/test_retrieval.py``). If all values are equal the interval is NaN.
     """
     from scipy.special import stdtrit  # slow to import
 
@@ -58,12 +58,11 @@ def mean_estimate(values: Floats, level: float) -> Estimate:
 
 
 def share_estimate(shares: Floats, level: float) -> Estimate:
-    """The mean p of shares in [0, 1] (n,) and Wilson's interval, k = p n and n divided by
+    """Compute the mean p of shares in [0, 1] (n,) and Wilson's interval, k = p n and n divided by
 
         effect = v / (q (1 - q)),    q and v: mean and variance of the shares, one 0 and one 1
 
-    which is 1 where all are 0 or 1, smaller where shares in between vary less than such would, and
-    never 0: n equal shares may yet differ from others.
+    The effect is 1 if all shares are 0 or 1, smaller if they vary less, and never 0.
     """
     p, n = float(shares.mean()), len(shares)
     widened = np.concatenate([shares, [0.0, 1.0]])
@@ -74,13 +73,11 @@ def share_estimate(shares: Floats, level: float) -> Estimate:
 
 
 def difference(a: Estimate, b: Estimate) -> Estimate:
-    """a - b of independent groups, in [-1, 1], with Newcombe's (1998) hybrid score interval (his
-    method 10), of the same level as theirs (low_a, high_a) and (low_b, high_b):
+    """Compute a - b of independent groups with Newcombe's (1998) hybrid score interval (his method
+    10), of the same level as the intervals of a and b; for F1 see MOVER (Zou and Donner, 2008).
 
         low = a - b - sqrt((a - low_a)^2 + (high_b - b)^2)
         high = a - b + sqrt((high_a - a)^2 + (b - low_b)^2)
-
-    For F1 it is the same construction from other intervals (MOVER; Zou and Donner, 2008).
     """
     value = a.value - b.value
     return Estimate(
@@ -97,12 +94,23 @@ def combination(
     level: float,
 ) -> Estimate:
     """Compute sum c_i e_i of m proportions that may share items, with Price and Bonett's (2004)
-    interval; of the difference of two that share none it is Agresti and Caffo's (2000).
+    interval; for the difference of two that share none it is Agresti and Caffo's (2000).
 
         sum c_i p_i -+ z sqrt(c' V c)    p, V: ``smoothed_moments`` of m; z as in ``quantile``
 
-    The interval is widened to hold the value and cut where the sum ends.
-    ``tests/extrinsic/test_paired_coverage.py`` simulates how often it holds the truth.
+    The interval is widened to include the value and clipped to the range of the sum.
+    ``tests/extrinsic/test_paired_coverage.py`` simulates its coverage.
+
+    Parameters
+    ----------
+    estimates : sequence of m Estimate
+        Proportions e_i with intervals of ``level``.
+    coefficients : sequence of m float
+        The c_i.
+    influences : sequence of m arrays of shape (units,)
+        First-order change of each proportion by each unit.
+    level : float
+        Confidence level, in (0, 1).
     """
     c = np.array(coefficients, dtype=np.float64)
     smoothed, covariance = smoothed_moments(estimates, influences, level, len(estimates))
@@ -116,42 +124,41 @@ def combination(
 def smoothed_moments(
     estimates: Sequence[Estimate], influences: Sequence[Floats], level: float, compared: int
 ) -> tuple[Floats, Floats]:
-    """Compute proportions (n,) and their covariance (n, n) as if each had been seen on
-    ``PSEUDO_ITEMS`` / m further items of its own, half of them successes; m: how many are
-    ``compared``. So no two are known to be the same, however many items they share.
+    """Compute proportions (n,) and their covariance (n, n) with ``PSEUDO_ITEMS`` / m further items
+    each, half of them successes; m: ``compared``. So two that share all items still vary.
 
         p_i  = (n_i e_i + a) / N_i        N_i = n_i + 2 a, a = PSEUDO_ITEMS / (2 m)
         V_ij = sum_u f_iu f_ju n_i n_j / (N_i N_j)
         V_ii = the same + p_i (1 - p_i) / N_i - n_i e_i (1 - e_i) / N_i^2
 
     n_i is the ``effective_size`` of the estimate, whose interval is of ``level``; f_iu, its
-    ``influences`` (n, units), how far unit u moves it, to first order.
+    ``influences`` (n, units), the first-order change by unit u.
     """
     values = np.array([estimate.value for estimate in estimates])
     n = np.array([effective_size(estimate, level) for estimate in estimates])
     total = n + PSEUDO_ITEMS / compared
     smoothed = values + (0.5 - values) * (total - n) / total
-    moved = np.stack(list(influences)) * (n / total)[:, None]
+    scaled = np.stack(list(influences)) * (n / total)[:, None]
     added = smoothed * (1 - smoothed) / total - n * values * (1 - values) / total**2
-    return smoothed, moved @ moved.T + np.diag(added)
+    return smoothed, scaled @ scaled.T + np.diag(added)
 
 
-def effective_size(found: Estimate, level: float) -> float:
-    """The number of items for which a proportion of this value has a Wilson interval of this width
-    (of a proportion: its own): with h half the width, z as in ``quantile`` and u = z^2 / n,
+def effective_size(estimate: Estimate, level: float) -> float:
+    """Compute the number of items n with which a proportion of this value has a Wilson interval of
+    this width: with h half the width, z as in ``quantile`` and u = z^2 / n,
 
         h^2 (1 + u)^2 = u p (1 - p) + u^2 / 4
     """
-    h = (found.high - found.low) / 2
-    a, b, c = h**2 - 0.25, 2 * h**2 - found.value * (1 - found.value), h**2
+    h = (estimate.high - estimate.low) / 2
+    a, b, c = h**2 - 0.25, 2 * h**2 - estimate.value * (1 - estimate.value), h**2
     u = (-b - sqrt(b**2 - 4 * a * c)) / (2 * a)
     return quantile(level) ** 2 / u
 
 
-def correlation_of(
+def error_correlations(
     estimates: Sequence[Estimate], influences: Sequence[Floats], level: float
 ) -> Floats:
-    """Compute the correlations of proportions that are compared two by two, (n, n)."""
+    """Compute the correlations of the errors of proportions, compared pairwise, (n, n)."""
     _, covariance = smoothed_moments(estimates, influences, level, 2)
     errors = np.sqrt(np.diag(covariance))
     correlation: Floats = covariance / np.outer(errors, errors)

@@ -1,4 +1,4 @@
-"""What a run asks of a group tagger, of a classifier and of a resolver of coreference."""
+"""Protocols of group taggers, classifiers and coreference resolvers."""
 
 from __future__ import annotations
 
@@ -18,57 +18,68 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Tagger(Choice, Protocol):
-    """Says which group a post is about, where the source does not."""
+    """Tagger of the group that a post is about, for sources without this annotation."""
 
     @property
     def description(self) -> str:
-        """What its groups are, in words fit for a caption."""
+        """Definition of the groups, as in a caption."""
 
     def tag(self, posts: pd.DataFrame) -> pd.DataFrame:
-        """The posts with a column ``group``."""
+        """Return the posts with a column ``group``."""
 
 
 @runtime_checkable
 class LanguageTagger(Tagger, Protocol):
-    """A tagger by words, which other languages may have too."""
+    """Tagger by words that may exist in other languages."""
 
     def in_language(self, language: str) -> Tagger:
-        """The same tagger by the words of a language, where they have a counterpart there."""
+        """Return the tagger with the words of a language, if these have a counterpart there."""
 
 
 @runtime_checkable
 class Classifier(Choice, Protocol):
-    """Learns labels from posts, on the vectors of words; by a class attribute ``needs`` on an
-    ``encoder`` of texts (``files.models.encodes``) or a language ``model``.
+    """Classifier of posts on word vectors; with a class attribute ``needs`` on an ``encoder`` of
+    texts (``files.models.encodes``) or a language ``model``.
     """
 
-    def predict(self, posts: pd.DataFrame, given: Any, *, seed: int) -> pd.DataFrame:
-        """``given``: what it needs, opened. One row for each test post, or for every post where all
-        are cross-validated: ``id``, ``split``, ``group``, ``label``, ``score`` (probability of
-        label 1) and ``prediction``.
+    def predict(self, posts: pd.DataFrame, features: Any, *, seed: int) -> pd.DataFrame:
+        """Train on the training posts and predict the others.
 
-        ``posts`` has the columns that ``extrinsic.crossval.read_posts`` asks for.
+        Parameters
+        ----------
+        posts : DataFrame
+            Columns as in ``extrinsic.crossval.read_posts``.
+        features : KeyedVectors, Encodes or LanguageModel
+            Whatever ``needs`` names; vectors by default.
+        seed : int
+            Seed of all random numbers.
+
+        Returns
+        -------
+        DataFrame
+            One row per test post, or per post if all are cross-validated: ``id``, ``split``,
+            ``group``, ``label``, ``score`` (probability of label 1) and ``prediction``.
         """
 
 
 def needs_of(classifier: Classifier) -> str:
-    """What it is given of the subject: ``vectors`` where it does not say."""
+    """Return the input a classifier ``needs``; by default ``vectors``."""
     needs: str = getattr(classifier, "needs", "vectors")
     return needs
 
 
 @runtime_checkable
 class CrossValidated(Protocol):
-    """A classifier that deals posts without a split into folds."""
+    """Classifier that cross-validates posts without a split."""
 
     @property
     def folds(self) -> int:
-        """How many."""
+        """Number of folds."""
 
 
 @runtime_checkable
 class Resolver(Choice, Protocol):
-    """Learns from documents which mentions speak of one entity, on frozen vectors."""
+    """Coreference resolver trained on frozen vectors."""
 
     def resolve(
         self,
@@ -78,7 +89,21 @@ class Resolver(Choice, Protocol):
         seed: int,
         folder: Path,
     ) -> Resolved:
-        """All splits but ``train``, which it learns from, and ``dev``, which stops it, resolved.
+        """Train on split ``train``, stop early by ``dev``, and resolve all other splits.
 
-        ``folder`` is its own: what it needs there to go on after an interruption.
+        Parameters
+        ----------
+        documents : mapping of str to sequence of Document
+            Documents by split.
+        vectors : KeyedVectors
+            Frozen word vectors.
+        seed : int
+            Seed of all random numbers.
+        folder : Path
+            Folder for checkpoints, to resume after an interruption.
+
+        Returns
+        -------
+        Resolved
+            Resolutions by split, in the order of the documents, and the training history.
         """

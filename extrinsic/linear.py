@@ -1,4 +1,4 @@
-"""Logistic regression on the mean vector of a post: the fast baseline."""
+"""Logistic regression on the mean vector of a post, a fast baseline."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ class Linear(LinearHead):
     version: ClassVar[int] = 2
 
     def predict(self, posts: pd.DataFrame, vectors: KeyedVectors, *, seed: int) -> pd.DataFrame:
-        """Predictions for the test posts, or for all by cross-validation; see ``cross_predict``."""
+        """Predict the test posts, or all by cross-validation; see ``cross_predict``."""
         table = read_posts(posts)
         features = mean_vectors(encode(table["text"], vectors))
         return self.predict_rows(table, features, seed=seed)
 
 
 def mean_vectors(encoded: Encoded) -> NDArray[np.float64]:
-    """The mean vector of each post's tokens that have one, (n, dim); zeros where none has."""
+    """Compute the mean of each post's word vectors, (n, dim); zeros if no word has one."""
     from scipy.sparse import csr_array  # slow to import
 
-    found = (encoded.tokens > 0).astype(np.float32)
+    has_vector = (encoded.tokens > 0).astype(np.float32)
     shape = (len(encoded.lengths), len(encoded.matrix))
-    counts = csr_array((found, encoded.tokens, encoded.offsets), shape=shape)
+    counts = csr_array((has_vector, encoded.tokens, encoded.offsets), shape=shape)
     return (counts @ encoded.matrix) / np.maximum(counts.sum(axis=1), 1)[:, None]

@@ -1,4 +1,4 @@
-"""Logistic regression on one row of numbers a post."""
+"""Logistic regression on one feature row per post."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 @choice
 class LinearHead(Fileless):
-    """L2-regularised logistic regression on standardised rows; ``C``: inverse strength;
-    ``balanced``: both classes weigh alike in training, as if half of the posts were of either.
+    """L2-regularised logistic regression on standardised features; ``C``: inverse strength;
+    ``balanced``: both classes have equal weight in training.
 
-    Standardising makes the result blind to the scale of the vectors, which debiasing may change.
-    The dev items stay unused, so that this and the CNN learn from the same posts.
+    Standardising makes the result independent of the scale of the vectors, which debiasing may
+    change. The dev items stay unused, so that this and the CNN train on the same posts.
     """
 
     C: Positive = 1.0
@@ -31,7 +31,7 @@ class LinearHead(Fileless):
     def predict_rows(
         self, table: pd.DataFrame, features: NDArray[np.floating], *, seed: int
     ) -> pd.DataFrame:
-        """Predictions from ``features`` (posts, dim); see ``cross_predict``."""
+        """Predict from ``features`` (posts, dim); see ``cross_predict``."""
         from sklearn.linear_model import LogisticRegression  # slow to import
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import StandardScaler

@@ -1,14 +1,14 @@
-r"""The measures of a classifier that are compared between groups, and their intervals.
+r"""Measures of a classifier that are compared between groups, and their intervals.
 
-Each counts, among some cells of a group's confusion matrix, the items of others:
+Each is a ratio of counts in a group's confusion matrix:
 
     precision = tp / (tp + fp)           recall = tp / (tp + fn)      fpr = fp / (fp + tn)
     F1 = 2 tp / (2 tp + fp + fn)         fnr = fn / (tp + fn)
     accuracy = (tp + tn) / all           selection rate = (tp + fp) / all
-    base rate = (tp + fn) / all, of the items, not of the classifier: it has no gap
+    base rate = (tp + fn) / all, a property of the items: no gap is computed
 
 F1 is 2 J / (1 + J) of the share J = tp / (tp + fp + fn), so all have the interval of a proportion.
-``tests/extrinsic/test_gap_coverage.py`` simulates how often the intervals hold.
+``tests/extrinsic/test_gap_coverage.py`` simulates the coverage of the intervals.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ TN, FP, FN, TP = range(4)
 
 
 class Measure(NamedTuple):
-    """weight * k / (n + (weight - 1) * k), in [0, 1], of the k items of the cells ``counted`` among
-    the n of the cells ``among``; one of the n is an ``item``.
+    """Measure w k / (n + (w - 1) k), in [0, 1]: k items in the cells ``counted``, n in the cells
+    ``among``, w the ``weight``. ``item`` names one of the n. Cells (..., 4) are tn, fp, fn, tp.
     """
 
     counted: tuple[int, ...]
@@ -38,81 +38,103 @@ class Measure(NamedTuple):
     larger_is_better: bool = True
 
     def support(self, cells: Counts) -> Counts:
-        """n of cells (..., 4) in the order tn, fp, fn, tp; where it is 0 the measure is
-        undefined.
-        """
+        """Return n, the denominator, of cells (..., 4); at 0 the measure is undefined."""
         n: Counts = cells[..., self.among].sum(axis=-1)
         return n
 
     def values(self, cells: Counts) -> Floats:
-        """The measure of cells (..., 4); NaN where it is undefined."""
+        """Compute the measure of cells (..., 4); NaN where it is undefined."""
         with np.errstate(invalid="ignore"):
-            return self._of(cells[..., self.counted].sum(axis=-1), self.support(cells))
+            return self._ratio(cells[..., self.counted].sum(axis=-1), self.support(cells))
 
     def estimate(self, cells: Counts, level: float, effect: float = 1) -> Estimate:
-        """The measure of the cells (4,) of at least one item, with Wilson's interval of k / n. It
-        holds given n, as k is then binomial. Where items come in clusters, ``effect`` is how many
-        times the variance is that of as many single items, and k and n are divided by it.
+        """Compute the measure with Wilson's interval of k / n, given n.
+
+        Parameters
+        ----------
+        cells : array of shape (4,)
+            Counts of tn, fp, fn, tp, with n > 0.
+        level : float
+            Confidence level, in (0, 1).
+        effect : float, default=1
+            Design effect of clustered items: the variance relative to independent items. k and n
+            are divided by it.
+
+        Returns
+        -------
+        Estimate
+            Value and interval, in [0, 1].
         """
         k, n = int(cells[..., self.counted].sum()) / effect, int(self.support(cells)) / effect
-        low, high = self._of(wilson(k, n, level), np.ones(2)).tolist()
+        low, high = self._ratio(wilson(k, n, level), np.ones(2)).tolist()
         value = float(self.values(cells))
-        return Estimate(value, min(low, value), max(value, high))  # rounding aside, at 0 and 1
+        return Estimate(value, min(low, value), max(high, value))  # rounding aside, at 0 and 1
 
     def influences(self, cells: Counts) -> Floats:
-        """How far one more item of each cell moves the measure of the cells (4,), to first order:
+        """Compute the first-order change of the measure by one more item in each cell, (4,):
 
         (1[counted] - J 1[among]) / n * dF / dJ,    J = k / n,    F = w J / (1 + (w - 1) J)
         """
         n = float(self.support(cells))
         share = float(cells[..., self.counted].sum()) / n
-        moved = np.zeros(4)
-        moved[list(self.among)] -= share
-        moved[list(self.counted)] += 1
+        changes = np.zeros(4)
+        changes[list(self.among)] -= share
+        changes[list(self.counted)] += 1
         slope = self.weight / (1 + (self.weight - 1) * share) ** 2
-        return moved / n * slope
+        return changes / n * slope
 
-    def _of(self, k: Counts | Floats, n: Counts | Floats) -> Floats:
+    def _ratio(self, k: Counts | Floats, n: Counts | Floats) -> Floats:
         return self.weight * k / (n + (self.weight - 1) * k)
 
 
-EVERY = (TN, FP, FN, TP)
+ALL_CELLS = (TN, FP, FN, TP)
 MEASURES = {
     "precision": Measure((TP,), (FP, TP), "predicted positive"),
     "recall": Measure((TP,), (FN, TP), "actual positive"),
     "f1": Measure((TP,), (FP, FN, TP), "actual or predicted positive", weight=2),
     "fpr": Measure((FP,), (TN, FP), "actual negative", larger_is_better=False),
     "fnr": Measure((FN,), (FN, TP), "actual positive", larger_is_better=False),
-    "accuracy": Measure((TN, TP), EVERY, "item"),
-    "selection_rate": Measure((FP, TP), EVERY, "item"),
-    "base_rate": Measure((FN, TP), EVERY, "item"),
+    "accuracy": Measure((TN, TP), ALL_CELLS, "item"),
+    "selection_rate": Measure((FP, TP), ALL_CELLS, "item"),
+    "base_rate": Measure((FN, TP), ALL_CELLS, "item"),
 }
 
 
-def constant_value(measure: str, cells: Counts) -> float:
-    """The better F1 or accuracy of the two classifiers that give every item the same label, of the
-    cells (4,) of at least one item; NaN of all other measures, on which one of the two is perfect
-    or undefined.
+def majority_baseline(measure: str, cells: Counts) -> float:
+    """Compute the better F1 or accuracy of the two classifiers that label all items alike, from
+    cells (4,); NaN for other measures, where a constant classifier is perfect or undefined.
     """
     if measure not in ("f1", "accuracy"):
         return nan
     negatives, positives = cells[TN] + cells[FP], cells[FN] + cells[TP]
-    same = np.array([[0, negatives, 0, positives], [negatives, 0, positives, 0]])
-    return float(np.nanmax(MEASURES[measure].values(same)))
+    constant_cells = np.array([[0, negatives, 0, positives], [negatives, 0, positives, 0]])
+    return float(np.nanmax(MEASURES[measure].values(constant_cells)))
 
 
-def from_base_rates(measure: str, one: Counts, other: Counts, both: Counts) -> float:
-    """Compute the measure of one side minus that of the other if each had the recall and false
-    positive rate of ``both`` together: what their base rates alone would make. Cells (4,); NaN
-    where there is no such rate.
+def expected_from_base_rates(measure: str, first: Counts, second: Counts, union: Counts) -> float:
+    """Compute the gap that base rates alone would cause.
+
+    Parameters
+    ----------
+    measure : str
+        Name in ``MEASURES``.
+    first, second, union : array of shape (4,)
+        Cells of the two sides and of their items together.
+
+    Returns
+    -------
+    float
+        Measure of the first minus the second, in [-1, 1], if each had the recall and false positive
+        rate of the union; NaN where such a rate is undefined.
     """
     with np.errstate(invalid="ignore"):
-        rates = np.array([both[FP] / (both[TN] + both[FP]), both[TP] / (both[FN] + both[TP])])
+        fpr, recall = union[FP] / (union[TN] + union[FP]), union[TP] / (union[FN] + union[TP])
 
-        def expected(cells: Counts) -> float:
-            of = np.array([cells[TN] + cells[FP], cells[FN] + cells[TP]])
-            wrong, right = rates * of
-            made = np.array([of[0] - wrong, wrong, of[1] - right, right])
-            return float(MEASURES[measure].values(made))
+        def expected_value(cells: Counts) -> float:
+            negatives, positives = cells[TN] + cells[FP], cells[FN] + cells[TP]
+            fp, tp = fpr * negatives, recall * positives
+            expected_cells = np.array([negatives - fp, fp, positives - tp, tp])
+            return float(MEASURES[measure].values(expected_cells))
 
-        return round(expected(one) - expected(other), 12) + 0.0  # no rate of one class moves
+        # Rounded: rates of a single class have a gap of exactly 0
+        return round(expected_value(first) - expected_value(second), 12) + 0.0

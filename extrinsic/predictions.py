@@ -1,4 +1,4 @@
-"""A table of predictions as arrays, or what is wrong with it."""
+"""Tables of predictions, checked and read as arrays."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 from pandas.api.types import is_list_like
 
 from extrinsic.ranking import RANKINGS
-from extrinsic.sample import ALL, REST, Sample
+from extrinsic.sample import ALL, REST, GroupedPredictions
 from files import InputError, nearest
 
 if TYPE_CHECKING:
@@ -27,42 +27,42 @@ LIST = re.compile(r"""\[\s*(['"]).*\1\s*\]""", re.DOTALL)
 WHOLE = re.compile(r"([+-]?\d+)\.0+")
 
 
-def read_sample(predictions: pd.DataFrame, gaps: Gaps) -> Sample:
-    """Return the predictions as arrays; those that ``gaps`` cannot be made of are refused."""
+def read_sample(predictions: pd.DataFrame, gaps: Gaps) -> GroupedPredictions:
+    """Read predictions as arrays; ``InputError`` for those that ``gaps`` cannot use."""
     names = _group_names(predictions, gaps)
     present = {*names.dropna()}
     groups = list(dict.fromkeys((*gaps.named, *gaps.groups, *sorted(present))))
     groups += [name for name in _empty_categories(predictions) if name not in groups]
     # A missing group has code -1
     group_id = pd.Categorical(names, categories=groups).codes.astype(np.int64)
-    facts: dict[str, NDArray[Any]] = {
+    columns: dict[str, NDArray[Any]] = {
         name: read_binary(predictions, name) for name in ("label", "prediction")
     }
     if {*gaps.measures} & {*RANKINGS}:
-        facts["score"] = _read_scores(predictions)
+        columns["score"] = _read_scores(predictions)
     if "unit" in predictions:
-        facts["unit"] = pd.factorize(predictions["unit"])[0]
-    item, first = _read_items(predictions, facts, names)
-    facts = {name: values[first] for name, values in facts.items()}
+        columns["unit"] = pd.factorize(predictions["unit"])[0]
+    item, first = _read_items(predictions, columns, names)
+    columns = {name: values[first] for name, values in columns.items()}
     keys = predictions.get("resampled_by")
-    return Sample(
+    return GroupedPredictions(
         groups,
         member=item[group_id >= 0],
         group_id=group_id[group_id >= 0],
-        cell=2 * facts["label"] + facts["prediction"],
-        score=facts.get("score"),
-        unit=facts.get("unit"),
+        confusion_cell=2 * columns["label"] + columns["prediction"],
+        score=columns.get("score"),
+        unit=columns.get("unit"),
         resampled_by=None if keys is None else keys.iloc[first].astype(str).tolist(),
         level=gaps.level,
-        least=gaps.least_support,
+        least_support=gaps.least_support,
     )
 
 
 def _read_items(
-    predictions: pd.DataFrame, facts: Mapping[str, NDArray[Any]], groups: pd.Series[str]
+    predictions: pd.DataFrame, columns: Mapping[str, NDArray[Any]], groups: pd.Series[str]
 ) -> tuple[Counts, Counts]:
     """Return the item of each row, (rows,), and the first row of each item, (items,): rows of one
-    ``id`` are one item in several groups. ``facts``: what an item has one of.
+    ``id`` are one item in several groups, with equal ``columns``.
     """
     rows = np.arange(len(predictions))
     if "id" not in predictions:
@@ -73,25 +73,27 @@ def _read_items(
     item = pd.factorize(ids)[0]
     first = np.unique(item, return_index=True)[1]
     remedy = "give each item an id of its own, or drop the column"
-    for name, values in facts.items():
-        if len(wrong := np.flatnonzero(values != values[first][item])):
-            raise InputError(f"the rows of id {ids.iloc[wrong[0]]!r} differ in {name}; {remedy}")
-    twice = np.flatnonzero(pd.DataFrame({"item": item, "group": groups.to_numpy()}).duplicated())
-    if len(twice):
-        name = groups.iloc[twice[0]]
+    for name, values in columns.items():
+        if len(differing := np.flatnonzero(values != values[first][item])):
+            raise InputError(
+                f"the rows of id {ids.iloc[differing[0]]!r} differ in {name}; {remedy}"
+            )
+    memberships = pd.DataFrame({"item": item, "group": groups.to_numpy()})
+    if len(repeated := np.flatnonzero(memberships.duplicated())):
+        name = groups.iloc[repeated[0]]
         where = "without a group" if name is pd.NA else f"in group {name!r}"
-        raise InputError(f"id {ids.iloc[twice[0]]!r} stands twice {where}; {remedy}")
+        raise InputError(f"id {ids.iloc[repeated[0]]!r} occurs twice {where}; {remedy}")
     return item, first
 
 
 def read_binary(table: pd.DataFrame, column: str, remedy: str = "") -> Counts:
-    """A column of 0 and 1 (also as text) or of true and false as integers; ``InputError``, which
-    ends in the ``remedy``, for anything else.
+    """Read a column of 0 and 1 (also as text) or of true and false as integers; ``InputError``,
+    which ends in the ``remedy``, for anything else.
     """
-    truth = get_column(table, column).map(str).str.lower().map({"true": 1.0, "false": 0.0})
-    numbers = truth.where(truth.notna(), _numbers(table, column))
-    wanted = f"it must be 0 or 1 in every row{remedy}"
-    _require(numbers.isin([0.0, 1.0]), table[column], wanted)
+    booleans = get_column(table, column).map(str).str.lower().map({"true": 1.0, "false": 0.0})
+    numbers = booleans.where(booleans.notna(), _numbers(table, column))
+    rule = f"it must be 0 or 1 in every row{remedy}"
+    _require(numbers.isin([0.0, 1.0]), table[column], rule)
     return np.asarray(numbers, dtype=np.int64)
 
 
@@ -105,48 +107,48 @@ def _numbers(table: pd.DataFrame, column: str) -> pd.Series[float]:
     return pd.to_numeric(get_column(table, column), errors="coerce").astype("float64")
 
 
-def _require(good: pd.Series[bool], values: pd.Series, wanted: str) -> None:
-    if good.all():
+def _require(valid: pd.Series[bool], values: pd.Series, rule: str) -> None:
+    if valid.all():
         return
-    examples = ", ".join(repr(value) for value in values[~good].unique().tolist()[:3])
-    rows = f"{(~good).sum()} of {len(values)} rows"
-    raise InputError(f"column {values.name!r} holds {examples} in {rows}; {wanted}")
+    examples = ", ".join(repr(value) for value in values[~valid].unique().tolist()[:3])
+    rows = f"{(~valid).sum()} of {len(values)} rows"
+    raise InputError(f"column {values.name!r} holds {examples} in {rows}; {rule}")
 
 
 def read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequence[str]) -> Counts:
-    """Columns of labels of any names as 1, for the ``positive`` ones, and 0: (rows, columns).
+    """Read columns of labels of any names as 1, if ``positive``, or 0: (rows, columns).
 
-    Raises ``InputError`` for a row without a label, a positive label that no row of the first
-    column has, and labels of another column that the first does not have.
+    Raises ``InputError`` for a row without a label, a positive label that is not in the first
+    column, and labels of another column that are not in the first.
     """
     plain = [get_column(table, name).map(_plain, na_action="ignore") for name in columns]
     for name, labels in zip(columns, plain, strict=True):
         if missing := int((labels.isna() | (labels == "")).sum()):
             raise InputError(f"column {name!r} has no label in {missing} of {len(table)} rows")
     first = columns[0]
-    known = {*plain[0]}
-    listed = f"labels: {', '.join(sorted(known)[:10])}"
+    labels_present = {*plain[0]}
+    listed = f"labels: {', '.join(sorted(labels_present)[:10])}"
     for label in positive:
-        if _plain(label) not in known:
-            near = nearest(_plain(label), known)
+        if _plain(label) not in labels_present:
+            near = nearest(_plain(label), labels_present)
             raise InputError(f"no row of column {first!r} has the label {label!r}{near}; {listed}")
     for name, labels in zip(columns, plain, strict=True):
-        if unknown := sorted({*labels} - known):
+        if unknown := sorted({*labels} - labels_present):
             lacks = f"which {first!r} does not; its {listed}"
             raise InputError(f"column {name!r} holds {unknown[0]!r}, {lacks}")
-    counted = {_plain(label) for label in positive}
-    return np.column_stack([labels.isin(counted) for labels in plain]).astype(np.int64)
+    positive_labels = {_plain(label) for label in positive}
+    return np.column_stack([labels.isin(positive_labels) for labels in plain]).astype(np.int64)
 
 
 def plain_number(label: object) -> str:
-    """A label as text; ``1`` and ``1.0`` are one."""
+    """Return a label as text, ``1.0`` as ``1``."""
     text = str(label).strip()
     whole = WHOLE.fullmatch(text)
     return whole[1] if whole else text
 
 
 def _plain(label: object) -> str:
-    """The same; ``1`` and ``True`` are one too."""
+    """Return a label as text, ``1.0`` and ``True`` as ``1``."""
     text = plain_number(label)
     return {"True": "1", "False": "0"}.get(text, text)
 
@@ -163,8 +165,10 @@ def get_column(table: pd.DataFrame, column: str, remedy: str = "") -> pd.Series:
     cells = table[column]
     for cell in cells if cells.dtype in (object, complex) else ():
         if is_list_like(cell) or isinstance(cell, bytes | complex):
-            what = f"column {column!r} holds {str(cell)!r}, a value of type {type(cell).__name__}"
-            raise InputError(f"{what}; give one text or number in each cell{remedy}")
+            problem = (
+                f"column {column!r} holds {str(cell)!r}, a value of type {type(cell).__name__}"
+            )
+            raise InputError(f"{problem}; give one text or number in each cell{remedy}")
     return cells
 
 
@@ -181,23 +185,23 @@ def read_groups(table: pd.DataFrame, column: str) -> pd.Series[str]:
 def _group_names(predictions: pd.DataFrame, gaps: Gaps) -> pd.Series[str]:
     names = read_groups(predictions, "group")
     present = sorted(names.dropna().unique())
-    taken = {ALL: "the rows over all items"}
+    reserved = {ALL: "the rows over all items"}
     if "rest" in gaps.compare:
-        taken[REST] = "all items but those of a group"
-    for name, what in taken.items():
+        reserved[REST] = "all items but those of a group"
+    for name, meaning in reserved.items():
         if name in present:
-            raise InputError(f"a group is called {name!r}, the name of {what}; rename it")
-    known = {*present, *_empty_categories(predictions)}
-    for wanted in (*gaps.named, *gaps.groups):
-        if wanted not in (present if wanted in gaps.named else known):
+            raise InputError(f"a group is called {name!r}, the name of {meaning}; rename it")
+    allowed = {*present, *_empty_categories(predictions)}
+    for group in (*gaps.named, *gaps.groups):
+        if group not in (present if group in gaps.named else allowed):
             listed = ", ".join(repr(name) for name in present) or "none"
             raise InputError(
-                f"no rows of group {wanted!r}{nearest(wanted, present)}; groups present: {listed}"
+                f"no rows of group {group!r}{nearest(group, present)}; groups present: {listed}"
             )
     return names
 
 
 def _empty_categories(predictions: pd.DataFrame) -> list[str]:
-    """Groups that the column knows of, whether or not an item is of them."""
-    kind = predictions["group"].dtype
-    return sorted(map(str, kind.categories)) if isinstance(kind, pd.CategoricalDtype) else []
+    """Return the categories of a categorical column of groups, empty ones included."""
+    dtype = predictions["group"].dtype
+    return sorted(map(str, dtype.categories)) if isinstance(dtype, pd.CategoricalDtype) else []

@@ -1,4 +1,4 @@
-"""Gaps of several classes, each against the rest, and of several classifiers of the same items."""
+"""Gaps of several classes, each against all others, and of several classifiers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from extrinsic.combined import Combined
+from extrinsic.combined import WeightedSum
 from extrinsic.gap_table import Row, difference_rows, sample_rows, value_rows
 from extrinsic.gaps import CRITERIA, Gaps
 from extrinsic.predictions import get_column, plain_number, read_sample
@@ -17,48 +17,53 @@ from files import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from extrinsic.sample import Sample
+    from extrinsic.sample import GroupedPredictions
 
 MACRO = "macro"
-# One number for all classes: the share of items whose class is right
-WHOLE = "accuracy"
-# Over all classes the shares selected add up to 1 in every group
-NO_MEAN = (WHOLE, "selection_rate", "base_rate", *CRITERIA)
+# One number for all classes: the share of items with the correct class
+ALL_CLASSES = "accuracy"
+# Not averaged: over all classes the selected shares sum to 1 in every group
+NOT_AVERAGED = (ALL_CLASSES, "selection_rate", "base_rate", *CRITERIA)
 
 
 def class_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[Row]:
-    """The rows of ``gap_table``, for labels and predictions of any names, of which ``1`` and
-    ``1.0`` are one.
+    """Return the rows of ``gap_table`` for labels of any names (``1`` and ``1.0`` are the same).
 
-    The column ``subset`` says which class is measured against all others, ``macro`` is the mean
-    over the classes (of a group without enough items of every class NaN, with its reason), and is
-    empty for accuracy, the share of items whose class is right. AUCs are refused, for there is one
-    score an item, and predictions of which none is a label.
+    ``subset`` is the class measured against all others, ``macro`` for the mean over classes (NaN
+    with its reason for a group with too few items of a class), and empty for accuracy, the share of
+    items with the correct class. Raises ``InputError`` for AUCs, as an item has one score only, and
+    if no prediction is a label.
     """
-    if ranked := [name for name in gaps.measures if name in RANKINGS]:
-        raise InputError(f"measures={ranked[0]} needs labels of 0 and 1; leave it out")
+    if aucs := [name for name in gaps.measures if name in RANKINGS]:
+        raise InputError(f"measures={aucs[0]} needs labels of 0 and 1; leave it out")
     label, prediction = (_classes(predictions, name) for name in ("label", "prediction"))
     if not {*label} & {*prediction}:
-        one, other = (", ".join(sorted({*each})[:5]) for each in (label, prediction))
-        raise InputError(f"no prediction is a label: {other} are none of {one}; spell them alike")
+        labels, answers = (", ".join(sorted({*column})[:5]) for column in (label, prediction))
+        raise InputError(
+            f"no prediction is a label: {answers} are none of {labels}; spell them alike"
+        )
 
-    def sample_of(label: pd.Series[bool], prediction: pd.Series[bool]) -> Sample:
+    def read_binary_sample(
+        label: pd.Series[bool], prediction: pd.Series[bool]
+    ) -> GroupedPredictions:
         flags = predictions.assign(label=label.astype(int), prediction=prediction.astype(int))
         return read_sample(flags, gaps)
 
     names = sorted({*label} | {*prediction})
-    by_class = {name: sample_of(label == name, prediction == name) for name in names}
-    mean = Combined(list(by_class.values()), [1 / len(by_class)] * len(by_class))
-    asked: list[tuple[str, Sample | Combined, list[str]]] = [
-        (name, sample, [each for each in gaps.measures if each != WHOLE])
+    by_class = {name: read_binary_sample(label == name, prediction == name) for name in names}
+    mean = WeightedSum(list(by_class.values()), [1 / len(by_class)] * len(by_class))
+    subsets: list[tuple[str, GroupedPredictions | WeightedSum, list[str]]] = [
+        (name, sample, [measure for measure in gaps.measures if measure != ALL_CLASSES])
         for name, sample in by_class.items()
     ]
-    asked.append((MACRO, mean, [each for each in gaps.measures if each not in NO_MEAN]))
-    if WHOLE in gaps.measures:
-        asked.insert(0, ("", sample_of(label == label, label == prediction), [WHOLE]))
+    averaged = [measure for measure in gaps.measures if measure not in NOT_AVERAGED]
+    subsets.append((MACRO, mean, averaged))
+    if ALL_CLASSES in gaps.measures:
+        correct = read_binary_sample(label == label, label == prediction)
+        subsets.insert(0, ("", correct, [ALL_CLASSES]))
     return [
         row._replace(subset=subset)
-        for subset, sample, measures in asked
+        for subset, sample, measures in subsets
         for row in sample_rows(sample, replace(gaps, measures=tuple(measures)))
     ]
 
@@ -68,22 +73,19 @@ def _classes(predictions: pd.DataFrame, column: str) -> pd.Series[str]:
     values = cells.map(plain_number, na_action="ignore").astype("string")
     missing = values.isna() | values.eq("")
     if missing.any():
-        many = f"{missing.sum()} of {len(values)} rows"
-        raise InputError(f"column {column!r} is empty in {many}; give a label in every row")
+        count = f"{missing.sum()} of {len(values)} rows"
+        raise InputError(f"column {column!r} is empty in {count}; give a label in every row")
     if MACRO in set(values):
         raise InputError(f"a class is called {MACRO!r}, the name of the mean over all; rename it")
     return values
 
 
 def classifier_rows(predictions: Mapping[str, pd.DataFrame], gaps: Gaps) -> list[Row]:
-    """The rows of ``gap_table``, for several classifiers by name, all of the same items in the same
-    order; ``classifier`` has their names.
+    """Return the rows of ``gap_table`` for classifiers by name, on the same items in order.
 
-    After the rows of each come those of each two of them, ``first - second``: values and gaps of
-    the first minus those of the second, with intervals of differences within items, so that an item
-    that both get wrong widens none (``extrinsic.combined``). Nothing is pooled over classifiers.
-
-    Raises ``InputError`` as ``gap_table`` does.
+    Then for each pair, named ``first - second`` in ``classifier``, the values and gaps of the first
+    minus the second, with intervals of paired differences (``extrinsic.combined``): an item that
+    both get wrong widens none. Nothing is pooled over classifiers. Raises as ``gap_table`` does.
     """
     samples = {name: read_sample(table, gaps) for name, table in predictions.items()}
     rows = [
@@ -91,8 +93,8 @@ def classifier_rows(predictions: Mapping[str, pd.DataFrame], gaps: Gaps) -> list
         for name, sample in samples.items()
         for row in sample_rows(sample, gaps)
     ]
-    for one, other in combinations(samples, 2):
-        pair = Combined([samples[one], samples[other]], [1, -1])
-        found = value_rows(pair, gaps) + difference_rows(pair, gaps)
-        rows += [row._replace(classifier=f"{one} - {other}") for row in found]
+    for first, second in combinations(samples, 2):
+        contrast = WeightedSum([samples[first], samples[second]], [1, -1])
+        contrast_rows = value_rows(contrast, gaps) + difference_rows(contrast, gaps)
+        rows += [row._replace(classifier=f"{first} - {second}") for row in contrast_rows]
     return rows

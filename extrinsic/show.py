@@ -1,4 +1,4 @@
-"""The rows of gaps as tables for a terminal."""
+"""Tables of gaps for a terminal."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
 
     from extrinsic.gap_table import Row
 
-SHOWN = 20  # groups of a table, classifiers and classes: more than fills a screen
-REASONS = 5
+MAX_SHOWN = 20  # groups of a table, classifiers, classes
+MAX_REASONS = 5
 NAMES = {"f1": "F1", "auc": "AUC", "bpsn_auc": "BPSN AUC", "bnsp_auc": "BNSP AUC"}
 WORSE = "positive: worse for"
 
 
 def print_rows(rows: Sequence[Row], console: Console) -> None:
-    """Two groups are compared a line a measure, more a line a group, those with the largest gaps
-    first; each classifier and each class by itself.
+    """Print a table for each classifier and class: one line per measure for two groups; for more,
+    one line per group, the largest gaps first.
     """
     blocks = [list(block) for _, block in groupby(rows, lambda row: (row.classifier, row.subset))]
-    for block in blocks[:SHOWN]:
-        of = [block[0].classifier, f"class {block[0].subset}" if block[0].subset else ""]
-        if title := ", ".join(filter(None, of)):
+    for block in blocks[:MAX_SHOWN]:
+        names = [block[0].classifier, f"class {block[0].subset}" if block[0].subset else ""]
+        if title := ", ".join(filter(None, names)):
             console.print(Text(f"\n{printable(title)}", style="bold"))
         for table in _tables(block):
             open_console(width=max(console.width, 160), file=console.file).print(table)
         _print_reasons(block, console)
-    if len(blocks) > SHOWN:
-        console.print(f"and {len(blocks) - SHOWN} more: --csv OUT writes all")
+    if len(blocks) > MAX_SHOWN:
+        console.print(f"and {len(blocks) - MAX_SHOWN} more: --csv OUT writes all")
 
 
 def _tables(rows: Sequence[Row]) -> list[Table]:
@@ -47,17 +47,17 @@ def _tables(rows: Sequence[Row]) -> list[Table]:
     if len({(row.privileged, row.unprivileged) for row in gaps}) == 1:
         tables = [_pair(rows, gaps[0].privileged, gaps[0].unprivileged)]
     else:
-        order = _by_size(rows)
+        order = _sort_by_gap(rows)
         tables = [_values(rows, order)]
         for side in dict.fromkeys(row.privileged for row in gaps):
             tables.append(_gaps([row for row in gaps if row.privileged == side], side, order))
-    far = _far_apart(rows)
-    return [*tables, *([far] if far.row_count else [])]
+    largest = _largest_differences(rows)
+    return [*tables, *([largest] if largest.row_count else [])]
 
 
 def _pair(rows: Sequence[Row], privileged: str, unprivileged: str) -> Table:
-    """A line a measure: the value of either group with n, and the gap."""
-    table = _new("measure", privileged, "n", unprivileged, "n", "gap")
+    """Build a table with a line per measure: value and n of both groups, and the gap."""
+    table = _new_table("measure", privileged, "n", unprivileged, "n", "gap")
     second = printable(unprivileged)
     table.title = f"gap of {second} to {printable(privileged)} ({WORSE} {second})"
     for measure in dict.fromkeys(row.measure for row in rows if row.kind in ("value", "gap")):
@@ -78,40 +78,39 @@ def _pair(rows: Sequence[Row], privileged: str, unprivileged: str) -> Table:
 
 
 def _values(rows: Sequence[Row], order: Sequence[str]) -> Table:
-    """A line a group: its items and its measures."""
+    """Build a table with a line per group: number of items and measures."""
     values = [row for row in rows if row.kind == "value"]
     measures = list(dict.fromkeys(row.measure for row in values))
-    table = _new("group", "n", *map(name_measure, measures))
+    table = _new_table("group", "n", *map(name_measure, measures))
     groups = dict.fromkeys(row.group for row in values)
-    kept = [name for name in order if name in groups and name != ALL][:SHOWN]
-    for group in [*([ALL] if ALL in groups else []), *kept]:
-        found = {row.measure: row for row in values if row.group == group}
-        n = max(row.support for row in found.values())
-        table.add_row(
-            printable(group), f"{n:,}", *(_cell(found[m]) if m in found else "" for m in measures)
-        )
-    _say_more(table, len(groups) - len(kept) - (ALL in groups))
+    shown = [name for name in order if name in groups and name != ALL][:MAX_SHOWN]
+    for group in [*([ALL] if ALL in groups else []), *shown]:
+        by_measure = {row.measure: row for row in values if row.group == group}
+        n = max(row.support for row in by_measure.values())
+        cells = (_cell(by_measure[m]) if m in by_measure else "" for m in measures)
+        table.add_row(printable(group), f"{n:,}", *cells)
+    _caption_omitted(table, len(groups) - len(shown) - (ALL in groups))
     return table
 
 
 def _gaps(gaps: Sequence[Row], privileged: str, order: Sequence[str]) -> Table:
-    """A line a group: its gaps to the privileged one, or to all others."""
+    """Build a table with a line per group: gaps to the privileged group, or to all others."""
     measures = list(dict.fromkeys(row.measure for row in gaps))
-    to = "all others" if privileged == REST else printable(privileged)
-    table = _new("group", *map(name_measure, measures))
-    table.title = f"gap to {to} ({WORSE} the group)"
+    reference = "all others" if privileged == REST else printable(privileged)
+    table = _new_table("group", *map(name_measure, measures))
+    table.title = f"gap to {reference} ({WORSE} the group)"
     groups = dict.fromkeys(row.unprivileged for row in gaps)
-    kept = [name for name in order if name in groups][:SHOWN]
-    for group in kept:
-        found = {row.measure: row for row in gaps if row.unprivileged == group}
-        table.add_row(printable(group), *(_gap_cell(found[each]) for each in measures))
-    _say_more(table, len(groups) - len(kept))
+    shown = [name for name in order if name in groups][:MAX_SHOWN]
+    for group in shown:
+        by_measure = {row.measure: row for row in gaps if row.unprivileged == group}
+        table.add_row(printable(group), *(_gap_cell(by_measure[name]) for name in measures))
+    _caption_omitted(table, len(groups) - len(shown))
     return table
 
 
-def _far_apart(rows: Sequence[Row]) -> Table:
-    """A line a measure: the two groups furthest apart, and their difference."""
-    table = _new("furthest apart", "worst", "best", "difference")
+def _largest_differences(rows: Sequence[Row]) -> Table:
+    """Build a table with a line per measure: the two groups furthest apart, and the difference."""
+    table = _new_table("furthest apart", "worst", "best", "difference")
     for row in rows:
         if row.kind == "largest":
             ends = printable(row.unprivileged), printable(row.privileged)
@@ -121,8 +120,8 @@ def _far_apart(rows: Sequence[Row]) -> Table:
     return table
 
 
-def _by_size(rows: Sequence[Row]) -> list[str]:
-    """The groups, the one with the largest gap of any measure first."""
+def _sort_by_gap(rows: Sequence[Row]) -> list[str]:
+    """Return the groups by their largest gap in any measure, in descending order."""
     largest: dict[str, float] = {row.group: -1.0 for row in rows if row.kind == "value"}
     for row in rows:
         if row.kind == "gap" and not isnan(row.value):
@@ -130,35 +129,35 @@ def _by_size(rows: Sequence[Row]) -> list[str]:
     return sorted(largest, key=lambda group: -largest[group])
 
 
-def _new(*columns: str) -> Table:
+def _new_table(*columns: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, title_justify="left", title_style="")
-    for place, name in enumerate(columns):
-        table.add_column(printable(name), justify="right" if place else "left", no_wrap=True)
+    for number, name in enumerate(columns):
+        table.add_column(printable(name), justify="right" if number else "left", no_wrap=True)
     return table
 
 
-def _say_more(table: Table, left: int) -> None:
-    if left > 0:
-        table.caption = f"and {left:,} more groups: --csv OUT writes all"
+def _caption_omitted(table: Table, n_omitted: int) -> None:
+    if n_omitted > 0:
+        table.caption = f"and {n_omitted:,} more groups: --csv OUT writes all"
         table.caption_justify = "left"
 
 
 def _print_reasons(rows: Iterable[Row], console: Console) -> None:
     reasons = list(dict.fromkeys(row.reason for row in rows if row.reason and isnan(row.value)))
-    for reason in reasons[:REASONS]:
+    for reason in reasons[:MAX_REASONS]:
         console.print(Text(f"-: {printable(reason)}"))
-    if len(reasons) > REASONS:
-        more = len(reasons) - REASONS
-        console.print(f"and {more:,} more reasons: --csv OUT writes all")
+    if len(reasons) > MAX_REASONS:
+        n_omitted = len(reasons) - MAX_REASONS
+        console.print(f"and {n_omitted:,} more reasons: --csv OUT writes all")
 
 
 def name_measure(measure: str) -> str:
-    """A measure as it is called in a heading: ``selection rate``, ``F1``."""
+    """Return the heading of a measure: ``selection rate``, ``F1``."""
     return NAMES.get(measure, measure.replace("_", " "))
 
 
 def _cell(row: Row) -> str:
-    """``.71 [.65,.76]``; - where there is no value."""
+    """Format as ``.71 [.65,.76]``; - if undefined."""
     if isnan(row.value):
         return "-"
     sign = "+" if " - " in row.classifier else ""
@@ -174,7 +173,7 @@ def _interval(row: Row) -> str:
 
 
 def _number(value: float, sign: str = "") -> str:
-    """Two digits, without the zero before the point."""
+    """Format with two digits, without the zero before the point."""
     text = f"{round(value, 2) + 0.0:{sign}.2f}"  # + 0.0: no minus before a zero
     text = text.removeprefix("+") if round(value, 2) == 0 else text
     return text.replace("0.", ".", 1) if abs(value) < 0.995 else text

@@ -1,20 +1,20 @@
-r"""The largest difference between several groups, and the ratio of the smallest value to the
-largest, with intervals that know that a maximum was taken.
+r"""Largest difference between several groups, and ratio of the smallest value to the largest, with
+intervals that account for taking the maximum.
 
-Of groups that are all alike, the two that come out furthest apart differ by chance; so the largest
-difference that is seen is too large, the more so the more groups there are, and an interval around
-it, or one resampled from what was seen, misses the truth. Instead, an interval holds every D for
-which what was seen is no surprise (hybrid resampling; Chuang and Lai, 2000, Statistica Sinica 10):
+Even of equal groups the two furthest apart differ by chance; so the observed largest difference is
+biased upwards, more so with more groups, and an interval around it, or a bootstrap of the data,
+misses the true one. Instead, an interval contains every D that does not reject the observed R
+(hybrid resampling; Chuang and Lai, 2000, Statistica Sinica 10):
 
     { D :  P(|R* - D| >= |R - D|) > 1 - level }
 
-R is the difference seen, R* that of tables drawn from groups whose values, as near to those seen as
-can be, lie D apart: values beyond an interval of length D are moved to its ends, and those within
-``TIED`` standard errors of an end as well, for where several groups lie at an end, chance has more
-to choose from. Differences that are the same count half (mid-P).
+R* is the spread of tables drawn from groups that lie D apart and as near to the observed values as
+possible: values beyond an interval of length D are moved to its ends, and so are those within
+``TIED`` standard errors of an end, as several groups at an end give chance more choice. Equal
+differences count half (mid-P).
 
-It holds the truth in about 95% of tables of 3 and 6 groups, alike or not, by how the groups lie in
-92% to 99%: see ``tests/extrinsic/test_spread_coverage.py``.
+Coverage is about 95% for 3 and 6 groups, equal or not; 92% to 99% by arrangement of the groups:
+see ``tests/extrinsic/test_spread_coverage.py``.
 """
 
 from __future__ import annotations
@@ -26,130 +26,153 @@ import numpy as np
 
 from extrinsic.intervals import Estimate, Floats
 
-DRAWS, MOST, FEWEST = 2_000, 100_000, 200
+# Draws: N_DRAWS, fewer with many groups (MAX_VALUES values in all), never below MIN_DRAWS
+N_DRAWS, MAX_VALUES, MIN_DRAWS = 2_000, 100_000, 200
 STEPS = 12
 GRID = 257
 TIED = 1.6
-SAME = 1e-9
+TOLERANCE = 1e-9
 
 
 class Block(NamedTuple):
-    """The values of groups in a measure, (k,), the sizes of samples in which proportions would be
-    known as well, (k,), and how the values go together where groups share units, (k, k).
+    """Observed values of k groups in a measure, (k,), effective sample sizes of these proportions,
+    (k,), and the correlation of their errors if groups share units, (k, k).
     """
 
-    seen: Floats
+    observed: Floats
     sizes: Floats
     correlation: Floats | None = None
 
 
 class Spread(NamedTuple):
-    """How far apart the smallest and the largest of some values are.
+    """Distance between the smallest and the largest of some values.
 
-    ``of``: values (..., k) to (...,). ``above``: the largest value that is so far from a smallest
-    one; ``below``: the smallest that is so far from a largest one. ``equal``, ``most``: of groups
-    that are alike, and that are as far apart as can be.
+    ``compute``: values (..., k) to (...,). ``above``: the largest value at a distance from a given
+    smallest one; ``below``: the smallest at a distance from a given largest one. ``equal`` and
+    ``extreme``: the distance of equal groups, and the largest possible one.
     """
 
     kind: Literal["largest", "ratio"]
-    of: Callable[[Floats], Floats]
+    compute: Callable[[Floats], Floats]
     above: Callable[[Floats, float], Floats]
     below: Callable[[float, float], float]
     equal: float
-    most: float
+    extreme: float
 
     def order(self, block: Block) -> float:
-        """Larger for values that lie further apart."""
-        return float(self.of(block.seen)) * (1 if self.most > self.equal else -1)
+        """Return a number that is larger for values further apart."""
+        return float(self.compute(block.observed)) * (1 if self.extreme > self.equal else -1)
 
     def undefined(self, block: Block) -> bool:
-        """Whether there is no such number: of a ratio where all values are 0."""
-        return bool(np.isnan(self.of(block.seen)))
+        """Test whether the spread is undefined: a ratio if all values are 0."""
+        return bool(np.isnan(self.compute(block.observed)))
 
 
 def _difference(values: Floats) -> Floats:
-    found: Floats = values.max(axis=-1) - values.min(axis=-1)
-    return found
+    difference: Floats = values.max(axis=-1) - values.min(axis=-1)
+    return difference
 
 
 def _ratio(values: Floats) -> Floats:
     with np.errstate(invalid="ignore"):
-        found: Floats = values.min(axis=-1) / values.max(axis=-1)
-    return found
+        ratio: Floats = values.min(axis=-1) / values.max(axis=-1)
+    return ratio
 
 
 DIFFERENCE = Spread("largest", _difference, lambda a, d: a + d, lambda b, d: b - d, 0.0, 1.0)
 RATIO = Spread(
-    "ratio", _ratio, lambda a, r: a / max(r, SAME), lambda b, r: b * max(r, SAME), 1.0, 0.0
+    "ratio",
+    _ratio,
+    lambda a, r: a / max(r, TOLERANCE),
+    lambda b, r: b * max(r, TOLERANCE),
+    1.0,
+    0.0,
 )
 
 
 def estimate_spread(blocks: Sequence[Block], spread: Spread, level: float) -> Estimate:
-    """The largest spread of any block (one measure each), with its interval: of a difference in
-    [0, 1], 0 = equal; of a ratio in [0, 1], 1 = equal.
-    """
-    furthest = max if spread.most > spread.equal else min
-    own = furthest(blocks, key=lambda each: float(spread.of(each.seen)))
-    value = float(spread.of(own.seen))
-    noise = [noise_of(each, number) for number, each in enumerate(blocks)]
+    """Compute the largest spread of any block (one measure each), with its interval.
 
-    def drawn(apart: float) -> Floats:
-        """The largest spread in tables of groups that lie ``apart``."""
-        each = [
-            spread.of(draw(_moved(block, spread, apart, stretch=block is own)))
-            for block, draw in zip(blocks, noise, strict=True)
+    Parameters
+    ----------
+    blocks : sequence of Block
+        One for each measure of a criterion, or a single one.
+    spread : {DIFFERENCE, RATIO}
+    level : float
+        Confidence level, in (0, 1).
+
+    Returns
+    -------
+    Estimate
+        A difference in [0, 1], 0 = equal; a ratio in [0, 1], 1 = equal.
+    """
+    furthest = max if spread.extreme > spread.equal else min
+    decisive = furthest(blocks, key=lambda block: float(spread.compute(block.observed)))
+    value = float(spread.compute(decisive.observed))
+    samplers = [make_sampler(block, seed) for seed, block in enumerate(blocks)]
+
+    def draw_spreads(distance: float) -> Floats:
+        """Draw the largest spread of groups that lie ``distance`` apart."""
+        by_block = [
+            spread.compute(
+                sampler(_values_at_distance(block, spread, distance, stretch=block is decisive))
+            )
+            for block, sampler in zip(blocks, samplers, strict=True)
         ]
-        whole = np.nan_to_num(np.stack(each), nan=spread.equal)
-        found: Floats = whole.max(axis=0) if furthest is max else whole.min(axis=0)
-        return found
+        spreads = np.nan_to_num(np.stack(by_block), nan=spread.equal)
+        largest: Floats = spreads.max(axis=0) if furthest is max else spreads.min(axis=0)
+        return largest
 
-    return no_surprise(value, drawn, (spread.equal, spread.most), level)
+    return hybrid_estimate(value, draw_spreads, (spread.equal, spread.extreme), level)
 
 
-def no_surprise(
-    value: float, drawn: Callable[[float], Floats], ends: tuple[float, float], level: float
+def hybrid_estimate(
+    value: float, draw: Callable[[float], Floats], ends: tuple[float, float], level: float
 ) -> Estimate:
-    """The value with the interval of the truths from which it is no surprise, between ``ends``:
-    ``drawn(truth)`` are values of tables of which this is the truth.
+    """Return the value with the interval of the parameters, between ``ends``, that it does not
+    reject; ``draw(parameter)`` samples the statistic under a parameter.
     """
 
-    def surprise(truth: float) -> float:
-        off, seen = np.abs(drawn(truth) - truth), abs(value - truth)
-        return float(np.mean(off > seen + SAME) + np.mean(np.abs(off - seen) <= SAME) / 2)
+    def p_value(parameter: float) -> float:
+        drawn, observed = np.abs(draw(parameter) - parameter), abs(value - parameter)
+        ties = np.abs(drawn - observed) <= TOLERANCE
+        return float(np.mean(drawn > observed + TOLERANCE) + np.mean(ties) / 2)
 
-    low, high = sorted(_end(surprise, value, end, 1 - level) for end in ends)
+    low, high = sorted(_find_bound(p_value, value, end, 1 - level) for end in ends)
     return Estimate(value, low, high)
 
 
-def _end(surprise: Callable[[float], float], inside: float, end: float, tail: float) -> float:
-    """The furthest towards ``end`` that is no surprise, by bisection."""
-    if surprise(end) > tail:
+def _find_bound(
+    p_value: Callable[[float], float], inside: float, end: float, threshold: float
+) -> float:
+    """Find the parameter furthest towards ``end`` that is not rejected, by bisection."""
+    if p_value(end) > threshold:
         return end
     outside = end
     for _ in range(STEPS):
         middle = (inside + outside) / 2
-        inside, outside = (middle, outside) if surprise(middle) > tail else (inside, middle)
+        inside, outside = (middle, outside) if p_value(middle) > threshold else (inside, middle)
     return inside
 
 
-def _moved(block: Block, spread: Spread, apart: float, *, stretch: bool) -> Floats:
-    """The values ``apart``, nearest to those seen in squared standard errors; values that lie
-    closer together stay where they are unless they are to ``stretch``.
+def _values_at_distance(block: Block, spread: Spread, distance: float, *, stretch: bool) -> Floats:
+    """Return values ``distance`` apart, nearest to the observed ones in squared standard errors;
+    values that lie closer together stay as they are unless ``stretch``.
     """
-    values, sizes = block.seen, block.sizes
-    furthest = float(spread.of(values))
-    closer = furthest < apart if spread.most > spread.equal else furthest > apart
+    values, sizes = block.observed, block.sizes
+    current = float(spread.compute(values))
+    closer = current < distance if spread.extreme > spread.equal else current > distance
     if closer and not stretch:
         return values
     top = float(values.max())
-    ends = sorted((float(values.min()), spread.below(top, apart)))
-    start, stop = (min(max(end, 0.0), max(spread.below(1.0, apart), 0.0)) for end in ends)
+    ends = sorted((float(values.min()), spread.below(top, distance)))
+    start, stop = (min(max(end, 0.0), max(spread.below(1.0, distance), 0.0)) for end in ends)
     low = np.linspace(start, stop, GRID)[:, None]
-    high = np.minimum(spread.above(low, apart), 1)
-    moved = np.clip(values, low, high)
-    moved[:, values.argmin()], moved[:, values.argmax()] = low[:, 0], high[:, 0]
-    best = int(np.argmin(((moved - values) ** 2 * sizes).sum(axis=1)))
-    nearest, bottom, top = moved[best], float(low[best, 0]), float(high[best, 0])
+    high = np.minimum(spread.above(low, distance), 1)
+    clipped = np.clip(values, low, high)
+    clipped[:, values.argmin()], clipped[:, values.argmax()] = low[:, 0], high[:, 0]
+    best = int(np.argmin(((clipped - values) ** 2 * sizes).sum(axis=1)))
+    nearest, bottom, top = clipped[best], float(low[best, 0]), float(high[best, 0])
     error = TIED * np.sqrt(np.maximum(values * (1 - values), 0.25 / sizes) / sizes)
     down, up = values - bottom, top - values
     tied = np.where((up < error) & (up < down), top, nearest)
@@ -158,28 +181,28 @@ def _moved(block: Block, spread: Spread, apart: float, *, stretch: bool) -> Floa
     return tied
 
 
-def noise_of(block: Block, number: int = 0) -> Callable[[Floats], Floats]:
-    """Draws tables from given values: (k,) to (draws, k), alike whenever it is called; of many
-    groups fewer.
+def make_sampler(block: Block, seed: int = 0) -> Callable[[Floats], Floats]:
+    """Return a function that draws tables (draws, k) from true values (k,), with the same random
+    numbers at each call.
     """
-    k = len(block.seen)
-    shape = max(min(DRAWS, MOST // k), min(DRAWS, FEWEST)), k
+    k = len(block.observed)
+    shape = max(min(N_DRAWS, MAX_VALUES // k), min(N_DRAWS, MIN_DRAWS)), k
     if block.correlation is None:
         sizes = np.maximum(np.rint(block.sizes), 1).astype(np.int64)
 
-        def binomial(values: Floats) -> Floats:
-            rng = np.random.default_rng(number)
-            found: Floats = rng.binomial(sizes, np.clip(values, 0, 1), shape) / sizes
-            return found
+        def draw_binomial(values: Floats) -> Floats:
+            rng = np.random.default_rng(seed)
+            shares: Floats = rng.binomial(sizes, np.clip(values, 0, 1), shape) / sizes
+            return shares
 
-        return binomial
-    spread, turn = np.linalg.eigh(block.correlation)
-    together = (turn * np.sqrt(np.maximum(spread, 0))) @ turn.T
-    errors = np.random.default_rng(number).standard_normal(shape) @ together
+        return draw_binomial
+    eigenvalues, eigenvectors = np.linalg.eigh(block.correlation)
+    root = (eigenvectors * np.sqrt(np.maximum(eigenvalues, 0))) @ eigenvectors.T
+    errors = np.random.default_rng(seed).standard_normal(shape) @ root
 
-    def normal(values: Floats) -> Floats:
+    def draw_normal(values: Floats) -> Floats:
         scale = np.sqrt(np.maximum(values * (1 - values), 0.25 / block.sizes) / block.sizes)
-        found: Floats = np.clip(values + scale * errors, 0, 1)
-        return found
+        shares: Floats = np.clip(values + scale * errors, 0, 1)
+        return shares
 
-    return normal
+    return draw_normal

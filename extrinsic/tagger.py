@@ -1,4 +1,4 @@
-"""Which group a post speaks of, judged by the words in it."""
+"""Groups of posts by the words that mention them."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ BOTH, NEITHER = "both", "neither"
 
 @choice
 class MentionTagger:
-    """Tags posts by words for the people of two groups: the X and Y of a query, built-in or of a
-    word file of one's own, whose only query needs no name.
+    """Tagger of posts by words for the people of two groups: X and Y of a query, built-in or in a
+    word ``file`` (a file with one query needs no ``query``).
 
     ``groups`` names the two. The built-in queries ``gender_mentions`` (English) and
-    ``gender_mentions_es`` (Spanish) hold the male and female terms of the WEAT tests and further
-    general gender nouns, in pairs, so that neither gender has more ways of being found.
+    ``gender_mentions_es`` (Spanish) have the male and female terms of the WEAT tests and further
+    general gender nouns, in pairs, so that both genders have equally many words.
 
-    A poor replacement for the annotation of whom a post is about, which few data sets have: a
-    gender is mentioned in many posts that target somebody else. Of 197 posts of HateXplain (Mathew
-    et al., 2021) that gender words call female, 49 are annotated as about women, of 247 that they
-    call male, 2 as about men. ``biasbridge agreement`` counts it for posts that have both.
-    ``description`` says so and belongs beside every number made from these groups.
+    A poor proxy for annotations of whom a post is about, which few data sets have: many posts
+    mention a gender but target others. Of 197 posts of HateXplain (Mathew et al., 2021) tagged
+    female, 49 are annotated as about women; of 247 tagged male, 2 as about men. ``biasbridge
+    agreement`` computes this for annotated posts. Show ``description`` beside every number by
+    these groups.
 
     Raises ``InputError`` for a query without X or Y, and for a word that is in both.
     """
@@ -46,51 +46,52 @@ class MentionTagger:
 
     def __post_init__(self) -> None:
         if missing := [role for role in "XY" if role not in self._query.sets]:
-            lacking = f"query {self._query.name!r} has no {' and no '.join(missing)}"
-            raise InputError(f"{lacking}; X are the words for the first group, Y for the second")
+            problem = f"query {self._query.name!r} has no {' and no '.join(missing)}"
+            raise InputError(f"{problem}; X are the words for the first group, Y for the second")
         if shared := sorted(self._words("X") & self._words("Y")):
-            both = f"these words stand for both {' and '.join(self.groups)}: {', '.join(shared)}"
-            raise InputError(f"{both}; leave each in one")
+            problem = f"words of both {' and '.join(self.groups)}: {', '.join(shared)}"
+            raise InputError(f"{problem}; leave each in one")
 
     @property
     def name(self) -> str:
-        """The query, after the name of its file."""
+        """Name of the query, after that of its file."""
         return ".".join([*([Path(self.file).stem] if self.file else []), self._query.name])
 
     @property
     def language(self) -> str:
-        """That of the words."""
+        """Language of the words."""
         return self._query.language
 
     def in_language(self, language: str) -> MentionTagger:
-        """By the counterpart of a built-in query in a language. Raises ``InputError`` with what the
-        language has, where it has none.
+        """Return the tagger with the counterpart of a built-in query in a language.
+
+        Raises ``InputError``, which lists the queries of the language, if it has none.
         """
         if self.file or not self.query or UNDETERMINED in (language, self.language):
             return self
         return replace(self, query=in_language([self.query], language)[0])
 
     def files(self) -> list[Path]:
-        """The word file and the lists it names."""
+        """Return the word file and the lists it names."""
         return [Path(self.file), *read_wordsets(self.file).files] if self.file else []
 
     def keyed(self) -> Mapping[str, object]:
-        """The words of the named sets too."""
+        """Return a digest of the words."""
         return {"words": digest_of([sorted(self._words(role)) for role in "XY"])}
 
     @property
     def description(self) -> str:
-        """What the groups are, in words fit for a caption."""
+        """Definition of the groups, as in a caption."""
         counts = zip(map(self._words, "XY"), self.groups, strict=True)
         words = ", ".join(f"{len(words)} {group}" for words, group in counts)
         source = f"{self.name}: {words} words, version {self.version}"
         return f"posts that mention a group, whomever they are about; not annotated ({source})"
 
     def tag(self, posts: pd.DataFrame) -> pd.DataFrame:
-        """The posts with ``group``, in place of any: one of ``groups``, "both" or "neither".
+        """Return the posts with ``group``, overwritten: one of ``groups``, "both" or "neither".
 
-        A word occurs when it equals a whole token, lower-cased and cut at its apostrophe ("She's"
-        counts as "she"). Raises ``InputError`` when ``text`` is missing.
+        A word matches a whole token, lower-cased and without its clitic ("She's" matches "she").
+        Raises ``InputError`` if ``text`` is missing.
         """
         require_columns(posts, ["text"], "the table of posts")
         first, second = map(self._words, "XY")
@@ -100,7 +101,7 @@ class MentionTagger:
             (True, True): BOTH,
             (False, False): NEITHER,
         }
-        return posts.assign(group=[names[_found(text, first, second)] for text in posts["text"]])
+        return posts.assign(group=[names[_mentions(text, first, second)] for text in posts["text"]])
 
     @property
     def _query(self) -> Query:
@@ -114,6 +115,6 @@ class MentionTagger:
         return frozenset(word.lower() for word in self._query[role].words)
 
 
-def _found(text: str, first: Set[str], second: Set[str]) -> tuple[bool, bool]:
+def _mentions(text: str, first: Set[str], second: Set[str]) -> tuple[bool, bool]:
     words = {token.replace("\u2019", "'").split("'")[0] for token in text.lower().split()}
     return not words.isdisjoint(first), not words.isdisjoint(second)

@@ -1,19 +1,19 @@
-r"""Word sets from labelled posts: what sets two groups apart in them, and what the two labels.
+r"""Word sets from labelled posts: words that distinguish two groups, and the two labels.
 
-The log-odds of a word with an informative Dirichlet prior (Monroe, Colaresi & Quinn, 2008): of
-sides i and j with y_i, y_j occurrences of it among n_i, n_j, and a prior of a = c times its
-occurrences in all posts, a0 over all words,
+Log-odds of a word with an informative Dirichlet prior (Monroe, Colaresi & Quinn, 2008), for sides i
+and j with y_i, y_j occurrences among n_i, n_j, and a prior of a = c times its occurrences in all
+posts, a0 over all words:
 
     d = log((y_i + a) / (n_i + a0 - y_i - a)) - log((y_j + a) / (n_j + a0 - y_j - a))
     s^2 = 1 / (y_i + a) + 1 / (y_j + a),    z = d / s
 
-The groups are compared within each label and the labels within each group, and the comparisons are
-joined by the inverse of their variance:
+Groups are compared within each label and labels within each group, and the comparisons are pooled
+by inverse variance:
 
     d = sum_k (d_k / s_k^2) / sum_k (1 / s_k^2),    z = sum_k (d_k / s_k^2) / sqrt(sum_k 1 / s_k^2)
 
-Else the words of a group would be those of hatred where more of the posts about it are hateful, and
-a metric would find in the word sets what it should find in the embedding.
+Otherwise, if more posts about a group are hateful, its words would be hateful ones, and a metric
+would measure the word sets in place of the embedding.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ SOURCE = "log-odds with an informative Dirichlet prior (Monroe, Colaresi & Quinn
 
 
 class Limits(NamedTuple):
-    """size: the most words of a set. min_posts: the fewest posts that hold a word. min_z: the least
-    z. prior: what the prior counts for, as a multiple of the posts.
+    """size: maximum words of a set. min_posts: minimum posts with a word. min_z: minimum z. prior:
+    weight of the prior, as a multiple of the posts.
     """
 
     size: int = 25
@@ -48,12 +48,12 @@ class Limits(NamedTuple):
     prior: float = 1.0
 
 
-DEFAULT = Limits()
+DEFAULT_LIMITS = Limits()
 
 
-class Counted(NamedTuple):
-    """Words in order, how often each occurs, (3, 2, words), by group (the two and others) and
-    label; and in how many posts (words,).
+class WordCounts(NamedTuple):
+    """Sorted words, their occurrences (3, 2, words) by group (the two and others) and label, and
+    their number of posts (words,).
     """
 
     words: Sequence[str]
@@ -62,8 +62,8 @@ class Counted(NamedTuple):
 
 
 class Contrast(NamedTuple):
-    """Of each word d and z, positive: the first side's, and how often it occurs on either side.
-    Shapes: (words,).
+    """d and z of each word, positive: more frequent on the first side, and its occurrences on both
+    sides. Shapes: (words,).
     """
 
     log_odds: Floats
@@ -73,24 +73,22 @@ class Contrast(NamedTuple):
 
 
 def words_of_task(
-    posts: pd.DataFrame, groups: tuple[str, str], limits: Limits = DEFAULT
+    posts: pd.DataFrame, groups: tuple[str, str], limits: Limits = DEFAULT_LIMITS
 ) -> pd.DataFrame:
-    """The words of X and Y (posts about the first group against the second), A and B (label 0
-    against 1): one row a word, the largest z first.
+    """Select the words of X and Y (posts about the first group against the second), A and B (label
+    0 against 1): one row a word, the largest z first.
 
-    ``posts`` has the columns text, label and group: those to learn from, no others. Columns:
-    ``role``, ``stands_for`` (the group, or the label), ``word``, ``z`` and ``log_odds`` (positive:
-    of this side), ``count`` and ``count_other`` (on this side and the other), ``posts`` (that hold
-    it). A word that could be of a group and of a label is of where its z is larger; one without a
-    letter is of neither. Nothing is drawn at random.
-
-    Raises ``InputError`` for a group without posts, and for a set without a word.
+    ``posts``: training posts only, with columns text, label and group. Returned columns: ``role``,
+    ``stands_for`` (the group, or the label), ``word``, ``z`` and ``log_odds`` (positive: of this
+    side), ``count`` and ``count_other`` (on this side and the other), ``posts`` (with the word). A
+    word is assigned to the contrast with the larger z; words without a letter are left out. The
+    result is deterministic. Raises ``InputError`` for a group without posts and an empty set.
     """
     require_columns(posts, ["text", "label", "group"], "the table of posts")
     absent = [group for group in groups if not (posts["group"] == group).any()]
     if absent:
         raise InputError(
-            f"no training post is about {absent[0]!r}: {FROM_TASK} has nothing to compare; name"
+            f"no training post is about {absent[0]!r}, a group that {FROM_TASK} compares; name"
             " other groups"
         )
     counted = count_words(posts, groups)
@@ -106,68 +104,68 @@ def words_of_task(
         ("B", "label 1", by_label, -1, ~of_group),
     )
     frames = []
-    for role, stands_for, contrast, sign, own in sides:
-        strong = usable & own & (sign * contrast.z >= limits.min_z)
+    for role, stands_for, contrast, sign, in_contrast in sides:
+        strong = usable & in_contrast & (sign * contrast.z >= limits.min_z)
         order = np.flatnonzero(strong)[np.argsort(-sign * contrast.z[strong], kind="stable")]
         if not len(order):
             raise InputError(
                 f"{FROM_TASK}: no word for {stands_for} is in {limits.min_posts} training posts"
                 f" and has z of {limits.min_z:g}; lower from_task.min_posts or from_task.min_z"
             )
-        frames.append(_side(role, stands_for, counted, contrast, sign, order[: limits.size]))
+        frames.append(_word_rows(role, stands_for, counted, contrast, sign, order[: limits.size]))
     return pd.concat(frames, ignore_index=True)
 
 
-def _side(
+def _word_rows(
     role: str,
     stands_for: str,
-    counted: Counted,
+    counted: WordCounts,
     contrast: Contrast,
     sign: int,
     order: NDArray[np.intp],
 ) -> pd.DataFrame:
-    this, other = (contrast.first, contrast.second)[::sign]
+    count, count_other = (contrast.first, contrast.second)[::sign]
     return pd.DataFrame(
         {
             "role": role,
             "stands_for": stands_for,
-            "word": [counted.words[place] for place in order],
+            "word": [counted.words[number] for number in order],
             "z": sign * contrast.z[order],
             "log_odds": sign * contrast.log_odds[order],
-            "count": this[order].astype(int),
-            "count_other": other[order].astype(int),
+            "count": count[order].astype(int),
+            "count_other": count_other[order].astype(int),
             "posts": counted.posts[order].astype(int),
         }
     )
 
 
-def count_words(posts: pd.DataFrame, groups: tuple[str, str]) -> Counted:
-    """The words of posts in the order of the alphabet, counted: the order of posts decides nothing,
-    not even between words of one z.
+def count_words(posts: pd.DataFrame, groups: tuple[str, str]) -> WordCounts:
+    """Count the words of posts, sorted: the result, ties included, does not depend on the order of
+    posts.
     """
     words = sorted({word for text in posts["text"] for word in text.split()})
-    place = {word: number for number, word in enumerate(words)}
-    counts, held = np.zeros((3, 2, len(words))), np.zeros(len(words))
+    index = {word: number for number, word in enumerate(words)}
+    counts, n_posts = np.zeros((3, 2, len(words))), np.zeros(len(words))
     rows = zip(posts["text"], posts["group"], posts["label"], strict=True)
     for text, group, label in rows:
-        found = [place[word] for word in text.split()]
+        numbers = [index[word] for word in text.split()]
         side = groups.index(group) if group in groups else len(groups)
-        np.add.at(counts[side, int(label)], found, 1)
-        held[[*{*found}]] += 1
-    return Counted(words, counts, held)
+        np.add.at(counts[side, int(label)], numbers, 1)
+        n_posts[[*{*numbers}]] += 1
+    return WordCounts(words, counts, n_posts)
 
 
-def contrasts(counted: Counted, prior: float) -> tuple[Contrast, Contrast]:
-    """The first group against the second, and label 0 against 1."""
+def contrasts(counted: WordCounts, prior: float) -> tuple[Contrast, Contrast]:
+    """Compute the contrasts of the first group to the second, and of label 0 to 1."""
     counts = counted.counts
     a = prior * counts.sum(axis=(0, 1))
-    by_group = _joined([(counts[0, label], counts[1, label]) for label in (0, 1)], a)
-    by_label = _joined([(own[0], own[1]) for own in counts], a)
+    by_group = _pool([(counts[0, label], counts[1, label]) for label in (0, 1)], a)
+    by_label = _pool([(group[0], group[1]) for group in counts], a)
     return by_group, by_label
 
 
 def log_odds(first: Floats, second: Floats, a: Floats) -> tuple[Floats, Floats]:
-    """d and s^2 of each word. Shapes: (words,) each."""
+    """Compute d and s^2 of each word. Shapes: (words,) each."""
     x, y, a0 = first + a, second + a, float(a.sum())
     d: Floats = np.log(x / (float(first.sum()) + a0 - x)) - np.log(
         y / (float(second.sum()) + a0 - y)
@@ -175,10 +173,10 @@ def log_odds(first: Floats, second: Floats, a: Floats) -> tuple[Floats, Floats]:
     return d, 1 / x + 1 / y
 
 
-def _joined(pairs: Sequence[tuple[Floats, Floats]], a: Floats) -> Contrast:
-    whole = [pair for pair in pairs if pair[0].any() and pair[1].any()]
+def _pool(pairs: Sequence[tuple[Floats, Floats]], a: Floats) -> Contrast:
+    complete = [pair for pair in pairs if pair[0].any() and pair[1].any()]
     weighted, weight = np.zeros_like(a), np.zeros_like(a)
-    for first, second in whole:
+    for first, second in complete:
         d, variance = log_odds(first, second, a)
         weighted += d / variance
         weight += 1 / variance
@@ -188,10 +186,10 @@ def _joined(pairs: Sequence[tuple[Floats, Floats]], a: Floats) -> Contrast:
 
 
 def as_query(words: pd.DataFrame, *, language: str, name: str) -> Query:
-    """The query of the words: X the first group's, Y the second's, A those of label 0, B of 1.
+    """Return the query of the words: X of the first group, Y of the second, A of label 0, B of 1.
 
-    So a score above 0 says that the second group lies nearer the words of posts with label 1, as in
-    WEAT the group nearer unpleasant words. ``name``: of the posts' source.
+    As in WEAT, a score above 0 means that Y lies nearer B (in WEAT unpleasant words, here words of
+    posts with label 1). ``name``: of the posts' source.
     """
     sets: Mapping[str, WordSet] = {
         role: WordSet(

@@ -1,7 +1,7 @@
-"""How often the gender that a post mentions is that of the people it is about, in annotated posts.
+"""Agreement of the gender that posts mention with the annotated gender of their target.
 
-``biasbridge agreement POSTS --text COL --group COL`` counts the tags of ``MentionTagger``
-against an annotation.
+``biasbridge agreement POSTS --text COL --group COL`` compares the tags of ``MentionTagger``
+with an annotation.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from extrinsic.tagger import BOTH, NEITHER, MentionTagger
 from files import InputError, nearest
 
 TAGS = ("male", "female", BOTH, NEITHER)
-# As tweets are tokenised: hashtags and mentions are no words of the post
+# As tweets are tokenised: hashtags and mentions are not words
 WORD = re.compile(r"(?<![#@\w])[\w'\u2019]+")
 LEVEL = 0.95
 
 
 class Precision(NamedTuple):
-    """The share of the posts with a tag that are annotated so, with its 95% interval."""
+    """Share of the posts with a tag whose annotation agrees, with its 95% interval."""
 
     tag: str
     annotation: str
@@ -40,38 +40,36 @@ class Precision(NamedTuple):
 def count_tags(
     posts: pd.DataFrame, text: str, group: str, query: str = "gender_mentions"
 ) -> pd.DataFrame:
-    """The number of posts by annotation, the column ``group`` (rows, most frequent first, an empty
-    one as "none"), and by the tag of the words in the column ``text`` (columns ``TAGS``).
+    """Count posts by annotation, the column ``group`` (rows, most frequent first, an empty one as
+    "none"), and by tag of the column ``text`` (columns ``TAGS``).
 
-    ``query``: the words, as ``MentionTagger`` takes them. Raises ``InputError`` for a column or a
-    query that is not there.
+    ``query``: as in ``MentionTagger``. Raises ``InputError`` for an unknown column or query.
     """
-    texts = (unicodedata.normalize("NFC", str(each)) for each in get_column(posts, text))
+    texts = (unicodedata.normalize("NFC", str(cell)) for cell in get_column(posts, text))
     annotation = get_column(posts, group).astype(str).replace("", "none")
-    words = [" ".join(WORD.findall(each)) for each in texts]
+    words = [" ".join(WORD.findall(post)) for post in texts]
     tags = MentionTagger(query).tag(pd.DataFrame({"text": words}))["group"]
     return cross_table(tags, annotation)
 
 
 def cross_table(tags: pd.Series[str], annotation: pd.Series[str]) -> pd.DataFrame:
-    """The number of posts by annotation (rows, most frequent first) and tag (columns)."""
+    """Count posts by annotation (rows, most frequent first) and tag (columns)."""
     counts = pd.crosstab(annotation, tags)
     order = counts.sum(axis=1).sort_values(ascending=False, kind="stable").index
     return counts.loc[order].reindex(columns=list(TAGS), fill_value=0)
 
 
 def precision(counts: pd.DataFrame, tag: str, annotation: str) -> Precision:
-    """Of the posts with ``tag``, the share whose annotation is ``annotation``, with Wilson's
-    interval (see ``extrinsic.measures``); NaN if there are none.
+    """Compute the share of posts with ``tag`` that are annotated ``annotation``, with Wilson's
+    interval (see ``extrinsic.measures``); NaN without such posts.
 
-    ``counts`` as ``count_tags`` gives them. Raises ``InputError`` for an annotation that no post
-    has.
+    ``counts`` as from ``count_tags``. Raises ``InputError`` for an annotation that no post has.
     """
     if annotation not in counts.index:
         present = ", ".join(map(repr, counts.index))
         hint = nearest(annotation, counts.index)
-        raise InputError(f"no post is annotated {annotation!r}{hint}; there are {present}")
+        raise InputError(f"no post is annotated {annotation!r}{hint}; annotations: {present}")
     n, k = int(counts[tag].sum()), int(counts[tag][annotation])
     cells = np.array([0, n - k, 0, k])
-    found = MEASURES["precision"].estimate(cells, LEVEL) if n else UNDEFINED
-    return Precision(tag, annotation, n, k, *found)
+    estimate = MEASURES["precision"].estimate(cells, LEVEL) if n else UNDEFINED
+    return Precision(tag, annotation, n, k, *estimate)

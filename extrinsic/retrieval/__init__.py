@@ -1,3 +1,1 @@
-"""Retrieval: which wording of a document, about men or about women, an encoder puts nearer to a
-query that names neither.
-"""
+"""Retrieval: distance of gender-neutral queries to documents worded about men or about women."""

@@ -1,4 +1,4 @@
-"""How near a query lies to the two wordings of its documents."""
+"""Cosines of queries with the male and the female wording of their documents."""
 
 from __future__ import annotations
 
@@ -14,19 +14,18 @@ if TYPE_CHECKING:
     from files.models.encodes import Encodes
     from files.retrieval import RetrievalQuery
 
-TIE = 1e-6  # below it two cosines of float32 vectors are equal
+TIE = 1e-6  # smaller differences of cosines of float32 vectors are ties
 SIGNS = {"male": 1.0, "female": -1.0, "": 0.0}
 
 
-class Compared(NamedTuple):
-    """n clusters of queries as an encoder has them, each the mean of its queries; a query without a
-    cluster is one of its own. All but ``names`` (n,).
+class WordingComparison(NamedTuple):
+    """Means over the queries of each of n clusters; a query without a cluster is its own. All but
+    ``names`` (n,), ties count half.
 
-    similarity: cos(query, male wording) - cos(query, female wording), the mean over its relevant
-    documents. first: the share of these whose male wording is the nearer one, ties half. relevance:
-    the share of pairs of a relevant and an irrelevant document, in any wording, of which the
-    relevant one is nearer, ties half; NaN without irrelevant ones. stereotype: 1 male, -1 female, 0
-    none.
+    similarity: mean over relevant documents of cos(query, male wording) - cos(query, female
+    wording). first: share of relevant documents whose male wording is nearer. relevance: share of
+    pairs of a relevant and an irrelevant document, in any wording, in which the relevant one is
+    nearer; NaN without irrelevant ones. stereotype: 1 male, -1 female, 0 none.
     """
 
     names: tuple[str, ...]
@@ -36,39 +35,39 @@ class Compared(NamedTuple):
     stereotype: Floats
 
 
-def compare(queries: Sequence[RetrievalQuery], encoder: Encodes) -> Compared:
-    """The queries as an encoder has them; the cosine with a vector of zeros is 0.
+def compare_wordings(queries: Sequence[RetrievalQuery], encoder: Encodes) -> WordingComparison:
+    """Compare the wordings of all documents; the cosine with a zero vector is 0.
 
-    Raises ``InputError`` where there is no query, for a cluster with two stereotypes, and for a
+    Raises ``InputError`` for no queries, for a cluster with two stereotypes, and for a
     vector that is not finite.
     """
     if not queries:
-        raise InputError("there is no query; give a source that has some")
+        raise InputError("no queries; give a source that has some")
     clusters: dict[str, list[tuple[float, ...]]] = {}
     for query, cosines in zip(queries, _cosines(queries, encoder), strict=True):
-        row = (*_of_query(query, cosines), SIGNS[query.stereotype])
+        row = (*_query_values(query, cosines), SIGNS[query.stereotype])
         clusters.setdefault(query.cluster or query.text, []).append(row)
     for name, rows in clusters.items():
         if len({row[-1] for row in rows}) > 1:
             raise InputError(f"the queries of {name!r} have several stereotypes; give them one")
     means = np.array([np.mean(rows, axis=0) for rows in clusters.values()], dtype=np.float64)
-    return Compared((*clusters,), *means.T)
+    return WordingComparison((*clusters,), *means.T)
 
 
 def _cosines(queries: Sequence[RetrievalQuery], encoder: Encodes) -> list[Floats]:
-    """Of each query with its documents, (documents, 2): the male and the female wording."""
+    """Return each query's cosines with the male and female wording of documents, (documents, 2)."""
     texts = [
         text
         for query in queries
-        for text in (query.text, *(t for each in query.documents for t in (each.male, each.female)))
+        for text in (query.text, *(t for doc in query.documents for t in (doc.male, doc.female)))
     ]
-    places = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-    unit = _unit_rows(list(places), encoder)
-    found = []
+    row = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+    unit = _unit_rows(list(row), encoder)
+    cosines = []
     for query in queries:
-        wordings = [(places[each.male], places[each.female]) for each in query.documents]
-        found.append(unit[np.array(wordings)] @ unit[places[query.text]])
-    return found
+        wordings = [(row[document.male], row[document.female]) for document in query.documents]
+        cosines.append(unit[np.array(wordings)] @ unit[row[query.text]])
+    return cosines
 
 
 def _unit_rows(texts: Sequence[str], encoder: Encodes) -> Floats:
@@ -82,16 +81,16 @@ def _unit_rows(texts: Sequence[str], encoder: Encodes) -> Floats:
     return unit
 
 
-def _of_query(query: RetrievalQuery, cosines: Floats) -> tuple[float, float, float]:
-    """Its similarity, first and relevance."""
-    relevant = np.array([each.relevant for each in query.documents])
+def _query_values(query: RetrievalQuery, cosines: Floats) -> tuple[float, float, float]:
+    """Return similarity, first and relevance of a query."""
+    relevant = np.array([document.relevant for document in query.documents])
     male, female = cosines[relevant].T
-    beats = np.nan
+    relevance = np.nan
     if not relevant.all():
-        beats = _share_above(np.subtract.outer(cosines[relevant].ravel(), cosines[~relevant]))
-    return float((male - female).mean()), _share_above(male - female), beats
+        relevance = _share_above(np.subtract.outer(cosines[relevant].ravel(), cosines[~relevant]))
+    return float((male - female).mean()), _share_above(male - female), relevance
 
 
 def _share_above(differences: Floats) -> float:
-    """The share above 0, ties half."""
+    """Return the share above 0, ties half."""
     return float(np.mean(np.where(np.abs(differences) < TIE, 0.5, differences > 0)))

@@ -1,11 +1,11 @@
-r"""The gaps of an encoder between the male and the female wording of documents.
+r"""Gaps of an encoder between the male and the female wording of documents.
 
     similarity = mean over queries of cos(query, male wording) - cos(query, female wording)
-    first = share of queries whose male wording is the nearer one - 1/2
+    first = share of queries whose male wording is nearer - 1/2
 
-Both are positive where the male wording lies nearer, 0 where neither does; ``similarity`` lies in
-[-2, 2], ``first`` in [-.5, .5]. ``stereotype_similarity`` and ``stereotype_first`` are the same of
-the stereotypical minus the other wording, over the queries that have a stereotype.
+Both are positive if the male wording lies nearer, 0 if neither does; ``similarity`` lies in
+[-2, 2], ``first`` in [-.5, .5]. ``stereotype_similarity`` and ``stereotype_first`` compare the
+stereotypical with the other wording, over the queries that have a stereotype.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from extrinsic.gap_table import Row
 from extrinsic.intervals import UNDEFINED, Estimate, Floats, mean_estimate, share_estimate
-from extrinsic.retrieval.compare import Compared, compare
+from extrinsic.retrieval.compare import WordingComparison, compare_wordings
 from extrinsic.sample import ALL
 from intrinsic.resampling import times_drawn
 
@@ -37,58 +37,86 @@ def retrieval_rows(
     level: float = 0.95,
     least_support: int = 10,
 ) -> list[Row]:
-    """Rows of the extrinsic table; ``support`` counts queries, those of one cluster as one.
+    """Compute the utility and the gaps of an encoder, as rows of the extrinsic table.
 
-    One of kind ``value``, measure ``relevance``: how often a relevant document lies nearer its
-    query than an irrelevant one, in [0, 1]; .5: no better than chance. Then the gaps
-    ``similarity`` and ``first``, over all queries and over those with a stereotype. Intervals are
-    over queries: t for a mean, Wilson's for shares (see ``extrinsic.intervals``). ``resampled``:
-    over 200 resamples of the queries, the same for every encoder.
+    Parameters
+    ----------
+    queries : sequence of RetrievalQuery
+        With a male and a female wording of each document.
+    encoder : Encodes
+        Any encoder of texts.
+    level : float, default=0.95
+        Confidence level, in (0, 1).
+    least_support : int, default=10
+        Queries below which, and below two, a row is NaN, with its reason.
 
-    Below ``least_support`` queries, and below two, a row is NaN, with its reason; where the encoder
-    tells no wordings apart the interval of ``similarity`` is. Raises ``InputError`` as ``compare``
-    does.
+    Returns
+    -------
+    list of Row
+        ``support`` counts queries, those of one cluster as one. Kind ``value``, measure
+        ``relevance``: how often a relevant document lies nearer its query than an irrelevant one,
+        in [0, 1]; .5: chance. Then the gaps ``similarity`` and ``first``, over the queries with a
+        stereotype and over all. Intervals are over queries: t for means (NaN if the encoder does
+        not distinguish wordings), Wilson's for shares. ``resampled``: over 200 resamples of the
+        queries, the same for every encoder.
+
+    Raises
+    ------
+    InputError
+        As ``compare_wordings``.
     """
-    found = compare(queries, encoder)
-    least = max(least_support, 2)  # one query has no interval
-    rows = [_utility(found.relevance[~np.isnan(found.relevance)], level, least)]
-    if (leaning := found.stereotype != 0).any():
-        turned = _towards_stereotype(found, leaning)
-        rows += _gaps(turned, "stereotype", BY_STEREOTYPE, level, least)
-    return rows + _gaps(found, "", WORDINGS, level, least)
+    comparison = compare_wordings(queries, encoder)
+    min_queries = max(least_support, 2)  # one query has no interval
+    relevance = comparison.relevance[~np.isnan(comparison.relevance)]
+    rows = [_utility(relevance, level, min_queries)]
+    if (has_stereotype := comparison.stereotype != 0).any():
+        towards = _towards_stereotype(comparison, has_stereotype)
+        rows += _gaps(towards, "stereotype", BY_STEREOTYPE, level, min_queries)
+    return rows + _gaps(comparison, "", WORDINGS, level, min_queries)
 
 
-def _towards_stereotype(found: Compared, leaning: NDArray[np.bool_]) -> Compared:
-    names = tuple(name for name, kept in zip(found.names, leaning, strict=True) if kept)
-    sign = found.stereotype[leaning]
-    similarity = sign * found.similarity[leaning]
-    first = 0.5 + sign * (found.first[leaning] - 0.5)
-    return Compared(names, similarity, first, found.relevance[leaning], sign)
+def _towards_stereotype(
+    comparison: WordingComparison, has_stereotype: NDArray[np.bool_]
+) -> WordingComparison:
+    queries = np.flatnonzero(has_stereotype)
+    sign = comparison.stereotype[queries]
+    return WordingComparison(
+        tuple(comparison.names[query] for query in queries),
+        sign * comparison.similarity[queries],
+        0.5 + sign * (comparison.first[queries] - 0.5),
+        comparison.relevance[queries],
+        sign,
+    )
 
 
-def _utility(shares: Floats, level: float, least: int) -> Row:
-    reason = _lacks(len(shares), "queries with an irrelevant document", least)
+def _utility(shares: Floats, level: float, min_queries: int) -> Row:
+    reason = _low_support_reason(len(shares), "queries with an irrelevant document", min_queries)
     value = UNDEFINED if reason else share_estimate(shares, level)
     return Row("value", "relevance", ALL, **value._asdict(), support=len(shares), reason=reason)
 
 
 def _gaps(
-    found: Compared, of: str, wordings: tuple[str, str], level: float, least: int
+    comparison: WordingComparison,
+    prefix: str,
+    wordings: tuple[str, str],
+    level: float,
+    min_queries: int,
 ) -> list[Row]:
     measures: tuple[tuple[str, Floats, Callable[[Floats, float], Estimate]], ...] = (
-        ("similarity", found.similarity, mean_estimate),
-        ("first", found.first - 0.5, _share_from_half),
+        ("similarity", comparison.similarity, mean_estimate),
+        ("first", comparison.first - 0.5, _share_from_half),
     )
-    n = len(found.names)
-    reason = _lacks(n, f"queries with a {of}" if of else "queries", least)
-    drawn = times_drawn(found.names)
+    n = len(comparison.names)
+    queries = f"queries with a {prefix}" if prefix else "queries"
+    reason = _low_support_reason(n, queries, min_queries)
+    drawn = times_drawn(comparison.names)
     rows = []
     for measure, values, estimate in measures:
         value = UNDEFINED if reason else estimate(values, level)
         rows.append(
             Row(
                 "gap",
-                f"{of}_{measure}" if of else measure,
+                f"{prefix}_{measure}" if prefix else measure,
                 privileged=wordings[0],
                 unprivileged=wordings[1],
                 **value._asdict(),
@@ -100,8 +128,8 @@ def _gaps(
     return rows
 
 
-def _lacks(found: int, items: str, least: int) -> str:
-    return f"{found} {items}, fewer than {least}" if found < least else ""
+def _low_support_reason(n: int, items: str, min_queries: int) -> str:
+    return f"{n} {items}, fewer than {min_queries}" if n < min_queries else ""
 
 
 def _share_from_half(values: Floats, level: float) -> Estimate:
@@ -110,7 +138,7 @@ def _share_from_half(values: Floats, level: float) -> Estimate:
 
 
 def _resampled(values: Floats, drawn: NDArray[np.intp]) -> list[float]:
-    """The mean of values (n,) over resamples (n, 200); NaN of an empty one."""
+    """Return the mean of values (n,) in each resample (n, 200); NaN in an empty one."""
     with np.errstate(invalid="ignore"):
         means: list[float] = (values @ drawn / drawn.sum(axis=0)).tolist()
     return means

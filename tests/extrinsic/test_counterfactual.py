@@ -111,7 +111,7 @@ def test_the_interval_of_an_equality_difference_holds_the_truth(
     apart: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In 93% or more of 80 sets, though of terms that are alike the sum seen is never 0."""
-    monkeypatch.setattr("extrinsic.spread.DRAWS", 400)
+    monkeypatch.setattr("extrinsic.spread.N_DRAWS", 400)
     many = frames(20_000, seed=99, apart=apart)
     negative = many[many["label"] == 0]
     rates = negative.groupby("term")["prediction"].mean()

@@ -22,18 +22,18 @@ from extrinsic.coreference.model.antecedents import buckets
 from extrinsic.coreference.model.encode import spell
 from extrinsic.crossval import split_posts
 from extrinsic.finetuning import _rate, _step
-from extrinsic.intervals import Estimate, correlation_of, wilson
+from extrinsic.intervals import Estimate, error_correlations, wilson
 from extrinsic.request import Request
-from extrinsic.retrieval.compare import _share_above, compare
+from extrinsic.retrieval.compare import _share_above, compare_wordings
 from extrinsic.show import print_rows
 from extrinsic.spread import (
     DIFFERENCE,
     RATIO,
     Block,
-    _moved,
+    _values_at_distance,
     estimate_spread,
-    no_surprise,
-    noise_of,
+    hybrid_estimate,
+    make_sampler,
 )
 from files.retrieval import RetrievalQuery, WordedDocument
 from files.terminal import open_console
@@ -102,7 +102,7 @@ def test_proportions_of_the_same_items_have_four_pseudo_items_between_them(n: in
     """Two each, so that two of .5 that agree on all of n items are correlated by n / (n + 2)."""
     moved = (np.arange(n) % 2 - 0.5) / n
     half = Estimate(0.5, *wilson(n / 2, n, 0.95))
-    found = correlation_of([half, half], [moved, moved], 0.95)
+    found = error_correlations([half, half], [moved, moved], 0.95)
     assert found[0, 1] == pytest.approx(n / (n + 2))
 
 
@@ -119,7 +119,7 @@ def test_cosines_within_a_millionth_tie(difference: float, share: float) -> None
 def test_tables_are_drawn_2000_times_of_many_groups_fewer(groups: int, tables: int) -> None:
     """100,000 values in all, and at least 200 tables."""
     seen = np.full(groups, 0.5)
-    assert noise_of(Block(seen, np.full(groups, 10.0)))(seen).shape == (tables, groups)
+    assert make_sampler(Block(seen, np.full(groups, 10.0)))(seen).shape == (tables, groups)
 
 
 @pytest.mark.parametrize(("errors", "ties"), [(1.5, True), (1.7, False)])
@@ -129,7 +129,7 @@ def test_a_group_within_1_6_standard_errors_of_an_end_lies_there(errors: float, 
     low, high = 0.2, 0.8
     for _ in range(50):  # p = .8 - errors * sqrt(p (1 - p) / n)
         high = 0.8 - errors * sqrt(high * (1 - high) / n)
-    moved = _moved(Block(np.array([low, high, 0.8]), np.full(3, n)), DIFFERENCE, 0.6, stretch=True)
+    moved = _values_at_distance(Block(np.array([low, high, 0.8]), np.full(3, n)), DIFFERENCE, 0.6, stretch=True)
     assert (moved[1] == moved[2]) == ties
     assert moved[[0, 2]] == pytest.approx([0.2, 0.8], abs=0.01)
 
@@ -142,7 +142,7 @@ def test_ends_are_found_to_a_four_thousandth_of_the_way(truth: float) -> None:
         """No surprise up to the truth, and one beyond."""
         return np.full(100, apart + (1.0 if apart <= truth else 0.0))
 
-    found = no_surprise(0.0, drawn, (0.0, 1.0), 0.95)
+    found = hybrid_estimate(0.0, drawn, (0.0, 1.0), 0.95)
     assert truth - 1 / 2**12 <= found.high <= truth
     assert found.high * 2**12 == pytest.approx(round(found.high * 2**12))
 
@@ -155,7 +155,7 @@ def test_values_as_far_off_to_a_billionth_tie(off: float, low: float) -> None:
     def drawn(apart: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         return np.full(10, apart + abs(value - apart) - off)
 
-    found = no_surprise(value, drawn, (0.0, 1.0), 0.6)
+    found = hybrid_estimate(value, drawn, (0.0, 1.0), 0.6)
     assert (found.low == 0.0) == (low == 0.0)
 
 
@@ -180,7 +180,7 @@ def test_a_table_shows_20_groups(groups: int) -> None:
 def test_queries_without_a_stereotype_are_left_out_of_its_gap() -> None:
     documents = (WordedDocument("he", "she", True),)
     queries = [RetrievalQuery(f"nurse {n}", documents, "", str(n)) for n in range(3)]
-    assert not compare(queries, Bag("he", "nurse")).stereotype.any()
+    assert not compare_wordings(queries, Bag("he", "nurse")).stereotype.any()
 
 
 def test_the_ends_of_the_largest_difference_and_of_the_smallest_ratio() -> None:

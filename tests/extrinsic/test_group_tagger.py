@@ -67,7 +67,7 @@ def test_spanish_groups(text: str, group: str) -> None:
         ({"X": ["he"]}, "query 'q' has no Y; X are the words for the first group"),
         (
             {"X": ["he", "they"], "Y": ["she", "They"]},
-            "stand for both male and female: they; leave each in one",
+            "words of both male and female: they; leave each in one",
         ),
     ],
 )

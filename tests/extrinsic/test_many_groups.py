@@ -100,7 +100,7 @@ def values_of(table: pd.DataFrame, kind: str, key: str) -> dict[tuple[str, str],
 def test_tables_are_those_of_fairlearn_and_scikit_learn(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("extrinsic.spread.DRAWS", 3)  # of intervals, which are not compared
+    monkeypatch.setattr("extrinsic.spread.N_DRAWS", 3)  # of intervals, which are not compared
     data = random_table(seed)
     table = gap_table(data, ASKED)
     values, rest = values_of(table, "value", "group"), values_of(table, "gap", "unprivileged")

@@ -22,7 +22,7 @@ import biasbridge
 from extrinsic.gap_table import gap_table, make_block
 from extrinsic.gaps import Gaps
 from extrinsic.measures import MEASURES
-from extrinsic.sample import Sample, Side
+from extrinsic.sample import GroupedPredictions, GroupOrRest
 from extrinsic.spread import DIFFERENCE, estimate_spread
 from files import InputError
 from intrinsic.resampling import times_drawn
@@ -193,8 +193,8 @@ def test_every_way_of_asking_counts_an_id_once(options: dict[str, Any]) -> None:
         ({"label": [1, 0, 1]}, "the rows of id 'x' differ in label"),
         ({"prediction": [0, 1, 1]}, "the rows of id 'x' differ in prediction"),
         ({"score": [0.5, 0.6, 0.1]}, "the rows of id 'x' differ in score"),
-        ({"group": ["a", "a", "b"]}, "id 'x' stands twice in group 'a'"),
-        ({"group": ["", "", "b"]}, "id 'x' stands twice without a group|a gap needs two"),
+        ({"group": ["a", "a", "b"]}, "id 'x' occurs twice in group 'a'"),
+        ({"group": ["", "", "b"]}, "id 'x' occurs twice without a group|a gap needs two"),
         ({"id": ["x", "x", None]}, "1 of 3 rows have no id; give each, or drop the column"),
     ],
 )
@@ -205,7 +205,7 @@ def test_rows_that_contradict_one_another_are_refused(change: dict[str, Any], me
         biasbridge.gaps(pd.DataFrame(rows), score="score", least_support=0)
 
 
-def draw(n: int, share: float, groups: int, rng: np.random.Generator) -> Sample:
+def draw(n: int, share: float, groups: int, rng: np.random.Generator) -> GroupedPredictions:
     """Items that are in each group by chance, independently; the first two change the rates."""
     member = rng.random((n, groups)) < share
     label = (rng.random(n) < 0.4).astype(int)
@@ -214,12 +214,12 @@ def draw(n: int, share: float, groups: int, rng: np.random.Generator) -> Sample:
     score = rng.normal(1.2 * label - 0.3 * member[:, 0], 1)
     names = [f"g{number}" for number in range(groups)]
     items, group_id = np.nonzero(member)
-    return Sample(names, items, group_id, 2 * label + guess, score, least=10)
+    return GroupedPredictions(names, items, group_id, 2 * label + guess, score, least_support=10)
 
 
 def coverage(share: float, measure: str, sets: int) -> float:
     rng = np.random.default_rng(7)
-    sides = Side("g0"), Side("g1")
+    sides = GroupOrRest("g0"), GroupOrRest("g1")
     truth = draw(400_000, share, 2, rng).difference(measure, *sides).value
     found = (draw(200, share, 2, rng).difference(measure, *sides) for _ in range(sets))
     known = [each for each in found if not np.isnan(each.value)]
@@ -248,7 +248,7 @@ def test_the_difference_of_two_groups_holds_the_truth_at_full_size(
 def test_the_largest_difference_among_overlapping_groups_holds_the_truth(share: float) -> None:
     rng, names = np.random.default_rng(3), ("g0", "g1", "g2")
 
-    def values(sample: Sample) -> Floats:
+    def values(sample: GroupedPredictions) -> Floats:
         return make_block(sample, "recall", names).seen
 
     truth = float(np.ptp(values(draw(400_000, share, 3, rng))))

@@ -24,14 +24,14 @@ import numpy as np
 import pytest
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from extrinsic.combined import Combined
+from extrinsic.combined import WeightedSum
 from extrinsic.intervals import Estimate, Floats, combination, quantile, wilson
-from extrinsic.sample import Sample, Side
+from extrinsic.sample import GroupedPredictions, GroupOrRest
 
 LEVEL = 0.95
 MEASURES = ("precision", "recall", "f1", "fpr")
 PREVALENCE = 0.4
-ONE, OTHER = Side("one"), Side("other")
+ONE, OTHER = GroupOrRest("one"), GroupOrRest("other")
 LABEL, FIRST, SECOND = np.array(list(product((0, 1), repeat=3))).T
 
 
@@ -60,14 +60,16 @@ MIXES = [
 SIZES = (30, 50, 100)
 
 
-def paired(counts: np.ndarray) -> Combined:
+def paired(counts: np.ndarray) -> WeightedSum:
     """The difference of the classifiers on so many items of each kind in each group, (2, 8)."""
     kind = np.concatenate([np.repeat(np.arange(8), each) for each in counts])
     group = np.repeat([0, 1], counts.sum(axis=1))
     cells = (2 * LABEL[kind] + prediction[kind] for prediction in (FIRST, SECOND))
     items = np.arange(len(kind))
-    samples = [Sample(("one", "other"), items, group, cell, least=10) for cell in cells]
-    return Combined(samples, [1, -1])
+    samples = [
+        GroupedPredictions(("one", "other"), items, group, cell, least_support=10) for cell in cells
+    ]
+    return WeightedSum(samples, [1, -1])
 
 
 def truth(measure: str, mix: tuple[Rates, Rates]) -> float:
@@ -85,7 +87,7 @@ def truth(measure: str, mix: tuple[Rates, Rates]) -> float:
     return one[0] - one[1] - (other[0] - other[1])
 
 
-def draw(mix: tuple[Rates, Rates], size: int, sets: int) -> Iterator[Combined]:
+def draw(mix: tuple[Rates, Rates], size: int, sets: int) -> Iterator[WeightedSum]:
     rng = np.random.default_rng([size, MIXES.index(mix)])
     drawn = [rng.multinomial(size, rates.shares(), sets) for rates in mix]
     return map(paired, np.stack(drawn, axis=1))
@@ -177,8 +179,10 @@ def test_of_two_recalls_on_the_same_items_by_a_loop_over_them() -> None:
     first, second = [1] * 14 + [0] * 6, [1] * 10 + [0] * 8 + [1] * 2
     items = np.arange(20)
     cells = (2 + np.array(each) for each in (first, second))
-    pair = Combined([Sample(("one",), items, items * 0, cell) for cell in cells], [1, -1])
-    found = pair.figure("recall", ONE).estimate
+    pair = WeightedSum(
+        [GroupedPredictions(("one",), items, items * 0, cell) for cell in cells], [1, -1]
+    )
+    found = pair.group_measure("recall", ONE).estimate
     # Of 22, with one success and one failure
     p, q, variance = (sum(first) + 1) / 22, (sum(second) + 1) / 22, 0.0
     for x, y in zip(first, second, strict=True):
@@ -195,7 +199,7 @@ def test_classifiers_that_always_agree_leave_open_a_difference_of_three_in_n() -
     for n in (20, 100, 1000):
         counts = np.zeros((2, 8), dtype=int)
         counts[:, 7], counts[:, 4] = n - n // 20, n // 20
-        found = paired(counts).figure("recall", ONE).estimate
+        found = paired(counts).group_measure("recall", ONE).estimate
         assert found.value == 0
         assert found.high == pytest.approx(-found.low)
         assert 1 / n < found.high < 4 / n

@@ -19,7 +19,7 @@ import pytest
 from scipy.stats import norm
 
 from extrinsic.intervals import quantile
-from extrinsic.ranking import area, placements
+from extrinsic.ranking import auc_estimate, placements
 
 
 def variance(auc: float, m: int, n: int) -> float:
@@ -33,7 +33,7 @@ def variance(auc: float, m: int, n: int) -> float:
 def test_the_ends_are_where_the_area_seen_is_as_far_as_its_error_goes(
     value: float, sizes: tuple[int, int]
 ) -> None:
-    z, found = quantile(0.95), area(value, *sizes, 0.95, 1.0)
+    z, found = quantile(0.95), auc_estimate(value, *sizes, 0.95, 1.0)
     for end in (found.low, found.high):
         if 0 < end < 1:
             assert abs(value - end) == pytest.approx(z * np.sqrt(variance(end, *sizes)), abs=1e-9)
@@ -57,6 +57,6 @@ def test_it_holds_the_truth(auc: float) -> None:
     for _ in range(400):
         positive = rng.normal(np.sqrt(2) * norm.ppf(auc), 1, 50)
         value = float(placements(positive, rng.normal(size=50))[0].mean())
-        found = area(value, 50, 50, 0.95, 1.0)
+        found = auc_estimate(value, 50, 50, 0.95, 1.0)
         held += found.low <= auc <= found.high
     assert 0.93 <= held / 400 <= 0.99

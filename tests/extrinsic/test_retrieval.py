@@ -13,7 +13,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from corpora.grep_bias_ir import GrepBiasIR
 from extrinsic.intervals import Estimate, Floats, mean_estimate, share_estimate
-from extrinsic.retrieval.compare import compare
+from extrinsic.retrieval.compare import compare_wordings
 from extrinsic.retrieval.rows import retrieval_rows
 from files import InputError
 from files.retrieval import RetrievalQuery, WordedDocument
@@ -62,7 +62,7 @@ def test_gaps_are_cosines_by_hand() -> None:
         "nurse", (pair("nurse {}"), pair("{}"), pair("boat {}", relevant=False)), "female"
     )
     judge = RetrievalQuery("judge", (pair("judge {}"),), "male")
-    found = compare([nurse, judge], Bag("nurse", "she", "judge"))
+    found = compare_wordings([nurse, judge], Bag("nurse", "she", "judge"))
     # "he" is no known word: cosine 0, as of nurse with she
     np.testing.assert_allclose(found.similarity, [NEARER_MALE / 2, NEARER_MALE], atol=1e-7)
     np.testing.assert_allclose(found.first, [3 / 4, 1])
@@ -95,7 +95,7 @@ def test_queries_of_one_cluster_count_once() -> None:
     np.testing.assert_array_equal(row.resampled, single.resampled)
     clash = [queries[0], RetrievalQuery("nurse late", nurse, "male", "nurse")]
     with pytest.raises(InputError, match="'nurse' have several stereotypes"):
-        compare(clash, bag)
+        compare_wordings(clash, bag)
 
 
 def many(number: int = 40) -> list[RetrievalQuery]:
@@ -123,7 +123,7 @@ def exchanged(queries: Sequence[RetrievalQuery]) -> list[RetrievalQuery]:
 
 def test_a_gap_is_a_mean_over_queries_with_its_resamples() -> None:
     queries = many()
-    found = compare(queries, Noise())
+    found = compare_wordings(queries, Noise())
     _, towards, _, similarity, first = retrieval_rows(queries, Noise())
     x, n = found.similarity, len(queries)
     half = student.ppf(0.975, n - 1) * x.std(ddof=1) / sqrt(n)
@@ -172,9 +172,9 @@ def test_a_vector_that_is_not_finite_is_refused() -> None:
             return np.full((len(texts), 2), np.nan, dtype=np.float32)
 
     with pytest.raises(InputError, match="'query 0' is not finite"):
-        compare(many(), Broken())
-    with pytest.raises(InputError, match="no query"):
-        compare([], Bag())
+        compare_wordings(many(), Broken())
+    with pytest.raises(InputError, match="no queries"):
+        compare_wordings([], Bag())
 
 
 def test_the_interval_of_shares_of_0_and_1_is_wilsons() -> None:
@@ -220,7 +220,7 @@ def test_grep_bias_ir_by_minilm(realdata: Path) -> None:
     the rarer one it would be .0053.
     """
     queries = GrepBiasIR(str(realdata / "models" / "grep_bias_ir")).load(seed=0)
-    found = compare(queries, minilm())
+    found = compare_wordings(queries, minilm())
     towards = (found.similarity * found.stereotype)[found.stereotype != 0]
     assert len(towards) == 29
     assert towards.mean() == pytest.approx(0.0062, abs=5e-5)

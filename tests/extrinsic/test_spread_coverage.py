@@ -45,7 +45,7 @@ def shape(name: str, k: int) -> Floats:
 
 def coverage(rates: Floats, n: int, tables: int, spread: Spread = DIFFERENCE) -> float:
     rng = np.random.default_rng(0)
-    truth = float(spread.of(rates))
+    truth = float(spread.compute(rates))
     held = 0
     for _ in range(tables):
         values = rng.binomial(n, rates) / n
@@ -56,7 +56,7 @@ def coverage(rates: Floats, n: int, tables: int, spread: Spread = DIFFERENCE) ->
 
 @pytest.fixture(autouse=True)
 def _fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("extrinsic.spread.DRAWS", 500)
+    monkeypatch.setattr("extrinsic.spread.N_DRAWS", 500)
 
 
 @pytest.mark.parametrize(("k", "name"), [(3, "alike"), (3, "half"), (6, "alike"), (6, "one")])
