@@ -1,4 +1,4 @@
-"""Coreference resolution on frozen vectors: which mentions of a text speak of one entity.
+"""Coreference resolution on frozen vectors: clusters of mentions of the same entity.
 
-``scorer`` compares anybody's clusters with the true ones.
+``scorer`` compares any predicted clusters with the true ones.
 """

@@ -1,4 +1,4 @@
-"""What a resolver says of documents."""
+"""Output of a coreference resolver."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Resolution:
-    """A document with the clusters predicted in place of its own, and the ``mentions`` kept after
-    pruning, with their scores: a true mention that is not among them cannot be found.
+    """Document with predicted clusters in place of its own, and the scores of the ``mentions`` kept
+    after pruning: a true mention that is not among them cannot be linked.
     """
 
     document: Document
@@ -21,7 +21,7 @@ class Resolution:
 
 
 class Epoch(TypedDict):
-    """``loss``: the mean over training documents. ``dev_f1``: CoNLL F1 on the dev documents."""
+    """Scores of an epoch. ``loss``: mean over training documents. ``dev_f1``: dev CoNLL F1."""
 
     loss: float
     dev_f1: float
@@ -29,8 +29,8 @@ class Epoch(TypedDict):
 
 
 class History(TypedDict):
-    """A training: ``best`` counts epochs from 0; ``coverage`` is the share of tokens of all
-    documents that have a vector.
+    """History of a training: ``best`` is the number of the best epoch, from 0; ``coverage`` the
+    share of tokens of all documents that have a vector.
     """
 
     epochs: list[Epoch]
@@ -41,13 +41,13 @@ class History(TypedDict):
 
 @dataclass(frozen=True)
 class Resolved:
-    """Documents by split, in their order, and how the model that resolved them was trained."""
+    """Resolved documents by split, in order, and the training history of the resolver."""
 
     splits: Mapping[str, Sequence[Resolution]]
     history: History
 
 
 def mention_recall(pairs: Sequence[tuple[Document, Resolution]]) -> float:
-    """The share of true mentions that pruning kept; NaN where there is no true mention."""
-    kept = [span in found.mentions for key, found in pairs for span in key.mentions]
-    return sum(kept) / len(kept) if kept else float("nan")
+    """Compute the share of true mentions kept after pruning; NaN without true mentions."""
+    is_kept = [span in resolution.mentions for key, resolution in pairs for span in key.mentions]
+    return sum(is_kept) / len(is_kept) if is_kept else float("nan")

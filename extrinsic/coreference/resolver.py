@@ -1,8 +1,9 @@
-"""The end-to-end coreference resolver of Lee et al. (2017) on frozen word vectors."""
+"""End-to-end coreference resolver of Lee et al. (2017) on frozen word vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,12 +28,12 @@ class EndToEnd(ResolverSettings):
         seed: int,
         folder: Path,
     ) -> Resolved:
-        """Learn from ``train``, stop by ``dev``, and resolve all other splits.
+        """Train on ``train``, stop early by ``dev``, and resolve all other splits.
 
-        ``folder`` gets ``checkpoint.pt`` after each epoch; a training that finds its own there
-        goes on from it to the same weights. Raises ``InputError`` where a split is missing, no
-        training document has two mentions of one entity, vectors cannot be used or the checkpoint
-        is of another training; ``FloatingPointError`` when the loss is no longer finite.
+        ``folder`` gets ``checkpoint.pt`` after each epoch, from which an interrupted training
+        resumes to the same weights. Raises ``InputError`` if a split is missing, no training
+        document has two mentions of one entity, vectors are invalid or the checkpoint is of
+        another training; ``FloatingPointError`` if the loss is not finite.
         """
         # torch is slow to import
         from extrinsic.coreference.model.encode import read_lexicon, read_text
@@ -47,13 +48,13 @@ class EndToEnd(ResolverSettings):
 
         for split in ("train", "dev"):
             if not documents.get(split):
-                raise InputError(f"no documents in split {split!r}: give some to learn from")
+                raise InputError(f"no documents in split {split!r}: give some to train with")
         if not any(len(c) > 1 for document in documents["train"] for c in document.clusters):
             raise InputError("no training document has two mentions of one entity: give others")
-        lexicon = read_lexicon([each for split in documents.values() for each in split], vectors)
+        lexicon = read_lexicon([*chain.from_iterable(documents.values())], vectors)
         texts = {
-            split: [(each, read_text(each, lexicon)) for each in inside]
-            for split, inside in documents.items()
+            split: [(document, read_text(document, lexicon)) for document in split_documents]
+            for split, split_documents in documents.items()
         }
         training = Training(build(self, lexicon, seed=seed))
         path = folder / "checkpoint.pt"
@@ -66,9 +67,9 @@ class EndToEnd(ResolverSettings):
             save(path, training, name)
         network = training.network
         network.load_state_dict(training.best_weights)
-        tested = [split for split in texts if split not in ("train", "dev")]
+        test_splits = [split for split in texts if split not in ("train", "dev")]
         return Resolved(
-            {split: resolve(network, texts[split]) for split in tested},
+            {split: resolve(network, texts[split]) for split in test_splits},
             {
                 "epochs": training.epochs,
                 "best": training.best,

@@ -1,4 +1,4 @@
-"""The end-to-end coreference resolver of Lee et al. (2017) on frozen word vectors: its settings."""
+"""Settings of the end-to-end coreference resolver of Lee et al. (2017) on frozen word vectors."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ class ResolverSettings(Fileless):
     """End-to-end coreference resolution (Lee et al., 2017, EMNLP), the model of Goldfarb-Tarrant et
     al. (2021, section 3.3), with the settings of AllenNLP's configuration, which they used.
 
-    A token is its frozen vector beside a convolution over its letters, then a bidirectional LSTM's
-    state in its sentence. A span of up to ``max_span_width`` tokens is its first and last state,
-    its width and an attention-weighted mean of its tokens. A feed-forward network of two layers of
+    Tokens are frozen vectors with a convolution over letters, then states of a bidirectional LSTM
+    over the sentence. A span of up to ``max_span_width`` tokens is its first and last state, its
+    width and an attention-weighted mean of its tokens. A feed-forward network of two layers of
     ``hidden`` units scores spans as mentions; the floor(``spans_per_word`` n) best of a document of
     n tokens are kept, at least ``least_spans``; another scores each of them with up to
     ``max_antecedents`` kept before it. The loss is the marginal likelihood of all true antecedents.
 
-    Case is kept. A word without a vector takes that of ``<UNK>``, or zeros where there is none; its
-    letters still set it apart. ``least_spans`` matters in single sentences, where the share alone
-    keeps two or three spans. ``mentions="gold"`` keeps all true mentions of up to
-    ``max_span_width`` tokens and no other, in training and in use, which takes pruning out of
-    a gap. Lee et al.'s features of speakers and genres are left out.
+    Case is kept. A word without a vector takes that of ``<UNK>``, or zeros; its letters still
+    distinguish it. ``least_spans`` matters in single sentences, where ``spans_per_word`` alone
+    keeps two or three spans. ``mentions="gold"`` keeps exactly the true mentions of up to
+    ``max_span_width`` tokens, in training and prediction, so that pruning does not affect gaps. Lee
+    et al.'s features of speakers and genres are left out.
 
-    Adam; one document a step, gradients cut to norm ``max_norm``; the learning rate is multiplied
-    by ``decay`` when the dev CoNLL F1 has not risen for ``decay_patience`` epochs, and training
-    ends when it has not risen for ``patience``; the best epoch is kept. On the CPU a seed gives the
-    same result each time for the same number of threads.
+    Adam; one document a step, gradients clipped to norm ``max_norm``; the learning rate is
+    multiplied by ``decay`` when the dev CoNLL F1 has not risen for ``decay_patience`` epochs, and
+    training ends when it has not risen for ``patience``; the best epoch is kept. On the CPU a seed
+    gives the same result each time for the same number of threads.
     """
 
     letter_dim: Count = 16
@@ -63,5 +63,5 @@ class ResolverSettings(Fileless):
 
     @property
     def name(self) -> str:
-        """``label``, as in the tables; give other sizes than those above another one."""
+        """Name in the tables, ``label``; give resolvers of other sizes another one."""
         return self.label

@@ -258,7 +258,7 @@ def test_too_few_items_give_no_number_and_say_so() -> None:
 
 
 def test_a_set_without_cases_or_with_one_side_is_refused() -> None:
-    with pytest.raises(InputError, match="holds no case"):
+    with pytest.raises(InputError, match="has no case"):
         as_table(challenge_rows([], ChallengeGaps()))
     one_side = of_group(drawn(12), condition="pro")
     with pytest.raises(InputError, match=r"no case of group 'anti' in subset type1; .*: pro"):

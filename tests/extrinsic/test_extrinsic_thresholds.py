@@ -19,7 +19,7 @@ from extrinsic.agreement import precision
 from extrinsic.coreference.challenge.bootstrap import Units
 from extrinsic.coreference.challenge.percentages import correlation
 from extrinsic.coreference.model.antecedents import buckets
-from extrinsic.coreference.model.encode import spell
+from extrinsic.coreference.model.encode import letter_codes
 from extrinsic.crossval import split_posts
 from extrinsic.finetuning import _rate, _step
 from extrinsic.intervals import Estimate, error_correlations, wilson
@@ -61,7 +61,7 @@ def test_distances_fall_into_ten_buckets() -> None:
 
 @pytest.mark.parametrize(("size", "spelled"), [(49, 49), (50, 50), (51, 50)])
 def test_a_word_is_spelled_by_50_bytes(size: int, spelled: int) -> None:
-    assert spell(["a" * size]).shape == (1, spelled)
+    assert letter_codes(["a" * size]).shape == (1, spelled)
 
 
 def test_a_tenth_of_the_training_posts_is_set_aside() -> None:

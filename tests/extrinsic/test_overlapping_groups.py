@@ -249,7 +249,7 @@ def test_the_largest_difference_among_overlapping_groups_holds_the_truth(share: 
     rng, names = np.random.default_rng(3), ("g0", "g1", "g2")
 
     def values(sample: GroupedPredictions) -> Floats:
-        return make_block(sample, "recall", names).seen
+        return make_block(sample, "recall", names).observed
 
     truth = float(np.ptp(values(draw(400_000, share, 3, rng))))
     found = [

@@ -178,7 +178,7 @@ def test_a_training_that_other_code_began_starts_anew(
     monkeypatch.setitem(loaded._texts, name, text)  # noqa: SLF001
     choice.resolve(few, vectors, seed=0, folder=tmp_path)
     assert run == [0, 0]
-    assert "checkpoint.pt was written by other code: the training starts anew" in caplog.text
+    assert "checkpoint.pt was written by other code: training restarts" in caplog.text
 
 
 def test_documents_without_tokens_or_with_one(

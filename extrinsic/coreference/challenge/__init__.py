@@ -1,3 +1,3 @@
-"""Challenge sets: sentences with a pronoun whose antecedent is known, and the gaps between those
-that a stereotype helps and those that it hinders, and between pronouns of either gender.
+"""Challenge sets: sentences with a pronoun of known antecedent, and the gaps between pro- and
+anti-stereotypical sentences, and between pronouns of two genders.
 """

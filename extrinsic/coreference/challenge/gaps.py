@@ -1,10 +1,10 @@
 r"""Gaps of a coreference resolver on a challenge set (Zhao et al., 2018; Rudinger et al., 2018;
 Webster et al., 2018).
 
-    gap = measure(pro) - measure(anti)            of documents that a stereotype helps and hinders
+    gap = measure(pro) - measure(anti)                    of pro- and anti-stereotypical documents
     gap = measure(privileged) - measure(unprivileged)                    of pronouns of two genders
 
-so that every gap is positive where the stereotype holds, or the unprivileged gender fares worse.
+Every gap is positive if the stereotype helps, or the unprivileged gender fares worse.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from annotated_types import Gt, Lt
 from extrinsic.coreference.challenge.bootstrap import Units
 from extrinsic.coreference.challenge.measures import (
     ACCURACY,
-    CANDIDATES,
-    CLUSTERS,
-    NAMED,
+    CANDIDATE_MEASURES,
+    CLUSTER_MEASURES,
+    NAME_MEASURES,
     WIDTH,
     Answer,
     Floats,
@@ -41,7 +41,7 @@ PRO, ANTI = "pro", "anti"
 
 @choice
 class ChallengeGaps(Fileless):
-    """Which genders are compared, on how many items at least, at which level of confidence.
+    """Compared genders, minimum number of items, and confidence level.
 
     ``scored``: precision, recall and F1 of ``clusters`` (the mean of MUC, B-cubed and CEAF-e, as
     for WinoBias) or of ``names`` that the pronoun refers to (as for GAP and Winogender).
@@ -65,17 +65,17 @@ class ChallengeGaps(Fileless):
 
     @property
     def compared(self) -> Mapping[str, Measure]:
-        """The measures of which gaps are made, by name."""
-        return (CLUSTERS if self.scored == "clusters" else NAMED) | ACCURACY
+        """Measures with gaps, by name."""
+        return (CLUSTER_MEASURES if self.scored == "clusters" else NAME_MEASURES) | ACCURACY
 
     @property
     def measures(self) -> Mapping[str, Measure]:
-        """All, by name."""
-        return {**self.compared, **CANDIDATES}
+        """All measures, by name."""
+        return {**self.compared, **CANDIDATE_MEASURES}
 
 
 class Row(NamedTuple):
-    """A measure of a group, a gap, a ratio or a correlation; see ``challenge_rows``."""
+    """Measure of a group, gap, ratio or correlation; see ``challenge_rows``."""
 
     kind: Literal["value", "gap", "ratio", "correlation"]
     measure: str
@@ -95,15 +95,15 @@ class Row(NamedTuple):
 
 
 def as_table(rows: Sequence[Row]) -> pd.DataFrame:
-    """The rows as a table, supports as integers that may be missing."""
+    """Return a table of rows, with supports as nullable integers."""
     supports = ("support", "support_privileged", "support_unprivileged")
     table = pd.DataFrame(rows, columns=list(Row._fields))
     return table.astype(dict.fromkeys(supports, "Int64"))
 
 
-class Part(NamedTuple):
-    """The tallies of the groups of one kind, (units, groups, WIDTH), 0 where a unit has no document
-    of a group.
+class GroupTallies(NamedTuple):
+    """Tallies of groups of one kind, (units, groups, WIDTH), 0 where a unit has no document of a
+    group.
     """
 
     subset: str
@@ -111,122 +111,139 @@ class Part(NamedTuple):
     groups: list[str]
     tallies: Floats
 
-    def of(self, *groups: str) -> Units:
-        """The units that have any of the groups, and the tallies of these groups."""
-        kept = self.tallies[:, [self.groups.index(group) for group in groups]]
-        there = np.flatnonzero(np.any(kept, axis=(1, 2)))
-        return Units([self.units[i] for i in there], kept[there])
+    def select(self, *groups: str) -> Units:
+        """Return the units that have any of the groups, with the tallies of these groups."""
+        tallies = self.tallies[:, [self.groups.index(group) for group in groups]]
+        non_empty = np.flatnonzero(np.any(tallies, axis=(1, 2)))
+        return Units([self.units[i] for i in non_empty], tallies[non_empty])
 
 
 def challenge_rows(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[Row]:
-    """Measures of every group, gaps between them, all with intervals, by subset.
+    """Compute the measures of every group and the gaps between groups, with intervals, by subset.
 
-    Kinds of rows: ``value``, a measure of a group: of the cases that are ``pro`` and ``anti``, and
-    of the pronouns of each gender; ``gap``, pro minus anti in precision, recall, F1 and accuracy,
-    and privileged minus unprivileged gender in F1 and accuracy; ``ratio``, F1 of the unprivileged
-    over that of the privileged gender (GAP's bias factor); ``correlation``, where occupations have
-    a percentage of women, of it with how much rather they are linked to pronouns of the
-    unprivileged gender than of the privileged one (Rudinger et al., 2018).
+    Parameters
+    ----------
+    answers : sequence of Answer
+        Cases of a challenge set with their resolutions.
+    gaps : ChallengeGaps
+        Genders, measures, minimum support and confidence level.
 
-    ``mention_recall`` is the share of the true mentions that were candidates: a gap whose sides
-    differ in it, or are low in it, is one of pruning; for a gap it is the smaller of the two. Below
-    ``least_support`` a measure is NaN, with its reason. ``low`` and ``high``: see
-    ``extrinsic.coreference.challenge.bootstrap``; of a correlation by Fisher's z. ``resampled``:
-    of a gap, over 200 resamples of the units.
+    Returns
+    -------
+    list of Row
+        By ``kind``: ``value``, a measure of the cases that are ``pro`` and ``anti``, and of the
+        pronouns of each gender, in [0, 1]. ``gap``, in [-1, 1]: pro minus anti in precision,
+        recall, F1 and accuracy, and privileged minus unprivileged gender in F1 and accuracy.
+        ``ratio``: F1 of the unprivileged over the privileged gender (GAP's bias factor).
+        ``correlation``, if occupations have a percentage of women: of this with the excess of
+        links to pronouns of the unprivileged gender (Rudinger et al., 2018).
 
-    Raises ``InputError`` where there is no case, and for a pair of groups of which one is missing.
+        ``mention_recall``: share of true mentions that were candidates, for a gap the smaller of
+        two; if it is low, or differs between groups, the gap may result from pruning. Below
+        ``least_support`` a measure is NaN, with its reason. Intervals: see
+        ``extrinsic.coreference.challenge.bootstrap``; Fisher's for correlations. ``resampled``: a
+        gap in 200 resamples of the units.
+
+    Raises
+    ------
+    InputError
+        No case, or a pair of groups of which one is missing.
     """
     if not answers:
-        raise InputError("the challenge set holds no case")
+        raise InputError("the challenge set has no case")
     rows: list[Row] = []
-    for subset in sorted({each.case.subset for each in answers}):
-        rows += _of_subset([each for each in answers if each.case.subset == subset], gaps)
+    for subset in sorted({answer.case.subset for answer in answers}):
+        rows += _subset_rows([answer for answer in answers if answer.case.subset == subset], gaps)
     return rows
 
 
-def _of_subset(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[Row]:
-    tallies = [tally(each) for each in answers]
-    cases = [each.case for each in answers]
+def _subset_rows(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[Row]:
+    tallies = [tally(answer) for answer in answers]
+    cases = [answer.case for answer in answers]
     rows: list[Row] = []
     if any(conditions := [case.condition for case in cases]):
-        by_condition = _part(cases, conditions, tallies)
-        rows += _compared(by_condition, (PRO, ANTI), gaps, list(gaps.compared))
-    by_gender = _part(cases, [case.gender for case in cases], tallies)
+        by_condition = _tally_groups(cases, conditions, tallies)
+        rows += _values_and_gaps(by_condition, (PRO, ANTI), gaps, list(gaps.compared))
+    by_gender = _tally_groups(cases, [case.gender for case in cases], tallies)
     genders = gaps.privileged, gaps.unprivileged
-    rows += _compared(by_gender, genders, gaps, ["f1", *ACCURACY])
+    rows += _values_and_gaps(by_gender, genders, gaps, ["f1", *ACCURACY])
     rows.append(_ratio(by_gender, genders, gaps))
     if len(occupations := percentages_and_leanings(answers, *genders)):
         rows.append(_correlation(cases[0].subset, occupations, gaps))
     return rows
 
 
-def _part(cases: Sequence[Case], group_of: Sequence[str], tallies: Sequence[Floats]) -> Part:
-    """The tallies by unit and group; cases without a group are left out."""
+def _tally_groups(
+    cases: Sequence[Case], group_of: Sequence[str], tallies: Sequence[Floats]
+) -> GroupTallies:
+    """Sum tallies by unit and group; cases without a group are left out."""
     groups = sorted({*group_of} - {""})
     units = sorted({case.unit for case in cases})
-    place = {unit: number for number, unit in enumerate(units)}
+    unit_number = {unit: number for number, unit in enumerate(units)}
     table = np.zeros((len(units), len(groups), WIDTH))
     for case, group, row in zip(cases, group_of, tallies, strict=True):
         if group:
-            table[place[case.unit], groups.index(group)] += row
-    return Part(cases[0].subset, units, groups, table)
+            table[unit_number[case.unit], groups.index(group)] += row
+    return GroupTallies(cases[0].subset, units, groups, table)
 
 
-def _compared(
-    part: Part, pair: tuple[str, str], gaps: ChallengeGaps, compared: Sequence[str]
+def _values_and_gaps(
+    tallies: GroupTallies, pair: tuple[str, str], gaps: ChallengeGaps, compared: Sequence[str]
 ) -> list[Row]:
-    """Values of all groups in all measures, then the gaps of two groups in some."""
+    """Return values of all groups in all measures, then gaps of a pair in ``compared``."""
     for group in pair:
-        if group not in part.groups:
-            where = f"subset {part.subset}" if part.subset else "the challenge set"
-            there = ", ".join(part.groups) or "none"
-            raise InputError(f"no case of group {group!r} in {where}; groups there: {there}")
+        if group not in tallies.groups:
+            where = f"subset {tallies.subset}" if tallies.subset else "the challenge set"
+            present = ", ".join(tallies.groups) or "none"
+            raise InputError(f"no case of group {group!r} in {where}; groups present: {present}")
     values = {
-        (group, name): _value(part.subset, group, units, name, gaps)
-        for group in part.groups
-        for units in [part.of(group)]
+        (group, name): _value(tallies.subset, group, units, name, gaps)
+        for group in tallies.groups
+        for units in [tallies.select(group)]
         for name in gaps.measures
     }
-    both = part.of(*pair)
-    between = [_gap(both, values[pair[0], name], values[pair[1], name], gaps) for name in compared]
-    return [*values.values(), *between]
+    units = tallies.select(*pair)
+    first, second = pair
+    pair_gaps = [_gap(units, values[first, name], values[second, name], gaps) for name in compared]
+    return [*values.values(), *pair_gaps]
 
 
 def _value(subset: str, group: str, units: Units, name: str, gaps: ChallengeGaps) -> Row:
     measure = gaps.measures[name]
     support = int(measure.support(units.total)[0])
-    reason = _lacks(measure.items, group, support, gaps.least_support)
-    found = UNDEFINED if reason else units.estimate(measure.first, gaps.level)
+    reason = _low_support_reason(measure.items, group, support, gaps.least_support)
+    estimate = UNDEFINED if reason else units.estimate(measure.first, gaps.level)
     return Row(
         kind="value",
         measure=name,
         subset=subset,
         group=group,
-        **found._asdict(),
+        **estimate._asdict(),
         support=support,
-        mention_recall=float(CANDIDATES["mention_recall"].values(units.total)[0]),
+        mention_recall=float(CANDIDATE_MEASURES["mention_recall"].values(units.total)[0]),
         reason=reason,
     )
 
 
-def _lacks(items: str, group: str, support: int, least: int) -> str:
-    """Why there is no value; empty where there is one."""
+def _low_support_reason(items: str, group: str, support: int, least_support: int) -> str:
+    """Return why a measure is undefined; empty if it has enough items."""
     if not support:
         return f"no {items} of group {group}"
-    return f"{support} {items} of group {group}, fewer than {least}" if support < least else ""
+    reason = f"{support} {items} of group {group}, fewer than {least_support}"
+    return reason if support < least_support else ""
 
 
 def _gap(units: Units, first: Row, second: Row, gaps: ChallengeGaps) -> Row:
     reason = "; ".join(filter(None, (first.reason, second.reason)))
     statistic = gaps.measures[first.measure].difference
-    found = UNDEFINED if reason else units.estimate(statistic, gaps.level)
+    estimate = UNDEFINED if reason else units.estimate(statistic, gaps.level)
     return Row(
         kind="gap",
         measure=first.measure,
         subset=first.subset,
         privileged=first.group,
         unprivileged=second.group,
-        **found._asdict(),
+        **estimate._asdict(),
         support=min(first.support, second.support),
         support_privileged=first.support,
         support_unprivileged=second.support,
@@ -236,23 +253,26 @@ def _gap(units: Units, first: Row, second: Row, gaps: ChallengeGaps) -> Row:
     )
 
 
-def _ratio(part: Part, pair: tuple[str, str], gaps: ChallengeGaps) -> Row:
-    """F1 of the unprivileged gender over that of the privileged one; 1: none fares worse."""
+def _ratio(tallies: GroupTallies, pair: tuple[str, str], gaps: ChallengeGaps) -> Row:
+    """Compute F1 of the unprivileged over the privileged gender; 1: equal."""
     f1 = gaps.measures["f1"]
-    units = part.of(*pair)
-    supports = [int(each) for each in f1.support(units.total)]
-    lacks = (_lacks(f1.items, *of, gaps.least_support) for of in zip(pair, supports, strict=True))
-    reason = "; ".join(filter(None, lacks))
+    units = tallies.select(*pair)
+    supports = [int(support) for support in f1.support(units.total)]
+    reasons = (
+        _low_support_reason(f1.items, group, support, gaps.least_support)
+        for group, support in zip(pair, supports, strict=True)
+    )
+    reason = "; ".join(filter(None, reasons))
     if not reason and not f1.values(units.total)[0]:
         reason = f"F1 of group {pair[0]} is 0"
-    found = UNDEFINED if reason else units.estimate(f1.quotient, gaps.level)
+    estimate = UNDEFINED if reason else units.estimate(f1.quotient, gaps.level)
     return Row(
         kind="ratio",
         measure="f1",
-        subset=part.subset,
+        subset=tallies.subset,
         privileged=pair[0],
         unprivileged=pair[1],
-        **found._asdict(),
+        **estimate._asdict(),
         support=min(supports),
         support_privileged=supports[0],
         support_unprivileged=supports[1],
@@ -261,15 +281,15 @@ def _ratio(part: Part, pair: tuple[str, str], gaps: ChallengeGaps) -> Row:
 
 
 def _correlation(subset: str, occupations: Floats, gaps: ChallengeGaps) -> Row:
-    found = correlation(occupations, gaps.level)
-    undefined = np.isnan(found.value)
+    estimate = correlation(occupations, gaps.level)
+    undefined = np.isnan(estimate.value)
     return Row(
         kind="correlation",
         measure="percentage",
         subset=subset,
         privileged=gaps.privileged,
         unprivileged=gaps.unprivileged,
-        **found._asdict(),
+        **estimate._asdict(),
         support=len(occupations),
         reason=f"{len(occupations)} occupations, or no difference among them" if undefined else "",
     )

@@ -1,4 +1,4 @@
-"""How well a resolver does on documents set aside: beside gaps, what they are worth."""
+"""Accuracy of a resolver on held-out documents, for comparison with its gaps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ import numpy as np
 
 from extrinsic.coreference.challenge.bootstrap import Units
 from extrinsic.coreference.challenge.gaps import Row
-from extrinsic.coreference.challenge.measures import CANDIDATES, CLUSTERS, Answer, tally
+from extrinsic.coreference.challenge.measures import (
+    CANDIDATE_MEASURES,
+    CLUSTER_MEASURES,
+    Answer,
+    tally,
+)
 from files.documents import Case
 
 if TYPE_CHECKING:
@@ -17,16 +22,16 @@ if TYPE_CHECKING:
     from files.documents import Document
 
 HELD_OUT, ALL = "held_out", "all"
-MEASURES = {f"conll_{name}": measure for name, measure in CLUSTERS.items()}
-MEASURES["mention_recall"] = CANDIDATES["mention_recall"]
+MEASURES = {f"conll_{name}": measure for name, measure in CLUSTER_MEASURES.items()}
+MEASURES["mention_recall"] = CANDIDATE_MEASURES["mention_recall"]
 
 
 def held_out_rows(
     documents: Sequence[Document], resolutions: Sequence[Resolution], level: float
 ) -> list[Row]:
-    """Values over all documents, in the subset ``held_out``: precision, recall and F1 averaged over
-    MUC, B-cubed and CEAF-e (``conll_f1`` is the CoNLL average), and the share of the true mentions
-    that were candidates, each with an interval by bootstrap over documents.
+    """Compute values over all documents, in the subset ``held_out``: precision, recall and F1
+    averaged over MUC, B-cubed and CEAF-e (``conll_f1`` is the CoNLL average), and the share of true
+    mentions among the candidates, with intervals by bootstrap over documents.
     """
     names = [document.title for document in documents]
     tallies = [
@@ -34,20 +39,20 @@ def held_out_rows(
         for document, resolution in zip(documents, resolutions, strict=True)
     ]
     units = Units(names, np.stack(tallies)[:, None], widened=False)
-    recall = float(CANDIDATES["mention_recall"].values(units.total)[0])
+    recall = float(CANDIDATE_MEASURES["mention_recall"].values(units.total)[0])
     rows = []
     for name, measure in MEASURES.items():
-        found = units.estimate(measure.first, level)
+        estimate = units.estimate(measure.first, level)
         rows.append(
             Row(
                 kind="value",
                 measure=name,
                 subset=HELD_OUT,
                 group=ALL,
-                **found._asdict(),
+                **estimate._asdict(),
                 support=int(measure.support(units.total)[0]),
                 mention_recall=recall,
-                reason="" if found.value == found.value else f"no {measure.items}",
+                reason="" if estimate.value == estimate.value else f"no {measure.items}",
             )
         )
     return rows

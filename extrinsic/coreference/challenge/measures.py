@@ -1,5 +1,5 @@
-"""What is counted in one document of a challenge set, counts that add up over documents; and the
-measures of sums of these (..., WIDTH), each in [0, 1], larger is better.
+"""Tallies of the documents of a challenge set, and measures of their sums (..., WIDTH), in [0, 1],
+larger is better.
 """
 
 from __future__ import annotations
@@ -20,24 +20,25 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 N_SCORED = 4 * len(COUNTED)
-# Columns of a tally, after those of the scorer: the names asked about by truth and answer (in the
-# order of ``extrinsic.measures``), pronouns resolved rightly, documents, those in which anything
-# was resolved, mentions and other names that were candidates, and how many there are.
-NAMES = slice(N_SCORED, N_SCORED + 4)
-RIGHT, DOCUMENTS, RESOLVED, KEPT, MENTIONS, KEPT_OTHERS, OTHERS = range(N_SCORED + 4, N_SCORED + 11)
+# Columns of a tally, after those of the scorer: names asked about by truth and answer (in the order
+# of ``extrinsic.measures``), correctly resolved pronouns, documents, documents with a link,
+# mentions among the candidates, all mentions, other names among the candidates, all other names.
+NAME_CELLS = slice(N_SCORED, N_SCORED + 4)
+CORRECT, DOCUMENTS, RESOLVED = range(N_SCORED + 4, N_SCORED + 7)
+KEPT_MENTIONS, MENTIONS, KEPT_OTHER_NAMES, OTHER_NAMES = range(N_SCORED + 7, N_SCORED + 11)
 WIDTH = N_SCORED + 11
 
 
 class Answer(NamedTuple):
-    """A case and what a resolver made of its document."""
+    """Case and the resolution of its document."""
 
     case: Case
     resolution: Resolution
 
 
-def linked(question: Question, response: Sequence[Cluster]) -> bool:
-    """Whether a cluster holds the pronoun and a mention that ends with the name's last word:
-    ``nurse`` is found by ``the nurse``, ``Brown`` by ``Mary Brown``.
+def is_linked(question: Question, response: Sequence[Cluster]) -> bool:
+    """Test whether a cluster has the pronoun and a mention that ends with the name's last word:
+    ``the nurse`` matches ``nurse``, ``Mary Brown`` matches ``Brown``.
     """
     _, end = question.name
     return any(
@@ -46,126 +47,131 @@ def linked(question: Question, response: Sequence[Cluster]) -> bool:
 
 
 def tally(answer: Answer) -> Floats:
-    """The counts of one document, shape (WIDTH,)."""
+    """Tally one document, shape (WIDTH,)."""
     case, candidates = answer.case, answer.resolution.mentions.keys()
     response = answer.resolution.document.clusters
     row = np.zeros(WIDTH)
     row[:N_SCORED] = counts(case.document.clusters, response).ravel()
-    answers = [linked(each, response) for each in case.questions]
+    answers = [is_linked(question, response) for question in case.questions]
     for question, yes in zip(case.questions, answers, strict=True):
-        row[NAMES.start + 2 * question.answer + yes] += 1
+        row[NAME_CELLS.start + 2 * question.answer + yes] += 1
     mentions = {*case.document.mentions}
-    others = {each.name for each in case.questions} - mentions
-    row[RIGHT] = answers == [each.answer for each in case.questions]
+    other_names = {question.name for question in case.questions} - mentions
+    row[CORRECT] = answers == [question.answer for question in case.questions]
     row[DOCUMENTS] = 1
     row[RESOLVED] = len(response) > 0
-    row[KEPT], row[MENTIONS] = len(mentions & candidates), len(mentions)
-    row[KEPT_OTHERS], row[OTHERS] = len(others & candidates), len(others)
+    row[KEPT_MENTIONS], row[MENTIONS] = len(mentions & candidates), len(mentions)
+    row[KEPT_OTHER_NAMES] = len(other_names & candidates)
+    row[OTHER_NAMES] = len(other_names)
     return row
 
 
 def extremes(tallies: Floats) -> tuple[Floats, Floats]:
-    """A document resolved perfectly and one resolved wholly wrong, of the mean size of those given,
-    (documents, WIDTH): each of shape (WIDTH,).
+    """Return the tallies (WIDTH,) of a perfectly and of an entirely wrongly resolved document, both
+    of the mean size of ``tallies``, (documents, WIDTH).
     """
     mean: Floats = tallies.mean(axis=0)
     scored = mean[:N_SCORED].reshape(-1, 4)[:, 1]
-    negative, positive = mean[NAMES][:2].sum(), mean[NAMES][2:].sum()
-    right, wrong = np.zeros(WIDTH), np.zeros(WIDTH)
-    right[:N_SCORED] = np.repeat(scored, 4)
+    negative, positive = mean[NAME_CELLS][:2].sum(), mean[NAME_CELLS][2:].sum()
+    perfect, wrong = np.zeros(WIDTH), np.zeros(WIDTH)
+    perfect[:N_SCORED] = np.repeat(scored, 4)
     wrong[:N_SCORED] = np.outer(scored, [0, 1, 0, 1]).ravel()
-    right[NAMES] = negative, 0, 0, positive
-    wrong[NAMES] = 0, negative, positive, 0
-    for row in (right, wrong):
+    perfect[NAME_CELLS] = negative, 0, 0, positive
+    wrong[NAME_CELLS] = 0, negative, positive, 0
+    for row in (perfect, wrong):
         row[[DOCUMENTS, RESOLVED]] = 1
-        row[[MENTIONS, OTHERS]] = mean[[MENTIONS, OTHERS]]
-    right[[RIGHT, KEPT, KEPT_OTHERS]] = 1, mean[MENTIONS], mean[OTHERS]
-    return right, wrong
+        row[[MENTIONS, OTHER_NAMES]] = mean[[MENTIONS, OTHER_NAMES]]
+    perfect[[CORRECT, KEPT_MENTIONS]] = 1, mean[MENTIONS]
+    perfect[KEPT_OTHER_NAMES] = mean[OTHER_NAMES]
+    return perfect, wrong
 
 
 RECALL, PRECISION, F1 = range(3)
 
 
 class Measure(NamedTuple):
-    """``of`` sums of tallies; ``support`` is how many ``items`` it rests on, and where that is 0 it
-    is undefined.
+    """Measure of sums of tallies, by ``compute``; undefined if ``support``, its number of
+    ``items``, is 0.
     """
 
-    of: Callable[[Floats], Floats]
+    compute: Callable[[Floats], Floats]
     support: Callable[[Floats], Floats]
     items: str
 
     def values(self, tallies: Floats) -> Floats:
-        """The measure, shape (...,); NaN where it is undefined."""
+        """Return the measure, shape (...,); NaN where it is undefined."""
         undefined = self.support(tallies) == 0
-        return np.where(undefined, np.nan, self.of(tallies))
+        return np.where(undefined, np.nan, self.compute(tallies))
 
     def first(self, groups: Floats) -> Floats:
-        """The measure of the first of the groups, (..., groups, WIDTH) to (...,)."""
+        """Return the measure of the first group, (..., groups, WIDTH) to (...,)."""
         return self.values(groups[..., 0, :])
 
     def difference(self, groups: Floats) -> Floats:
-        """That of the first minus that of the second."""
+        """Return the measure of the first group minus the second."""
         values = self.values(groups)
         return np.subtract(values[..., 0], values[..., 1])
 
     def quotient(self, groups: Floats) -> Floats:
-        """That of the second over that of the first; NaN where that is 0."""
+        """Return the measure of the second group over the first; NaN if that is 0."""
         values = self.values(groups)
-        over, under = values[..., 1], values[..., 0]
-        return np.divide(over, under, out=np.full_like(over, np.nan), where=under > 0)
+        first, second = values[..., 0], values[..., 1]
+        return np.divide(second, first, out=np.full_like(second, np.nan), where=first > 0)
 
 
-def _conll(place: int) -> Callable[[Floats], Floats]:
-    def of(tallies: Floats) -> Floats:
-        counted = tallies[..., :N_SCORED].reshape(*tallies.shape[:-1], len(COUNTED), 4)
-        found: Floats = rates(counted)[..., METRICS.index("conll"), place]
-        return found
+def _conll(rate: int) -> Callable[[Floats], Floats]:
+    def compute(tallies: Floats) -> Floats:
+        totals = tallies[..., :N_SCORED].reshape(*tallies.shape[:-1], len(COUNTED), 4)
+        conll: Floats = rates(totals)[..., METRICS.index("conll"), rate]
+        return conll
 
-    return of
-
-
-def _share(over: int, under: int) -> Callable[[Floats], Floats]:
-    return lambda tallies: _ratio(tallies[..., over], tallies[..., under])
+    return compute
 
 
-def _ratio(over: Floats, under: Floats) -> Floats:
-    return np.divide(over, under, out=np.zeros_like(over), where=under != 0)
+def _share(numerator: int, denominator: int) -> Callable[[Floats], Floats]:
+    return lambda tallies: _ratio(tallies[..., numerator], tallies[..., denominator])
+
+
+def _ratio(numerator: Floats, denominator: Floats) -> Floats:
+    zeros = np.zeros_like(numerator)
+    return np.divide(numerator, denominator, out=zeros, where=denominator != 0)
 
 
 def _names(*cells: int) -> Callable[[Floats], Floats]:
-    places = [NAMES.start + cell for cell in cells]
-    return lambda tallies: np.sum(tallies[..., places], axis=-1)
+    columns = [NAME_CELLS.start + cell for cell in cells]
+    return lambda tallies: np.sum(tallies[..., columns], axis=-1)
 
 
-def _of_names(weight: int, *errors: int) -> Callable[[Floats], Floats]:
-    def of(tallies: Floats) -> Floats:
-        found = weight * _names(TP)(tallies)
-        return _ratio(found, found + _names(*errors)(tallies))
+def _name_rate(weight: int, *errors: int) -> Callable[[Floats], Floats]:
+    def compute(tallies: Floats) -> Floats:
+        true_positives = weight * _names(TP)(tallies)
+        return _ratio(true_positives, true_positives + _names(*errors)(tallies))
 
-    return of
+    return compute
 
 
-def _column(place: int) -> Callable[[Floats], Floats]:
-    return lambda tallies: tallies[..., place]
+def _column(column: int) -> Callable[[Floats], Floats]:
+    return lambda tallies: tallies[..., column]
 
 
 CASES = "cases"
-# The mean of MUC, B-cubed and CEAF-e, as the authors of WinoBias and of paper 001 have it
-CLUSTERS = {
+# Mean of MUC, B-cubed and CEAF-e, as used for WinoBias and in paper 001
+CLUSTER_MEASURES = {
     "precision": Measure(_conll(PRECISION), _column(RESOLVED), f"{CASES} with a link"),
     "recall": Measure(_conll(RECALL), _column(DOCUMENTS), CASES),
     "f1": Measure(_conll(F1), _column(DOCUMENTS), CASES),
 }
-# Of names said to be what the pronoun refers to, as the scorer of GAP has it
-NAMED = {
-    "precision": Measure(_of_names(1, FP), _names(FP, TP), "names linked"),
-    "recall": Measure(_of_names(1, FN), _names(FN, TP), "names referred to"),
-    "f1": Measure(_of_names(2, FP, FN), _names(FP, FN, TP), "names linked or referred to"),
+# Names predicted as the referent of the pronoun, as in the scorer of GAP
+NAME_MEASURES = {
+    "precision": Measure(_name_rate(1, FP), _names(FP, TP), "names linked"),
+    "recall": Measure(_name_rate(1, FN), _names(FN, TP), "names referred to"),
+    "f1": Measure(_name_rate(2, FP, FN), _names(FP, FN, TP), "names linked or referred to"),
 }
-ACCURACY = {"accuracy": Measure(_share(RIGHT, DOCUMENTS), _column(DOCUMENTS), CASES)}
-# Values of each group; no gap is made of them
-CANDIDATES = {
-    "mention_recall": Measure(_share(KEPT, MENTIONS), _column(MENTIONS), "mentions"),
-    "other_recall": Measure(_share(KEPT_OTHERS, OTHERS), _column(OTHERS), "other names"),
+ACCURACY = {"accuracy": Measure(_share(CORRECT, DOCUMENTS), _column(DOCUMENTS), CASES)}
+# Values by group only, without gaps
+CANDIDATE_MEASURES = {
+    "mention_recall": Measure(_share(KEPT_MENTIONS, MENTIONS), _column(MENTIONS), "mentions"),
+    "other_recall": Measure(
+        _share(KEPT_OTHER_NAMES, OTHER_NAMES), _column(OTHER_NAMES), "other names"
+    ),
 }

@@ -1,4 +1,4 @@
-"""How likely an earlier span is a span's antecedent, and the loss."""
+"""Scores of earlier spans as antecedents of a span, and the loss."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 BUCKETS = 10
 CACHED, ELSEWHERE = 2**18, 2**26
-"""Numbers held at a time, on a CPU and on other devices."""
+"""Numbers in a chunk, on a CPU and on other devices."""
 
 
-class Kept(NamedTuple):
-    """The k spans of a document that are left, in order.
+class KeptSpans(NamedTuple):
+    """The k spans of a document left after pruning, in order.
 
     ``representations`` g (k, d), ``mention_scores`` (k,).
     """
@@ -45,38 +45,39 @@ class AntecedentNetwork(nn.Module):
         self.second = nn.Linear(choice.hidden, choice.hidden)
         self.scorer = nn.Linear(choice.hidden, 1)
 
-    def forward(self, kept: Kept, generator: torch.Generator) -> Tensor:
-        """Scores (k, 1 + r): of no antecedent, 0, then of the spans i - r ... i - 1 before each,
-        -infinity where there is none.
+    def forward(self, kept_spans: KeptSpans, generator: torch.Generator) -> Tensor:
+        """Compute scores (k, 1 + r): 0 for no antecedent, then of the spans i - r ... i - 1,
+        -infinity for spans before the first.
 
         The first layer, W [g_i, g_j, ...] + b, is W_1 g_i + W_2 g_j + W_3 (g_i * g_j) + W_4
-        distance + b, where only the product is computed for every pair.
+        distance + b, of which only the product is computed per pair.
         """
-        count, share = len(kept.mention_scores), self.choice.dropout if self.training else 0.0
+        count, share = len(kept_spans.mention_scores), self.choice.dropout if self.training else 0.0
         reach = max(1, min(self.choice.max_antecedents, count - 1))
-        spans = kept.representations
-        own, other, product, distance = self.first.weight.split(self.sizes, dim=1)
+        spans = kept_spans.representations
+        anaphor, antecedent, product, distance = self.first.weight.split(self.sizes, dim=1)
         hidden = pair_products(spans, product, reach)
-        hidden += functional.linear(spans, own, self.first.bias)[:, None]
-        hidden += preceding(functional.linear(spans, other), reach)
+        hidden += functional.linear(spans, anaphor, self.first.bias)[:, None]
+        hidden += preceding(functional.linear(spans, antecedent), reach)
         hidden += functional.linear(self.distance(buckets(reach, spans.device)), distance)
         hidden = relu_dropout_(hidden, share, generator).flatten(0, 1)
         hidden = relu_dropout_(self.second(hidden), share, generator)
         scores = self.scorer(hidden).view(count, reach)
-        scores = scores + kept.mention_scores[:, None] + preceding(kept.mention_scores, reach)
+        mention_scores = kept_spans.mention_scores
+        scores = scores + mention_scores[:, None] + preceding(mention_scores, reach)
         scores = scores.masked_fill(antecedents(count, reach, spans.device) < 0, -torch.inf)
         return functional.pad(scores, (1, 0))
 
 
 def antecedents(count: int, reach: int, device: torch.device) -> Tensor:
-    """(count, reach): i - reach + c of span i in column c; below 0 where there is no such span."""
+    """Return i - reach + c for span i and column c, (count, reach); below 0: no such span."""
     columns = torch.arange(-reach, 0, device=device)
     return torch.arange(count, device=device)[:, None] + columns
 
 
 def buckets(reach: int, device: torch.device) -> Tensor:
-    """The bucket of the distance reach - c of each column c: 1, 2, 3, 4, then 5-7, 8-15, 16-31,
-    32-63 and 64 or more; bucket 0 is for no distance here.
+    """Return the bucket of the distance reach - c of each column c: 1, 2, 3, 4, then 5-7, 8-15,
+    16-31, 32-63 and 64 or more; bucket 0 is for no distance here.
     """
     distances = torch.arange(reach, 0, -1, device=device)
     logarithmic = distances.float().log2().floor().long() + 3
@@ -84,24 +85,24 @@ def buckets(reach: int, device: torch.device) -> Tensor:
 
 
 def marginal_loss(scores: Tensor, labels: Tensor) -> Tensor:
-    """- sum_i log sum_{j in gold(i)} P(j | i), with P the softmax over a row of ``scores``.
+    """Compute - sum_i log sum_{j in gold(i)} P(j | i), with P the softmax over a row of ``scores``.
 
-    gold(i) are the spans before i of its cluster that are left, or no antecedent where there are
-    none. ``scores`` (k, 1 + r) as ``AntecedentNetwork`` gives them; ``labels`` (k,) are clusters,
-    -1 of spans that are in none.
+    gold(i) are the kept spans before i in its cluster, or no antecedent if there are none.
+    ``scores`` (k, 1 + r) as from ``AntecedentNetwork``; ``labels`` (k,) are clusters, -1 for spans
+    in none.
     """
     reach = scores.shape[1] - 1
     gold = (labels[:, None] == preceding(labels + 1, reach) - 1) & (labels[:, None] >= 0)
     gold = torch.cat([~gold.any(1, keepdim=True), gold], dim=1)
-    likely = scores.masked_fill(~gold, -torch.inf).logsumexp(1)
-    return (scores.logsumexp(1) - likely).sum()
+    gold_score = scores.masked_fill(~gold, -torch.inf).logsumexp(1)
+    return (scores.logsumexp(1) - gold_score).sum()
 
 
 def pair_products(spans: Tensor, weight: Tensor, reach: int) -> Tensor:
-    """out[i, c] = W (g_i * g_j), j = i - reach + c: each span by the ``reach`` spans before it.
+    """Compute out[i, c] = W (g_i * g_j), j = i - reach + c, for the ``reach`` spans before each.
 
-    Zero where there is no span j. The products g_i * g_j, ``reach`` times as large as the spans,
-    are made in chunks, forward and backward, and never kept.
+    Zero if there is no span j. The products g_i * g_j, ``reach`` times as large as the spans, are
+    computed in chunks, forward and backward, and not stored.
 
     Shapes: spans g (k, d), weight W (h, d); result (k, reach, h).
     """
@@ -110,8 +111,8 @@ def pair_products(spans: Tensor, weight: Tensor, reach: int) -> Tensor:
 
 
 def preceding(rows: Tensor, reach: int) -> Tensor:
-    """(k, reach, ...) of rows (k, ...): a view of the ``reach`` rows before each, zeros where there
-    is none.
+    """Return a view (k, reach, ...) of the ``reach`` rows before each of rows (k, ...), zeros
+    before the first.
     """
     padded = torch.cat([rows.new_zeros(reach, *rows.shape[1:]), rows])
     return padded.unfold(0, reach, 1)[:-1].movedim(-1, 1)
@@ -122,53 +123,56 @@ class _PairProducts(torch.autograd.Function):
     def forward(ctx: Any, spans: Tensor, weight: Tensor, reach: int) -> Tensor:
         ctx.save_for_backward(spans, weight)
         ctx.reach = reach
-        others, (count, dim) = preceding(spans, reach), spans.shape
+        antecedents, (count, dim) = preceding(spans, reach), spans.shape
         step = rows_at_once(count, reach * dim, spans.device)
         buffer = spans.new_empty(step, reach, dim)
         out = spans.new_empty(count, reach, len(weight))
-        for own, other, rows in zip(
-            spans.split(step), others.split(step), out.split(step), strict=True
+        for anaphor, antecedent, rows in zip(
+            spans.split(step), antecedents.split(step), out.split(step), strict=True
         ):
-            products = torch.mul(own[:, None], other, out=buffer[: len(own)])
+            products = torch.mul(anaphor[:, None], antecedent, out=buffer[: len(anaphor)])
             torch.mm(products.view(-1, dim), weight.T, out=rows.view(-1, len(weight)))
         return out
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
-        """With e_ij the gradient of W (g_i * g_j): dW = sum e_ij (g_i * g_j)^T, and dg_i and dg_j
-        are the sums of (W^T e_ij) * g_j and * g_i.
+        """Compute, from the gradient e_ij of W (g_i * g_j), dW = sum e_ij (g_i * g_j)^T, and dg_i
+        and dg_j as sums of (W^T e_ij) * g_j and * g_i.
         """
         spans, weight = ctx.saved_tensors
-        reach, others, (count, dim) = ctx.reach, preceding(spans, ctx.reach), spans.shape
+        reach, antecedents, (count, dim) = ctx.reach, preceding(spans, ctx.reach), spans.shape
         step = rows_at_once(count, reach * dim, spans.device)
         buffer, back = spans.new_empty(step, reach, dim), spans.new_empty(step, reach, dim)
-        slanted, by_other = slanted_rows(step, reach, spans)
-        to_weight, to_own = torch.zeros_like(weight), torch.empty_like(spans)
-        to_other = spans.new_zeros(reach + count, dim)
+        slanted, by_antecedent = slanted_rows(step, reach, spans)
+        d_weight, d_anaphor = torch.zeros_like(weight), torch.empty_like(spans)
+        d_antecedent = spans.new_zeros(reach + count, dim)
         for first in range(0, count, step):
-            own, other = spans[first : first + step, None], others[first : first + step]
-            size = len(own)
+            anaphor = spans[first : first + step, None]
+            antecedent = antecedents[first : first + step]
+            size = len(anaphor)
             errors = gradients[0][first : first + step].reshape(-1, len(weight))
-            products = torch.mul(own, other, out=buffer[:size])
-            to_weight.addmm_(errors.T, products.view(-1, dim))
+            products = torch.mul(anaphor, antecedent, out=buffer[:size])
+            d_weight.addmm_(errors.T, products.view(-1, dim))
             torch.mm(errors, weight, out=back[:size].view(-1, dim))
-            torch.mul(back[:size], other, out=products)
-            torch.sum(products, 1, out=to_own[first : first + step])
-            torch.mul(back[:size], own, out=slanted[:size])
-            to_other[first : first + size + reach] += by_other[:size, : size + reach].sum(0)
-        return to_own + to_other[reach:], to_weight, None
+            torch.mul(back[:size], antecedent, out=products)
+            torch.sum(products, 1, out=d_anaphor[first : first + step])
+            torch.mul(back[:size], anaphor, out=slanted[:size])
+            d_antecedent[first : first + size + reach] += by_antecedent[:size, : size + reach].sum(
+                0
+            )
+        return d_anaphor + d_antecedent[reach:], d_weight, None
 
 
-def rows_at_once(count: int, each: int, device: torch.device) -> int:
-    """How many of ``count`` rows of ``each`` numbers to work on at a time."""
-    return max(1, min(count, (CACHED if device.type == "cpu" else ELSEWHERE) // each))
+def rows_at_once(count: int, row_size: int, device: torch.device) -> int:
+    """Return how many of ``count`` rows of ``row_size`` numbers to process at a time."""
+    return max(1, min(count, (CACHED if device.type == "cpu" else ELSEWHERE) // row_size))
 
 
 def slanted_rows(step: int, reach: int, like: Tensor) -> tuple[Tensor, Tensor]:
-    """Two views of the same zeros: slanted (step, reach, d), and straight (step, step + reach, d)
-    with straight[i, i + c] = slanted[i, c], so that columns of the second are spans by which the
-    first has pairs.
+    """Return two views of the same zeros: slanted (step, reach, d), and straight (step, step +
+    reach, d) with straight[i, i + c] = slanted[i, c], so that columns of the second are the
+    antecedents in the pairs of the first.
     """
     dim = like.shape[1]
     straight = like.new_zeros(step, step + reach, dim)

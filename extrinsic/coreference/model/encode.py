@@ -1,4 +1,4 @@
-"""Documents as integers: words of a lexicon, sentence ends, true clusters."""
+"""Documents as integers: words of a lexicon, sentence ends, gold clusters."""
 
 from __future__ import annotations
 
@@ -19,17 +19,16 @@ if TYPE_CHECKING:
 Integers = NDArray[np.int64]
 
 LONGEST_WORD = 50
-"""Bytes of a word that are read; the rest, as of an address, is not."""
+"""Bytes of a word that are read; longer ones, such as URLs, are truncated."""
 
 
 @dataclass(frozen=True)
 class Lexicon:
-    """All distinct words of a collection of documents.
+    """Distinct words of a collection of documents.
 
-    ``rows`` (words,) are rows of ``matrix`` (types + 1, dim), which holds the vectors; words
-    without one share that of ``<UNK>``, or zeros where there is none. ``letters`` (words, longest)
-    are the UTF-8 bytes of each word plus 1, filled with 0. ``coverage``: the share of the
-    documents' tokens that have a vector.
+    ``rows`` (words,) are rows of ``matrix`` (types + 1, dim), the vectors; words without one share
+    that of ``<UNK>``, or zeros. ``letters`` (words, longest) are the UTF-8 bytes of each word plus
+    1, padded with 0. ``coverage``: share of the documents' tokens that have a vector.
     """
 
     index: Mapping[str, int]
@@ -41,10 +40,10 @@ class Lexicon:
 
 @dataclass(frozen=True)
 class Text:
-    """A document of n tokens.
+    """Document of n tokens.
 
-    ``words`` (types,) are the rows in the lexicon of its distinct words, ``places`` (n,) says which
-    of these each token is. ``lengths`` are those of its sentences and ``room`` (n,) the number of
+    ``words`` (types,) are the lexicon rows of its distinct words, ``places`` (n,) the index into
+    these of each token. ``lengths`` are those of its sentences and ``room`` (n,) the number of
     tokens from each to the end of its sentence, itself included. ``mentions`` (m, 3) are first
     token, width and number of cluster.
     """
@@ -57,9 +56,9 @@ class Text:
 
 
 def read_lexicon(documents: Sequence[Document], vectors: KeyedVectors) -> Lexicon:
-    """The words of ``documents``, as they are written, looked up.
+    """Read the words of ``documents``, case kept, and their vectors.
 
-    Raises ``InputError`` when no word has a vector and when a vector needed is not finite.
+    Raises ``InputError`` if no word has a vector and if a vector is not finite.
     """
     tokens = [document.tokens for document in documents]
     encoded = encode_words(tokens, vectors)
@@ -67,22 +66,22 @@ def read_lexicon(documents: Sequence[Document], vectors: KeyedVectors) -> Lexico
     index = {word: number for number, word in enumerate(index)}
     rows = np.zeros(len(index), dtype=np.int64)
     rows[[index[word] for text in tokens for word in text]] = encoded.tokens
-    return Lexicon(index, rows, encoded.matrix, spell(index), encoded.coverage)
+    return Lexicon(index, rows, encoded.matrix, letter_codes(index), encoded.coverage)
 
 
-def spell(words: Iterable[str]) -> NDArray[np.int16]:
-    """UTF-8 bytes plus 1 of each word, filled with 0 to the longest; shape (words, longest)."""
-    spelled = [word.encode("utf-8", "surrogatepass")[:LONGEST_WORD] for word in words]
-    lengths = np.array([len(letters) for letters in spelled], dtype=np.int64)
+def letter_codes(words: Iterable[str]) -> NDArray[np.int16]:
+    """Return UTF-8 bytes plus 1 of each word, padded with 0; shape (words, longest)."""
+    encoded = [word.encode("utf-8", "surrogatepass")[:LONGEST_WORD] for word in words]
+    lengths = np.array([len(letters) for letters in encoded], dtype=np.int64)
     inside = np.arange(lengths.max(initial=1)) < lengths[:, None]
     letters = np.zeros(inside.shape, dtype=np.int16)
-    letters[inside] = np.frombuffer(b"".join(spelled), dtype=np.uint8)
+    letters[inside] = np.frombuffer(b"".join(encoded), dtype=np.uint8)
     letters[inside] += 1
     return letters
 
 
 def read_text(document: Document, lexicon: Lexicon) -> Text:
-    """A document whose words are all in ``lexicon``."""
+    """Encode a document whose words are all in ``lexicon``."""
     tokens = np.array([lexicon.index[word] for word in document.tokens], dtype=np.int64)
     words, places = np.unique(tokens, return_inverse=True)
     lengths = np.array([len(sentence) for sentence in document.sentences if sentence], np.int64)

@@ -1,4 +1,4 @@
-"""The whole model of Lee et al. (2017): words, spans, antecedents."""
+"""Complete network of Lee et al. (2017): words, spans, antecedents."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from extrinsic.coreference.model.antecedents import AntecedentNetwork, Kept
+from extrinsic.coreference.model.antecedents import AntecedentNetwork, KeptSpans
 from extrinsic.coreference.model.dropout import dropout
 from extrinsic.coreference.model.spans import SpanNetwork
 from extrinsic.coreference.model.words import LetterNetwork, SentenceLSTM
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class Scores(NamedTuple):
-    """What the model says of a document.
+    """Scores of a document.
 
-    ``spans`` (k,) are the places of the kept spans on the grid of first token by width, in order,
-    ``mentions`` (k,) their mention scores, ``antecedents`` (k, 1 + r) the scores of having no
-    antecedent and of each of the r spans before.
+    ``spans`` (k,) are the positions of the kept spans on the grid of first token by width, in
+    order, ``mentions`` (k,) their mention scores, ``antecedents`` (k, 1 + r) the scores of having
+    no antecedent and of each of the r spans before.
     """
 
     spans: Tensor
@@ -32,9 +32,9 @@ class Scores(NamedTuple):
 
 
 class Network(nn.Module):
-    """Scores of the spans and antecedents of a document whose words are in ``lexicon``.
+    """Network that scores spans and antecedents of a document whose words are in ``lexicon``.
 
-    ``generator``, of the device ``choice`` names, draws the masks of dropout.
+    ``generator``, on the device of ``choice``, draws the dropout masks.
     """
 
     matrix: Tensor
@@ -59,39 +59,40 @@ class Network(nn.Module):
         self.antecedents = AntecedentNetwork(choice, sum(self.spans.sizes))
 
     def forward(self, text: Text) -> Scores:
-        """Scores of one document."""
+        """Compute the scores of one document."""
         words = self.words(text)
         states = self.context(words, text.lengths)
         attention = self.spans.attention(states)
         grid = self.spans.score(words, states, attention, self.generator).flatten()
-        spans = self.keep(grid.detach(), text)
-        kept = Kept(self.spans.represent(words, states, attention, spans), grid[spans])
-        return Scores(spans, kept.mention_scores, self.antecedents(kept, self.generator))
+        spans = self.prune(grid.detach(), text)
+        representations = self.spans.represent(words, states, attention, spans)
+        kept_spans = KeptSpans(representations, grid[spans])
+        return Scores(spans, grid[spans], self.antecedents(kept_spans, self.generator))
 
     def words(self, text: Text) -> Tensor:
-        """(n, d): the frozen vector of each token beside what its letters say, with dropout."""
+        """Compute (n, d): frozen vector and letter features of each token, with dropout."""
         types = torch.from_numpy(text.words).to(self.matrix.device)
         vectors = torch.cat([self.matrix[self.rows[types]], self.spell(self.letters[types])], dim=1)
         words = vectors[torch.from_numpy(text.places).to(types.device)]
         share = self.choice.lexical_dropout if self.training else 0.0
         return dropout(words, share, self.generator)
 
-    def keep(self, grid: Tensor, text: Text) -> Tensor:
-        """The places of the spans that are left, in order: those of the highest mention scores, as
-        many as ``spans_per_word`` and ``least_spans`` say, or all true ones.
+    def prune(self, grid: Tensor, text: Text) -> Tensor:
+        """Return the positions of the kept spans, in order: those with the highest mention scores,
+        as many as ``spans_per_word`` and ``least_spans`` allow, or all gold mentions.
         """
         candidates = np.arange(self.choice.max_span_width) < text.room[:, None]
         if self.choice.mentions == "gold":
             candidates &= clusters_on_grid(text, self.choice.max_span_width) >= 0
             return torch.from_numpy(np.flatnonzero(candidates)).to(grid.device)
         allowed = torch.from_numpy(candidates.ravel()).to(grid.device)
-        wanted = int(self.choice.spans_per_word * len(text.places))
-        count = min(max(wanted, self.choice.least_spans), int(candidates.sum()))
+        proposed = int(self.choice.spans_per_word * len(text.places))
+        count = min(max(proposed, self.choice.least_spans), int(candidates.sum()))
         return grid.masked_fill(~allowed, -torch.inf).topk(count).indices.sort().values
 
 
 def clusters_on_grid(text: Text, reach: int) -> Integers:
-    """(n, reach): the cluster of each span of up to ``reach`` tokens, -1 of those in none."""
+    """Return the cluster of each span of up to ``reach`` tokens, (n, reach); -1: in none."""
     grid = np.full((len(text.places), reach), -1, dtype=np.int64)
     first, width, cluster = text.mentions[text.mentions[:, 1] <= reach].T
     grid[first, width - 1] = cluster
@@ -99,7 +100,7 @@ def clusters_on_grid(text: Text, reach: int) -> Integers:
 
 
 def build(choice: ResolverSettings, lexicon: Lexicon, *, seed: int) -> Network:
-    """A network on the device that ``choice`` names; its first weights depend on ``seed`` alone.
+    """Build a network on the device of ``choice``; its initial weights depend on ``seed`` alone.
 
     Feed-forward layers, scorers, features and the LSTM's input weights are Xavier-normal, its
     recurrent ones orthogonal, as in AllenNLP's configuration, and embeddings of letters

@@ -1,7 +1,7 @@
-"""Candidate spans of a document: how likely each is a mention, and what it is made of.
+"""Candidate spans of a document: mention scores and representations.
 
-All spans of up to W tokens lie on a grid (n, W): first token by width. What a span is made of is
-linear in its tokens, so the first layer of the mention scorer meets every token once.
+All spans of up to W tokens lie on a grid (n, W): first token by width. A span's representation is
+linear in its tokens, so the first layer of the mention scorer is computed once per token.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class SpanNetwork(nn.Module):
-    """g = [h_start, h_end, width, sum_t a_t x_t] of a span, and its mention score.
+    """Representation g = [h_start, h_end, width, sum_t a_t x_t] of a span, and its mention score.
 
-    ``words`` x (n, d) are the tokens' vectors, ``states`` h (n, s) the same in context.
+    ``words`` x (n, d) are the tokens' vectors, ``states`` h (n, s) their LSTM states.
     """
 
     def __init__(self, choice: ResolverSettings, words: int, states: int) -> None:
@@ -35,8 +35,8 @@ class SpanNetwork(nn.Module):
         self.scorer = nn.Linear(choice.hidden, 1)
 
     def attention(self, states: Tensor) -> Tensor:
-        """a (n, W, W), the weights of a span's tokens by first token, width and place in the span:
-        softmax over the span of w . h_t + b.
+        """Compute weights a (n, W, W) of a span's tokens, by first token, width and position in the
+        span: softmax over the span of w . h_t + b.
         """
         reach = self.choice.max_span_width
         scores = windows(self.head_scorer(states), reach).transpose(1, 2)
@@ -46,7 +46,7 @@ class SpanNetwork(nn.Module):
     def score(
         self, words: Tensor, states: Tensor, attention: Tensor, generator: torch.Generator
     ) -> Tensor:
-        """Mention scores (n, W), also of spans that leave their sentence.
+        """Compute mention scores (n, W), also of spans across sentences.
 
         The first layer, W g + b, is the sum W_s h_start + W_e h_end + W_w width + sum_t a_t W_x x_t
         + b, whose products are those of tokens.
@@ -63,7 +63,7 @@ class SpanNetwork(nn.Module):
         return scores.view(-1, reach)
 
     def represent(self, words: Tensor, states: Tensor, attention: Tensor, spans: Tensor) -> Tensor:
-        """g (k, 2 s + feature_size + d) of ``spans`` (k,), places on the grid."""
+        """Compute g (k, 2 s + feature_size + d) of ``spans`` (k,), positions on the grid."""
         reach = self.choice.max_span_width
         first, width = spans // reach, spans % reach
         tokens = first[:, None] + torch.arange(reach, device=spans.device)
@@ -73,5 +73,5 @@ class SpanNetwork(nn.Module):
 
 
 def windows(rows: Tensor, reach: int) -> Tensor:
-    """(n, reach, d) of rows (n, d): each row and those after it, zeros past the end."""
+    """Return (n, reach, d) of rows (n, d): each row and the next ones, zeros past the end."""
     return functional.pad(rows, (0, 0, 0, reach - 1)).unfold(0, reach, 1).transpose(1, 2)

@@ -1,5 +1,5 @@
-"""Training of the model, one document a step, stopped by the dev documents; its use; and its
-file, to go on with after any epoch as if it had never stopped.
+"""Training of the network, one document a step, with early stopping by dev documents; its
+application; and checkpoints, from which training resumes to the same weights.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 
 class Training:
-    """A network with all that its training remembers from one epoch to the next."""
+    """Network with the state of its training between epochs."""
 
     def __init__(self, network: Network) -> None:
         choice = network.choice
@@ -50,7 +50,7 @@ class Training:
 
     @property
     def best(self) -> int:
-        """The epoch of the highest dev F1, the first of several."""
+        """First epoch with the highest dev F1."""
         f1 = [epoch["dev_f1"] for epoch in self.epochs]
         return f1.index(max(f1))
 
@@ -59,20 +59,20 @@ class Training:
         """Whether all epochs are done, or the dev F1 has not risen for ``patience`` of them since
         it was first above 0.
         """
-        choice, done = self.network.choice, len(self.epochs)
-        if not self.found_any:
-            return done >= choice.epochs
-        return done >= choice.epochs or done - 1 - self.best >= choice.patience
+        choice, n_epochs = self.network.choice, len(self.epochs)
+        if not self.has_positive_f1:
+            return n_epochs >= choice.epochs
+        return n_epochs >= choice.epochs or n_epochs - 1 - self.best >= choice.patience
 
     @property
-    def found_any(self) -> bool:
-        """Whether any epoch had a dev F1 above 0."""
+    def has_positive_f1(self) -> bool:
+        """Whether the dev F1 of any epoch was above 0."""
         return any(epoch["dev_f1"] > 0 for epoch in self.epochs)
 
     def run_epoch(self, train: Sequence[Text], dev: Sequence[tuple[Document, Text]]) -> None:
-        """Every training document once, in random order, then the dev documents.
+        """Train on every document once, in random order, then score the dev documents.
 
-        Raises ``FloatingPointError`` when a loss is not finite.
+        Raises ``FloatingPointError`` if a loss is not finite.
         """
         network, rate = self.network, self.optimiser.param_groups[0]["lr"]
         network.train()
@@ -83,18 +83,18 @@ class Training:
             remedy = f"lower learning_rate={network.choice.learning_rate}"
             number = len(self.epochs) + 1
             raise FloatingPointError(f"the loss is not finite in epoch {number}; {remedy}")
-        found = resolve(network, dev)
-        pairs = ((key, each.document) for (key, _), each in zip(dev, found, strict=True))
-        f1 = score(pairs)["conll"].f1
+        resolutions = resolve(network, dev)
+        pairs = zip(dev, resolutions, strict=True)
+        f1 = score((key, resolution.document) for (key, _), resolution in pairs)["conll"].f1
         self.epochs.append({"loss": loss, "dev_f1": f1, "learning_rate": rate})
-        if self.found_any:
+        if self.has_positive_f1:
             self.scheduler.step(f1)
         if self.best == len(self.epochs) - 1:
             weights = network.state_dict()
             self.best_weights = {name: value.clone() for name, value in weights.items()}
 
     def step(self, text: Text) -> float:
-        """A gradient step on one document; the loss before it."""
+        """Take a gradient step on one document and return the loss before it."""
         choice = self.network.choice
         self.optimiser.zero_grad()
         scores = self.network(text)
@@ -108,7 +108,7 @@ class Training:
 
 @torch.no_grad()
 def resolve(network: Network, documents: Sequence[tuple[Document, Text]]) -> list[Resolution]:
-    """Every document's clusters as the network sees them now; none in one without tokens."""
+    """Predict the clusters of every document; none in one without tokens."""
     network.eval()
     reach = network.choice.max_span_width
     return [
@@ -118,24 +118,25 @@ def resolve(network: Network, documents: Sequence[tuple[Document, Text]]) -> lis
 
 
 def decode(document: Document, scores: Scores, reach: int) -> Resolution:
-    """Spans joined with their likeliest antecedents, where any is likelier than none."""
-    places = scores.spans.cpu().numpy()
-    first, width = np.divmod(places, reach)
+    """Join spans with their most likely antecedents, unless no antecedent is more likely."""
+    positions = scores.spans.cpu().numpy()
+    first, width = np.divmod(positions, reach)
     spans = list(zip(first.tolist(), (first + width + 1).tolist(), strict=True))
     choice = scores.antecedents.argmax(1).cpu().numpy()
     linked = np.flatnonzero(choice)
-    to = linked - scores.antecedents.shape[1] + choice[linked]
+    antecedents = linked - scores.antecedents.shape[1] + choice[linked]
     clusters: dict[int, list[tuple[int, int]]] = {}
-    for span, number in zip(spans, _components(linked, to, len(spans)), strict=True):
+    for span, number in zip(spans, _components(linked, antecedents, len(spans)), strict=True):
         clusters.setdefault(number, []).append(span)
-    found = tuple(tuple(cluster) for cluster in clusters.values() if len(cluster) > 1)
+    multiple = tuple(tuple(cluster) for cluster in clusters.values() if len(cluster) > 1)
     mentions = dict(zip(spans, scores.mentions.tolist(), strict=True))
-    return Resolution(replace(document, clusters=found), mentions)
+    return Resolution(replace(document, clusters=multiple), mentions)
 
 
-def _components(one: Integers, other: Integers, count: int) -> list[int]:
-    """The number of the component of each of ``count`` nodes."""
-    links = coo_array((np.ones(len(one), dtype=bool), (one, other)), shape=(count, count))
+def _components(sources: Integers, targets: Integers, count: int) -> list[int]:
+    """Return the number of the component of each of ``count`` nodes."""
+    edges = (np.ones(len(sources), dtype=bool), (sources, targets))
+    links = coo_array(edges, shape=(count, count))
     numbers: list[int] = connected_components(links, directed=False)[1].tolist()
     return numbers
 
@@ -157,25 +158,25 @@ def fingerprint(
     lexicon: Lexicon,
     seed: int,
 ) -> str:
-    """A hash of all that decides a training but for the code."""
-    alike = replace(choice, device="", label="")
-    digest = hashlib.sha256(repr((alike, choice.version, seed)).encode())
+    """Return a hash of all inputs of a training, without its code."""
+    settings = replace(choice, device="", label="")
+    digest = hashlib.sha256(repr((settings, choice.version, seed)).encode())
     for split in ("train", "dev"):
         digest.update(repr(documents[split]).encode("utf-8", "surrogatepass"))
     digest.update(lexicon.matrix.tobytes())
     return digest.hexdigest()
 
 
-def code_of(choice: ResolverSettings) -> str:
-    """A hash of the source files that train, as this process loaded them."""
+def code_digest(choice: ResolverSettings) -> str:
+    """Return a hash of the source files of the training, as this process loaded them."""
     return source_run(source_of((type(choice).__module__, __name__))).digest
 
 
 def save(path: Path, training: Training, name: str) -> None:
-    """Write all of it at once."""
+    """Write a checkpoint atomically."""
     state: _State = {
         "training": name,
-        "code": code_of(training.network.choice),
+        "code": code_digest(training.network.choice),
         "network": training.network.state_dict(),
         "best": training.best_weights,
         "optimiser": training.optimiser.state_dict(),
@@ -188,10 +189,10 @@ def save(path: Path, training: Training, name: str) -> None:
 
 
 def restore(path: Path, training: Training, name: str) -> None:
-    """Bring ``training`` to where the file was written; one that other code began starts anew. Only
-    tensors and plain values are read.
+    """Restore ``training`` from a checkpoint; one by other code is ignored. Only tensors and plain
+    values are read.
 
-    Raises ``InputError`` for the file of another training.
+    Raises ``InputError`` for the checkpoint of another training.
     """
     state: _State = torch.load(path, map_location="cpu", weights_only=True)
     if state["training"] != name:
@@ -199,8 +200,8 @@ def restore(path: Path, training: Training, name: str) -> None:
             f"{path} belongs to a training on other documents, vectors, settings or seed: remove"
             " it, or give another folder"
         )
-    if state.get("code") != code_of(training.network.choice):
-        log.warning("%s was written by other code: the training starts anew", path)
+    if state.get("code") != code_digest(training.network.choice):
+        log.warning("%s was written by other code: training restarts", path)
         return
     training.network.load_state_dict(state["network"])
     training.optimiser.load_state_dict(state["optimiser"])

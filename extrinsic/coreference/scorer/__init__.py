@@ -1,7 +1,7 @@
 """Scores of coreference: clusters of mentions (response) against the true ones (key).
 
-``counts`` gives numerators and denominators of one document, which add up over documents;
-``rates`` turns such sums into recall, precision and F1. A bootstrap over documents is a weighted
+``counts`` returns numerators and denominators of one document, to be summed over documents;
+``rates`` converts such sums to recall, precision and F1. A bootstrap over documents is a weighted
 sum of rows: ``rates(np.einsum("bd,dmc->bmc", weights, rows))``.
 """
 

@@ -13,14 +13,14 @@ Similarities = npt.NDArray[np.float64]
 
 
 def ceaf_m(table: Overlap) -> Count:
-    """By mentions: the similarity of two clusters is how many mentions they share (phi 3)."""
+    """Compute CEAF by mentions: the similarity of clusters is the mentions they share (phi 3)."""
     best = _best_alignment(table, table.shared.astype(np.float64))
     return Count(best, float(np.sum(table.keys)), best, float(np.sum(table.responses)))
 
 
 def ceaf_e(table: Overlap) -> Count:
-    """By entities: the similarity is 2 shared / (size + size) (phi 4), so that every cluster
-    weighs the same.
+    """Compute CEAF by entities: the similarity is 2 shared / (size + size) (phi 4), so that all
+    clusters have equal weight.
     """
     sizes = table.keys[table.rows] + table.responses[table.columns]
     best = _best_alignment(table, 2 * table.shared / sizes)
@@ -28,10 +28,10 @@ def ceaf_e(table: Overlap) -> Count:
 
 
 def _best_alignment(table: Overlap, similarities: Similarities) -> float:
-    """The largest sum of similarities of cells no two of which share a row or a column.
+    """Return the largest sum of similarities of cells no two of which share a row or a column.
 
-    Clusters that share no mention, directly or through others, do not compete; so each connected
-    part of the sparse table is solved alone.
+    Each connected component of the sparse table is solved separately, as clusters in different
+    ones do not compete.
     """
     if not len(similarities):
         return 0.0

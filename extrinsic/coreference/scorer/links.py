@@ -11,14 +11,14 @@ from extrinsic.coreference.scorer.overlap import Count, Counts, Overlap
 
 
 def detection(table: Overlap) -> Count:
-    """Mentions of the key found with both ends, of those of the key and of the response."""
-    found = float(np.sum(table.shared))
-    return Count(found, float(np.sum(table.keys)), found, float(np.sum(table.responses)))
+    """Count mentions with both ends in key and response, and mentions of key and of response."""
+    common = float(np.sum(table.shared))
+    return Count(common, float(np.sum(table.keys)), common, float(np.sum(table.responses)))
 
 
 def b_cubed(table: Overlap) -> Count:
-    """B-cubed (Bagga & Baldwin, 1998) for any response, as Cai & Strube (2010) and the reference
-    scorer have it: a mention that one side lacks counts 0 on the other.
+    """Compute B-cubed (Bagga & Baldwin, 1998) for any response, as Cai & Strube (2010) and the
+    reference scorer: a mention missing on one side counts 0 on the other.
 
     Recall is the mean over the key's mentions m of |K(m) & R(m)| / |K(m)|, precision that over the
     response's of |K(m) & R(m)| / |R(m)|, where K(m) and R(m) are the clusters of m.
@@ -33,21 +33,21 @@ def b_cubed(table: Overlap) -> Count:
 
 
 def muc(table: Overlap) -> Count:
-    """MUC (Vilain et al., 1995): the links that hold each cluster together.
+    """Compute MUC (Vilain et al., 1995): minimal links within clusters.
 
-    A cluster of n mentions is held by n - 1 links; the other side, which parts it into p pieces,
-    has n - p of them. Cells of s shared mentions add s - 1 to both sides. Singletons count nothing.
+    A cluster of n mentions has n - 1 links; if the other side splits it into p parts, n - p of them
+    are common. Cells of s shared mentions add s - 1 to both sides. Singletons count 0.
     """
     common = float(np.sum(table.shared - 1))
     return Count(common, float(np.sum(table.keys - 1)), common, float(np.sum(table.responses - 1)))
 
 
 def lea(table: Overlap) -> Count:
-    """LEA (Moosavi & Strube, 2016): resolved links of each entity, weighted by its size.
+    """Compute LEA (Moosavi & Strube, 2016): resolved links of each entity, weighted by its size.
 
     Recall is sum_k |k| sum_r links(k & r) / links(k) over sum_k |k|, links(n) = n (n - 1) / 2;
-    precision the same with the sides exchanged. A singleton has one link, to itself, which is
-    resolved where it is a singleton on the other side too.
+    precision likewise with sides exchanged. A singleton has one link, to itself, resolved if it is
+    a singleton on the other side too.
     """
     of_key, of_response = table.keys[table.rows], table.responses[table.columns]
     return Count(
@@ -58,22 +58,22 @@ def lea(table: Overlap) -> Count:
     )
 
 
-def _resolved(shared: Counts, own: Counts, others: Counts) -> float:
-    """Sum over cells of |k| links(shared) / links(k) = shared (shared - 1) / (|k| - 1)."""
-    several = shared * (shared - 1) / np.maximum(own - 1, 1)
-    return float(np.sum(np.where(own == 1, others == 1, several)))
+def _resolved(shared: Counts, sizes: Counts, matched_sizes: Counts) -> float:
+    """Sum |k| links(shared) / links(k) = shared (shared - 1) / (|k| - 1) over cells."""
+    weighted = shared * (shared - 1) / np.maximum(sizes - 1, 1)
+    return float(np.sum(np.where(sizes == 1, matched_sizes == 1, weighted)))
 
 
 def coreferent(table: Overlap) -> Count:
-    """The half of BLANC (Recasens & Hovy, 2011; for any response Luo et al., 2014) that counts
-    pairs of mentions of one cluster.
+    """Count pairs of mentions of one cluster, for BLANC (Recasens & Hovy, 2011; for any response
+    Luo et al., 2014).
     """
     common = _pairs(table.shared)
     return Count(common, _pairs(table.keys), common, _pairs(table.responses))
 
 
 def not_coreferent(table: Overlap) -> Count:
-    """The half of BLANC that counts pairs of mentions of two clusters."""
+    """Count pairs of mentions of two clusters, for BLANC."""
     by_key = np.bincount(table.rows, table.shared, len(table.keys))
     by_response = np.bincount(table.columns, table.shared, len(table.responses))
     together = _pairs(by_key) + _pairs(by_response) - _pairs(table.shared)
@@ -87,11 +87,11 @@ def not_coreferent(table: Overlap) -> Count:
 
 
 def _pairs(sizes: Counts | npt.NDArray[np.float64]) -> float:
-    """Pairs within sets of these sizes."""
+    """Count pairs within sets of these sizes."""
     return float(np.sum(sizes * (sizes - 1)) / 2)
 
 
 def _all_pairs(sizes: Counts) -> float:
-    """Pairs within the union of sets of these sizes."""
+    """Count pairs within the union of sets of these sizes."""
     total = float(np.sum(sizes))
     return total * (total - 1) / 2

@@ -1,6 +1,4 @@
-"""How many mentions each cluster of the key shares with each of the response; all that a metric
-needs to count.
-"""
+"""Contingency table of the clusters of key and response, from which all metrics are computed."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ Counts = npt.NDArray[np.int64]
 
 
 class Overlap(NamedTuple):
-    """A sparse table; all that every metric asks.
+    """Sparse contingency table.
 
     ``keys`` and ``responses`` are the sizes of the clusters. Cell c says that cluster ``rows[c]``
     of the key and ``columns[c]`` of the response share ``shared[c]`` mentions, at least one.
@@ -34,45 +32,45 @@ class Overlap(NamedTuple):
 
 
 class Count(NamedTuple):
-    """Recall is ``found / key``, precision ``right / response``.
+    """Recall ``recall_hits / key`` and precision ``precision_hits / response``.
 
-    Over documents each of the four is summed before the division, as the reference scorer does.
+    All four are summed over documents before the division, as in the reference scorer.
     """
 
-    found: float
+    recall_hits: float
     key: float
-    right: float
+    precision_hits: float
     response: float
 
 
 def overlap(key: Sequence[Cluster], response: Sequence[Cluster]) -> Overlap:
-    """The table of two clusterings, mentions equal where both ends are.
+    """Return the table of two clusterings; mentions are equal if both ends are.
 
-    Raises ``InputError`` for an empty cluster and for a mention in two places of one clustering.
+    Raises ``InputError`` for an empty cluster and for a mention twice in one clustering.
     """
-    places = _places(key, "key")
+    key_numbers = _cluster_numbers(key, "key")
     cells = Counter(
-        (places[mention], column)
-        for mention, column in _places(response, "response").items()
-        if mention in places
+        (key_numbers[mention], column)
+        for mention, column in _cluster_numbers(response, "response").items()
+        if mention in key_numbers
     )
     table = np.array([(*cell, n) for cell, n in cells.items()], dtype=np.int64).reshape(-1, 3)
     return Overlap(_sizes(key), _sizes(response), *table.T)
 
 
-def _places(clusters: Sequence[Cluster], side: str) -> dict[Span, int]:
-    """The cluster of each mention."""
-    places: dict[Span, int] = {}
+def _cluster_numbers(clusters: Sequence[Cluster], side: str) -> dict[Span, int]:
+    """Return the cluster number of each mention."""
+    numbers: dict[Span, int] = {}
     for number, cluster in enumerate(clusters):
         if not cluster:
             raise InputError(f"cluster {number} of the {side} has no mention; leave it out")
         for mention in cluster:
-            if mention in places:
+            if mention in numbers:
                 raise InputError(
                     f"the {side} has the mention {mention} twice; give each mention one cluster"
                 )
-            places[mention] = number
-    return places
+            numbers[mention] = number
+    return numbers
 
 
 def _sizes(clusters: Sequence[Cluster]) -> Counts:

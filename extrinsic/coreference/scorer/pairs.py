@@ -1,4 +1,4 @@
-"""Documents of key and response, side by side."""
+"""Pairs of the documents of key and response."""
 
 from __future__ import annotations
 
@@ -15,44 +15,44 @@ if TYPE_CHECKING:
 def pair_documents(
     key: Iterable[Document], response: Iterable[Document]
 ) -> list[tuple[Document, Document]]:
-    """Each document of the key with that of the response of the same name and part, in the key's
-    order.
+    """Pair each document of the key, in order, with that of the same name and part in the response.
 
-    Raises ``InputError``, naming the first difference, where a side has a document twice or lacks
-    one, or where two documents have other tokens; sentences may differ.
+    Raises ``InputError``, naming the first difference, for a repeated or missing document, and for
+    documents whose tokens differ; sentences may differ.
     """
     keys, responses = _by_title(key, "key"), _by_title(response, "response")
-    for titles, others, has, lacks in (
+    for titles, opposite_titles, has, lacks in (
         (keys, responses, "key", "response"),
         (responses, keys, "response", "key"),
     ):
-        if missing := [title for title in titles if title not in others]:
-            close = nearest(missing[0], others)
+        if missing := [title for title in titles if title not in opposite_titles]:
+            close = nearest(missing[0], opposite_titles)
             raise InputError(
                 f"the {has} has {missing[0]}, the {lacks} has not{close};"
                 f" it lacks {len(missing)} of {len(titles)}"
             )
     for title, document in keys.items():
-        _refuse_other_tokens(document, responses[title])
+        _check_tokens(document, responses[title])
     return [(document, responses[title]) for title, document in keys.items()]
 
 
 def _by_title(documents: Iterable[Document], side: str) -> dict[str, Document]:
-    found: dict[str, Document] = {}
+    by_title: dict[str, Document] = {}
     for document in documents:
-        if found.setdefault(document.title, document) is not document:
+        if by_title.setdefault(document.title, document) is not document:
             raise InputError(f"the {side} has {document.title} twice")
-    return found
+    return by_title
 
 
-def _refuse_other_tokens(key: Document, response: Document) -> None:
-    for number, (one, other) in enumerate(zip_longest(key.tokens, response.tokens)):
-        if one != other:
+def _check_tokens(key: Document, response: Document) -> None:
+    for number, (key_token, token) in enumerate(zip_longest(key.tokens, response.tokens)):
+        if key_token != token:
             raise InputError(
-                f"{key.title}, token {number}: the key {_spell(one)}, the response {_spell(other)};"
+                f"{key.title}, token {number}: the key {_describe(key_token)}, the response"
+                f" {_describe(token)};"
                 " score a response to the same text"
             )
 
 
-def _spell(token: str | None) -> str:
+def _describe(token: str | None) -> str:
     return "has ended" if token is None else f"has {token!r}"

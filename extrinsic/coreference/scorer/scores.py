@@ -1,4 +1,4 @@
-"""What every metric counts in a document, and sums of counts to recall, precision and F1."""
+"""Counts of every metric in a document; recall, precision and F1 of their sums."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class Score(NamedTuple):
-    """Each from 0 to 1, larger is better."""
+    """Recall, precision and F1, from 0 to 1, larger is better."""
 
     recall: float
     precision: float
@@ -39,11 +39,11 @@ class Score(NamedTuple):
 
 
 def counts(key: Sequence[Cluster], response: Sequence[Cluster]) -> npt.NDArray[np.float64]:
-    """One row for each of ``COUNTED``, in order: recall's numerator and denominator, precision's
-    numerator and denominator; shape (8, 4).
+    """Compute numerator and denominator of recall, then of precision, for each of ``COUNTED``, (8,
+    4).
 
-    Either side may be empty. Singletons count as they are: leave them out of both sides where the
-    key does not annotate them. Raises ``InputError`` for an empty cluster and for a mention twice
+    Either side may be empty. Singletons are counted: leave them out of both sides if the key does
+    not annotate them. Raises ``InputError`` for an empty cluster and for a mention twice
     in one clustering.
     """
     table = overlap(key, response)
@@ -51,13 +51,13 @@ def counts(key: Sequence[Cluster], response: Sequence[Cluster]) -> npt.NDArray[n
 
 
 def rates(totals: Floats) -> Floats:
-    """Recall, precision and F1 (last axis) of each of ``METRICS`` (the axis before it).
+    """Compute recall, precision and F1 (last axis) of each of ``METRICS`` (the axis before it).
 
-    ``totals`` has shape (..., 8, 4), sums of what :func:`counts` gives; the result (..., 8, 3).
-    F1 = 2 P R / (P + R). A rate of nothing, 0 / 0, is 0, as the reference scorer has it.
+    ``totals`` has shape (..., 8, 4), sums of :func:`counts`; the result (..., 8, 3).
+    F1 = 2 P R / (P + R). 0 / 0 is 0, as in the reference scorer.
 
-    ``blanc`` is the mean of its two halves, F1 included; where the key has no pair of one half, it
-    is the other half alone. ``conll`` is the mean of MUC, B-cubed and CEAF-e, of recall and
+    ``blanc`` is the mean of its two halves, F1 included; if the key has no pair of one half, it is
+    the other half alone. ``conll`` is the mean of MUC, B-cubed and CEAF-e, of recall and
     precision as of F1 (Pradhan et al., 2012, give that of F1).
     """
     single = _single(totals)
@@ -68,7 +68,7 @@ def rates(totals: Floats) -> Floats:
 
 
 def score(pairs: Iterable[tuple[Document, Document]]) -> dict[str, Score]:
-    """The scores of pairs (key, response) of documents, by metric; all 0 of no documents."""
+    """Score pairs (key, response) of documents, by metric; all 0 for no documents."""
     totals = np.zeros((len(COUNTED), 4))
     for key, response in pairs:
         totals += counts(key.clusters, response.clusters)
@@ -82,9 +82,10 @@ def _single(totals: Floats) -> Floats:
     return np.stack([recall, precision, f1], axis=-1)
 
 
-def _ratio(over: Floats, under: Floats) -> Floats:
-    """``over / under``, 0 where ``under`` is."""
-    return np.divide(over, under, out=np.zeros_like(over), where=under != 0)
+def _ratio(numerator: Floats, denominator: Floats) -> Floats:
+    """Return ``numerator / denominator``, 0 where the denominator is 0."""
+    zeros = np.zeros_like(numerator)
+    return np.divide(numerator, denominator, out=zeros, where=denominator != 0)
 
 
 def _blanc(totals: Floats, table: dict[str, Floats]) -> Floats:
