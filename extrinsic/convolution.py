@@ -54,8 +54,8 @@ class _PooledConvolution(torch.autograd.Function):
             rows = tokens.unfold(1, width, 1) * slabs + slab + offsets
             summed = functional.embedding_bag(rows.flatten(0, 1), projected, mode="sum")
             maps_over_time = summed.view(len(tokens), -1, maps)
-            places = torch.arange(maps_over_time.shape[1], device=tokens.device)
-            padding = places > (lengths - width)[:, None]
+            starts = torch.arange(maps_over_time.shape[1], device=tokens.device)
+            padding = starts > (lengths - width)[:, None]
             values, positions = maps_over_time.masked_fill_(padding[:, :, None], -torch.inf).max(1)
             pooled.append(values)
             # (width, batch, maps): the tokens under each map's maximum

@@ -94,7 +94,7 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> pd.DataFr
         ``constant``: majority baseline of a group's F1 and accuracy. ``from_base_rates``: the gap
         if both groups had the recall and false positive rate of both together. ``resampled``: the
         gap in 200 resamples of the items within groups, the same for all predictions of the same
-        ``resampled_by``; NaN where a resample lacks support, empty for values and AUCs.
+        ``resampled_by``; NaN in a resample without support, empty for values and AUCs.
 
     Raises
     ------

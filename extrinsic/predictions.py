@@ -134,8 +134,8 @@ def read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequenc
             raise InputError(f"no row of column {first!r} has the label {label!r}{near}; {listed}")
     for name, labels in zip(columns, plain, strict=True):
         if unknown := sorted({*labels} - labels_present):
-            lacks = f"which {first!r} does not; its {listed}"
-            raise InputError(f"column {name!r} holds {unknown[0]!r}, {lacks}")
+            problem = f"column {name!r} holds {unknown[0]!r}, which {first!r} does not"
+            raise InputError(f"{problem}; its {listed}")
     positive_labels = {_plain(label) for label in positive}
     return np.column_stack([labels.isin(positive_labels) for labels in plain]).astype(np.int64)
 
@@ -154,8 +154,8 @@ def _plain(label: object) -> str:
 
 
 def get_column(table: pd.DataFrame, column: str, remedy: str = "") -> pd.Series:
-    """Return a column by name; ``InputError``, with the nearest name where there is none, and with
-    the ``remedy`` for cells that are lists or no text, number or date.
+    """Return a column by name; ``InputError``, with the nearest name, if it is missing, and, with the
+    ``remedy``, for cells that are lists or no text, number or date.
     """
     if column not in table.columns:
         present = ", ".join(repr(name) for name in table.columns)

@@ -61,7 +61,7 @@ class EndToEnd(ResolverSettings):
         name = fingerprint(self, documents, lexicon, seed)
         if path.exists():
             restore(path, training, name)
-        train = [text for _, text in texts["train"] if len(text.places)]
+        train = [text for _, text in texts["train"] if len(text.word_index)]
         while not training.ended:
             training.run_epoch(train, texts["dev"])
             save(path, training, name)

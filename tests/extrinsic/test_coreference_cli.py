@@ -62,10 +62,13 @@ def test_singletons_dropped_from_both_sides(key: str, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("documents", "message"),
     [
-        ([KEY], "the key has document b part 0, the response has not; .*it lacks 1 of 2"),
+        (
+            [KEY],
+            "the key has document b part 0, the response does not; .*1 of 2 documents are missing",
+        ),
         (
             [KEY, MORE, replace(KEY, name="c")],
-            "the response has document c part 0, the key has not",
+            "the response has document c part 0, the key does not",
         ),
         ([KEY, replace(MORE, part=1)], "did you mean 'document b part 1'"),
         ([KEY, MORE, MORE], "the response has document b part 0 twice"),

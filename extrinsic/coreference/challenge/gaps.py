@@ -64,14 +64,14 @@ class ChallengeGaps(Fileless):
             )
 
     @property
-    def compared(self) -> Mapping[str, Measure]:
+    def gap_measures(self) -> Mapping[str, Measure]:
         """Measures with gaps, by name."""
         return (CLUSTER_MEASURES if self.scored == "clusters" else NAME_MEASURES) | ACCURACY
 
     @property
     def measures(self) -> Mapping[str, Measure]:
         """All measures, by name."""
-        return {**self.compared, **CANDIDATE_MEASURES}
+        return {**self.gap_measures, **CANDIDATE_MEASURES}
 
 
 class Row(NamedTuple):
@@ -163,7 +163,7 @@ def _subset_rows(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[Row]:
     rows: list[Row] = []
     if any(conditions := [case.condition for case in cases]):
         by_condition = _tally_groups(cases, conditions, tallies)
-        rows += _values_and_gaps(by_condition, (PRO, ANTI), gaps, list(gaps.compared))
+        rows += _values_and_gaps(by_condition, (PRO, ANTI), gaps, list(gaps.gap_measures))
     by_gender = _tally_groups(cases, [case.gender for case in cases], tallies)
     genders = gaps.privileged, gaps.unprivileged
     rows += _values_and_gaps(by_gender, genders, gaps, ["f1", *ACCURACY])

@@ -42,16 +42,16 @@ class Lexicon:
 class Text:
     """Document of n tokens.
 
-    ``words`` (types,) are the lexicon rows of its distinct words, ``places`` (n,) the index into
-    these of each token. ``lengths`` are those of its sentences and ``room`` (n,) the number of
+    ``words`` (types,) are the lexicon rows of its distinct words, ``word_index`` (n,) the index into
+    these of each token. ``lengths`` are those of its sentences and ``tokens_left`` (n,) the number of
     tokens from each to the end of its sentence, itself included. ``mentions`` (m, 3) are first
     token, width and number of cluster.
     """
 
     words: Integers
-    places: Integers
+    word_index: Integers
     lengths: Integers
-    room: Integers
+    tokens_left: Integers
     mentions: Integers
 
 
@@ -83,7 +83,7 @@ def letter_codes(words: Iterable[str]) -> NDArray[np.int16]:
 def read_text(document: Document, lexicon: Lexicon) -> Text:
     """Encode a document whose words are all in ``lexicon``."""
     tokens = np.array([lexicon.index[word] for word in document.tokens], dtype=np.int64)
-    words, places = np.unique(tokens, return_inverse=True)
+    words, word_index = np.unique(tokens, return_inverse=True)
     lengths = np.array([len(sentence) for sentence in document.sentences if sentence], np.int64)
     ends = np.repeat(lengths.cumsum(), lengths)
     mentions = [
@@ -93,8 +93,8 @@ def read_text(document: Document, lexicon: Lexicon) -> Text:
     ]
     return Text(
         words=words,
-        places=places,
+        word_index=word_index,
         lengths=lengths,
-        room=ends - np.arange(len(tokens)),
+        tokens_left=ends - np.arange(len(tokens)),
         mentions=np.array(mentions, dtype=np.int64).reshape(-1, 3),
     )

@@ -73,7 +73,7 @@ class Network(nn.Module):
         """Compute (n, d): frozen vector and letter features of each token, with dropout."""
         types = torch.from_numpy(text.words).to(self.matrix.device)
         vectors = torch.cat([self.matrix[self.rows[types]], self.spell(self.letters[types])], dim=1)
-        words = vectors[torch.from_numpy(text.places).to(types.device)]
+        words = vectors[torch.from_numpy(text.word_index).to(types.device)]
         share = self.choice.lexical_dropout if self.training else 0.0
         return dropout(words, share, self.generator)
 
@@ -81,19 +81,19 @@ class Network(nn.Module):
         """Return the positions of the kept spans, in order: those with the highest mention scores,
         as many as ``spans_per_word`` and ``least_spans`` allow, or all gold mentions.
         """
-        candidates = np.arange(self.choice.max_span_width) < text.room[:, None]
+        candidates = np.arange(self.choice.max_span_width) < text.tokens_left[:, None]
         if self.choice.mentions == "gold":
             candidates &= clusters_on_grid(text, self.choice.max_span_width) >= 0
             return torch.from_numpy(np.flatnonzero(candidates)).to(grid.device)
         allowed = torch.from_numpy(candidates.ravel()).to(grid.device)
-        proposed = int(self.choice.spans_per_word * len(text.places))
+        proposed = int(self.choice.spans_per_word * len(text.word_index))
         count = min(max(proposed, self.choice.least_spans), int(candidates.sum()))
         return grid.masked_fill(~allowed, -torch.inf).topk(count).indices.sort().values
 
 
 def clusters_on_grid(text: Text, reach: int) -> Integers:
     """Return the cluster of each span of up to ``reach`` tokens, (n, reach); -1: in none."""
-    grid = np.full((len(text.places), reach), -1, dtype=np.int64)
+    grid = np.full((len(text.word_index), reach), -1, dtype=np.int64)
     first, width, cluster = text.mentions[text.mentions[:, 1] <= reach].T
     grid[first, width - 1] = cluster
     return grid

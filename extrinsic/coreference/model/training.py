@@ -112,7 +112,7 @@ def resolve(network: Network, documents: Sequence[tuple[Document, Text]]) -> lis
     network.eval()
     reach = network.choice.max_span_width
     return [
-        decode(document, network(text), reach) if len(text.places) else Resolution(document, {})
+        decode(document, network(text), reach) if len(text.word_index) else Resolution(document, {})
         for document, text in documents
     ]
 

@@ -6,6 +6,13 @@ sum of rows: ``rates(np.einsum("bd,dmc->bmc", weights, rows))``.
 """
 
 from extrinsic.coreference.scorer.pairs import pair_documents
-from extrinsic.coreference.scorer.scores import COUNTED, METRICS, Score, counts, rates, score
+from extrinsic.coreference.scorer.scores import (
+    COUNT_FUNCTIONS,
+    METRICS,
+    Score,
+    counts,
+    rates,
+    score,
+)
 
-__all__ = ["COUNTED", "METRICS", "Score", "counts", "pair_documents", "rates", "score"]
+__all__ = ["COUNT_FUNCTIONS", "METRICS", "Score", "counts", "pair_documents", "rates", "score"]

@@ -28,8 +28,8 @@ def pair_documents(
         if missing := [title for title in titles if title not in opposite_titles]:
             close = nearest(missing[0], opposite_titles)
             raise InputError(
-                f"the {has} has {missing[0]}, the {lacks} has not{close};"
-                f" it lacks {len(missing)} of {len(titles)}"
+                f"the {has} has {missing[0]}, the {lacks} does not{close};"
+                f" {len(missing)} of {len(titles)} documents are missing"
             )
     for title, document in keys.items():
         _check_tokens(document, responses[title])
