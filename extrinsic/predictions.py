@@ -154,8 +154,8 @@ def _plain(label: object) -> str:
 
 
 def get_column(table: pd.DataFrame, column: str, remedy: str = "") -> pd.Series:
-    """Return a column by name; ``InputError``, with the nearest name, if it is missing, and, with the
-    ``remedy``, for cells that are lists or no text, number or date.
+    """Return a column by name; ``InputError``, with the nearest name, if it is missing, and, with
+    the ``remedy``, for cells that are lists or no text, number or date.
     """
     if column not in table.columns:
         present = ", ".join(repr(name) for name in table.columns)

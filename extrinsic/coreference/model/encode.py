@@ -42,10 +42,10 @@ class Lexicon:
 class Text:
     """Document of n tokens.
 
-    ``words`` (types,) are the lexicon rows of its distinct words, ``word_index`` (n,) the index into
-    these of each token. ``lengths`` are those of its sentences and ``tokens_left`` (n,) the number of
-    tokens from each to the end of its sentence, itself included. ``mentions`` (m, 3) are first
-    token, width and number of cluster.
+    ``words`` (types,) are the lexicon rows of its distinct words, ``word_index`` (n,) the index
+    into these of each token. ``lengths`` are those of its sentences and ``tokens_left`` (n,) the
+    number of tokens from each to the end of its sentence, itself included. ``mentions`` (m, 3) are
+    first token, width and number of cluster.
     """
 
     words: Integers
