@@ -151,7 +151,6 @@ def _flip_probability(first: Shares, second: Shares) -> Shares:
 
 
 def _pairs(groups: pd.DataFrame, gaps: Gaps) -> list[tuple[str, str]]:
-    """Return the pairs of compared groups that share frames."""
     pairs = [(gaps.privileged, gaps.unprivileged)] if "pair" in gaps.compare else []
     if "each" in gaps.compare:
         names = gaps.groups or tuple(map(str, groups))

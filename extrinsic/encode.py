@@ -82,7 +82,6 @@ def encode_words(posts: Sequence[Sequence[str]], vectors: KeyedVectors) -> Encod
 
 
 def _matrix(words: list[str], vectors: KeyedVectors) -> NDArray[np.float32]:
-    """Return the vectors of ``words`` as float32 below a row of zeros."""
     matrix = np.zeros((len(words) + 1, vectors.vector_size), dtype=np.float32)
     matrix[1:] = vectors.vectors[[vectors.key_to_index[word] for word in words]]
     invalid = ~np.isfinite(matrix).all(axis=1)

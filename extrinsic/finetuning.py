@@ -120,7 +120,6 @@ def _rate(step: int, steps: int) -> float:
 
 
 def _step(network: Network, optimiser: torch.optim.Optimizer, rows: Rows, targets: Tensor) -> float:
-    """Take a gradient step and return the loss before it."""
     optimiser.zero_grad()
     loss = functional.cross_entropy(network(rows), targets)
     loss.backward()

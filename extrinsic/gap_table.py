@@ -13,11 +13,14 @@ from extrinsic.gaps import CRITERIA, DEFAULT_GAPS, Gaps, larger_is_better
 from extrinsic.intervals import effective_size, error_correlations
 from extrinsic.predictions import read_sample
 from extrinsic.ranking import BACKGROUND_RANKINGS
-from extrinsic.sample import ALL, GroupedPredictions, GroupMeasure, GroupOrRest, join_reasons
+from extrinsic.sample import ALL, GroupMeasure, GroupOrRest, join_reasons
 from extrinsic.spread import DIFFERENCE, RATIO, Block, estimate_spread
 
 if TYPE_CHECKING:
     from extrinsic.combined import WeightedSum
+    from extrinsic.sample import GroupedPredictions
+
+    Predictions = GroupedPredictions | WeightedSum
 
 Kind = Literal["value", "gap", "largest", "ratio", "term_gap", "equality_difference", "flips"]
 OPTIONAL = ("subset", "classifier")
@@ -110,13 +113,13 @@ def gap_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[Row]:
     return sample_rows(read_sample(predictions, gaps), gaps)
 
 
-def sample_rows(sample: GroupedPredictions | WeightedSum, gaps: Gaps) -> list[Row]:
+def sample_rows(sample: Predictions, gaps: Gaps) -> list[Row]:
     """Return values, gaps and spreads of grouped predictions."""
     rows = value_rows(sample, gaps) + difference_rows(sample, gaps)
     return rows + _spread_rows(sample, gaps)
 
 
-def value_rows(sample: GroupedPredictions | WeightedSum, gaps: Gaps) -> list[Row]:
+def value_rows(sample: Predictions, gaps: Gaps) -> list[Row]:
     """Return the measures of each group and of all items."""
     return [
         Row(
@@ -137,15 +140,13 @@ def value_rows(sample: GroupedPredictions | WeightedSum, gaps: Gaps) -> list[Row
     ]
 
 
-def difference_rows(sample: GroupedPredictions | WeightedSum, gaps: Gaps) -> list[Row]:
+def difference_rows(sample: Predictions, gaps: Gaps) -> list[Row]:
     """Return the gaps of all compared pairs of sides."""
     measures = [name for name in gaps.measures if name not in (*CRITERIA, *WITHOUT_GAP)]
     return [_gap(sample, name, *sides) for sides in _pairs(sample, gaps) for name in measures]
 
 
-def _pairs(
-    sample: GroupedPredictions | WeightedSum, gaps: Gaps
-) -> list[tuple[GroupOrRest, GroupOrRest]]:
+def _pairs(sample: Predictions, gaps: Gaps) -> list[tuple[GroupOrRest, GroupOrRest]]:
     """Return the sides of each gap, the privileged one first."""
     privileged = GroupOrRest(gaps.privileged)
     pairs = [(privileged, GroupOrRest(gaps.unprivileged))] if "pair" in gaps.compare else []
@@ -158,7 +159,7 @@ def _pairs(
 
 
 def _gap(
-    sample: GroupedPredictions | WeightedSum,
+    sample: Predictions,
     measure: str,
     privileged: GroupOrRest,
     unprivileged: GroupOrRest,
@@ -182,8 +183,7 @@ def _gap(
     )
 
 
-def _spread_rows(sample: GroupedPredictions | WeightedSum, gaps: Gaps) -> list[Row]:
-    """Return the largest differences, then the ratios, if ``gaps`` requests them."""
+def _spread_rows(sample: Predictions, gaps: Gaps) -> list[Row]:
     if "largest" not in gaps.compare:
         return []
     names = [name for name in gaps.measures if name not in WITHOUT_GAP]
@@ -191,7 +191,7 @@ def _spread_rows(sample: GroupedPredictions | WeightedSum, gaps: Gaps) -> list[R
     return [row for rows in zip(*spreads, strict=True) for row in rows]
 
 
-def _spreads_of(sample: GroupedPredictions | WeightedSum, name: str, gaps: Gaps) -> list[Row]:
+def _spreads_of(sample: Predictions, name: str, gaps: Gaps) -> list[Row]:
     """Return the largest difference and the ratio among the groups that have a value."""
     by_measure = {
         measure: {
@@ -227,9 +227,7 @@ def _spreads_of(sample: GroupedPredictions | WeightedSum, name: str, gaps: Gaps)
     return rows
 
 
-def make_block(
-    sample: GroupedPredictions | WeightedSum, measure: str, groups: Sequence[str]
-) -> Block:
+def make_block(sample: Predictions, measure: str, groups: Sequence[str]) -> Block:
     """Return the values of groups in a measure, with their effective sizes and correlation."""
     sides = [GroupOrRest(group) for group in groups]
     estimates = [sample.group_measure(measure, side).estimate for side in sides]
@@ -243,7 +241,6 @@ def make_block(
 
 
 def _best_and_worst(measure: str, group_measures: Mapping[str, GroupMeasure]) -> dict[str, Any]:
-    """Return the groups with the best and the worst value, and their supports."""
     values = {group: m.estimate.value for group, m in group_measures.items()}
     extremes = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
     worst, best = extremes if larger_is_better(measure) else extremes[::-1]

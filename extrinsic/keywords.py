@@ -80,7 +80,6 @@ class KeywordTagger:
         return posts.assign(group=[self.group if match else self.rest for match in matches])
 
     def _patterns(self) -> tuple[tuple[str, ...], ...]:
-        """Return the folded words of each keyword."""
         listed = [*_list_entries(self.file, self.heading)] if self.file else []
         if self.file and not listed:
             under = f" under a heading with {self.heading!r}" if self.heading else ""

@@ -78,7 +78,6 @@ def _pair(rows: Sequence[Row], privileged: str, unprivileged: str) -> Table:
 
 
 def _values(rows: Sequence[Row], order: Sequence[str]) -> Table:
-    """Build a table with a line per group: number of items and measures."""
     values = [row for row in rows if row.kind == "value"]
     measures = list(dict.fromkeys(row.measure for row in values))
     table = _new_table("group", "n", *map(name_measure, measures))

@@ -82,7 +82,6 @@ def _unit_rows(texts: Sequence[str], encoder: Encodes) -> Floats:
 
 
 def _query_values(query: RetrievalQuery, cosines: Floats) -> tuple[float, float, float]:
-    """Return similarity, first and relevance of a query."""
     relevant = np.array([document.relevant for document in query.documents])
     male, female = cosines[relevant].T
     relevance = np.nan

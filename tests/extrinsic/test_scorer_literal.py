@@ -8,7 +8,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from extrinsic.coreference.scorer import COUNT_FUNCTIONS, counts
+from extrinsic.coreference.scorer import COUNTERS, counts
 from files.documents import Cluster, Span
 from tests.extrinsic.clusterings import pairs
 
@@ -117,5 +117,5 @@ def test_alignment_of_many_clusters_is_that_of_the_whole_table() -> None:
     )
     table = np.array([[phi_4(set(one), set(other)) for other in response] for one in key])
     best = table[linear_sum_assignment(table, maximize=True)].sum()
-    row = counts(key, response)[list(COUNT_FUNCTIONS).index("ceaf_e")]
+    row = counts(key, response)[list(COUNTERS).index("ceaf_e")]
     np.testing.assert_allclose(row, [best, len(key), best, len(response)])

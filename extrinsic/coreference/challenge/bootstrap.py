@@ -70,7 +70,6 @@ class Units:
         return _sums(np.asarray(times, dtype=np.float64), tallies)
 
     def _pseudo_units(self) -> Floats:
-        """Return the two pseudo-units, (2, groups, WIDTH)."""
         flat = self.tallies.reshape(-1, self.tallies.shape[-1])
         perfect, wrong = extremes(flat[np.any(flat, axis=-1)])
         return np.stack([[perfect, wrong], [wrong, perfect]])[:, : self.tallies.shape[1]]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from extrinsic.coreference.scorer import COUNT_FUNCTIONS, METRICS, counts, rates
+from extrinsic.coreference.scorer import COUNTERS, METRICS, counts, rates
 from extrinsic.measures import FN, FP, TP
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-N_SCORED = 4 * len(COUNT_FUNCTIONS)
+N_SCORED = 4 * len(COUNTERS)
 # Columns of a tally, after those of the scorer: names asked about by truth and answer (in the order
 # of ``extrinsic.measures``), correctly resolved pronouns, documents, documents with a link,
 # mentions among the candidates, all mentions, other names among the candidates, all other names.
@@ -121,7 +121,7 @@ class Measure(NamedTuple):
 
 def _conll(rate: int) -> Callable[[Floats], Floats]:
     def compute(tallies: Floats) -> Floats:
-        totals = tallies[..., :N_SCORED].reshape(*tallies.shape[:-1], len(COUNT_FUNCTIONS), 4)
+        totals = tallies[..., :N_SCORED].reshape(*tallies.shape[:-1], len(COUNTERS), 4)
         conll: Floats = rates(totals)[..., METRICS.index("conll"), rate]
         return conll
 

@@ -7,7 +7,7 @@ sum of rows: ``rates(np.einsum("bd,dmc->bmc", weights, rows))``.
 
 from extrinsic.coreference.scorer.pairs import pair_documents
 from extrinsic.coreference.scorer.scores import (
-    COUNT_FUNCTIONS,
+    COUNTERS,
     METRICS,
     Score,
     counts,
@@ -15,4 +15,4 @@ from extrinsic.coreference.scorer.scores import (
     score,
 )
 
-__all__ = ["COUNT_FUNCTIONS", "METRICS", "Score", "counts", "pair_documents", "rates", "score"]
+__all__ = ["COUNTERS", "METRICS", "Score", "counts", "pair_documents", "rates", "score"]

@@ -59,7 +59,6 @@ def overlap(key: Sequence[Cluster], response: Sequence[Cluster]) -> Overlap:
 
 
 def _cluster_numbers(clusters: Sequence[Cluster], side: str) -> dict[Span, int]:
-    """Return the cluster number of each mention."""
     numbers: dict[Span, int] = {}
     for number, cluster in enumerate(clusters):
         if not cluster:

@@ -14,7 +14,7 @@ from extrinsic.coreference.scorer.overlap import Count, Overlap, overlap
 if TYPE_CHECKING:
     from files.documents import Cluster, Document
 
-COUNT_FUNCTIONS: dict[str, Callable[[Overlap], Count]] = {
+COUNTERS: dict[str, Callable[[Overlap], Count]] = {
     "mentions": links.detection,
     "muc": links.muc,
     "b3": links.b_cubed,
@@ -39,7 +39,7 @@ class Score(NamedTuple):
 
 
 def counts(key: Sequence[Cluster], response: Sequence[Cluster]) -> npt.NDArray[np.float64]:
-    """Compute numerator and denominator of recall, then of precision, by ``COUNT_FUNCTIONS``, (8,
+    """Compute numerator and denominator of recall, then of precision, by ``COUNTERS``, (8,
     4).
 
     Either side may be empty. Singletons are counted: leave them out of both sides if the key does
@@ -47,7 +47,7 @@ def counts(key: Sequence[Cluster], response: Sequence[Cluster]) -> npt.NDArray[n
     in one clustering.
     """
     table = overlap(key, response)
-    return np.array([count(table) for count in COUNT_FUNCTIONS.values()])
+    return np.array([count(table) for count in COUNTERS.values()])
 
 
 def rates(totals: Floats) -> Floats:
@@ -61,7 +61,7 @@ def rates(totals: Floats) -> Floats:
     precision as of F1 (Pradhan et al., 2012, give that of F1).
     """
     single = _single(totals)
-    table = {name: single[..., row, :] for row, name in enumerate(COUNT_FUNCTIONS)}
+    table = {name: single[..., row, :] for row, name in enumerate(COUNTERS)}
     table["blanc"] = _blanc(totals, table)
     table["conll"] = np.mean([table[name] for name in AVERAGED], axis=0)
     return np.stack([table[name] for name in METRICS], axis=-2)
@@ -69,7 +69,7 @@ def rates(totals: Floats) -> Floats:
 
 def score(pairs: Iterable[tuple[Document, Document]]) -> dict[str, Score]:
     """Score pairs (key, response) of documents, by metric; all 0 for no documents."""
-    totals = np.zeros((len(COUNT_FUNCTIONS), 4))
+    totals = np.zeros((len(COUNTERS), 4))
     for key, response in pairs:
         totals += counts(key.clusters, response.clusters)
     return {name: Score(*map(float, row)) for name, row in zip(METRICS, rates(totals), strict=True)}
@@ -91,5 +91,5 @@ def _ratio(numerator: Floats, denominator: Floats) -> Floats:
 def _blanc(totals: Floats, table: dict[str, Floats]) -> Floats:
     names = ("blanc_coreferent", "blanc_not_coreferent")
     halves = np.stack([table[name] for name in names])
-    in_key = np.stack([totals[..., list(COUNT_FUNCTIONS).index(name), 1:2] > 0 for name in names])
+    in_key = np.stack([totals[..., list(COUNTERS).index(name), 1:2] > 0 for name in names])
     return _ratio(np.sum(halves * in_key, axis=0), np.sum(in_key, axis=0, dtype=np.float64))
