@@ -58,7 +58,7 @@ class WordCounts(NamedTuple):
 
     words: Sequence[str]
     counts: Floats
-    posts: Floats
+    n_posts: Floats
 
 
 class Contrast(NamedTuple):
@@ -68,8 +68,8 @@ class Contrast(NamedTuple):
 
     log_odds: Floats
     z: Floats
-    first: Floats
-    second: Floats
+    first_count: Floats
+    second_count: Floats
 
 
 def words_of_task(
@@ -91,10 +91,10 @@ def words_of_task(
             f"no training post is about {absent[0]!r}, a group that {FROM_TASK} compares; name"
             " other groups"
         )
-    counted = count_words(posts, groups)
-    by_group, by_label = contrasts(counted, limits.prior)
-    usable = (counted.posts >= limits.min_posts) & np.array(
-        [any(map(str.isalpha, word)) and word[0] != "<" for word in counted.words]
+    word_counts = count_words(posts, groups)
+    by_group, by_label = contrasts(word_counts, limits.prior)
+    usable = (word_counts.n_posts >= limits.min_posts) & np.array(
+        [any(map(str.isalpha, word)) and word[0] != "<" for word in word_counts.words]
     )
     of_group = np.abs(by_group.z) >= np.abs(by_label.z)
     sides = (
@@ -112,29 +112,31 @@ def words_of_task(
                 f"{FROM_TASK}: no word for {stands_for} is in {limits.min_posts} training posts"
                 f" and has z of {limits.min_z:g}; lower from_task.min_posts or from_task.min_z"
             )
-        frames.append(_word_rows(role, stands_for, counted, contrast, sign, order[: limits.size]))
+        frames.append(
+            _word_rows(role, stands_for, word_counts, contrast, sign, order[: limits.size])
+        )
     return pd.concat(frames, ignore_index=True)
 
 
 def _word_rows(
     role: str,
     stands_for: str,
-    counted: WordCounts,
+    word_counts: WordCounts,
     contrast: Contrast,
     sign: int,
     order: NDArray[np.intp],
 ) -> pd.DataFrame:
-    count, count_other = (contrast.first, contrast.second)[::sign]
+    count, count_other = (contrast.first_count, contrast.second_count)[::sign]
     return pd.DataFrame(
         {
             "role": role,
             "stands_for": stands_for,
-            "word": [counted.words[number] for number in order],
+            "word": [word_counts.words[number] for number in order],
             "z": sign * contrast.z[order],
             "log_odds": sign * contrast.log_odds[order],
             "count": count[order].astype(int),
             "count_other": count_other[order].astype(int),
-            "posts": counted.posts[order].astype(int),
+            "posts": word_counts.n_posts[order].astype(int),
         }
     )
 
@@ -155,9 +157,9 @@ def count_words(posts: pd.DataFrame, groups: tuple[str, str]) -> WordCounts:
     return WordCounts(words, counts, n_posts)
 
 
-def contrasts(counted: WordCounts, prior: float) -> tuple[Contrast, Contrast]:
+def contrasts(word_counts: WordCounts, prior: float) -> tuple[Contrast, Contrast]:
     """Compute the contrasts of the first group to the second, and of label 0 to 1."""
-    counts = counted.counts
+    counts = word_counts.counts
     a = prior * counts.sum(axis=(0, 1))
     by_group = _pool([(counts[0, label], counts[1, label]) for label in (0, 1)], a)
     by_label = _pool([(group[0], group[1]) for group in counts], a)
@@ -181,8 +183,8 @@ def _pool(pairs: Sequence[tuple[Floats, Floats]], a: Floats) -> Contrast:
         weighted += d / variance
         weight += 1 / variance
     sides = (np.sum([pair[side] for pair in pairs], axis=0) for side in (0, 1))
-    known = np.maximum(weight, 1e-300)
-    return Contrast(weighted / known, weighted / np.sqrt(known), *sides)
+    total_weight = np.maximum(weight, 1e-300)
+    return Contrast(weighted / total_weight, weighted / np.sqrt(total_weight), *sides)
 
 
 def as_query(words: pd.DataFrame, *, language: str, name: str) -> Query:
