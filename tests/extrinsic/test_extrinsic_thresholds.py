@@ -129,7 +129,9 @@ def test_a_group_within_1_6_standard_errors_of_an_end_lies_there(errors: float, 
     low, high = 0.2, 0.8
     for _ in range(50):  # p = .8 - errors * sqrt(p (1 - p) / n)
         high = 0.8 - errors * sqrt(high * (1 - high) / n)
-    moved = _values_at_distance(Block(np.array([low, high, 0.8]), np.full(3, n)), DIFFERENCE, 0.6, stretch=True)
+    moved = _values_at_distance(
+        Block(np.array([low, high, 0.8]), np.full(3, n)), DIFFERENCE, 0.6, stretch=True
+    )
     assert (moved[1] == moved[2]) == ties
     assert moved[[0, 2]] == pytest.approx([0.2, 0.8], abs=0.01)
 
