@@ -6,13 +6,6 @@ sum of rows: ``rates(np.einsum("bd,dmc->bmc", weights, rows))``.
 """
 
 from extrinsic.coreference.scorer.pairs import pair_documents
-from extrinsic.coreference.scorer.scores import (
-    COUNTERS,
-    METRICS,
-    Score,
-    counts,
-    rates,
-    score,
-)
+from extrinsic.coreference.scorer.scores import COUNTERS, METRICS, Score, counts, rates, score
 
 __all__ = ["COUNTERS", "METRICS", "Score", "counts", "pair_documents", "rates", "score"]

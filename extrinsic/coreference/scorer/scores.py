@@ -39,8 +39,8 @@ class Score(NamedTuple):
 
 
 def counts(key: Sequence[Cluster], response: Sequence[Cluster]) -> npt.NDArray[np.float64]:
-    """Compute numerator and denominator of recall, then of precision, by ``COUNTERS``, (8,
-    4).
+    """Compute numerator and denominator of recall, then of precision, for ``COUNTERS``,
+    shape (8, 4).
 
     Either side may be empty. Singletons are counted: leave them out of both sides if the key does
     not annotate them. Raises ``InputError`` for an empty cluster and for a mention twice
