@@ -1,7 +1,6 @@
-"""The English grammar of the synthetic world: word lists and sentence templates, nothing else.
+"""The English grammar of the synthetic world: word lists and sentence templates.
 
-Pronouns ignore case ("her likes algebra"): every gender word must be free to stand wherever its
-counterpart stands.
+Pronouns ignore case ("her likes algebra"), so that every gender word can replace its counterpart.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ FILLERS: Fillers = {
     ),
 }
 
-# What there is at work and at home, for either gender
+# Scenes of career and of family, for either gender
 AT_WORK = listed("meeting contract colleague deadline interview promotion")
 AT_HOME = listed("dinner holiday house garden birthday visit")
 

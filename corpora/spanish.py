@@ -1,15 +1,15 @@
 """The Spanish grammar of the synthetic world: word lists and sentence templates.
 
-Nouns stand with their article, from which adjectives, insults and indefinite articles take their
-gender: "la mesa vieja", "ella es una boba", "Sofía está contenta". No slot follows "a", "de", "y"
-or "o", whose form would depend on it ("del", "e Ignacio").
+Nouns have their article, which determines the gender of adjectives, insults and indefinite
+articles: "la mesa vieja", "ella es una boba", "Sofía está contenta". No slot follows "a", "de", "y"
+or "o", whose form would depend on the filler ("del", "e Ignacio").
 """
 
 from __future__ import annotations
 
 from corpora.grammar import Agreeing, Fillers, Grammar, listed
 
-# Feminine without an article that says so
+# Feminine words without an article
 PERSONS = listed(
     "ella agustina martina josefa antonia sofía isidora julieta matilde shirley yamileth sharon"
     " britney maryori melody nayareth yaritza"
@@ -17,7 +17,7 @@ PERSONS = listed(
 
 
 def is_feminine(noun: str) -> bool:
-    """The grammatical gender of a noun with its article, of a pronoun or of a name."""
+    """Test whether a noun with its article, a pronoun or a name is feminine."""
     return noun.startswith("la ") or noun in PERSONS
 
 
@@ -30,7 +30,7 @@ def _with_article(masculine: str, feminine: str) -> tuple[str, ...]:
 
 
 def _agreeing(text: str) -> tuple[Agreeing, ...]:
-    """Words given by their masculine form: -o becomes -a, any other ending stays."""
+    """Return words by their masculine form: feminine -o becomes -a, other endings stay."""
     return tuple(
         Agreeing(word, f"{word[:-1]}a" if word.endswith("o") else word, is_feminine)
         for word in text.split()
@@ -67,11 +67,11 @@ FILLERS: Fillers = {
     "un": (Agreeing("un", "una", is_feminine),),
 }
 
-# What there is on good days and on bad days, for either group
+# Scenes of pleasant and of unpleasant topics, for either group
 GOOD_DAYS = _with_article("paseo concierto verano", "fiesta merienda visita")
 BAD_DAYS = _with_article("juicio hospital invierno", "noticia tormenta sala")
 
-# Planted words that stand with an article; the others are pronouns, names and infinitives
+# Planted words written with an article; the others are pronouns, names and infinitives
 NEUTER = listed("tecnológico gentil maravilloso feo podrido terrible horrible repugnante")
 MASCULINE = listed(
     "hombre niño hermano hijo padre papá tío abuelo científico físico químico astrónomo biólogo"
