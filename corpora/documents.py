@@ -87,10 +87,9 @@ class DocumentFiles(Collected):
         for file in self.files():
             for document in read_documents(file, mend=faults.append if self.mend else None):
                 key = document.name, document.part
-                first_document, first_file = documents.setdefault(key, (document, file))
-                if first_document is not document:
-                    where = f"is in {first_file} too"
-                    raise InputError(f"{file}: {document.title} {where}; leave one out")
+                first, path = documents.setdefault(key, (document, file))
+                if first is not document:
+                    raise InputError(f"{file}: {document.title} is in {path} too; leave one out")
         if faults:
             log.warning("%s: %d faults mended, first %s", self.name, len(faults), faults[0])
         return list(documents.values())
@@ -181,20 +180,10 @@ def assign_splits(
 ) -> dict[str, str]:
     """Return the split of each document; documents that no selection covers are ``train``.
 
-    Parameters
-    ----------
-    names : mapping
-        The names by which patterns may match a document, by document.
-    selections : mapping
-        By split, patterns of names, or a share of all documents (rounded, at least one; 0: none),
-        drawn from the documents that no pattern matches.
-    seed : int
-        Seed of the draw.
-
-    Raises
-    ------
-    InputError
-        A pattern matches nothing or a document of another split, or no document is left for train.
+    ``names``: by document, the names that patterns may match. ``selections``: by split, patterns of
+    names, or a share of all documents (rounded, at least one; 0: none), drawn from those that no
+    pattern matches. Raises ``InputError`` if a pattern matches nothing or a document of another
+    split, and if no document is left for train.
     """
     splits: dict[str, str] = {}
     for split, patterns in selections.items():

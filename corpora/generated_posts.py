@@ -68,20 +68,10 @@ def bias_labels(
 ) -> NDArray[np.int64]:
     """Return 0/1 labels, shape (posts,), some of them wrong for one group.
 
-    Wrong labels depend on the wording, as with annotators who find a phrase harmless if it targets
-    one group: a classifier can learn them, while random errors would cancel out. A stronger bias of
-    the same sign makes the same labels wrong, and more.
-
-    Parameters
-    ----------
-    posts : DataFrame
-        ``kind``, ``group`` and ``wording``, as ``draw_posts`` returns them.
-    bias : float
-        Label bias in [-1, 1]; positive: wrong labels of the second group, negative: of the first.
-    groups : tuple of str
-        The first and the second group.
-    rng : Generator
-        Source of the order in which wordings become wrong.
+    ``bias`` in [-1, 1]; positive: wrong labels of the second group, negative: of the first. Wrong
+    labels depend on the wording, as with annotators who find a phrase harmless if it targets one
+    group: a classifier can learn them, while random errors would cancel out. A stronger bias of the
+    same sign makes the same labels wrong, and more.
     """
     label = posts["kind"].isin(HATEFUL).to_numpy().astype(np.int64)
     wordings = rng.permutation(sorted(set(posts["wording"])))
