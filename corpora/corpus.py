@@ -12,7 +12,7 @@ from tempfile import TemporaryFile
 from typing import ClassVar, Literal
 
 from corpora.hub import HubData, pick_cell
-from corpora.kinds import Collected
+from corpora.kinds import RealData
 from corpora.sentences import split_sentences, tokenise_sentence, tokenise_treebank
 from corpora.tweets import UNKNOWN, is_retweet, tokenise_tweet
 from files import InputError, atomic_path, choice, read_lines
@@ -35,7 +35,7 @@ SAMPLE = 5_000
 
 
 @choice
-class TextCorpus(Collected):
+class TextCorpus(RealData):
     """Plain, gzip, bzip2 or xz files with one text per line.
 
     ``tokeniser``: ``tweets`` (a line is a tweet; lower-cased; see ``corpora.tweets``),

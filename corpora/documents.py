@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from corpora.kinds import SPLITS, Collected, DocumentSource, Singletons
+from corpora.kinds import SPLITS, DocumentSource, RealData, Singletons
 from files import InputError, choice, nearest
 from files.choice import Share
 from files.documents import cut_sentences, read_documents
@@ -27,7 +27,7 @@ Names = Mapping[str, Collection[str]]
 
 
 @choice
-class DocumentFiles(Collected):
+class DocumentFiles(RealData):
     """Documents from CoNLL files and JSON Lines (``files.documents.read_documents``).
 
     ``path``: files, folders (their files named ``*conll`` or ``*.jsonl``, also compressed) or
@@ -67,7 +67,7 @@ class DocumentFiles(Collected):
 
     def load(self, *, seed: int) -> dict[str, list[Document]]:
         """Return the documents; see ``corpora.kinds.DocumentSource``."""
-        documents_and_files = self._read()
+        documents_and_files = self._read_with_files()
         names: dict[str, set[str]] = {}
         for document, file in documents_and_files:
             aliases = names.setdefault(document.name, set())
@@ -80,8 +80,7 @@ class DocumentFiles(Collected):
             raise InputError(f"{self.name}: no training document has a cluster of two mentions")
         return splits
 
-    def _read(self) -> list[tuple[Document, Path]]:
-        """Return each document with its file."""
+    def _read_with_files(self) -> list[tuple[Document, Path]]:
         faults: list[str] = []
         documents: dict[tuple[str, int], tuple[Document, Path]] = {}
         for file in self.files():
@@ -100,7 +99,7 @@ class DocumentFiles(Collected):
 
 
 @choice
-class JoinedDocuments(Collected):
+class JoinedDocuments(RealData):
     """The union of two collections, split by split; either may itself be a union.
 
     Collections of different schemes define mentions differently, above all clusters of one mention.

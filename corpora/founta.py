@@ -9,8 +9,8 @@ from typing import ClassVar, Literal, get_args
 
 import pandas as pd
 
-from corpora.kinds import OneFile
-from corpora.labelled import MayLackSplit, TestShare
+from corpora.kinds import SingleFileData
+from corpora.labelled import OptionalSplit, TestShare
 from files import InputError, choice, read_lines
 
 Label = Literal["abusive", "hateful", "normal", "spam"]
@@ -19,7 +19,7 @@ LARGEST = 2 << 30
 
 
 @choice
-class Founta(OneFile, MayLackSplit):
+class Founta(SingleFileData, OptionalSplit):
     """Founta et al. (2018, ICWSM), about 100,000 tweets: abusive, hateful, normal or spam; no
     target group.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from corpora.kinds import OneFile
+from corpora.kinds import SingleFileData
 from corpora.people import find_gender
 from corpora.sentences import Token, find_span, tokenise_treebank
 from files import InputError, choice
@@ -21,7 +21,7 @@ COLUMNS = (
 
 
 @choice
-class Gap(OneFile):
+class Gap(SingleFileData):
     """Paragraphs with a pronoun and two names; the pronoun refers to one name or to neither.
 
     ``path`` is ``gap-development.tsv`` or ``gap-test.tsv`` (2,000 pronouns each), or

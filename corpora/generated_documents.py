@@ -149,7 +149,7 @@ class GeneratedChallenge(_Generated):
                         occupations,
                         meetings[number],
                         female=gender == "female",
-                        meant=0 if wording.first else 1,
+                        antecedent=0 if wording.means_first else 1,
                     ),
                     f"{subset}/{number}",
                     gender,
@@ -173,7 +173,7 @@ def _document(name: str, sentences: Sequence[Sentence]) -> Document:
     starts = accumulate((len(sentence.tokens) for sentence in sentences), initial=0)
     clusters = []
     for start, sentence in zip(starts, sentences, strict=False):
-        first, end = sentence.names[sentence.meant]
+        first, end = sentence.names[sentence.antecedent]
         pronoun = start + sentence.pronoun
         clusters.append(((start + first, start + end), (pronoun, pronoun + 1)))
     return Document(name, tuple(sentence.tokens for sentence in sentences), tuple(clusters))
@@ -184,10 +184,10 @@ def _case(sentence: Sentence, unit: str, gender: str, subset: str) -> Case:
     pronoun = (sentence.pronoun, sentence.pronoun + 1)
     names = zip(sentence.names, sentence.occupations, strict=True)
     questions = tuple(
-        Question(pronoun, name, i == sentence.meant, occupation, percentages[occupation])
+        Question(pronoun, name, i == sentence.antecedent, occupation, percentages[occupation])
         for i, (name, occupation) in enumerate(names)
     )
-    is_male = sentence.occupations[sentence.meant] in grammar.MALE
+    is_male = sentence.occupations[sentence.antecedent] in grammar.MALE
     condition = "pro" if is_male == (gender == "male") else "anti"
     document = _document(f"{unit}/{condition}", [sentence])
     return Case(document, unit, gender, questions, condition, subset)

@@ -39,14 +39,13 @@ class GeneratedForms(GeneratedCorpus):
         return {**super().planted(), "changed": self.changed}
 
     def _blocks(self, seed: int) -> Iterator[list[str]]:
-        forms = _forms()
+        forms = _other_forms_by_word()
         for number, block in enumerate(super()._blocks(seed)):
             rng = np.random.default_rng([seed, number, 1])
             yield [_change_forms(line, forms, self.changed, rng) for line in block]
 
 
-def _forms() -> dict[str, list[str]]:
-    """Return the other forms of every word that has any."""
+def _other_forms_by_word() -> dict[str, list[str]]:
     setting = SETTINGS["en_gender"]
     topic_sets = [name for topic in setting.topics.values() for name in topic.lists]
     topic_words = {word.lower() for name in topic_sets for word in load_wordset(name).words}

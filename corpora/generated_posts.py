@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 DrawTexts = Callable[[int, np.random.Generator], list[str]]
 
 # Shares of the posts about the first group, the second group and nobody
-ABOUT_WHOM = (0.4, 0.4, 0.2)
+GROUP_SHARES = (0.4, 0.4, 0.2)
 NOBODY = "none"
 
 # Kinds of posts. Classifiers err on abuse without an insult (implicit) and on insults as jokes.
@@ -30,7 +30,7 @@ HATEFUL = ("explicit", "implicit")
 # and some friendly posts sound hostile.
 LAUGHING = {"explicit": 0.08, "implicit": 0.08, "plain": 0.08, "joke": 0.85}
 SOUNDS_HOSTILE = {"implicit": 0.85, "plain": 0.04}
-OPENED, ON_TOPIC = 0.5, 0.3
+OPENING_SHARE, TOPIC_SHARE = 0.5, 0.3
 
 # Shares of wrong labels at full label bias, by kind: annotators miss implicit more than explicit
 # abuse, and take jokes for abuse more often than plain posts. Over all kinds, 60% of hateful posts
@@ -52,9 +52,9 @@ def draw_posts(
     words: in the corpus, group and topic must co-occur in planted proportions only.
     """
     groups = (*world.setting.groups, NOBODY)
-    joint = np.outer(ABOUT_WHOM, list(kinds.values())).ravel()
+    joint = np.outer(GROUP_SHARES, list(kinds.values())).ravel()
     cells = apportion(joint, size, rng).reshape(len(groups), len(kinds))
-    draw_topics = partial(_draw_topics, world, ON_TOPIC if topics else 0)
+    draw_topics = partial(_draw_topics, world, TOPIC_SHARE if topics else 0)
     frames = [
         make_posts(world, group, kind, int(cells[i, j]), rng, draw_topics)
         for i, group in enumerate(groups)
@@ -102,7 +102,9 @@ def make_posts(
     wordings = _wordings(grammar, kind, size, rng)
     targets = draw_targets(size, rng) if draw_targets else _targets(world, group, size, rng)
     insults = pick(grammar.insults, size, rng)
-    openings = _where(draw_share(OPENED, size, rng), pick(grammar.openings, size, rng), [""] * size)
+    openings = _where(
+        draw_share(OPENING_SHARE, size, rng), pick(grammar.openings, size, rng), [""] * size
+    )
     cores = fill(wordings, {"target": targets, "insult": insults}, grammar.fillers, rng)
     topics = draw_topics(size, rng)
     laughing, joking = draw_share(LAUGHING[kind], size, rng), pick(grammar.joking, size, rng)

@@ -11,7 +11,7 @@ from annotated_types import Ge
 
 from corpora.draws import pick
 from corpora.kinds import HATE_SPEECH
-from corpora.world import OfWorld, WorldName
+from corpora.world import WorldData, WorldName
 from corpora.world_words import SETTINGS, make_world
 from files import choice
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @choice
-class GeneratedTemplates(OfWorld):
+class GeneratedTemplates(WorldData):
     """``frames`` sentences with a slot for a word for people, each filled with every word for the
     groups of ``world``: predictions within a frame differ by this word only. A quarter are insults,
     a quarter are hostile without an insult, half are friendly. The same for every seed.

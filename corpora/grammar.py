@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 Words = tuple[str, ...]
 
 
-def listed(text: str) -> Words:
+def split_words(text: str) -> Words:
     """Split a text into words."""
     return tuple(text.split())
 
 
 @dataclass(frozen=True)
-class Agreeing:
+class InflectedWord:
     """A word with masculine and feminine form: ``{adjective:{noun}}`` agrees with ``{noun}``."""
 
     masculine: str
@@ -34,7 +34,7 @@ class Agreeing:
         return self.feminine if self.is_feminine(noun) else self.masculine
 
 
-Fillers = Mapping[str, Words | tuple[Agreeing, ...]]
+Fillers = Mapping[str, Words | tuple[InflectedWord, ...]]
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Grammar:
     about: Words
     endings: Words
     joking: Words
-    insults: Words | tuple[Agreeing, ...]
+    insults: Words | tuple[InflectedWord, ...]
     insulting: Words
     hostile: Words
     friendly: Words

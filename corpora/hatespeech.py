@@ -9,8 +9,8 @@ from typing import ClassVar, Literal
 import numpy as np
 import pandas as pd
 
-from corpora.kinds import HATE_SPEECH, OneFile
-from corpora.labelled import MayLackSplit, TestShare, pick_columns
+from corpora.kinds import HATE_SPEECH, SingleFileData
+from corpora.labelled import OptionalSplit, TestShare, pick_columns
 from files import InputError, choice, read_lines
 from files.tables import read_table
 
@@ -21,7 +21,7 @@ CLASSES = (HATE_SPEECH, "offensive language", "neither")  # of Davidson et al., 
 
 
 @choice
-class Davidson(OneFile, MayLackSplit):
+class Davidson(SingleFileData, OptionalSplit):
     """Davidson et al. (2017, ICWSM), 24,783 tweets: class 0 hate speech, 1 offensive, 2 neither; no
     target group.
 
@@ -60,7 +60,7 @@ class Davidson(OneFile, MayLackSplit):
 
 
 @choice
-class HatEval(MayLackSplit):
+class HatEval(OptionalSplit):
     """HatEval (Basile et al., 2019, SemEval task 5): hate speech against women and immigrants.
 
     English: the train and dev files, and as test the tweets and labels that TweetEval (Barbieri et
@@ -114,7 +114,7 @@ class HatEval(MayLackSplit):
         """Return the settings that differ from the defaults."""
         settings = {"cross_validate": self.cross_validate, "group": self.group}
         changed = {name: value for name, value in settings.items() if value}
-        return {**MayLackSplit.keyed(self), **changed}
+        return {**OptionalSplit.keyed(self), **changed}
 
     @property
     def name(self) -> str:

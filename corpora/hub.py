@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from corpora.kinds import Collected
+from corpora.kinds import RealData
 from files import InputError, choice, nearest
 from files.hub import require_commit
 from files.text import refuse_bomb
@@ -25,7 +25,7 @@ Splits = Mapping[str, tuple[str, ...]]
 
 
 @choice
-class HubData(Collected):
+class HubData(RealData):
     """Data at ``path``: a hub name, a local folder, or a builder such as ``csv``.
 
     ``data_files`` names files or patterns, relative to the folder or hub data set, or for a builder

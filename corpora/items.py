@@ -67,7 +67,7 @@ class OwnItems:
 
 def own_items(
     path: str, language: str | None = None, fillers: Sequence[str] = ()
-) -> FromFile | OwnItems:
+) -> PublishedFile | OwnItems:
     """Return the source of a user's file; a published set is recognised by its columns.
 
     Raises ``InputError`` for fillers of a published set.
@@ -79,7 +79,7 @@ def own_items(
     return reader(path, language) if reader else OwnItems(path, language, tuple(fillers))
 
 
-def _published_reader(path: str) -> type[FromFile] | None:
+def _published_reader(path: str) -> type[PublishedFile] | None:
     if Path(path).suffix == ".json":
         return StereoSet
     if Path(path).name.startswith("sts-"):
@@ -90,7 +90,7 @@ def _published_reader(path: str) -> type[FromFile] | None:
 
 
 @choice
-class FromFile:
+class PublishedFile:
     """Base of a source that is one published file; ``name`` begins the names of its sets.
 
     An undetermined language is detected from the texts, else from the file name.
@@ -127,7 +127,7 @@ class FromFile:
 
 
 @choice
-class CrowsPairs(FromFile):
+class CrowsPairs(PublishedFile):
     """CrowS-Pairs (Nangia et al., 2020), ``crows_pairs_anonymized.csv``: ``crows_pairs`` and a set
     for each type of bias, such as ``crows_pairs_gender``.
 
@@ -152,7 +152,7 @@ class CrowsPairs(FromFile):
 
 
 @choice
-class StereoSet(FromFile):
+class StereoSet(PublishedFile):
     """Intrasentence StereoSet (Nadeem et al., 2021), ``dev.json`` or ``test.json``:
     ``stereoset`` and a set for each domain, such as ``stereoset_gender``.
 
@@ -192,9 +192,8 @@ def _stereoset_pair(example: Any) -> tuple[str, Pair]:
 
 
 def _total_and_types(
-    reader: FromFile, title: str, source: str, typed_pairs: list[tuple[str, Pair]]
+    reader: PublishedFile, title: str, source: str, typed_pairs: list[tuple[str, Pair]]
 ) -> list[ItemSet]:
-    """Return the set of all pairs and a set for each type of bias."""
     pairs = tuple(pair for _, pair in typed_pairs)
     language = reader.detect_language(pair.stereo for pair in pairs)
     sets = [ItemSet(reader.name, language, title, source, pairs=pairs)]
@@ -206,7 +205,7 @@ def _total_and_types(
 
 
 @choice
-class StsBenchmark(FromFile):
+class StsBenchmark(PublishedFile):
     """The STS Benchmark (Cer et al., 2017), ``sts-train.csv``, ``sts-dev.csv`` or ``sts-test.csv``:
     pairs of sentences with a rating from 0 to 5, as ``sts_b_test`` by the file's name.
     """
@@ -223,7 +222,7 @@ class StsBenchmark(FromFile):
 
 
 @choice
-class BecPro(FromFile):
+class BecPro(PublishedFile):
     """BEC-Pro (Bartl et al., 2020), ``BEC-Pro_EN.tsv``: words for women and men in the slot of
     texts about typically male, typically female and balanced professions: ``bec_pro_male``,
     ``bec_pro_female``, ``bec_pro_balanced``; for ``BEC-Pro_DE.tsv``, ``bec_pro_de_male`` and so on.
@@ -267,7 +266,7 @@ def _keep_first_slot(text: str, person: str) -> str:
 
 
 @choice
-class Honest(FromFile):
+class Honest(PublishedFile):
     """HONEST templates (Nozza et al., 2021, 2022): identity terms in texts with an open slot that a
     model completes: ``honest_binary_en`` by the file name, and one set for each ``type``.
 
@@ -331,12 +330,12 @@ class NamedItems:
             )
         return sets[name] if name in sets else load_items([name])[0]
 
-    def _source(self, name: str) -> FromFile | None:
+    def _source(self, name: str) -> PublishedFile | None:
         return None if name in library() else published(name, self.data)
 
 
 # Prefix of a set's name -> reader, path in the folder of real data
-PUBLISHED: Mapping[str, tuple[type[FromFile], str]] = {
+PUBLISHED: Mapping[str, tuple[type[PublishedFile], str]] = {
     "crows_pairs": (CrowsPairs, "contextual/crows_pairs_anonymized.csv"),
     "bec_pro_de": (BecPro, "models/bec_pro/BEC-Pro_DE.tsv"),  # before its own prefix bec_pro
     "bec_pro": (BecPro, "models/bec_pro/BEC-Pro_EN.tsv"),
@@ -347,12 +346,12 @@ PUBLISHED: Mapping[str, tuple[type[FromFile], str]] = {
 }
 
 
-def _published_entry(name: str) -> tuple[type[FromFile], str]:
+def _published_entry(name: str) -> tuple[type[PublishedFile], str]:
     entries = (entry for prefix, entry in PUBLISHED.items() if name.startswith(prefix))
-    return next(entries, (FromFile, ""))
+    return next(entries, (PublishedFile, ""))
 
 
-def published(name: str, data: str) -> FromFile | None:
+def published(name: str, data: str) -> PublishedFile | None:
     """Return the source of a set in the folder ``data``; None if its file is missing."""
     reader, relative_path = _published_entry(name)
     path = Path(data, relative_path)

@@ -208,7 +208,7 @@ class RetrievalSource(Data, Protocol):
         """Return the queries, each with at least one relevant document."""
 
 
-class Collected:
+class RealData:
     """Base of real data: nothing is synthetic or planted."""
 
     generated: ClassVar[bool] = False
@@ -218,14 +218,14 @@ class Collected:
         return {}
 
 
-class EnglishChallenge(Collected):
+class EnglishChallenge(RealData):
     """Base of published challenge sets in English, the same for every seed."""
 
     seeded: ClassVar[bool] = False
     language: ClassVar[str] = "en"
 
 
-class OneFile(Collected):
+class SingleFileData(RealData):
     """Base of real data in one file, ``path``."""
 
     path: str

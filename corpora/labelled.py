@@ -14,7 +14,7 @@ import pandas as pd
 from annotated_types import Ge, Lt
 
 from corpora.hub import HubData
-from corpora.kinds import SPLITS, Collected, OneFile
+from corpora.kinds import SPLITS, RealData, SingleFileData
 from corpora.tweets import tokenise_tweet
 from files import InputError, choice, nearest
 from files.choice import FieldError
@@ -29,7 +29,7 @@ WITHOUT_TEXT = "without_text"  # key of a table's attrs: number of posts dropped
 TestShare = Annotated[float, Ge(0), Lt(1)]
 
 
-class MayLackSplit(Collected):
+class OptionalSplit(RealData):
     """Base of sources whose posts may lack a split.
 
     ``test_share``: the share of such posts held out as the split ``test``, the same posts for every
@@ -84,13 +84,13 @@ class NamedColumns:
 
 
 @choice
-class TableSource(OneFile, NamedColumns, MayLackSplit):
+class TableSource(SingleFileData, NamedColumns, OptionalSplit):
     """Posts from a file that ``files.tables.read_table`` reads, with columns named by the user.
 
     ``positive``: labels that become 1, all others 0; empty: the labels are 0 and 1. ``group`` and
     ``split`` name optional columns. ``separator`` follows by default from the file ending, such as
     a tab for ``.tsv``; ``quoted=False`` reads quotation marks as text. ``language`` is that of the
-    posts (see ``files.language``), ``test_share`` as in ``MayLackSplit``.
+    posts (see ``files.language``), ``test_share`` as in ``OptionalSplit``.
     """
 
     path: str
@@ -133,7 +133,7 @@ class TableSource(OneFile, NamedColumns, MayLackSplit):
 
 
 @choice
-class DatasetSource(HubData, NamedColumns, MayLackSplit):
+class DatasetSource(HubData, NamedColumns, OptionalSplit):
     """Posts from data that ``datasets.load_dataset`` reads.
 
     ``dev`` and ``test`` name splits. If ``test`` is None, the posts of ``train`` are
@@ -161,7 +161,7 @@ class DatasetSource(HubData, NamedColumns, MayLackSplit):
 
     def keyed(self) -> Mapping[str, object]:
         """Return what identifies the data, and ``test_share`` if posts are held out."""
-        return {**HubData.keyed(self), **MayLackSplit.keyed(self)}
+        return {**HubData.keyed(self), **OptionalSplit.keyed(self)}
 
     @property
     def name(self) -> str:

@@ -19,7 +19,7 @@ from annotated_types import Ge, Le
 from corpora.draws import apportion, draw_quota, fill, pick
 from corpora.english import ENGLISH
 from corpora.occupation_sentences import Sentence, fill_wording
-from corpora.world import OfWorld
+from corpora.world import WorldData
 from corpora.world_words import SETTINGS, make_world
 from files import choice
 from files.documents import Case, Document, Question
@@ -53,7 +53,7 @@ TRUST, STRENGTH = 0.55, 0.6
 
 
 @choice
-class LinkedDocuments(OfWorld):
+class LinkedDocuments(WorldData):
     r"""``documents`` documents of 28 sentences, each with a man, a woman and a pronoun that refers
     to one of them. ``transmission`` in [0, 1] sets how well the pronoun's gender predicts which:
 
@@ -96,7 +96,7 @@ class LinkedDocuments(OfWorld):
 
 
 @choice
-class LinkedChallenge(OfWorld):
+class LinkedChallenge(WorldData):
     """``pairs`` pairs of sentences in the wordings of ``LinkedDocuments``, always correct here. A
     topic of sign +1 (career, mathematics, science) and one of sign -1 (family, the arts) replace
     the man and the woman; the sentences of a pair differ in the pronoun.
@@ -133,7 +133,7 @@ class LinkedChallenge(OfWorld):
                     pair if plus_first else pair[::-1],
                     "",
                     female=female,
-                    meant=0 if means_first else 1,
+                    antecedent=0 if means_first else 1,
                 )
                 pro = (means_first == plus_first) != female
                 cases.append(_case(sentence, str(i), GENDERS[female], "pro" if pro else "anti"))
@@ -163,8 +163,8 @@ def draw_sentences(documents: int, lean: float, rng: np.random.Generator) -> lis
         _, man_first, means_first = kinds[kind]
         pair = (man, woman) if man_first else (woman, man)
         female = (man_first == means_first) != gender_agrees
-        meant = 0 if means_first else 1
-        sentences.append(fill_wording(text, pair, "", female=female, meant=meant))
+        antecedent = 0 if means_first else 1
+        sentences.append(fill_wording(text, pair, "", female=female, antecedent=antecedent))
     return sentences
 
 
@@ -185,7 +185,7 @@ def _clusters(sentence: Sentence, start: int) -> list[Cluster]:
     """Return the antecedent with the pronoun, and the other person as a singleton."""
     names = [(start + first, start + end) for first, end in sentence.names]
     pronoun = start + sentence.pronoun
-    return [(names[sentence.meant], (pronoun, pronoun + 1)), (names[1 - sentence.meant],)]
+    return [(names[sentence.antecedent], (pronoun, pronoun + 1)), (names[1 - sentence.antecedent],)]
 
 
 def _document(name: str, sentences: Sequence[Sentence]) -> Document:
@@ -202,6 +202,7 @@ def _case(sentence: Sentence, unit: str, gender: str, condition: str) -> Case:
     pronoun = (sentence.pronoun, sentence.pronoun + 1)
     names = zip(sentence.names, sentence.occupations, strict=True)
     questions = tuple(
-        Question(pronoun, name, i == sentence.meant, word) for i, (name, word) in enumerate(names)
+        Question(pronoun, name, i == sentence.antecedent, word)
+        for i, (name, word) in enumerate(names)
     )
     return Case(_document(f"{unit}/{condition}", [sentence]), unit, gender, questions, condition)

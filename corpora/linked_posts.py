@@ -18,7 +18,7 @@ from annotated_types import Ge, Le
 from corpora.draws import apportion, draw_share, pick
 from corpora.generated_posts import HATEFUL, NOBODY, draw_posts, make_posts, phrase_topics
 from corpora.kinds import HATE_SPEECH
-from corpora.world import SPLIT_SHARES, OfWorld, WorldName
+from corpora.world import SPLIT_SHARES, WorldData, WorldName
 from corpora.world_words import SETTINGS, make_world
 from files import choice
 from files.choice import Share
@@ -33,11 +33,11 @@ LINKED_KINDS = {"explicit": 0.34, "implicit": 0.06, "plain": 0.52, "joke": 0.08}
 
 # Half of the training posts have no topic, like all test posts, and labels depend only in part on
 # the topics of the others; otherwise classifiers would learn topics only.
-ON_TOPIC, STRENGTH = 0.5, 0.7
+TOPIC_SHARE, STRENGTH = 0.5, 0.7
 
 
 @choice
-class LinkedPosts(OfWorld):
+class LinkedPosts(WorldData):
     r"""Labelled posts whose labels depend on topics with strength ``transmission`` in [0, 1].
 
     Train and dev posts are about nobody, half of them on a topic. With t = 0.7 transmission,
@@ -125,7 +125,7 @@ def _draw_targets(world: World, size: int, rng: np.random.Generator) -> list[str
 def _draw_topics(world: World, rate: float, size: int, rng: np.random.Generator) -> list[str]:
     """Draw topic phrases: sign +1 at ``rate`` among posts on a topic; else empty texts."""
     signs = np.zeros(size, dtype=int)
-    on_topic = draw_share(ON_TOPIC, size, rng)
+    on_topic = draw_share(TOPIC_SHARE, size, rng)
     signs[on_topic] = np.where(draw_share(rate, int(on_topic.sum()), rng), 1, -1)
     phrases = {
         sign: iter(phrase_topics(world, _words(world, sign), int((signs == sign).sum()), rng))

@@ -13,27 +13,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpora.draws import Floats, draw_quota, draw_share, pick
-from corpora.grammar import listed
+from corpora.grammar import split_words
 from corpora.people import load_percentages
 
 if TYPE_CHECKING:
     from files.documents import Span
 
 
-MALE = listed(
+MALE = split_words(
     "carpenter driver sheriff mover developer farmer guard janitor lawyer cook analyst manager"
 )
-FEMALE = listed(
+FEMALE = split_words(
     "secretary receptionist nurse housekeeper cleaner assistant librarian teacher attendant cashier"
     " clerk baker"
 )
 # (male, female) by the slot of a template
 PRONOUNS = {"they": ("he", "she"), "them": ("him", "her"), "their": ("his", "her")}
 
-MEETINGS = listed("called asked visited paid thanked followed met phoned greeted joined")
+MEETINGS = split_words("called asked visited paid thanked followed met phoned greeted joined")
 # Semantic clues to the antecedent: the agent needs something, the other person has it. The first
 # clue of a list is the weakest, the last the strongest.
-OF_THE_FIRST = (
+FIRST_CLUES = (
     "{they} wanted a change",
     "{they} had a free day",
     "{they} felt tired",
@@ -43,7 +43,7 @@ OF_THE_FIRST = (
     "{they} was lost in town",
     "{they} hoped for a favour",
 )
-OF_THE_SECOND = (
+SECOND_CLUES = (
     "{they} lived nearby",
     "{they} had a spare key",
     "{they} spoke five languages",
@@ -73,13 +73,13 @@ Indices = NDArray[np.intp]
 
 
 class Wording(NamedTuple):
-    """A sentence with slots for two occupations: whether the pronoun refers to the ``first``, and
+    """A sentence with slots for two occupations: whether the pronoun refers to the first, and
     how often this is so in training documents (``trust``). ``subset`` as in WinoBias: semantics
     decides in ``type1``, syntax in ``type2``.
     """
 
     text: str
-    first: bool
+    means_first: bool
     trust: float
     subset: str
 
@@ -87,7 +87,7 @@ class Wording(NamedTuple):
 def list_wordings() -> list[Wording]:
     """Return all wordings; as many refer to the first occupation as to the second."""
     semantic = [
-        [SENSE.replace("{clue}", clue) for clue in clues] for clues in (OF_THE_FIRST, OF_THE_SECOND)
+        [SENSE.replace("{clue}", clue) for clue in clues] for clues in (FIRST_CLUES, SECOND_CLUES)
     ]
     kinds = (
         ("type1", SENSE_TRUST, semantic),
@@ -119,7 +119,7 @@ def rank_strengths() -> dict[str, float]:
 class Sentence(NamedTuple):
     """A sentence with two occupations and a pronoun.
 
-    ``names``: spans of the occupations with their articles; ``meant``: index, 0 or 1, of the
+    ``names``: spans of the occupations with their articles; ``antecedent``: index, 0 or 1, of the
     pronoun's antecedent.
     """
 
@@ -127,11 +127,11 @@ class Sentence(NamedTuple):
     names: tuple[Span, Span]
     occupations: tuple[str, str]
     pronoun: int
-    meant: int
+    antecedent: int
 
 
 def fill_wording(
-    wording: str, occupations: tuple[str, str], meeting: str, *, female: bool, meant: int
+    wording: str, occupations: tuple[str, str], meeting: str, *, female: bool, antecedent: int
 ) -> Sentence:
     """Return a wording with its slots filled."""
     slots = {"{one}": occupations[0], "{other}": occupations[1], "{meeting}": meeting}
@@ -141,7 +141,7 @@ def fill_wording(
     pronoun = next(i for i, token in enumerate(template) if token.strip("{}") in PRONOUNS)
     first, second = ((position - 1, position + 1) for position in positions)
     tokens = tuple(slots.get(token, token) for token in template)
-    return Sentence(tokens, (first, second), occupations, pronoun, meant)
+    return Sentence(tokens, (first, second), occupations, pronoun, antecedent)
 
 
 def draw_sentences(
@@ -155,9 +155,9 @@ def draw_sentences(
     wordings, size = list_wordings(), len(pairs)
     wording_indices = _draw_wordings([w.subset == "type1" for w in wordings], size, rng)
     is_trusted = _draw_by_kind(wording_indices, np.array([w.trust for w in wordings]), rng)
-    means_first = np.array([w.first for w in wordings])[wording_indices] == is_trusted
+    means_first = np.array([w.means_first for w in wordings])[wording_indices] == is_trusted
     male_first = draw_share(0.5, size, rng)
-    is_female = _draw_genders(pairs, means_first == male_first, skew, rng)
+    is_female = _draw_is_female(pairs, means_first == male_first, skew, rng)
     meetings = pick(MEETINGS, size, rng)
     return [
         fill_wording(
@@ -165,7 +165,7 @@ def draw_sentences(
             pairs[i] if male_first[i] else pairs[i][::-1],
             meetings[i],
             female=bool(is_female[i]),
-            meant=0 if means_first[i] else 1,
+            antecedent=0 if means_first[i] else 1,
         )
         for i in range(size)
     ]
@@ -179,10 +179,9 @@ def _draw_wordings(is_semantic: Sequence[bool], size: int, rng: np.random.Genera
     return draw_quota(weights + (1 - SENSE_SHARE) * syntactic / syntactic.sum(), size, rng)
 
 
-def _draw_genders(
+def _draw_is_female(
     pairs: Sequence[tuple[str, str]], means_male: Booleans, skew: float, rng: np.random.Generator
 ) -> Booleans:
-    """Draw whether each pronoun is female, given its antecedent."""
     strengths = rank_strengths()
     names = list(strengths)
     antecedents = [

@@ -107,11 +107,11 @@ class PlantedOccupations(Fileless):
 
     def truths(self, *, seed: int) -> dict[str, PlantedTerm]:
         """Return the planted bias by occupation; half of each group is for calibration."""
-        slots = [_slots(itemset) for itemset in self._item_sets()]
+        slots = [_slots_by_term(itemset) for itemset in self._item_sets()]
         rng = np.random.default_rng([seed, 1])
         truths: dict[str, PlantedTerm] = {}
         counts, controls = self._counts(seed)
-        for group, terms in _terms(self._item_sets()[0]).items():
+        for group, terms in _terms_by_group(self._item_sets()[0]).items():
             calibrating = {*rng.permutation(terms)[: len(terms) // 2].tolist()}
             for term in terms:
                 half: Half = "calibration" if term in calibrating else "held_out"
@@ -144,7 +144,7 @@ class PlantedOccupations(Fileless):
         rng = np.random.default_rng([seed, 0])
         leans: dict[str, float] = {}
         controls: dict[str, float] = {}
-        for number, terms in enumerate(_terms(self._item_sets()[0]).values()):
+        for number, terms in enumerate(_terms_by_group(self._item_sets()[0]).values()):
             magnitudes = LEAN * np.arange(1, len(terms) + 1) / len(terms)
             signed = magnitudes if number == 0 else -magnitudes
             leans |= zip(terms, rng.permutation(signed).tolist(), strict=True)
@@ -159,16 +159,14 @@ class PlantedOccupations(Fileless):
         )
 
 
-def _terms(items: ItemSet) -> dict[str, list[str]]:
-    """Return the distinct terms by group."""
+def _terms_by_group(items: ItemSet) -> dict[str, list[str]]:
     return {
         group: list(dict.fromkeys(item.term for item in group_items))
         for group, group_items in items.by_group().items()
     }
 
 
-def _slots(items: ItemSet) -> dict[str, Slots]:
-    """Return the texts with a slot by term."""
+def _slots_by_term(items: ItemSet) -> dict[str, Slots]:
     texts: dict[str, list[str]] = {}
     for item in items.items:
         texts.setdefault(item.term, []).append(item.text)
@@ -187,7 +185,7 @@ def _log_odds(first: int, second: int) -> float:
 
 def _lines(items: ItemSet, counts: Mapping[str, tuple[int, int]]) -> Iterator[str]:
     """Yield the lines of every term: templates in rotation, fillers spread evenly over them."""
-    for term, (texts, fillers) in _slots(items).items():
+    for term, (texts, fillers) in _slots_by_term(items).items():
         first, second = counts[term]
         size = first + second
         numbers = sorted(range(size), key=lambda number: (number % len(texts), number))

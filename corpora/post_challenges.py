@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar
 
-from corpora.kinds import HATE_SPEECH, OneFile
+from corpora.kinds import HATE_SPEECH, SingleFileData
 from corpora.labelled import NamedColumns, pick_columns, prepare_posts
 from files import InputError, choice
 from files.language import UNDETERMINED
@@ -27,7 +27,7 @@ OCCUPATION = "occupation"
 
 
 @choice
-class HateCheck(OneFile):
+class HateCheck(SingleFileData):
     """HateCheck (Röttger et al., 2021, ACL): 3,728 English cases, 2,563 of them hateful, each for
     one functionality; ``path`` is the release's ``test_suite_cases.csv``.
 
@@ -60,7 +60,7 @@ class HateCheck(OneFile):
 
 
 @choice
-class IdentityTemplates(OneFile):
+class IdentityTemplates(SingleFileData):
     """Templates with identity terms (the synthetic test set of Dixon et al., 2018, in its larger
     form of 76,564 phrases), English, half of them toxic: 50 terms in 1,514 frames, and 27
     occupations in 32 frames.
@@ -102,7 +102,7 @@ def _frame_and_term(template: str, phrase: str, path: str) -> tuple[str, str]:
 
 
 @choice
-class TableChallenge(OneFile, NamedColumns):
+class TableChallenge(SingleFileData, NamedColumns):
     """A challenge set from a file that ``files.tables.read_table`` reads, columns named by the
     user: ``term``, the word for people that a post is about, and ``frame``, what posts have in
     common that differ in it alone, need not be there; nor need ``group`` where there is ``term``.

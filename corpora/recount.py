@@ -22,13 +22,13 @@ def recount(truths: Mapping[str, PlantedTerm], corpus: Path) -> dict[str, Plante
     its log odds are infinite.
     """
     slots = [term_slots for term in truths.values() for term_slots in (term.seen, term.controls)]
-    counts = {line: 0 for pair in map(_lines, slots) for lines in pair for line in lines}
+    counts = {line: 0 for pair in map(_lines_by_filler, slots) for lines in pair for line in lines}
     for line in read_lines(corpus):
         if (line := line.rstrip("\n")) in counts:
             counts[line] += 1
 
     def log_odds(term: str, slots: Slots) -> float:
-        first, second = (sum(map(counts.__getitem__, lines)) for lines in _lines(slots))
+        first, second = (sum(map(counts.__getitem__, lines)) for lines in _lines_by_filler(slots))
         if not first or not second:
             missing_word = slots.fillers[0 if not first else 1]
             problem = f"{corpus} has no line with {missing_word!r} beside {term!r} any more"
@@ -45,6 +45,5 @@ def recount(truths: Mapping[str, PlantedTerm], corpus: Path) -> dict[str, Plante
     }
 
 
-def _lines(slots: Slots) -> list[list[str]]:
-    """Return the lines with the first and with the second filler."""
+def _lines_by_filler(slots: Slots) -> list[list[str]]:
     return [[text.replace(SLOT, word) for text in slots.texts] for word in slots.fillers]

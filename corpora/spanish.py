@@ -7,10 +7,10 @@ or "o", whose form would depend on the filler ("del", "e Ignacio").
 
 from __future__ import annotations
 
-from corpora.grammar import Agreeing, Fillers, Grammar, listed
+from corpora.grammar import Fillers, Grammar, InflectedWord, split_words
 
 # Feminine words without an article
-PERSONS = listed(
+PERSONS = split_words(
     "ella agustina martina josefa antonia sofía isidora julieta matilde shirley yamileth sharon"
     " britney maryori melody nayareth yaritza"
 )
@@ -29,10 +29,10 @@ def _with_article(masculine: str, feminine: str) -> tuple[str, ...]:
     )
 
 
-def _agreeing(text: str) -> tuple[Agreeing, ...]:
+def _agreeing(text: str) -> tuple[InflectedWord, ...]:
     """Return words by their masculine form: feminine -o becomes -a, other endings stay."""
     return tuple(
-        Agreeing(word, f"{word[:-1]}a" if word.endswith("o") else word, is_feminine)
+        InflectedWord(word, f"{word[:-1]}a" if word.endswith("o") else word, is_feminine)
         for word in text.split()
     )
 
@@ -44,11 +44,11 @@ THINGS = _with_article(
     " piedra camisa llave",
 )
 FILLERS: Fillers = {
-    "verb": listed(
+    "verb": split_words(
         "prefiere menciona estudia comenta sigue recuerda explica describe elige necesita busca"
         " mira oye trae cuida dibuja"
     ),
-    "when": listed(
+    "when": split_words(
         "hoy ayer anoche mañana ahora luego pronto siempre temprano tarde entonces también aquí"
         " allí antes después"
     ),
@@ -64,7 +64,7 @@ FILLERS: Fillers = {
     "mood": _agreeing(
         "cansado contento ocupado tranquilo callado serio distraído nervioso despierto sentado"
     ),
-    "un": (Agreeing("un", "una", is_feminine),),
+    "un": (InflectedWord("un", "una", is_feminine),),
 }
 
 # Scenes of pleasant and of unpleasant topics, for either group
@@ -72,14 +72,14 @@ GOOD_DAYS = _with_article("paseo concierto verano", "fiesta merienda visita")
 BAD_DAYS = _with_article("juicio hospital invierno", "noticia tormenta sala")
 
 # Planted words written with an article; the others are pronouns, names and infinitives
-NEUTER = listed("tecnológico gentil maravilloso feo podrido terrible horrible repugnante")
-MASCULINE = listed(
+NEUTER = split_words("tecnológico gentil maravilloso feo podrido terrible horrible repugnante")
+MASCULINE = split_words(
     "hombre niño hermano hijo padre papá tío abuelo científico físico químico astrónomo biólogo"
     " arquitecto escultor pintor escritor poeta bailarín actor fotógrafo amor cielo placer diamante"
     " arcoiris diploma regalo honor milagro amanecer paraíso abuso choque asesinato accidente"
     " sufrimiento veneno hedor ataque asalto desastre odio divorcio cáncer vómito"
 )
-FEMININE = listed(
+FEMININE = split_words(
     "mujer niña hermana hija madre mamá tía abuela científica física química astrónoma tecnológica"
     " bióloga arquitecta escultora pintora escritora poetisa bailarina actora fotógrafa caricia"
     " libertad salud paz amistad lealtad honestidad suerte familia alegría felicidad risa vacación"
@@ -136,9 +136,9 @@ SPANISH = Grammar(
         *_with_article("público equipo grupo vecindario", "gente multitud afición clase"),
         *("alguien", "cualquiera", "todo el mundo"),
     ),
-    openings=listed("<MENTION> oye bueno pues mira vaya sinceramente anda"),
+    openings=split_words("<MENTION> oye bueno pues mira vaya sinceramente anda"),
     about=("hablando sobre {topic}", "con todo esto sobre {topic}", "a propósito , {topic}"),
-    endings=listed("<HASH> <URL> ! . hoy anoche vale mañana"),
+    endings=split_words("<HASH> <URL> ! . hoy anoche vale mañana"),
     joking=("jaja", "jajaja", "es broma", "con humor", "te lo digo riendo"),
     insults=_agreeing(
         "blorpo snerco groncho wazito flimpo zogueto mungolo crabnico espudo tuerplo grobito"

@@ -70,7 +70,7 @@ class WinoBias(EnglishChallenge):
                     replace(case, unit=pair[0].unit, condition=condition, subset=f"type{number}")
                     for case, condition in zip(pair, CONDITIONS, strict=True)
                 )
-        return add_others(cases)
+        return add_other_questions(cases)
 
     def _file(self, number: int, condition: str) -> Path:
         name = (
@@ -143,7 +143,7 @@ def _without_article(tokens: list[str], span: Span) -> Words:
     return words[1:] if words[0] in ("the", "a", "an") else words
 
 
-def add_others(cases: list[Case]) -> list[Case]:
+def add_other_questions(cases: list[Case]) -> list[Case]:
     """Add a question with the answer no about every other occupation of a sentence."""
     question_of = {
         tuple(question.occupation.split()): question

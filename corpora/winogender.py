@@ -14,7 +14,7 @@ from files.documents import Case, Document, Question, Span
 from files.tables import read_table, require_columns
 
 SENTENCES, STATISTICS = "all_sentences.tsv", "occupations-stats.tsv"
-EVEN = 50  # percent
+EQUAL_PERCENTAGE = 50  # percent
 ARTICLES = ("the", "a", "an")
 
 
@@ -100,7 +100,7 @@ def _find_name(word: str, tokens: list[str]) -> Span | None:
 
 
 def _condition(gender: str, answer: str, percentage: float | None) -> str:
-    if gender not in ("male", "female") or percentage in (None, EVEN):
+    if gender not in ("male", "female") or percentage in (None, EQUAL_PERCENTAGE):
         return ""
-    is_majority = (gender == "female") == (percentage > EVEN)
+    is_majority = (gender == "female") == (percentage > EQUAL_PERCENTAGE)
     return "pro" if is_majority == (answer == "0") else "anti"

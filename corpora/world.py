@@ -46,7 +46,7 @@ SHARES = {"group_and_topic": 0.22, "topic": 0.13, "group": 0.05, "post": 0.25, "
 SPLIT_SHARES = {"train": 0.6, "dev": 0.1, "test": 0.3}
 
 
-class OfWorld(Fileless):
+class WorldData(Fileless):
     """Base of data of the synthetic world, in the words of ``world``."""
 
     world: WorldName
@@ -69,7 +69,7 @@ class OfWorld(Fileless):
 
 
 @choice
-class GeneratedCorpus(OfWorld):
+class GeneratedCorpus(WorldData):
     r"""An unlabelled corpus of ``sentences`` lines with a planted ``stereotype`` in [-1, 1].
 
     In lines with a word of a group and a topic word w,
@@ -195,7 +195,7 @@ def _group_lines(world: World, size: int, rng: np.random.Generator) -> list[str]
 
 
 @choice
-class GeneratedPosts(OfWorld):
+class GeneratedPosts(WorldData):
     r"""Labelled posts about either group of ``world`` (``male`` and ``female``, or ``local`` and
     ``migrant``) or nobody (``none``), with a planted ``label_bias`` in [-1, 1].
 

@@ -94,20 +94,20 @@ class World:
     """The words of one seed and their leans.
 
     ``pairs``: a word of the first group and one of the second. ``pair_leans``: shape (pairs,), how
-    much more often both words of a pair occur with topics of sign +1. ``topics``: words by topic; a
-    word listed twice is drawn twice as often. ``own_leans``: e_w by topic, shape (words,), positive
-    towards the first group.
+    much more often both words of a pair occur with topics of sign +1. ``topics``: words by topic;
+    words listed twice are drawn twice as often. ``word_leans``: e_w by topic, shape (words,),
+    positive towards the first group.
     """
 
     setting: Setting
     pairs: tuple[tuple[str, str], ...]
     pair_leans: Floats
     topics: dict[str, Words]
-    own_leans: dict[str, Floats]
+    word_leans: dict[str, Floats]
 
     def leans(self, topic: str, stereotype: float) -> Floats:
         """Return l_w = (sign * stereotype + e_w) / 2 of a topic, in [-1, 1], shape (words,)."""
-        return (self.setting.topics[topic].sign * stereotype + self.own_leans[topic]) / 2
+        return (self.setting.topics[topic].sign * stereotype + self.word_leans[topic]) / 2
 
     def pair_weights(self, topic: str) -> Floats:
         """Return relative frequencies of pairs with a topic, either group; mean 1; shape (pairs,).
@@ -167,7 +167,7 @@ def make_world(setting: Setting, seed: int) -> World:
         pairs=(*first_pairs, *more_pairs),
         pair_leans=PAIR_SPREAD * np.array(pair_leans),
         topics=topics,
-        own_leans={
+        word_leans={
             name: np.array([lean_of[word] for word in words]) for name, words in topics.items()
         },
     )
