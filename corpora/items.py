@@ -337,7 +337,7 @@ class NamedItems:
 # Prefix of a set's name -> reader, path in the folder of real data
 PUBLISHED: Mapping[str, tuple[type[PublishedFile], str]] = {
     "crows_pairs": (CrowsPairs, "contextual/crows_pairs_anonymized.csv"),
-    "bec_pro_de": (BecPro, "models/bec_pro/BEC-Pro_DE.tsv"),  # before its own prefix bec_pro
+    "bec_pro_de": (BecPro, "models/bec_pro/BEC-Pro_DE.tsv"),  # before bec_pro, which is its prefix
     "bec_pro": (BecPro, "models/bec_pro/BEC-Pro_EN.tsv"),
     "honest_binary_en": (Honest, "models/honest/binary_en_template.tsv"),
     "honest_binary_es": (Honest, "models/honest/binary_es_template.tsv"),
