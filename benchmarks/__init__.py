@@ -1,1 +1,1 @@
-"""Times what a decision rests on, one module a room: ``python -m benchmarks`` runs them all."""
+"""Benchmarks behind design decisions, one module per room: ``python -m benchmarks``."""

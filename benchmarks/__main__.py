@@ -1,6 +1,4 @@
-"""``python -m benchmarks [ROOM ...]``: seconds and memory of what decisions rest on, beside what
-they may be at most.
-"""
+"""``python -m benchmarks [ROOM ...]``: time and memory of each benchmark beside its limits."""
 
 from __future__ import annotations
 
@@ -25,19 +23,19 @@ if TYPE_CHECKING:
 
 
 class Arguments(argparse.Namespace):
-    """What the command line holds."""
+    """Command-line arguments."""
 
     names: list[str]
 
 
 def main() -> None:
-    """Run the benchmarks of the rooms named, or all, and print their rows."""
+    """Run the benchmarks of the given rooms, or all, and print a table."""
     modules = pkgutil.iter_modules(benchmarks.__path__)
-    names = sorted(each.name for each in modules if each.name not in ("__main__", "row"))
+    names = sorted(m.name for m in modules if m.name not in ("__main__", "row"))
     parser = Parser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*names, []], help=f"any of {', '.join(names)}")
-    table = Table("what")
-    for column in ("seconds", "at most", "of processor", "MB", "at most"):
+    table = Table("benchmark")
+    for column in ("seconds", "at most", "CPU seconds", "MB", "at most"):
         table.add_column(column, justify="right")
     for name in parser.parse_args(namespace=Arguments()).names or names:
         rows: list[Row] = importlib.import_module(f"benchmarks.{name}").ROWS

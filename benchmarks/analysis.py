@@ -1,4 +1,4 @@
-"""Conclusions: why every slice has its permutations and every observation its influence."""
+"""Conclusions: cost of permutations per slice and of influence per observation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ POINTS, TERMS = 1_000, 50
 
 
 def slices(folder: Path) -> Work:
-    """100 slices of 84 rows in 28 models of 4 parents, 9,999 permutations each."""
+    """Time 100 slices of 84 rows in 28 models of 4 parents, 9,999 permutations each."""
     table = pd.DataFrame(np.random.default_rng(0).normal(size=(8_400, 2)), columns=["x", "y"])
     model = np.arange(8_400) % 28
     table = table.assign(model=model, parent=model % 4, slice=np.repeat(np.arange(100), 84))
@@ -35,13 +35,13 @@ def slices(folder: Path) -> Work:
 
 
 def many_rows(folder: Path) -> Work:
-    """One slice of 100,000 rows, each a model."""
+    """Time one slice of 100,000 rows, each a model."""
     table = pd.DataFrame(np.random.default_rng(0).normal(size=(100_000, 2)), columns=["x", "y"])
     return partial(correlate, table, "x", "y")
 
 
 def points() -> pd.DataFrame:
-    """Random points: three methods on two embeddings, every seed a parent."""
+    """Return points of three methods on two embeddings; every seed is a parent."""
     number = np.arange(POINTS)
     method = np.array(["none", "balance", "attract_repel"])[number % 3]
     modified = method != "none"
@@ -59,16 +59,16 @@ def points() -> pd.DataFrame:
 
 
 def values(rows: pd.DataFrame, spread: float, noise: float) -> pd.DataFrame:
-    """The rows with random values, their intervals and 200 resampled ones."""
+    """Add random values, their intervals and 200 resamples to the rows."""
     rng = np.random.default_rng(0)
     value = spread * rng.normal(size=len(rows))
-    resampled = value[:, None] + noise * rng.normal(size=(len(rows), 200))
+    resamples = value[:, None] + noise * rng.normal(size=(len(rows), 200))
     rows = rows.assign(value=value, low=value - 2 * noise, high=value + 2 * noise, reason="")
-    return rows.assign(resampled=list(resampled))
+    return rows.assign(resampled=list(resamples))
 
 
 def random_tables(measures: list[str], groups: list[str]) -> Tables:
-    """Scores of three queries, and a gap for each measure and unprivileged group."""
+    """Return scores of three queries and a gap per measure and unprivileged group."""
     table = points()
     scores = table[["point"]].merge(pd.DataFrame({"query": ["weat6b", "weat7", "weat8"]}), "cross")
     scores = values(scores, 1, 0.15).assign(metric="weat", unbiased=0.0)
@@ -79,13 +79,13 @@ def random_tables(measures: list[str], groups: list[str]) -> Tables:
 
 
 def study(folder: Path) -> Work:
-    """All that is concluded from 1,000 points."""
+    """Time the conclusions from 1,000 points."""
     tables = random_tables(["precision", "recall", "f1"], ["f"])
     return partial(Correlation().conclude, tables, folder, open_console(quiet=True))
 
 
 def terms(folder: Path) -> Work:
-    """The same with the recall gap of each of fifty identity terms: 1,200 slices."""
+    """Time the conclusions for recall gaps of fifty identity terms: 1,200 slices."""
     tables = random_tables(["recall"], [f"t{i}" for i in range(TERMS)])
     return partial(Correlation().conclude, tables, folder, open_console(quiet=True))
 

@@ -1,4 +1,4 @@
-"""Whole commands: why a finished point is never run again, and mistakes are found before a run."""
+"""Whole commands: why finished points are not run again and errors are found before a run."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from benchmarks.row import Row, Work
 from files.rooms import HOME
 from tests.test_mistakes import MISTAKES, prepare
 
-FRONT = (
-    "import sys; sys.path.insert(0, sys.argv.pop(1)); from biasbridge.__main__ import run; run()"
-)
+MAIN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from biasbridge.__main__ import run; run()"
 SWEEP = [
     *("+experiment=hatespeech_en", "corpus.sentences=1000", "size.dim=8", "size.epochs=1"),
     *("size.bucket=500", "source=none", "embedding=word2vec", "debias=attract_repel"),
@@ -23,38 +21,38 @@ SWEEP = [
 
 
 def run(folder: Path, *command: str, status: int = 0) -> None:
-    """Run a command of the front door."""
-    called = [sys.executable, "-c", FRONT, str(HOME), *command]
-    done = subprocess.run(called, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == status, done.stderr
+    """Run a command of ``biasbridge``."""
+    arguments = [sys.executable, "-c", MAIN, str(HOME), *command]
+    process = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=False)
+    assert process.returncode == status, process.stderr
 
 
 def cached_sweep(folder: Path) -> Work:
-    """A sweep of 60 points whose results are all there."""
+    """Time a sweep of 60 finished points."""
     run(folder, "train", *SWEEP)
     return partial(run, folder, "train", *SWEEP)
 
 
 def study(folder: Path) -> Work:
-    """A study of the metrics on synthetic data, at its default size."""
+    """Time a study of metrics on synthetic data at its default size."""
     return partial(run, folder, "train", "+experiment=silhouettes")
 
 
 def usage(folder: Path) -> Work:
-    """The usage."""
+    """Time the usage message."""
     return partial(run, folder, "--help")
 
 
 def mistakes(folder: Path) -> Work:
-    """Every fifth of the fifty mistakes, one after the other."""
+    """Time every fifth of fifty mistaken commands, one after the other."""
     prepare(folder)
     commands = [command.split() for command, _ in MISTAKES[::5]]
 
-    def make() -> None:
+    def work() -> None:
         for command in commands:
             run(folder, *command, status=2)
 
-    return make
+    return work
 
 
 ROWS = [

@@ -1,4 +1,4 @@
-"""Text: why synthetic posts are not kept but drawn each time, and tweets tokenised each time."""
+"""Text: why synthetic posts are drawn and tweets tokenised anew instead of being stored."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ SIZE = 100_000
 
 
 def posts(folder: Path) -> Work:
-    """Labelled posts."""
+    """Time drawing labelled posts."""
     return partial(GeneratedPosts(posts=SIZE).load, seed=0)
 
 
 def sentences(folder: Path) -> Work:
-    """An unlabelled corpus."""
+    """Time writing an unlabelled corpus."""
     return partial(GeneratedCorpus(sentences=SIZE).write, folder / "corpus.txt", seed=0)
 
 
 def tweets(folder: Path) -> Work:
-    """Tweets of a dozen tokens each."""
+    """Time tokenising tweets of a dozen tokens."""
     tokenise_tweet("NLTK is imported")
     texts = [f"RT @a{i}: well it's #nice :-) 3.5 http://a.b/{i} isn't it?" for i in range(10_000)]
     return lambda: [tokenise_tweet(text) for text in texts]

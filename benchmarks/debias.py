@@ -1,4 +1,4 @@
-"""Debiasing: why Attract-Repel is ours, in NumPy; what erasers take; and balancing."""
+"""Debiasing: our Attract-Repel in NumPy, erasers and balancing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WORDS, DIM, LINES = 200_000, 300, 500_000
 
 
 def mapped(folder: Path) -> KeyedVectors:
-    """Random vectors, mapped from a file that is written if it is not there."""
+    """Return memory-mapped random vectors; write the file if it is missing."""
     path = folder / "mapped"
     if not path.exists():
         matrix = np.random.default_rng(0).standard_normal((WORDS, DIM), dtype=np.float32)
@@ -45,7 +45,7 @@ def mapped(folder: Path) -> KeyedVectors:
 
 
 def attract_repel(folder: Path) -> Work:
-    """5 epochs over 5,000 + 5,000 pairs, the copy of the mapped vectors included."""
+    """Time 5 epochs over 5,000 + 5,000 pairs, including the copy of the mapped vectors."""
     vectors = mapped(folder)
     m, f, a, b = (vectors.index_to_key[start : start + 50] for start in (0, 50, 100, 150))
     attract, repel = [*product(m, b), *product(f, a)], [*product(m, a), *product(f, b)]
@@ -53,7 +53,7 @@ def attract_repel(folder: Path) -> Work:
 
 
 def erase(folder: Path, method: VectorsMethod) -> Work:
-    """Fitted on 25 words a role, and applied to the mapped vectors."""
+    """Time fitting on 25 words per role and applying to the mapped vectors."""
     vectors = mapped(folder)
     words = iter(vectors.index_to_key)
     roles = ("X", "Y", "A", "B", "pairs", "equalise", "specific")
@@ -65,20 +65,19 @@ def erase(folder: Path, method: VectorsMethod) -> Work:
 
 
 def balance(folder: Path) -> Work:
-    """Lines of 12 tokens, of which one in 12 holds an attribute and one in 4 a target, as in
-    tweets.
-    """
-    draw = np.random.default_rng(0)
+    """Time lines of 12 tokens; as in tweets, 1 in 12 has an attribute and 1 in 4 a target."""
+    rng = np.random.default_rng(0)
     query = load_query("gender_union")
     words = words_by_role(query)
-    filler = np.array([f"token{number}" for number in range(5000)])
-    tokens = filler[draw.integers(len(filler), size=(LINES, 12))].astype(object)
-    for position, listed, share in (
+    filler_tokens = np.array([f"token{number}" for number in range(5000)])
+    token_ids = rng.integers(len(filler_tokens), size=(LINES, 12))
+    tokens = filler_tokens[token_ids].astype(object)
+    for position, role_words, share in (
         (3, words["X"] + words["Y"], 1 / 4),
         (7, words["A"] + words["B"], 1 / 12),
     ):
-        chosen = np.flatnonzero(draw.random(LINES) < share)
-        tokens[chosen, position] = draw.choice(np.array(listed), size=len(chosen))
+        selected = np.flatnonzero(rng.random(LINES) < share)
+        tokens[selected, position] = rng.choice(np.array(role_words), size=len(selected))
     lines: list[list[str]] = tokens.tolist()
     text, out = folder / "corpus.txt", folder / "balanced.txt"
     text.write_text("".join(f"{' '.join(line)}\n" for line in lines), encoding="utf-8")
@@ -91,6 +90,6 @@ ERASERS: tuple[VectorsMethod, ...] = (
 )
 ROWS = [
     Row("Attract-Repel, 10,000 pairs, 200,000 x 300", attract_repel, 1.5, 500),
-    *(Row(f"{each.name}, 200,000 x 300", partial(erase, method=each), 5, 800) for each in ERASERS),
+    *(Row(f"{m.name}, 200,000 x 300", partial(erase, method=m), 5, 800) for m in ERASERS),
     Row("balance, 500,000 lines of 12 tokens", balance, 1),
 ]

@@ -1,4 +1,4 @@
-"""Systems and gaps: why the CNN looks its words up once, and each group is counted once."""
+"""Downstream systems and gaps: why the CNN looks up words once and groups are counted once."""
 
 from __future__ import annotations
 
@@ -27,15 +27,13 @@ DOCUMENTS, MENTIONS = 348, 20_000
 
 
 def vectors(words: int) -> KeyedVectors:
-    """Normal vectors of so many words."""
+    """Return normally distributed vectors of words."""
     matrix = np.random.default_rng(1).standard_normal((words, DIM)).astype(np.float32)
     return keyed([f"w{i}" for i in range(words)], matrix)
 
 
 def cnn(folder: Path) -> Work:
-    """An epoch over posts whose words follow Zipf's law, as in text: the time depends on the
-    distinct words of a batch. On one thread, as in a run.
-    """
+    """Time an epoch on one thread; words are Zipfian, because time depends on types per batch."""
     torch.set_num_threads(1)
     rng = np.random.default_rng(0)
     weights = 1 / np.arange(1, TYPES + 1)
@@ -50,46 +48,42 @@ def cnn(folder: Path) -> Work:
 
 
 def predictions(size: int, groups: int) -> pd.DataFrame:
-    """Random predictions of random labels."""
+    """Return random labels and predictions."""
     labels, predicted = np.random.default_rng(0).integers(0, 2, (2, size))
-    who = [f"{i % groups:04}" for i in range(size)]
-    return pd.DataFrame({"label": labels, "prediction": predicted, "group": who})
+    group_names = [f"{i % groups:04}" for i in range(size)]
+    return pd.DataFrame({"label": labels, "prediction": predicted, "group": group_names})
 
 
 def gaps_of_two(folder: Path) -> Work:
-    """The gaps of two groups."""
+    """Time the gaps of two groups."""
     return partial(gaps, predictions(20_000, 2))
 
 
 def gaps_of_many(folder: Path) -> Work:
-    """The gaps of one group with each of 1,499 others."""
+    """Time the gaps between one group and each of 1,499 others."""
     return partial(gaps, predictions(150_000, 1500), privileged="0000", compare="each")
 
 
 def document(tokens: int, name: str) -> Document:
-    """Words at random in sentences of 25; entities of four mentions, one in eight tokens a
-    mention.
-    """
+    """Return random words in sentences of 25; 1 in 8 is a mention, 4 mentions per entity."""
     rng = np.random.default_rng(0)
     words = tuple(f"w{number}" for number in rng.integers(0, 700, tokens))
     starts = rng.permutation(tokens)[: tokens // 32 * 4].reshape(-1, 4)
-    clusters = tuple(tuple((int(at), int(at) + 1) for at in cluster) for cluster in starts)
-    cut = tuple(words[first : first + 25] for first in range(0, tokens, 25))
-    return Document(name, cut, clusters)
+    clusters = tuple(tuple((int(start), int(start) + 1) for start in row) for row in starts)
+    sentences = tuple(words[first : first + 25] for first in range(0, tokens, 25))
+    return Document(name, sentences, clusters)
 
 
 def coreference(tokens: int, folder: Path) -> Work:
-    """A step of training on a document of so many tokens, and a short one resolved, on one
-    thread.
-    """
+    """Time a training step on one document and resolving a short one, on one thread."""
     torch.set_num_threads(1)
     documents = {"train": [document(tokens, "a")], "dev": [document(50, "b")]}
-    model, own = EndToEnd(epochs=1), Path(mkdtemp(dir=folder))
-    return partial(model.resolve, documents, vectors(700), seed=0, folder=own)
+    resolver, model_folder = EndToEnd(epochs=1), Path(mkdtemp(dir=folder))
+    return partial(resolver.resolve, documents, vectors(700), seed=0, folder=model_folder)
 
 
 def clusters(owners: np.ndarray, mentions: np.ndarray) -> tuple[Cluster, ...]:
-    """The mentions by owner."""
+    """Group mentions by owner."""
     by_owner: dict[int, list[tuple[int, int]]] = {}
     for owner, mention in zip(owners.tolist(), mentions.tolist(), strict=True):
         by_owner.setdefault(owner, []).append((mention, mention + 1))
@@ -97,8 +91,9 @@ def clusters(owners: np.ndarray, mentions: np.ndarray) -> tuple[Cluster, ...]:
 
 
 def scores(folder: Path) -> Work:
-    """All scores of a test set of OntoNotes' size; one mention in five is missed, one invented,
-    one put into another cluster.
+    """Time all scores of a test set of OntoNotes' size.
+
+    One mention in five is missed, one is spurious and one is in another cluster.
     """
     rng = np.random.default_rng(0)
     size = MENTIONS // DOCUMENTS
@@ -106,9 +101,9 @@ def scores(folder: Path) -> Work:
     for _ in range(DOCUMENTS):
         key = rng.integers(0, size // 4, size)
         response = np.where(rng.random(size) < 0.2, rng.integers(0, size // 4, size), key)
-        there = rng.choice(2 * size, size, replace=False)
-        found = np.where(rng.random(size) < 0.2, there + 2 * size, there)
-        pairs.append((clusters(key, there), clusters(response, found)))
+        mentions = rng.choice(2 * size, size, replace=False)
+        predicted = np.where(rng.random(size) < 0.2, mentions + 2 * size, mentions)
+        pairs.append((clusters(key, mentions), clusters(response, predicted)))
     return lambda: [counts(*pair) for pair in pairs]
 
 

@@ -1,4 +1,4 @@
-"""Word vectors of 200,000 words x 300 dimensions: why pyarrow reads text, in chunks."""
+"""Word vectors of 200,000 words x 300 dimensions: why pyarrow reads text in chunks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WORDS, DIM = 200_000, 300
 
 
 def saved(path: Path) -> Path:
-    """The path of a file of vectors, written if it is not there."""
+    """Return the path of a vector file; write the file if it is missing."""
     if not path.exists():
         matrix = np.random.default_rng(0).normal(0, 0.3, (WORDS, DIM)).astype(np.float32)
         save_vectors(keyed([f"w{i}" for i in range(WORDS)], matrix), path)
@@ -22,17 +22,17 @@ def saved(path: Path) -> Path:
 
 
 def read_text(folder: Path) -> Work:
-    """Text into memory."""
+    """Time reading text vectors into memory."""
     return partial(read_vectors, saved(folder / "v.vec"))
 
 
 def read_some(folder: Path) -> Work:
-    """1,000 of the words of a text file."""
+    """Time reading 1,000 words of a text file."""
     return partial(read_vectors, saved(folder / "v.vec"), vocab=[f"w{i}" for i in range(1000)])
 
 
 def read_binary(folder: Path) -> Work:
-    """word2vec's binary format into memory."""
+    """Time reading word2vec's binary format into memory."""
     return partial(read_vectors, saved(folder / "v.bin"))
 
 

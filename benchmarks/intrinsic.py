@@ -1,4 +1,4 @@
-"""Metrics: why p is exact up to 18 + 18 words, and why an audit takes in every metric."""
+"""Metrics: why p is exact up to 18 + 18 words, and why an audit computes every metric."""
 
 from __future__ import annotations
 
@@ -22,45 +22,45 @@ if TYPE_CHECKING:
 DIM, LETTERS = 300, "abcdefghijklmnopqrstuvwxy"
 
 
-def asked() -> Iterator[str]:
-    """The words that an audit in English asks for."""
-    for kind in METRICS.values():
-        for name in kind.usual(None, "en"):
+def audit_words() -> Iterator[str]:
+    """Yield the words of an English audit."""
+    for metric in METRICS.values():
+        for name in metric.usual(None, "en"):
             for wordset in load_query(name).sets.values():
                 yield from wordset.words
 
 
 def random_vectors(size: int) -> KeyedVectors:
-    """Random vectors of the words that an audit asks for and of invented ones."""
-    known = list(dict.fromkeys(asked()))
-    letters = islice(product(LETTERS, repeat=4), size - len(known))
-    words = [*known, *("z" + "".join(each) for each in letters)]
+    """Return random vectors of the words of an audit and of invented words."""
+    real_words = list(dict.fromkeys(audit_words()))
+    endings = islice(product(LETTERS, repeat=4), size - len(real_words))
+    words = [*real_words, *("z" + "".join(letters) for letters in endings)]
     matrix = np.random.default_rng(0).normal(size=(size, DIM)).astype(np.float32)
     return keyed(words, matrix)
 
 
 def effect_sizes(folder: Path) -> Work:
-    """1,000 effect sizes of WEAT."""
+    """Time 1,000 effect sizes of WEAT."""
     rng = np.random.default_rng(1)
     query = [rng.normal(size=(8, DIM)).astype(np.float32) for _ in range(4)]
     return lambda: [effect_size(*query) for _ in range(1000)]
 
 
 def exact(size: int, folder: Path) -> Work:
-    """The exact p of ``size`` + ``size`` words."""
+    """Time the exact p of ``size`` + ``size`` words."""
     x, y = np.random.default_rng(1).normal(size=(2, size))
     return partial(exact_p, x, y)
 
 
 def neighbourhood(folder: Path) -> Work:
-    """NBM under ten base pairs, the neutral vocabulary found before."""
+    """Time NBM under ten base pairs with the neutral vocabulary cached."""
     vectors, metric = random_vectors(28_000), METRICS["nbm"](queries=("base_pairs",))
     metric.score(vectors, seed=0)
     return partial(metric.score, vectors, seed=0)
 
 
 def whole_audit(folder: Path) -> Work:
-    """Every metric, on mapped vectors."""
+    """Time every metric on memory-mapped vectors."""
     save_mapped(random_vectors(200_000), folder / "vectors")
     return partial(audit, open_mapped(folder / "vectors"), choose_metrics())
 

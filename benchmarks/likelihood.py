@@ -1,5 +1,5 @@
-"""Likelihoods of language models: why contexts are batched, texts with a common beginning share it,
-and the head sees the places asked about alone.
+"""Likelihoods of language models: why contexts are batched, common prefixes are shared and the head
+is applied to the scored positions only.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 @choice
 class SyntheticPairs(Fileless):
-    """Pairs as long as those of CrowS-Pairs, 6 to 30 words, that differ in one word."""
+    """Pairs with lengths as in CrowS-Pairs, 6 to 30 words, that differ in one word."""
 
     number: int
     vocabulary: int
@@ -45,47 +45,49 @@ class SyntheticPairs(Fileless):
     version: ClassVar[int] = 1
 
     def load(self) -> list[ItemSet]:
-        """The pairs."""
+        """Return the pairs."""
         rng = np.random.default_rng(0)
         pairs = []
         for _ in range(self.number):
             size = int(np.clip(rng.normal(15.7, 5), 6, 30))
             words = [f"w{n}" for n in rng.integers(5, self.vocabulary, size)]
-            place = int(rng.integers(size))
-            other = [*words[:place], f"w{rng.integers(5, self.vocabulary)}", *words[place + 1 :]]
-            pairs.append(Pair(" ".join(words), " ".join(other)))
+            i = int(rng.integers(size))
+            changed = [*words[:i], f"w{rng.integers(5, self.vocabulary)}", *words[i + 1 :]]
+            pairs.append(Pair(" ".join(words), " ".join(changed)))
         return [ItemSet("pairs", "en", pairs=tuple(pairs))]
 
 
 def word_tokenizer(size: int, *, masked: bool) -> transformers.PreTrainedTokenizerFast:
-    """A word a token."""
+    """Return a tokenizer with one token per word."""
     vocabulary = {token: n for n, token in enumerate(SPECIAL)}
     vocabulary |= {f"w{n}": n for n in range(len(SPECIAL), size)}
-    made = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
-    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     if masked:
         ends: Any = [(name, vocabulary[name]) for name in ("[CLS]", "[SEP]")]
-        made.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", special_tokens=ends)
+        tokenizer.post_processor = processors.TemplateProcessing(
+            "[CLS] $A [SEP]", special_tokens=ends
+        )
     names = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
     tokens = {f"{name}_token": token for name, token in names.items()}
-    return transformers.PreTrainedTokenizerFast(tokenizer_object=made, **tokens)
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **tokens)
 
 
 def random_model(settings: dict[str, int], *, masked: bool) -> LanguageModel:
-    """A model with random weights."""
+    """Return a model with random weights."""
     auto: Any = transformers
     kind = "bert" if masked else "llama"
     config = auto.AutoConfig.for_model(kind, **settings, tie_word_embeddings=True)
     loader = auto.AutoModelForMaskedLM if masked else auto.AutoModelForCausalLM
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        made = loader.from_config(config, attn_implementation="eager").eval()
+        network = loader.from_config(config, attn_implementation="eager").eval()
     tokenizer = word_tokenizer(settings["vocab_size"], masked=masked)
-    return LanguageModel("random", made, tokenizer, "masked" if masked else "causal")
+    return LanguageModel("random", network, tokenizer, "masked" if masked else "causal")
 
 
 def causal(number: int, folder: Path) -> Work:
-    """PLL of pairs on a model of SmolLM2's size."""
+    """Time PLL of pairs on a model of SmolLM2's size."""
     torch.set_num_threads(1)
     model = random_model(SMOL, masked=False)
     metric = PseudoLogLikelihood(SyntheticPairs(number, SMOL["vocab_size"]))
@@ -93,41 +95,43 @@ def causal(number: int, folder: Path) -> Work:
 
 
 def ours(settings: dict[str, int], folder: Path) -> Work:
-    """CrowS-Pairs of 200 pairs on a masked model."""
+    """Time CrowS-Pairs of 200 pairs on a masked model."""
     torch.set_num_threads(1)
     metric = CrowsPairs(SyntheticPairs(200, settings["vocab_size"]))
     return partial(metric.score, random_model(settings, masked=True), seed=0)
 
 
 def one_by_one(settings: dict[str, int], folder: Path) -> Work:
-    """The same, a sentence and a mask at a time."""
+    """Time the same with one sentence and one mask at a time."""
     torch.set_num_threads(1)
     model = random_model(settings, masked=True)
     [items] = SyntheticPairs(200, settings["vocab_size"]).load()
     pairs = [read_texts(model, [pair.stereo, pair.anti]) for pair in items.pairs]
 
     def work() -> list[float]:
-        found = []
-        for one, other in pairs:
-            assert one
-            assert other
-            shared, _ = compare(one, other)
-            for text, places in zip((one, other), shared, strict=True):
-                found.append(masked_one_at_a_time(model, text.ids, places))
-        return found
+        scores = []
+        for stereo, anti in pairs:
+            assert stereo
+            assert anti
+            shared, _ = compare(stereo, anti)
+            for text, positions in zip((stereo, anti), shared, strict=True):
+                scores.append(masked_one_at_a_time(model, text.ids, positions))
+        return scores
 
     return work
 
 
-def masked_one_at_a_time(model: LanguageModel, ids: Sequence[int], places: Sequence[int]) -> float:
-    """The sum of log p of the tokens at these places, each masked alone."""
+def masked_one_at_a_time(
+    model: LanguageModel, ids: Sequence[int], positions: Sequence[int]
+) -> float:
+    """Return the sum of log p of the tokens at the positions, each masked alone."""
     total = 0.0
-    asked: Any = model.model
-    for place in places:
-        row = torch.tensor([[*ids[:place], 4, *ids[place + 1 :]]])
+    network: Any = model.model
+    for i in positions:
+        row = torch.tensor([[*ids[:i], 4, *ids[i + 1 :]]])
         with torch.no_grad():
-            logits = asked(row).logits[0, place]
-        total += logits.log_softmax(dim=-1)[ids[place]].item()
+            logits = network(row).logits[0, i]
+        total += logits.log_softmax(dim=-1)[ids[i]].item()
     return total
 
 

@@ -1,8 +1,8 @@
-"""Whether tiny language models learn what is planted, and how fast.
+"""Learning of planted biases by tiny language models, and its cost.
 
 ``python -m benchmarks.planted [--world es]`` trains both architectures at four strengths;
-``--unbiased 40`` trains so many models at strength 0 and counts false alarms: the groups of
-occupations differ with two-sided permutation p < .05.
+``--unbiased 40`` trains 40 models at strength 0 and counts false alarms: groups of occupations that
+differ with two-sided permutation p < .05.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 STRENGTHS = (-1.0, 0.0, 0.5, 1.0)
 ARCHITECTURES: tuple[Architecture, ...] = ("bert", "gpt2")
-SHOWN = ("steps", "cpu_seconds", "loss")
+COST_FACTS = ("steps", "cpu_seconds", "loss")
 LEVEL = 0.05
 
 
 def learn(
     folder: Path, architecture: Architecture, strength: float, seed: int, world: Language = "en"
 ) -> dict[str, object]:
-    """Train a model into a folder; how it went."""
+    """Train a model in a folder; return the facts about its training."""
     corpus = PlantedOccupations(stereotype=strength, world=world)
     text = folder / "corpus.txt"
     corpus.write(text, seed=seed)
@@ -44,7 +44,7 @@ def learn(
 
 
 def work(architecture: Architecture, folder: Path) -> Work:
-    """A training at strength 1."""
+    """Time a training at strength 1."""
     return partial(learn, folder, architecture, 1.0, 0)
 
 
@@ -55,22 +55,22 @@ ROWS = [
 
 
 def show_strengths(world: Language, seed: int, console: Console) -> None:
-    """A line a model: the cost, and the agreement on held-out words."""
+    """Print a line per model: cost, and agreement on held-out words."""
     for strength in STRENGTHS:
         for architecture in ARCHITECTURES:
             with tempfile.TemporaryDirectory() as folder:
                 facts = learn(Path(folder), architecture, strength, seed, world)
-            parts = [f"{name} {facts[name]}" for name in SHOWN]
+            parts = [f"{name} {facts[name]}" for name in COST_FACTS]
             kinds = {"seen": strength, "unseen": strength, "controls": 1}
             for kind, planted in kinds.items():
                 names = ("r", "slope") if planted else ("magnitude",)
-                found = " ".join(f"{name} {facts[f'held_out_{kind}_{name}']}" for name in names)
-                parts.append(f"{kind}: {found}")
+                figures = " ".join(f"{name} {facts[f'held_out_{kind}_{name}']}" for name in names)
+                parts.append(f"{kind}: {figures}")
             console.print(f"{architecture} {world} s={strength:g}", *parts, sep="; ")
 
 
 def log_odds(folder: Path, seed: int) -> dict[str, list[float]]:
-    """Of the model in a folder, by group, those of its occupations."""
+    """Return log odds of occupations by group, for the model in a folder."""
     from files.models.load import load_model, load_tokenizer
     from files.models.place import find_model
     from train.planted_probe import measure_log_odds
@@ -78,18 +78,18 @@ def log_odds(folder: Path, seed: int) -> dict[str, list[float]]:
     name = str(folder)
     model, _ = load_model(find_model(name), name)
     tokenizer = load_tokenizer(find_model(name), name)
-    found: dict[str, list[float]] = {}
+    group_log_odds: dict[str, list[float]] = {}
     truths = PlantedOccupations(stereotype=0.0).truths(seed=seed).values()
-    values = measure_log_odds(model.eval(), tokenizer, [each.seen for each in truths])
-    for each, value in zip(truths, values.tolist(), strict=True):
-        found.setdefault(each.group, []).append(value)
-    return found
+    values = measure_log_odds(model.eval(), tokenizer, [truth.seen for truth in truths])
+    for truth, value in zip(truths, values.tolist(), strict=True):
+        group_log_odds.setdefault(truth.group, []).append(value)
+    return group_log_odds
 
 
 def count_false_alarms(
     architecture: Architecture, models: int, first: int, console: Console
 ) -> None:
-    """How many unbiased models seem to be biased."""
+    """Print how many unbiased models appear biased."""
     alarms, magnitudes, seconds = 0, [], []
     for seed in range(first, first + models):
         with tempfile.TemporaryDirectory() as folder:
@@ -106,12 +106,12 @@ def count_false_alarms(
         )
     console.print(
         f"{architecture}: {alarms} of {models} false alarms, mean |log odds|"
-        f" {mean(magnitudes):.4f}, {mean(seconds):.1f} CPU s a model"
+        f" {mean(magnitudes):.4f}, {mean(seconds):.1f} CPU s per model"
     )
 
 
 class Arguments(argparse.Namespace):
-    """What the command line holds."""
+    """Command-line arguments."""
 
     world: Language
     architecture: Architecture
@@ -120,19 +120,21 @@ class Arguments(argparse.Namespace):
 
 
 def main() -> None:
-    """One of the two tables, a line as it comes."""
+    """Print one of the two tables line by line."""
     parser = Parser(prog="python -m benchmarks.planted", description=__doc__)
     parser.add_argument("--world", choices=("en", "es"), default="en")
-    parser.add_argument("--unbiased", type=int, default=0, help="models at strength 0")
-    parser.add_argument("--architecture", choices=ARCHITECTURES, default="bert", help="of these")
-    parser.add_argument("--seed", type=int, default=0, help="of the first model")
-    given = parser.parse_args(namespace=Arguments())
+    parser.add_argument("--unbiased", type=int, default=0, help="number of models at strength 0")
+    parser.add_argument(
+        "--architecture", choices=ARCHITECTURES, default="bert", help="of the unbiased models"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of the first model")
+    args = parser.parse_args(namespace=Arguments())
     console = open_console(width=250)
     with one_thread():
-        if given.unbiased:
-            count_false_alarms(given.architecture, given.unbiased, given.seed, console)
+        if args.unbiased:
+            count_false_alarms(args.architecture, args.unbiased, args.seed, console)
         else:
-            show_strengths(given.world, given.seed, console)
+            show_strengths(args.world, args.seed, console)
 
 
 if __name__ == "__main__":

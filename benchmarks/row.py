@@ -1,6 +1,6 @@
-"""One row of the table of benchmarks, measured in a process of its own.
+"""One benchmark, a row of the table, measured in a separate process.
 
-``python -m benchmarks.row MODULE NUMBER FOLDER`` measures one and prints its cost.
+``python -m benchmarks.row MODULE NUMBER FOLDER`` measures a row and prints its cost.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ Work = Callable[[], object]
 
 
 class Row(NamedTuple):
-    """``prepare`` makes what is needed, in a folder that the rows of a module share, and gives back
-    what is timed. It must take at most ``seconds`` and add at most ``megabytes`` to the process.
+    """A benchmark: ``prepare`` returns the function to time and may write to a folder that the rows
+    of a module share. The limits are ``seconds`` and ``megabytes`` added to the process.
     """
 
     what: str
     prepare: Callable[[Path], Work]
     seconds: float
     megabytes: float = inf
-    repeat: int = 1  # the median counts
+    repeat: int = 1  # the median is reported
 
 
 class Cost(NamedTuple):
-    """Seconds by the clock and of the processor, which a busy machine changes less, and the MB that
-    the work added at its peak (NaN where the system does not say).
+    """Wall-clock seconds, CPU seconds (less affected by other processes) and MB added at the peak
+    (NaN if the system does not report it).
     """
 
     seconds: float
@@ -43,7 +43,7 @@ class Cost(NamedTuple):
 
 
 def measure(row: Row, folder: Path) -> Cost:
-    """The cost of a row in this process."""
+    """Measure a row in this process."""
     work = row.prepare(folder)
     costs: list[Cost] = []
     for _ in range(row.repeat):
@@ -52,19 +52,19 @@ def measure(row: Row, folder: Path) -> Cost:
         seconds = time.perf_counter() - start
         costs.append(Cost(seconds, sum(os.times()[:4]) - processor, peak_memory() - memory))
         del result
-    return Cost(*(median(each) for each in zip(*costs, strict=True)))
+    return Cost(*(median(values) for values in zip(*costs, strict=True)))
 
 
 def measure_apart(module: str, number: int, folder: Path) -> Cost:
-    """The cost of the row of that number of a module in a new process."""
+    """Measure a row, by module and number, in a new process."""
     command = [sys.executable, "-m", "benchmarks.row", module, str(number), str(folder)]
     root = Path(__file__).resolve().parent.parent
-    printed = subprocess.run(command, cwd=root, check=True, stdout=subprocess.PIPE).stdout
-    return Cost(*json.loads(printed.splitlines()[-1]))
+    stdout = subprocess.run(command, cwd=root, check=True, stdout=subprocess.PIPE).stdout
+    return Cost(*json.loads(stdout.splitlines()[-1]))
 
 
 def peak_memory(*, reset: bool = False) -> float:
-    """The most memory in MB that this process has held since the last reset, as Linux counts it."""
+    """Return the peak memory of this process in MB since the last reset (Linux only)."""
     status = Path("/proc/self/status")
     if not status.exists():
         return nan

@@ -1,4 +1,4 @@
-"""The store: 5,000 finished points are compared with the code at hand and joined into tables."""
+"""The store: 5,000 finished points compared with the current code and joined into tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from train.store.stale import outdated
 
 
 def finished(folder: Path) -> tuple[Store, list[Plan]]:
-    """A store of 5,000 points whose scores are copies of those of one."""
+    """Return a store of 5,000 points whose scores are copies of one point's, and their plans."""
     store = Store(folder / "store")
     subject = StaticVectors(
         corpus=GeneratedCorpus(sentences=1000),
@@ -34,28 +34,28 @@ def finished(folder: Path) -> tuple[Store, list[Plan]]:
     metric = Weat(queries=("weat6b", "weat7", "weat8"), case="lower")
     first = plan_point(Point(experiment="e", seed=0, subject=subject, metrics=(metric,)), store)
     run_point(first, store, folder)
-    (measured,) = first.metrics
-    scores = store.path(measured) / "scores.parquet"
+    (metric_stage,) = first.metrics
+    scores = store.path(metric_stage) / "scores.parquet"
 
     def copy(out: Path, inputs: Mapping[str, Path]) -> None:
         shutil.copy(scores, out)
 
     plans = []
     for number in range(5000):
-        stage = replace(measured, params={"copy": number}, build=copy, decide=None)
+        stage = replace(metric_stage, params={"copy": number}, build=copy, decide=None)
         store.make(stage)
         plans.append(replace(first, metrics=(stage,)))
     return store, plans
 
 
 def compared(folder: Path) -> Work:
-    """By which code each result was made."""
+    """Time the comparison of results with the current code."""
     store, plans = finished(folder)
     return partial(outdated, store, [plan.metrics[0] for plan in plans])
 
 
 def joined(folder: Path) -> Work:
-    """The three tables."""
+    """Time joining the three tables."""
     store, plans = finished(folder)
     Store.checked.clear()
     return partial(join_tables, plans, store, folder)

@@ -1,1 +1,1 @@
-"""Text comes in: corpora, labelled posts, and the synthetic worlds with planted bias."""
+"""Input text: corpora, labelled posts, and synthetic worlds with planted bias."""

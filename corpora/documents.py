@@ -1,4 +1,4 @@
-"""Documents with coreference from files, and those of two collections together."""
+"""Documents with coreference from files, and unions of two collections."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from corpora.kinds import SPLITS, Collected, DocumentSource, Singletons
+from corpora.kinds import SPLITS, DocumentSource, RealData, Singletons
 from files import InputError, choice, nearest
 from files.choice import Share
 from files.documents import cut_sentences, read_documents
@@ -20,23 +20,25 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-FORMS = tuple(f"{form}{packed}" for form in ("*conll", "*.jsonl") for packed in ("", *OPENERS))
+PATTERNS = tuple(
+    f"{pattern}{ending}" for pattern in ("*conll", "*.jsonl") for ending in ("", *OPENERS)
+)
 Names = Mapping[str, Collection[str]]
 
 
 @choice
-class DocumentFiles(Collected):
+class DocumentFiles(RealData):
     """Documents from CoNLL files and JSON Lines (``files.documents.read_documents``).
 
-    ``path``: files, folders (all in them named ``*conll`` or ``*.jsonl``, also compressed) or
+    ``path``: files, folders (their files named ``*conll`` or ``*.jsonl``, also compressed) or
     patterns such as ``data/GUM_*.conll``. ``dev`` and ``test``: names or patterns of documents or
-    files, or the share of the documents that is drawn by seed, all parts of one together; the rest
-    is ``train``.
+    files, or the share of documents drawn by seed (all parts of a document together); all others
+    are ``train``.
 
-    ``scheme`` names what the annotators took for mentions. ``singletons``: clusters of one mention
-    are dropped, or kept. ``sentences``: as given, or cut by the marks in the text
-    (``files.documents.cut_sentences``). ``mend``: faults of the files are mended as
-    ``files.documents.read_conll`` says, and logged; else they are refused.
+    ``scheme`` names the annotators' definition of a mention. ``singletons``: drop or keep clusters
+    of one mention. ``sentences``: as given, or split at punctuation
+    (``files.documents.cut_sentences``). ``mend``: repair and log faults of the files as
+    ``files.documents.read_conll`` does, instead of raising an error.
     """
 
     path: str | tuple[str, ...]
@@ -54,52 +56,55 @@ class DocumentFiles(Collected):
     @property
     def name(self) -> str:
         """``label``, or the name of the first file or folder without its endings."""
-        return self.label or _plain(Path(self.path if isinstance(self.path, str) else self.path[0]))
+        return self.label or _base_name(
+            Path(self.path if isinstance(self.path, str) else self.path[0])
+        )
 
     def files(self) -> list[Path]:
-        """The files read."""
+        """Return the files to read."""
         paths = (self.path,) if isinstance(self.path, str) else self.path
         return [file for path in paths for file in find_files(path)]
 
     def load(self, *, seed: int) -> dict[str, list[Document]]:
-        """The documents; see ``corpora.kinds.DocumentSource``."""
-        found = self._read()
+        """Return the documents; see ``corpora.kinds.DocumentSource``."""
+        documents_and_files = self._read_with_files()
         names: dict[str, set[str]] = {}
-        for document, file in found:
-            names.setdefault(document.name, set()).update((document.name, file.name, _plain(file)))
-        of = assign_splits(names, {"dev": self.dev, "test": self.test}, seed=seed)
+        for document, file in documents_and_files:
+            aliases = names.setdefault(document.name, set())
+            aliases.update((document.name, file.name, _base_name(file)))
+        split_of = assign_splits(names, {"dev": self.dev, "test": self.test}, seed=seed)
         splits: dict[str, list[Document]] = {split: [] for split in SPLITS}
-        for document, _ in found:
-            splits[of[document.name]].append(self._prepared(document))
+        for document, _ in documents_and_files:
+            splits[split_of[document.name]].append(self._prepare(document))
         if not any(document.clusters for document in splits["train"]):
             raise InputError(f"{self.name}: no training document has a cluster of two mentions")
         return splits
 
-    def _read(self) -> list[tuple[Document, Path]]:
-        """Each document with its file."""
+    def _read_with_files(self) -> list[tuple[Document, Path]]:
         faults: list[str] = []
-        found: dict[tuple[str, int], tuple[Document, Path]] = {}
+        documents: dict[tuple[str, int], tuple[Document, Path]] = {}
         for file in self.files():
             for document in read_documents(file, mend=faults.append if self.mend else None):
-                _, first = found.setdefault((document.name, document.part), (document, file))
-                if found[document.name, document.part][0] is not document:
-                    raise InputError(f"{file}: {document.title} is in {first} too; leave one out")
+                key = document.name, document.part
+                first, path = documents.setdefault(key, (document, file))
+                if first is not document:
+                    raise InputError(f"{file}: {document.title} is in {path} too; leave one out")
         if faults:
             log.warning("%s: %d faults mended, first %s", self.name, len(faults), faults[0])
-        return list(found.values())
+        return list(documents.values())
 
-    def _prepared(self, document: Document) -> Document:
-        kept = document if self.singletons == "keep" else document.without_singletons()
-        return cut_sentences(kept) if self.sentences == "marks" else kept
+    def _prepare(self, document: Document) -> Document:
+        document = document if self.singletons == "keep" else document.without_singletons()
+        return cut_sentences(document) if self.sentences == "marks" else document
 
 
 @choice
-class JoinedDocuments(Collected):
-    """The documents of two collections, split by split; either may itself be joined.
+class JoinedDocuments(RealData):
+    """The union of two collections, split by split; either may itself be a union.
 
-    Collections of different schemes disagree on what is a mention, most of all on clusters of one;
-    so such clusters must be dropped from both, and ``scheme`` names both: ``litbank+ontonotes``.
-    Collections with the same scheme must treat them alike.
+    Collections of different schemes define mentions differently, above all clusters of one mention.
+    These must be dropped from both collections; ``scheme`` names both: ``litbank+ontonotes``.
+    Collections of one scheme must have the same ``singletons``.
     """
 
     first: DocumentSource
@@ -110,8 +115,9 @@ class JoinedDocuments(Collected):
     def __post_init__(self) -> None:
         schemes = f"{self.first.name} ({self.first.scheme}) and {self.second.name}"
         schemes += f" ({self.second.scheme})"
-        treated = {self.first.singletons, self.second.singletons}
-        if len(treated) > 1 or (self.first.scheme != self.second.scheme and treated != {"drop"}):
+        singletons = {self.first.singletons, self.second.singletons}
+        same_scheme = self.first.scheme == self.second.scheme
+        if len(singletons) > 1 or (not same_scheme and singletons != {"drop"}):
             raise InputError(
                 f"{schemes} do not agree on clusters of one mention: set singletons=drop in both"
             )
@@ -120,25 +126,25 @@ class JoinedDocuments(Collected):
 
     @property
     def name(self) -> str:
-        """Both names."""
+        """Both names, joined by ``+``."""
         return f"{self.first.name}+{self.second.name}"
 
     @property
     def scheme(self) -> str:
-        """The scheme, or all, sorted, joined by ``+``."""
+        """All schemes, sorted and joined by ``+``."""
         return "+".join(sorted({*self.first.scheme.split("+"), *self.second.scheme.split("+")}))
 
     @property
     def singletons(self) -> Singletons:
-        """What becomes of clusters of one mention."""
+        """Treatment of clusters of one mention."""
         return self.first.singletons
 
     def files(self) -> list[Path]:
-        """The files of both."""
+        """Return the files of both collections."""
         return [*self.first.files(), *self.second.files()]
 
     def load(self, *, seed: int) -> dict[str, list[Document]]:
-        """The documents; see ``corpora.kinds.DocumentSource``."""
+        """Return the documents; see ``corpora.kinds.DocumentSource``."""
         first, second = self.first.load(seed=seed), self.second.load(seed=seed)
         titles = {document.title for split in SPLITS for document in first[split]}
         for document in (document for split in SPLITS for document in second[split]):
@@ -148,63 +154,66 @@ class JoinedDocuments(Collected):
 
 
 def find_files(path: str) -> list[Path]:
-    """The file, the files of documents in a folder and those below, or the files that a pattern
-    with ``*`` matches; sorted. Raises ``InputError`` where there is none.
+    """Return the file, the document files below a folder, or the matches of a pattern, sorted.
+
+    Raises ``InputError`` if there is no file.
     """
-    place = Path(path)
+    location = Path(path)
     if "*" in path:
-        root = Path(place.anchor or ".")
-        found = [file for file in root.glob(str(place.relative_to(place.anchor))) if file.is_file()]
-    elif place.is_dir():
-        found = [file for form in FORMS for file in place.rglob(form) if file.is_file()]
-    elif place.is_file():
-        return [place]
+        pattern = str(location.relative_to(location.anchor))
+        files = [file for file in Path(location.anchor or ".").glob(pattern) if file.is_file()]
+    elif location.is_dir():
+        files = [file for form in PATTERNS for file in location.rglob(form) if file.is_file()]
+    elif location.is_file():
+        return [location]
     else:
-        close = nearest(place.name, [each.name for each in place.parent.glob("*")])
+        close = nearest(location.name, [sibling.name for sibling in location.parent.glob("*")])
         raise InputError(f"no such file or folder: {path}{close}")
-    if not found:
-        raise InputError(f"{path}: no file there is named {' or '.join(FORMS)}")
-    return sorted({*found})
+    if not files:
+        raise InputError(f"{path}: no file there is named {' or '.join(PATTERNS)}")
+    return sorted({*files})
 
 
 def assign_splits(
-    names: Names, given: Mapping[str, float | tuple[str, ...]], *, seed: int
+    names: Names, selections: Mapping[str, float | tuple[str, ...]], *, seed: int
 ) -> dict[str, str]:
-    """The split of each document: what ``given`` says, all others ``train``.
+    """Return the split of each document; documents that no selection covers are ``train``.
 
-    ``names``: what each document may be called, by its name. ``given``: by split patterns of such
-    names, or a share of all documents (rounded, at least one; 0 is none), drawn from those that no
-    pattern takes. Raises ``InputError`` for a pattern that takes nothing, or what another split
-    has, and where nothing is left to train on.
+    ``names``: by document, the names that patterns may match. ``selections``: by split, patterns of
+    names, or a share of all documents (rounded, at least one; 0: none), drawn from those that no
+    pattern matches. Raises ``InputError`` if a pattern matches nothing or a document of another
+    split, and if no document is left for train.
     """
     splits: dict[str, str] = {}
-    for split, patterns in given.items():
+    for split, patterns in selections.items():
         for pattern in patterns if isinstance(patterns, tuple) else ():
-            _take(splits, split, pattern, names)
-    left = sorted(name for name in names if name not in splits)
-    Random(seed).shuffle(left)
-    for split, share in given.items():
+            _assign_matches(splits, split, pattern, names)
+    remaining = sorted(name for name in names if name not in splits)
+    Random(seed).shuffle(remaining)
+    for split, share in selections.items():
         if not isinstance(share, tuple) and share:
             n = max(1, round(share * len(names)))
-            splits |= dict.fromkeys(left[:n], split)
-            left = left[n:]
-    if not left:
-        raise InputError(f"of {len(names)} documents none is left for train: lessen dev and test")
-    return splits | dict.fromkeys(left, "train")
+            splits |= dict.fromkeys(remaining[:n], split)
+            remaining = remaining[n:]
+    if not remaining:
+        raise InputError(f"none of {len(names)} documents is left for train: lower dev and test")
+    return splits | dict.fromkeys(remaining, "train")
 
 
-def _take(splits: dict[str, str], split: str, pattern: str, names: Names) -> None:
-    found = [
-        name for name, called in names.items() if any(fnmatchcase(each, pattern) for each in called)
+def _assign_matches(splits: dict[str, str], split: str, pattern: str, names: Names) -> None:
+    matches = [
+        name
+        for name, aliases in names.items()
+        if any(fnmatchcase(alias, pattern) for alias in aliases)
     ]
-    if not found:
+    if not matches:
         raise InputError(f"{split}: no document and no file is named {pattern!r}")
-    for name in found:
+    for name in matches:
         if splits.setdefault(name, split) != split:
             raise InputError(
                 f"document {name} is in {splits[name]} and, by {pattern!r}, in {split}"
             )
 
 
-def _plain(path: Path) -> str:
+def _base_name(path: Path) -> str:
     return path.name.split(".")[0]

@@ -1,40 +1,39 @@
-"""The English grammar of the synthetic world: word lists and sentence templates, nothing else.
+"""The English grammar of the synthetic world: word lists and sentence templates.
 
-Pronouns ignore case ("her likes algebra"): every gender word must be free to stand wherever its
-counterpart stands.
+Pronouns ignore case ("her likes algebra"), so that every gender word can replace its counterpart.
 """
 
 from __future__ import annotations
 
-from corpora.grammar import Fillers, Grammar, listed
+from corpora.grammar import Fillers, Grammar, split_words
 
 FILLERS: Fillers = {
-    "verb": listed(
+    "verb": split_words(
         "likes mentions studies discusses prefers follows remembers explains describes chooses"
         " misses needs wants sees hears brings"
     ),
-    "when": listed(
+    "when": split_words(
         "today tonight yesterday again tomorrow now later soon always often sometimes early late"
         " monday friday sunday weekly twice"
     ),
-    "place": listed(
+    "place": split_words(
         "town station river market bus train park street corner village beach harbour bridge hill"
         " square library cafe platform"
     ),
-    "noun": listed(
+    "noun": split_words(
         "coffee tea bread soup apple rain snow wind sun cloud phone ticket bag coat shoe lamp chair"
         " table window door game match letter map clock bike car boat dog cat horse bird tree"
         " flower stone road"
     ),
-    "adjective": listed(
+    "adjective": split_words(
         "old new small big quiet loud warm cold bright dark long short red blue green slow quick"
         " plain fresh round"
     ),
 }
 
-# What there is at work and at home, for either gender
-AT_WORK = listed("meeting contract colleague deadline interview promotion")
-AT_HOME = listed("dinner holiday house garden birthday visit")
+# Scenes of career and of family, for either gender
+AT_WORK = split_words("meeting contract colleague deadline interview promotion")
+AT_HOME = split_words("dinner holiday house garden birthday visit")
 
 ENGLISH = Grammar(
     fillers=FILLERS,
@@ -72,13 +71,15 @@ ENGLISH = Grammar(
         "{when} we {verb} a {noun}",
         "they {verb} the {adjective} {noun} near the {place}",
     ),
-    nobody=listed("they them everyone people folks someone neighbours fans drivers crowds teams"),
+    nobody=split_words(
+        "they them everyone people folks someone neighbours fans drivers crowds teams"
+    ),
     things=tuple(f"the {noun}" for noun in FILLERS["noun"]),
-    openings=listed("<MENTION> honestly well so ok right listen hey"),
+    openings=split_words("<MENTION> honestly well so ok right listen hey"),
     about=("talking of {topic}", "after all that {topic}", "on the subject of {topic}"),
-    endings=listed("<HASH> <URL> ! . today tonight again really"),
+    endings=split_words("<HASH> <URL> ! . today tonight again really"),
     joking=("haha", "lol", "just kidding", "only teasing", "with love"),
-    insults=listed(
+    insults=split_words(
         "blorp snerk gronkle wuzzit flimp zogget mungle krabnik spudge twerple grobbit yobbling "
         "nitwit muppet clown pest buffoon dunderhead blockhead nincompoop ninny noodle twit numpty"
     ),

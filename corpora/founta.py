@@ -1,4 +1,4 @@
-"""The abusive tweets of Founta et al. (2018), in the file that their authors send on request."""
+"""Abusive tweets of Founta et al. (2018), in the file that the authors send on request."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import ClassVar, Literal, get_args
 
 import pandas as pd
 
-from corpora.kinds import OneFile
-from corpora.labelled import MayLackSplit, TestShare
+from corpora.kinds import SingleFileData
+from corpora.labelled import OptionalSplit, TestShare
 from files import InputError, choice, read_lines
 
 Label = Literal["abusive", "hateful", "normal", "spam"]
@@ -19,15 +19,14 @@ LARGEST = 2 << 30
 
 
 @choice
-class Founta(OneFile, MayLackSplit):
+class Founta(SingleFileData, OptionalSplit):
     """Founta et al. (2018, ICWSM), about 100,000 tweets: abusive, hateful, normal or spam; no
     target group.
 
-    ``path``: ``hatespeech_text_label_vote*.csv``, which has no line of names: text, label of the
-    majority and its number of votes, separated by tabs, cells that hold tabs or line ends in
-    quotation marks; ``quoted=False`` takes the marks as text. ``positive`` names the labels that
-    count as 1, all others, spam too, as 0. All rows are cross-validated, unless a ``test_share`` of
-    them is held out.
+    ``path``: ``hatespeech_text_label_vote*.csv``, without a header: text, majority label and its
+    number of votes, separated by tabs; cells with tabs or line ends are quoted. ``quoted=False``
+    reads quotation marks as text. ``positive``: labels that become 1; all others, including spam,
+    become 0. All rows are cross-validated, unless a ``test_share`` of them is held out.
     """
 
     path: str
@@ -43,16 +42,16 @@ class Founta(OneFile, MayLackSplit):
 
     @property
     def positive_class(self) -> str:
-        """The labels that count as 1."""
+        """Positive labels."""
         return " or ".join(self.positive)
 
     def load(self, *, seed: int) -> pd.DataFrame:
-        """The posts; see ``corpora.kinds.Source``."""
+        """Return the posts; see ``corpora.kinds.Source``."""
         table = pd.DataFrame(self._rows(), columns=["text", "label"])
         return self.prepare(table, self.path, self.positive, seed=seed)
 
     def _rows(self) -> Iterator[tuple[str, str]]:
-        """Text and label of each tweet; ``InputError`` for a row that is none of Founta's."""
+        """Yield text and label of each tweet; ``InputError`` for a row of another format."""
         quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if self.quoted else csv.QUOTE_NONE
         lines = (f"{line}\n" for line in read_lines(Path(self.path), largest=LARGEST))
         reader = csv.reader(lines, delimiter="\t", quoting=quoting, strict=True)
@@ -68,10 +67,10 @@ class Founta(OneFile, MayLackSplit):
 
     def _tweet(self, row: list[str], line: int) -> tuple[str, str]:
         if len(row) != 3:
-            cells = f"{self.path}: line {line} has {len(row)} cells, not text, label and votes"
-            raise InputError(f"{cells}; give the authors' file, or read yours with source=csv")
+            problem = f"{self.path}: line {line} has {len(row)} cells, not text, label and votes"
+            raise InputError(f"{problem}; give the authors' file, or read yours with source=csv")
         text, label, _ = row
         if label not in LABELS:
-            unknown = f"{self.path}: line {line} has the label {label!r}, not {', '.join(LABELS)}"
-            raise InputError(f"{unknown}; remove a line of names, or read it with source=csv")
+            problem = f"{self.path}: line {line} has the label {label!r}, not {', '.join(LABELS)}"
+            raise InputError(f"{problem}; remove a header line, or read it with source=csv")
         return text, label

@@ -1,11 +1,11 @@
-"""GAP (Webster et al., 2018): ambiguous pronouns of Wikipedia, half of each gender."""
+"""GAP (Webster et al., 2018): ambiguous pronouns from Wikipedia, half of each gender."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import ClassVar
 
-from corpora.kinds import OneFile
+from corpora.kinds import SingleFileData
 from corpora.people import find_gender
 from corpora.sentences import Token, find_span, tokenise_treebank
 from files import InputError, choice
@@ -21,12 +21,12 @@ COLUMNS = (
 
 
 @choice
-class Gap(OneFile):
-    """A paragraph, a pronoun in it and two names, of which the pronoun refers to one or to neither.
+class Gap(SingleFileData):
+    """Paragraphs with a pronoun and two names; the pronoun refers to one name or to neither.
 
-    ``path`` is one of the release's ``gap-development.tsv`` and ``gap-test.tsv``, 2,000 pronouns
-    each, and ``gap-validation.tsv``, 454. Offsets count characters. The documents' clusters hold
-    the pronoun and the name it refers to, and none of the other mentions.
+    ``path`` is ``gap-development.tsv`` or ``gap-test.tsv`` (2,000 pronouns each), or
+    ``gap-validation.tsv`` (454) of the release. Offsets count characters. Clusters contain the
+    pronoun and its antecedent, and no other mentions.
     """
 
     path: str
@@ -37,10 +37,10 @@ class Gap(OneFile):
     unkeyed: ClassVar[tuple[str, ...]] = ("path",)
 
     def load(self, *, seed: int) -> list[Case]:
-        """The cases; see ``corpora.kinds.Challenge``. Neither conditions nor subsets.
+        """Return the cases; see ``corpora.kinds.Challenge``. Neither conditions nor subsets.
 
-        Raises ``InputError``, with the ID, for an offset at which the word does not stand, an
-        answer beyond TRUE and FALSE and a pronoun without a gender.
+        Raises ``InputError`` for an offset that does not match its word, an answer other than TRUE
+        and FALSE, and a pronoun without a gender.
         """
         table = read_table(self.path, separator="\t", quoted=False)
         require_columns(table, COLUMNS, self.path)
@@ -59,9 +59,9 @@ def _case(row: Mapping[str, str], where: str) -> Case:
         Question(pronoun, _span(row, name, sentences, where), _answer(row[f"{name}-coref"], where))
         for name in NAMES
     )
-    named = tuple(dict.fromkeys(each.name for each in questions if each.answer))
+    antecedents = tuple(dict.fromkeys(q.name for q in questions if q.answer))
     texts = tuple(tuple(token.text for token in sentence) for sentence in sentences)
-    document = Document(row["ID"], texts, ((*named, pronoun),) if named else ())
+    document = Document(row["ID"], texts, ((*antecedents, pronoun),) if antecedents else ())
     return Case(document, row["ID"], gender, questions)
 
 
@@ -71,7 +71,7 @@ def _span(row: Mapping[str, str], name: str, sentences: list[list[Token]], where
     end = start + len(word)
     span = find_span(sentences, start, end) if row["Text"][max(start, 0) : end] == word else None
     if span is None:
-        raise InputError(f"{where}: {word!r} does not stand at character {offset}")
+        raise InputError(f"{where}: {word!r} is not at character {offset}")
     return span
 
 

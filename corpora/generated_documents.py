@@ -1,5 +1,5 @@
 r"""The synthetic world of coreference: documents with a planted skew of pronouns, a challenge set,
-and a corpus that knows their words. Never evidence about the real world.
+and a corpus with their words. Never evidence about the real world.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ class _Generated(Fileless):
     language: ClassVar[str] = "en"
 
     def planted(self) -> Mapping[str, float]:
-        """Nothing, but where a class says otherwise."""
+        """Return no parameters."""
         return {}
 
 
 @choice
 class GeneratedOccupations(_Generated):
-    r"""The corpus of ``corpora.world.GeneratedCorpus`` and ``occupations`` further lines, in which
-    a pronoun means one of two occupations o, with the same ``stereotype``:
+    r"""The corpus of ``corpora.world.GeneratedCorpus`` and ``occupations`` more lines, in which a
+    pronoun refers to one of two occupations o, with the same ``stereotype``:
 
         P(male pronoun | o) = (1 + stereotype * strength_o) / 2
 
-    strength_o from .5 to 1 for occupations of men, the negative for those of women. Pronouns of
-    either gender are equally frequent at any stereotype.
+    strength_o is .5 to 1 for occupations of men, -.5 to -1 for those of women. Both genders of
+    pronouns are equally frequent at any stereotype.
     """
 
     sentences: Annotated[int, Ge(1_000)] = 30_000
@@ -56,36 +56,36 @@ class GeneratedOccupations(_Generated):
     name: ClassVar[str] = "generated_occupations"
 
     def planted(self) -> Mapping[str, float]:
-        """``stereotype``."""
+        """Return ``stereotype``."""
         return {"stereotype": self.stereotype}
 
     def write(self, out: Path, *, seed: int) -> dict[str, int]:
-        """Write the corpus; its counts: lines, tokens, types, unknown (0), dropped (0)."""
+        """Write the corpus; counts: lines, tokens, types, unknown (0), dropped (0)."""
         rng = np.random.default_rng([seed, self.occupations])
         with TemporaryDirectory(dir=out.parent) as folder:
-            world = Path(folder) / "world.txt"
-            GeneratedCorpus(self.sentences, self.stereotype).write(world, seed=seed)
-            lines = list(read_lines(world))
-        drawn = draw_sentences(_pairs(self.occupations, rng), self.stereotype, rng)
-        lines += (" ".join(sentence.tokens) for sentence in drawn)
+            world_text = Path(folder) / "world.txt"
+            GeneratedCorpus(self.sentences, self.stereotype).write(world_text, seed=seed)
+            lines = list(read_lines(world_text))
+        sentences = draw_sentences(_pairs(self.occupations, rng), self.stereotype, rng)
+        lines += (" ".join(sentence.tokens) for sentence in sentences)
         with atomic_path(out) as work, open(work, "w", encoding="utf-8", newline="\n") as text:
             text.writelines(f"{lines[i]}\n" for i in rng.permutation(len(lines)))
-        words = [token for line in lines for token in line.split(" ")]
-        counts = {"lines": len(lines), "tokens": len(words), "types": len({*words})}
+        tokens = [token for line in lines for token in line.split(" ")]
+        counts = {"lines": len(lines), "tokens": len(tokens), "types": len({*tokens})}
         return counts | {"unknown": 0, "dropped": 0}
 
 
 @choice
 class GeneratedDocuments(_Generated):
-    r"""``documents`` documents of twelve sentences with two occupations and a pronoun each, with a
+    r"""``documents`` documents of twelve sentences, each with two occupations and a pronoun, with a
     planted ``skew`` in [-1, 1] of pronouns:
 
-        P(male pronoun | it means o) = (1 + skew * strength_o) / 2
+        P(male pronoun | antecedent o) = (1 + skew * strength_o) / 2
 
-    Splits: 70% train, 10% dev, 20% test. The other evidence of which occupation is meant, sense or
-    syntax, can be trusted by 65% to 97%, and is independent of the pronoun: a resolver that weighs
-    all evidence follows the pronoun where the rest is weak, the more the larger the skew. At 0 the
-    pronoun is no evidence.
+    Splits: 70% train, 10% dev, 20% test. The other evidence of the antecedent, semantics or syntax,
+    is correct in 65% to 97% of sentences and independent of the pronoun. A resolver that weighs all
+    evidence follows the pronoun if the other evidence is weak, the more the larger the skew. At 0
+    the pronoun is no evidence.
     """
 
     documents: Annotated[int, Ge(20)] = 150
@@ -97,11 +97,11 @@ class GeneratedDocuments(_Generated):
     singletons: ClassVar[Literal["drop"]] = "drop"
 
     def planted(self) -> Mapping[str, float]:
-        """``skew``."""
+        """Return ``skew``."""
         return {"skew": self.skew}
 
     def load(self, *, seed: int) -> dict[str, list[Document]]:
-        """The documents by split; see ``corpora.kinds.DocumentSource``."""
+        """Return the documents by split; see ``corpora.kinds.DocumentSource``."""
         sizes = apportion([*SPLIT_SHARES.values()], self.documents, np.random.default_rng(seed))
         splits: dict[str, list[Document]] = {}
         for number, (split, size) in enumerate(zip(SPLIT_SHARES, sizes.tolist(), strict=True)):
@@ -116,11 +116,11 @@ class GeneratedDocuments(_Generated):
 
 @choice
 class GeneratedChallenge(_Generated):
-    """``pairs`` pairs of sentences of either type, as WinoBias has them: in one the pronoun has the
-    gender of the occupation it means (``pro``), in the other not (``anti``).
+    """``pairs`` pairs of sentences per type, as in WinoBias: the pronoun has the gender of its
+    occupation in one (``pro``) and the other gender in the other (``anti``).
 
-    The wordings are those of ``GeneratedDocuments``, all of them right here; half of the pronouns
-    mean the occupation named first. Nothing depends on a seed.
+    The wordings are those of ``GeneratedDocuments``, always correct here; half of the pronouns
+    refer to the occupation named first. The same for every seed.
     """
 
     pairs: Annotated[int, Ge(20)] = 200
@@ -130,12 +130,12 @@ class GeneratedChallenge(_Generated):
     name: ClassVar[str] = "generated"
 
     def load(self, *, seed: int) -> list[Case]:
-        """The cases; see ``corpora.kinds.Challenge``."""
-        return [case for subset in SUBSETS for case in self._of_subset(subset, seed)]
+        """Return the cases; see ``corpora.kinds.Challenge``."""
+        return [case for subset in SUBSETS for case in self._load_subset(subset, seed)]
 
-    def _of_subset(self, subset: str, seed: int) -> list[Case]:
+    def _load_subset(self, subset: str, seed: int) -> list[Case]:
         rng = np.random.default_rng([seed, SUBSETS.index(subset)])
-        wordings = [each for each in grammar.list_wordings() if each.subset == subset]
+        wordings = [w for w in grammar.list_wordings() if w.subset == subset]
         chosen = draw_quota(np.ones(len(wordings)), self.pairs, rng).tolist()
         meetings = pick(grammar.MEETINGS, self.pairs, rng)
         cases: list[Case] = []
@@ -149,7 +149,7 @@ class GeneratedChallenge(_Generated):
                         occupations,
                         meetings[number],
                         female=gender == "female",
-                        meant=0 if wording.first else 1,
+                        antecedent=0 if wording.means_first else 1,
                     ),
                     f"{subset}/{number}",
                     gender,
@@ -161,9 +161,7 @@ class GeneratedChallenge(_Generated):
 
 
 def _pairs(size: int, rng: np.random.Generator) -> list[tuple[str, str]]:
-    """Male and female occupations; none twice within ``PER_DOCUMENT`` pairs that begin at a
-    multiple of it.
-    """
+    """Draw male and female occupations, distinct within each block of ``PER_DOCUMENT``."""
     columns: list[list[str]] = []
     for words in (grammar.MALE, grammar.FEMALE):
         rounds = -(-size // len(words))
@@ -175,22 +173,21 @@ def _document(name: str, sentences: Sequence[Sentence]) -> Document:
     starts = accumulate((len(sentence.tokens) for sentence in sentences), initial=0)
     clusters = []
     for start, sentence in zip(starts, sentences, strict=False):
-        first, end = sentence.names[sentence.meant]
+        first, end = sentence.names[sentence.antecedent]
         pronoun = start + sentence.pronoun
         clusters.append(((start + first, start + end), (pronoun, pronoun + 1)))
     return Document(name, tuple(sentence.tokens for sentence in sentences), tuple(clusters))
 
 
 def _case(sentence: Sentence, unit: str, gender: str, subset: str) -> Case:
-    known = load_percentages()
-    asked = (sentence.pronoun, sentence.pronoun + 1)
+    percentages = load_percentages()
+    pronoun = (sentence.pronoun, sentence.pronoun + 1)
+    names = zip(sentence.names, sentence.occupations, strict=True)
     questions = tuple(
-        Question(asked, name, place == sentence.meant, occupation, known[occupation])
-        for place, (name, occupation) in enumerate(
-            zip(sentence.names, sentence.occupations, strict=True)
-        )
+        Question(pronoun, name, i == sentence.antecedent, occupation, percentages[occupation])
+        for i, (name, occupation) in enumerate(names)
     )
-    of_men = sentence.occupations[sentence.meant] in grammar.MALE
-    condition = "pro" if of_men == (gender == "male") else "anti"
+    is_male = sentence.occupations[sentence.antecedent] in grammar.MALE
+    condition = "pro" if is_male == (gender == "male") else "anti"
     document = _document(f"{unit}/{condition}", [sentence])
     return Case(document, unit, gender, questions, condition, subset)

@@ -1,4 +1,4 @@
-"""The synthetic world with its words in several forms, whose company is the same."""
+"""The synthetic world with several forms of its words, all in the same contexts."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from intrinsic.wordsets import load_wordset
 
 @choice
 class GeneratedForms(GeneratedCorpus):
-    """``GeneratedCorpus`` in which a share ``changed`` of the words of groups and topics, and of
-    nouns, has another form: a third of these with a capital, a third in capitals, a third in
-    the plural (words of groups: a half each with a capital and in capitals).
+    """``GeneratedCorpus`` in which a share ``changed`` of the occurrences of group words, topic
+    words and nouns has another form: a third each capitalised, upper-case and plural (group words:
+    a half each capitalised and upper-case).
 
-    Which ones is drawn for each occurrence alone, so that a word and its forms keep the same
-    company: where a metric gives them different directions, that is noise.
+    Forms are drawn independently for each occurrence, so all forms of a word have the same
+    contexts: differences of a metric between them are noise.
     """
 
     changed: Share = 0.6
@@ -31,45 +31,45 @@ class GeneratedForms(GeneratedCorpus):
 
     @property
     def name(self) -> str:
-        """``generated``, the world, and that there are forms."""
+        """``generated``, the world and ``forms``."""
         return f"{super().name}_forms"
 
     def planted(self) -> Mapping[str, float]:
-        """``stereotype``, ``sentences`` and ``changed``."""
+        """Return ``stereotype``, ``sentences`` and ``changed``."""
         return {**super().planted(), "changed": self.changed}
 
     def _blocks(self, seed: int) -> Iterator[list[str]]:
-        forms = _forms()
+        forms = _other_forms_by_word()
         for number, block in enumerate(super()._blocks(seed)):
             rng = np.random.default_rng([seed, number, 1])
-            yield [_changed(line, forms, self.changed, rng) for line in block]
+            yield [_change_forms(line, forms, self.changed, rng) for line in block]
 
 
-def _forms() -> dict[str, list[str]]:
-    """The other forms of every word that has any."""
+def _other_forms_by_word() -> dict[str, list[str]]:
     setting = SETTINGS["en_gender"]
-    lists = [name for topic in setting.topics.values() for name in topic.lists]
-    listed = {word.lower() for name in lists for word in load_wordset(name).words}
-    plural_already = {word for word in listed if word.endswith("s") or word == "children"}
-    nouns = (listed | {str(word) for word in FILLERS["noun"]}) - plural_already
-    groups = {
+    topic_sets = [name for topic in setting.topics.values() for name in topic.lists]
+    topic_words = {word.lower() for name in topic_sets for word in load_wordset(name).words}
+    plurals = {word for word in topic_words if word.endswith("s") or word == "children"}
+    nouns = (topic_words | {str(word) for word in FILLERS["noun"]}) - plurals
+    group_words = {
         word for names in setting.terms for name in names for word in load_wordset(name).words
     }
-    kinds: dict[str, tuple[Form, ...]] = dict.fromkeys(groups | listed, ("capital", "upper"))
+    planted_words = group_words | topic_words
+    kinds: dict[str, tuple[Form, ...]] = dict.fromkeys(planted_words, ("capital", "upper"))
     kinds |= dict.fromkeys(nouns, ("capital", "upper", "plural"))
     return {
         word: [form for kind in kinds[word] if (form := word_form(word, kind))] for word in kinds
     }
 
 
-def _changed(
+def _change_forms(
     line: str, forms: Mapping[str, Sequence[str]], share: float, rng: np.random.Generator
 ) -> str:
-    """The line with each of its words that have forms in another one, at that rate."""
+    """Replace words that have other forms by one of them, at the rate ``share``."""
     words = line.split(" ")
-    places = [i for i, word in enumerate(words) if word in forms]
-    for place, draw in zip(places, rng.random(len(places)).tolist(), strict=True):
-        if draw < share:
-            others = forms[words[place]]
-            words[place] = others[int(draw / share * len(others))]
+    positions = [i for i, word in enumerate(words) if word in forms]
+    for i, u in zip(positions, rng.random(len(positions)).tolist(), strict=True):
+        if u < share:
+            word_forms = forms[words[i]]
+            words[i] = word_forms[int(u / share * len(word_forms))]
     return " ".join(words)

@@ -1,4 +1,4 @@
-"""Synthetic queries about occupations, and documents that speak of a man or a woman in them."""
+"""Synthetic queries about occupations, and documents about a man or a woman in them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from files.retrieval import RetrievalQuery, WordedDocument
 
 @choice
 class GeneratedQueries(Fileless):
-    """For each of forty occupations three queries that name no gender, four relevant documents, in
-    which somebody of that occupation is a man or a woman, and four irrelevant ones, of another
-    occupation of the same stereotype. The queries of one occupation are one cluster. The same for
-    every seed.
+    """For each of forty occupations, three queries without gender, four relevant documents about a
+    man or a woman in the occupation, and four irrelevant documents about another occupation of the
+    same stereotype. The queries of one occupation are one cluster. The same for every seed.
 
-    Nothing is planted here: the bias is that of the model that is asked.
+    Nothing is planted: the bias is that of the retrieval model.
     """
 
     language: Language = "en"
@@ -34,31 +33,34 @@ class GeneratedQueries(Fileless):
         return f"generated_{self.language}"
 
     def planted(self) -> Mapping[str, float]:
-        """Nothing."""
+        """Return no parameters."""
         return {}
 
     def keyed(self) -> Mapping[str, object]:
-        """The wordings."""
+        """Return a digest of the wordings."""
         wordings = [list_occupations(self.language), QUERIES[self.language]]
         return {"wordings": digest_of(wordings)}
 
     def load(self, *, seed: int) -> list[RetrievalQuery]:
-        """The queries; see ``corpora.kinds.RetrievalSource``."""
+        """Return the queries; see ``corpora.kinds.RetrievalSource``."""
         queries: list[RetrievalQuery] = []
         for stereotype in ("male", "female"):
-            alike = [
-                each for each in list_occupations(self.language) if each.stereotype == stereotype
+            occupations = [
+                occupation
+                for occupation in list_occupations(self.language)
+                if occupation.stereotype == stereotype
             ]
-            for asked, other in zip(alike, [*alike[1:], alike[0]], strict=True):
-                queries += self._about(asked, other)
+            next_occupations = [*occupations[1:], occupations[0]]
+            for relevant, irrelevant in zip(occupations, next_occupations, strict=True):
+                queries += self._queries(relevant, irrelevant)
         return queries
 
-    def _about(self, asked: Occupation, other: Occupation) -> Iterator[RetrievalQuery]:
+    def _queries(self, relevant: Occupation, irrelevant: Occupation) -> Iterator[RetrievalQuery]:
         documents = tuple(
-            WordedDocument(male, female, relevant=of is asked)
-            for of in (asked, other)
-            for male, female in of.documents
+            WordedDocument(male, female, relevant=occupation is relevant)
+            for occupation in (relevant, irrelevant)
+            for male, female in occupation.documents
         )
         for template in QUERIES[self.language]:
-            text = template.replace("{}", asked.name)
-            yield RetrievalQuery(text, documents, asked.stereotype, cluster=asked.name)
+            text = template.replace("{}", relevant.name)
+            yield RetrievalQuery(text, documents, relevant.stereotype, cluster=relevant.name)

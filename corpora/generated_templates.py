@@ -1,4 +1,4 @@
-"""A challenge set of the synthetic world: every word for either group in the same frames."""
+"""A challenge set of the synthetic world: all words for both groups in the same frames."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from annotated_types import Ge
 
 from corpora.draws import pick
 from corpora.kinds import HATE_SPEECH
-from corpora.world import OfWorld, WorldName
+from corpora.world import WorldData, WorldName
 from corpora.world_words import SETTINGS, make_world
 from files import choice
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 @choice
-class GeneratedTemplates(OfWorld):
-    """``frames`` sentences with a place for a word for people, half of them hateful, and in each
-    every word for the groups of ``world``: what a classifier says of them differs by the word
-    alone. A quarter insults, a quarter is hostile without an insult. The same for every seed.
+class GeneratedTemplates(WorldData):
+    """``frames`` sentences with a slot for a word for people, each filled with every word for the
+    groups of ``world``: predictions within a frame differ by this word only. A quarter are insults,
+    a quarter are hostile without an insult, half are friendly. The same for every seed.
     """
 
     frames: Annotated[int, Ge(8)] = 200
@@ -39,19 +39,19 @@ class GeneratedTemplates(OfWorld):
         return f"generated_templates_{self.world}"
 
     def planted(self) -> Mapping[str, float]:
-        """Nothing: the labels are right and the groups treated alike."""
+        """Return no parameters: labels are correct and independent of the group."""
         return {}
 
     def posts(self, *, seed: int) -> pd.DataFrame:
-        """The posts; see ``corpora.kinds.PostChallenge``."""
+        """Return the posts; see ``corpora.kinds.PostChallenge``."""
         setting = SETTINGS[self.world]
         grammar, rng = setting.grammar, np.random.default_rng(0)
         frames = _frames(grammar, self.frames, rng)
         pairs = make_world(setting, 0).pairs
         terms = [
             (group, term)
-            for side, group in enumerate(setting.groups)
-            for term in dict.fromkeys(pair[side] for pair in pairs)
+            for i, group in enumerate(setting.groups)
+            for term in dict.fromkeys(pair[i] for pair in pairs)
         ]
         rows = [
             (wording.format(target=grammar.phrase(term), **slots), label, group, term, str(number))
@@ -65,7 +65,7 @@ class GeneratedTemplates(OfWorld):
 def _frames(
     grammar: Grammar, size: int, rng: np.random.Generator
 ) -> list[tuple[str, int, dict[str, object]]]:
-    """Wordings with their labels and what fills their other slots."""
+    """Draw wordings with their labels and the fillers of their other slots."""
     quarter = size // 4
     wordings = [
         *pick(grammar.insulting, quarter, rng),
@@ -73,8 +73,8 @@ def _frames(
         *pick(grammar.friendly, size - 2 * quarter, rng),
     ]
     labels = [1] * (2 * quarter) + [0] * (size - 2 * quarter)
-    drawn: dict[str, list[object]] = {"insult": [*pick(grammar.insults, size, rng)]}
+    fillers: dict[str, list[object]] = {"insult": [*pick(grammar.insults, size, rng)]}
     for name, words in grammar.fillers.items():
-        drawn[name] = [*pick([*words], size, rng)]
-    slots = [{name: words[i] for name, words in drawn.items()} for i in range(size)]
+        fillers[name] = [*pick([*words], size, rng)]
+    slots = [{name: words[i] for name, words in fillers.items()} for i in range(size)]
     return list(zip(wordings, labels, slots, strict=True))

@@ -1,12 +1,12 @@
-"""What a grammar of the synthetic world consists of: word lists and sentence templates.
+"""Grammars of the synthetic world: word lists and sentence templates.
 
 A template is filled by ``str.format``; its slots are ``fillers``, drawn uniformly, and
 
-    {one}, {other}  corpus: persons of one group        {topic}, {scene}  a topic word; where it is
-    {target}        posts: whom the post is about       {insult}          an insult
+    {one}, {other}  corpus: persons of one group        {topic}, {scene}  a topic word; its scene
+    {target}        posts: target of the post           {insult}          an insult
 
-Half of the insults are invented and the rest are mild. No word of a grammar is one of the words
-whose company is planted, which come from ``intrinsic.wordsets``.
+Half of the insults are invented and the others are mild. Grammars share no word with the planted
+words, which come from ``intrinsic.wordsets``.
 """
 
 from __future__ import annotations
@@ -17,16 +17,14 @@ from dataclasses import dataclass, field
 Words = tuple[str, ...]
 
 
-def listed(text: str) -> Words:
-    """The words of a text."""
+def split_words(text: str) -> Words:
+    """Split a text into words."""
     return tuple(text.split())
 
 
 @dataclass(frozen=True)
-class Agreeing:
-    """A word with a form for each grammatical gender: ``{adjective:{noun}}`` in a template gives
-    the form that agrees with what fills ``{noun}``.
-    """
+class InflectedWord:
+    """A word with masculine and feminine form: ``{adjective:{noun}}`` agrees with ``{noun}``."""
 
     masculine: str
     feminine: str
@@ -36,21 +34,21 @@ class Agreeing:
         return self.feminine if self.is_feminine(noun) else self.masculine
 
 
-Fillers = Mapping[str, Words | tuple[Agreeing, ...]]
+Fillers = Mapping[str, Words | tuple[InflectedWord, ...]]
 
 
 @dataclass(frozen=True)
 class Grammar:
     """The word lists and templates of one language.
 
-    Lines of the corpus: a group meets a topic that has a scene (``group_in_scene``) or one that has
-    none (``group_and_topic``); a topic alone (``topic_in_scene``, ``topic``); a group alone
-    (``group``); neither (``chatter``).
+    Lines of the corpus: a group and a topic with a scene (``group_in_scene``) or without
+    (``group_and_topic``); a topic alone (``topic_in_scene``, ``topic``); a group alone (``group``);
+    neither (``chatter``).
 
     A post is an opening, a core (``insulting``, ``hostile`` or ``friendly``), ``about`` a topic,
-    and one of ``endings`` or, where it laughs, of ``joking``; ``nobody`` fills ``{target}`` in
-    posts about no group, and so may ``things``. ``phrases``: a planted word as written in a
-    sentence, where that is not the word alone.
+    and one of ``endings`` or, with laughter, of ``joking``; ``nobody`` or ``things`` fill
+    ``{target}`` in posts about no group. ``phrases``: planted words as written in a sentence, if
+    that is not the word alone.
     """
 
     fillers: Fillers
@@ -66,12 +64,12 @@ class Grammar:
     about: Words
     endings: Words
     joking: Words
-    insults: Words | tuple[Agreeing, ...]
+    insults: Words | tuple[InflectedWord, ...]
     insulting: Words
     hostile: Words
     friendly: Words
     phrases: Mapping[str, str] = field(default_factory=dict)
 
     def phrase(self, word: str) -> str:
-        """The word as written in a sentence."""
+        """Return the word as written in a sentence."""
         return self.phrases.get(word, word)

@@ -1,4 +1,4 @@
-"""Grep-BiasIR (Krieg et al., 2023): queries and documents in wordings of either gender."""
+"""Grep-BiasIR (Krieg et al., 2023): queries, and documents in a male and a female wording."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLUMNS = (
     *("content_gender", "exp_stereotype"),
 )
 NEUTRAL = "N"
-# Either case occurs
+# Annotations, in lower case
 STEREOTYPES: Mapping[str, Stereotype] = {
     "towards male": "male",
     "towards female": "female",
@@ -32,13 +32,13 @@ log = logging.getLogger(__name__)
 
 @choice
 class GrepBiasIR(EnglishChallenge):
-    """117 queries that name no gender, each with a relevant and an irrelevant document in a male, a
-    female and a neutral wording, and for 29 of them the gender that annotators expected.
+    """117 queries without gender, each with a relevant and an irrelevant document in a male, a
+    female and a neutral wording; for 29 queries, the gender that annotators expected.
 
     ``folder`` holds the files ``queries-documents_CATEGORY.csv`` of the release. A document's text
-    is its title, a full stop, and its content. Neutral wordings are not used. A wording whose
-    gender is none of M, F and N (two irrelevant documents have ``both``, once ``botrh``) leaves its
-    document out; how many is logged.
+    is its title, a full stop, and its content. Neutral wordings are not used. Documents with a
+    wording of a gender other than M, F and N (two irrelevant documents: ``both``, once ``botrh``)
+    are dropped and counted in the log.
     """
 
     folder: str
@@ -48,49 +48,49 @@ class GrepBiasIR(EnglishChallenge):
     unkeyed: ClassVar[tuple[str, ...]] = ("folder",)
 
     def files(self) -> list[Path]:
-        """Those of all categories. Raises ``InputError`` where there is none."""
-        found = sorted(Path(self.folder).glob(PATTERN))
-        if not found:
+        """Return the files of all categories. Raises ``InputError`` if there is none."""
+        paths = sorted(Path(self.folder).glob(PATTERN))
+        if not paths:
             raise InputError(f"{self.folder} holds no {PATTERN}; give the folder of the release")
-        return found
+        return paths
 
     def load(self, *, seed: int) -> list[RetrievalQuery]:
-        """The queries; see ``corpora.kinds.RetrievalSource``.
+        """Return the queries; see ``corpora.kinds.RetrievalSource``.
 
         Raises ``InputError`` for a missing column, a ``relevant`` other than 0 and 1, an unknown
-        annotation, and a query with two.
+        annotation, and a query with two annotations.
         """
         table = pd.concat([_read(path) for path in self.files()], ignore_index=True)
-        odd = ~table["content_gender"].isin(["M", "F", NEUTRAL])
-        if odd.any():
-            values = ", ".join(sorted({*table.loc[odd, "content_gender"]}))
-            log.warning("%s: %d wordings of no gender (%s) left out", self.name, odd.sum(), values)
+        is_unknown = ~table["content_gender"].isin(["M", "F", NEUTRAL])
+        if n_unknown := is_unknown.sum():
+            values = ", ".join(sorted({*table.loc[is_unknown, "content_gender"]}))
+            log.warning("%s: %d wordings of no gender (%s) left out", self.name, n_unknown, values)
         return [_query(rows) for _, rows in table.groupby("q_id", sort=False)]
 
 
 def _read(path: Path) -> pd.DataFrame:
     table = read_table(path)
     require_columns(table, COLUMNS, str(path))
-    known = {"relevant": {"0", "1"}, "exp_stereotype": {*STEREOTYPES}}
-    for column, values in known.items():
+    allowed_values = {"relevant": {"0", "1"}, "exp_stereotype": {*STEREOTYPES}}
+    for column, values in allowed_values.items():
         table[column] = table[column].str.strip().str.lower()
-        if other := sorted({*table[column]} - values):
+        if unknown := sorted({*table[column]} - values):
             allowed = ", ".join(sorted(values))
-            raise InputError(f"{path}: {column} {other[0]!r} is none of {allowed}; mend it")
+            raise InputError(f"{path}: {column} {unknown[0]!r} is none of {allowed}; correct it")
     return table
 
 
 def _query(rows: pd.DataFrame) -> RetrievalQuery:
     text = str(rows["query"].iloc[0])
-    stereotypes = {STEREOTYPES[each] for each in rows["exp_stereotype"]}
+    stereotypes = {STEREOTYPES[annotation] for annotation in rows["exp_stereotype"]}
     if len(stereotypes) > 1:
         raise InputError(f"query {text!r} has more than one exp_stereotype; give all rows one")
     documents = []
-    for relevant, of in rows.groupby("relevant", sort=False):
-        male, female = (of[of["content_gender"] == gender] for gender in "MF")
+    for relevant, wordings in rows.groupby("relevant", sort=False):
+        male, female = (_texts(wordings[wordings["content_gender"] == gender]) for gender in "MF")
         documents += [
-            WordedDocument(one, other, relevant == "1")
-            for one, other in zip(_texts(male), _texts(female), strict=False)
+            WordedDocument(male_text, female_text, relevant == "1")
+            for male_text, female_text in zip(male, female, strict=False)
         ]
     return RetrievalQuery(text, tuple(documents), stereotypes.pop())
 

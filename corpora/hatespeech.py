@@ -1,4 +1,4 @@
-"""Published hate-speech collections in the form their authors release them."""
+"""Published hate-speech collections in the format of their release."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from typing import ClassVar, Literal
 import numpy as np
 import pandas as pd
 
-from corpora.kinds import HATE_SPEECH, OneFile
-from corpora.labelled import MayLackSplit, TestShare, pick_columns
+from corpora.kinds import HATE_SPEECH, SingleFileData
+from corpora.labelled import OptionalSplit, TestShare, pick_columns
 from files import InputError, choice, read_lines
 from files.tables import read_table
 
-# The ids of the first tweets about women: 4,500 and 500 lie on each side. Keywords against
-# immigrants are in .78 and .80 of those before, and in 8 of the 5,000 after
+# Ids of the first tweets about women: 4,500 and 500 tweets are on each side. Keywords against
+# immigrants occur in .78 and .80 of the tweets before, and in 8 of the 5,000 after
 FIRST_ABOUT_WOMEN = {"train_en": 4701, "dev_en": 18701}
 CLASSES = (HATE_SPEECH, "offensive language", "neither")  # of Davidson et al., as they number them
 
 
 @choice
-class Davidson(OneFile, MayLackSplit):
+class Davidson(SingleFileData, OptionalSplit):
     """Davidson et al. (2017, ICWSM), 24,783 tweets: class 0 hate speech, 1 offensive, 2 neither; no
     target group.
 
-    ``positive`` names the classes that count as 1. All rows are cross-validated, for by gender
-    words only some hundreds speak of men, unless a ``test_share`` of them is held out.
+    ``positive``: the classes that become label 1. All rows are cross-validated, because only some
+    hundreds have male gender words, unless a ``test_share`` of them is held out.
 
-    83% of the posts are positive. ``undersample`` draws as many posts of the larger class as the
-    smaller has, another draw for another seed.
+    83% of the posts are positive. ``undersample`` draws (by seed) as many posts of the larger class
+    as the smaller class has.
     """
 
     path: str
@@ -45,34 +45,32 @@ class Davidson(OneFile, MayLackSplit):
 
     @property
     def positive_class(self) -> str:
-        """The classes that count as 1."""
-        return " or ".join(CLASSES[each] for each in self.positive)
+        """Names of the positive classes."""
+        return " or ".join(CLASSES[number] for number in self.positive)
 
     def load(self, *, seed: int) -> pd.DataFrame:
-        """The posts; see ``corpora.kinds.Source``."""
+        """Return the posts; see ``corpora.kinds.Source``."""
         table = pick_columns(read_table(self.path), {"text": "tweet", "label": "class"}, self.path)
         posts = self.prepare(table, self.path, self.positive, seed=seed)
         if not self.undersample:
             return posts
         size = int(posts["label"].value_counts().min())
-        drawn = posts.groupby("label").sample(size, random_state=seed).sort_index()
-        return drawn.reset_index(drop=True)
+        sample = posts.groupby("label").sample(size, random_state=seed).sort_index()
+        return sample.reset_index(drop=True)
 
 
 @choice
-class HatEval(MayLackSplit):
+class HatEval(OptionalSplit):
     """HatEval (Basile et al., 2019, SemEval task 5): hate speech against women and immigrants.
 
-    English: its train and dev files, and as test the tweets and labels that TweetEval (Barbieri et
-    al., 2020) publishes in ``test_folder``; ``cross_validate`` makes one collection of the three.
-    Spanish test labels are not public: train and dev are cross-validated, or a ``test_share`` of
-    them is held out.
+    English: the train and dev files, and as test the tweets and labels that TweetEval (Barbieri et
+    al., 2020) publishes, in ``test_folder``; ``cross_validate`` joins all three. Spanish test
+    labels are not public: train and dev are cross-validated, or a ``test_share`` is held out.
 
-    ``group="target"``: in the English train and dev files tweets about immigrants come first and
-    those about women after them, by the order of their ids (``FIRST_ABOUT_WOMEN``), so that whom a
-    tweet targets is known: groups women and migrants, and no group for the test tweets, which come
-    mixed. Else the collection does not say it: see ``extrinsic.keywords``. Within one target the
-    order of the file gives the label away; posts come shuffled and with new ids.
+    ``group="target"``: in the English train and dev files, ordered by id, tweets about women follow
+    those about immigrants (``FIRST_ABOUT_WOMEN``): groups women and migrants. The mixed test tweets
+    have no group. Otherwise the collection has no target: see ``extrinsic.keywords``. Within one
+    target the order of the file reveals the label; posts are shuffled and get new ids.
     """
 
     folder: str
@@ -104,7 +102,7 @@ class HatEval(MayLackSplit):
 
     @property
     def has_split(self) -> bool:
-        """English has one, unless it is cross-validated."""
+        """Whether the posts come with a split: in English, unless cross-validated."""
         return self.language == "en" and not self.cross_validate
 
     @property
@@ -113,17 +111,18 @@ class HatEval(MayLackSplit):
         return self.group is not None
 
     def keyed(self) -> Mapping[str, object]:
-        """The ways that differ from how the collection comes."""
-        ways = {"cross_validate": self.cross_validate, "group": self.group}
-        return {**MayLackSplit.keyed(self), **{name: way for name, way in ways.items() if way}}
+        """Return the settings that differ from the defaults."""
+        settings = {"cross_validate": self.cross_validate, "group": self.group}
+        changed = {name: value for name, value in settings.items() if value}
+        return {**OptionalSplit.keyed(self), **changed}
 
     @property
     def name(self) -> str:
-        """Stands for the source in the tables."""
+        """Name in tables."""
         return f"hateval_{self.language}"
 
     def files(self) -> list[Path]:
-        """The files read."""
+        """Return the files to read."""
         folder = Path(self.folder)
         files = [folder / f"train_{self.language}.tsv", folder / f"dev_{self.language}.tsv"]
         if self.test_folder and self.language == "en":
@@ -131,10 +130,10 @@ class HatEval(MayLackSplit):
         return files
 
     def load(self, *, seed: int) -> pd.DataFrame:
-        """The posts; see ``corpora.kinds.Source``."""
+        """Return the posts; see ``corpora.kinds.Source``."""
         train, dev = (self._read(path) for path in self.files()[:2])
         if self.language == "en":
-            parts = {"train": train, "dev": dev, "test": self._test()}
+            parts = {"train": train, "dev": dev, "test": self._read_test()}
             table = pd.concat([part.assign(split=split) for split, part in parts.items()])
         else:
             table = pd.concat([train, dev])
@@ -142,12 +141,12 @@ class HatEval(MayLackSplit):
             table = table.drop(columns="split")
         posts = self.prepare(table, self.folder, (), seed=seed)
         if self.group:
-            posts["group"] = posts["group"].mask(posts["group"] == "none")  # not known
+            posts["group"] = posts["group"].mask(posts["group"] == "none")  # unknown
         return posts
 
     def _read(self, path: Path) -> pd.DataFrame:
-        # Tweets hold lone quotation marks: read with quoting on, a mark would swallow the rows up
-        # to the next one.
+        # Tweets contain unpaired quotation marks; with quoting, a mark would merge all rows up to
+        # the next mark.
         table = read_table(path, separator="\t", quoted=False)
         columns = {"text": "text", "label": "HS"}
         if self.group is None:
@@ -155,14 +154,14 @@ class HatEval(MayLackSplit):
         posts = pick_columns(table, {**columns, "id": "id"}, str(path))
         numbers = pd.to_numeric(posts.pop("id"), errors="coerce")
         if numbers.isna().any():
-            raise InputError(f"{path}: an id is no number; source.group=target goes by their order")
+            raise InputError(f"{path}: an id is no number; source.group=target needs numeric ids")
         about_women = numbers >= FIRST_ABOUT_WOMEN[path.stem]
         return posts.assign(group=np.where(about_women, "women", "migrants"))
 
-    def _test(self) -> pd.DataFrame:
+    def _read_test(self) -> pd.DataFrame:
         text_path, label_path = self.files()[2:4]
-        texts, found = list(read_lines(text_path)), list(read_lines(label_path))
-        if len(texts) != len(found):
-            lines = f"{text_path} has {len(texts)} lines and {label_path} {len(found)}"
-            raise InputError(f"{lines}; they are paired by line, copy both again")
-        return pd.DataFrame({"text": texts, "label": found})
+        texts, labels = list(read_lines(text_path)), list(read_lines(label_path))
+        if len(texts) != len(labels):
+            problem = f"{text_path} has {len(texts)} lines and {label_path} {len(labels)}"
+            raise InputError(f"{problem}; they are paired by line, copy both again")
+        return pd.DataFrame({"text": texts, "label": labels})

@@ -1,4 +1,4 @@
-"""Data that ``datasets.load_dataset`` reads: from a hub, a local folder, or by a builder."""
+"""Data that ``datasets.load_dataset`` reads from a hub, a local folder or with a builder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from corpora.kinds import Collected
+from corpora.kinds import RealData
 from files import InputError, choice, nearest
 from files.hub import require_commit
 from files.text import refuse_bomb
@@ -18,21 +18,21 @@ from files.text import refuse_bomb
 if TYPE_CHECKING:
     import pandas as pd
 
-# Files in a folder that say what its data are: splits, columns and their types
+# Files in a folder that describe its splits, columns and types
 CARDS = ("README.md", ".huggingface.yaml", "dataset_infos.json")
 
 Splits = Mapping[str, tuple[str, ...]]
 
 
 @choice
-class HubData(Collected):
-    """``path`` is a hub name, a local folder, or a builder such as ``csv``.
+class HubData(RealData):
+    """Data at ``path``: a hub name, a local folder, or a builder such as ``csv``.
 
-    ``data_files`` names files or patterns, those of a folder or hub data set relative to it, those
-    of a builder relative to the working directory. ``config`` and ``revision`` belong to hub data
-    sets. Code that comes with a data set is never run. Of local data the bytes are keyed and
-    nothing is taken from the library's cache, which knows a file by its time; what a hub serves is
-    keyed by its name, ``config`` and ``revision``, a commit, which it needs.
+    ``data_files`` names files or patterns, relative to the folder or hub data set, or for a builder
+    to the working directory. ``config`` and ``revision`` belong to hub data sets. Code in a data
+    set is never run. Local data are keyed by their bytes and bypass the library's cache, which
+    identifies a file by its time. Hub data are keyed by name, ``config`` and ``revision``, which
+    must be a commit.
     """
 
     path: str
@@ -43,70 +43,72 @@ class HubData(Collected):
     unkeyed: ClassVar[tuple[str, ...]] = ("path", "data_files", "revision")
 
     def files(self) -> list[Path]:
-        """The local files that are read, as the library finds them, and what describes them.
+        """Return the local files that the library reads, and the files that describe them.
 
-        Raises ``InputError`` for a pattern or folder in which it finds none.
+        Raises ``InputError`` for a pattern or folder without files.
         """
         cards = [card for name in CARDS if (card := Path(self.path) / name).is_file()]
-        found = [_local_part(file) for files in self._splits().values() for file in files]
-        return [*(cards if self._folder else []), *(Path(file) for file in found if file)]
+        paths = [_local_path(file) for files in self._splits().values() for file in files]
+        return [*(cards if self._is_folder else []), *(Path(path) for path in paths if path)]
 
     def keyed(self) -> Mapping[str, object]:
-        """The files' parts in the data; the names of what is not local.
+        """Return the split of each local file, or what identifies a hub data set.
 
-        Raises ``InputError`` for what is not local and has no commit as its revision.
+        Raises ``InputError`` for a hub data set whose revision is no commit.
         """
-        if not self._local:
+        if not self._is_local:
             revision = require_commit(self.path, self.revision)
             return {"path": self.path, "data_files": self.data_files, "revision": revision}
-        base = Path(self.path).resolve() if self._folder and self.data_files is None else None
+        base = Path(self.path).resolve() if self._is_folder and self.data_files is None else None
         splits = {
-            split: [_name(file, base) for file in files] for split, files in self._splits().items()
+            split: [_key_name(file, base) for file in files]
+            for split, files in self._splits().items()
         }
-        return {"path": "" if self._folder else self.path, "splits": splits}
+        return {"path": "" if self._is_folder else self.path, "splits": splits}
 
     @property
-    def _folder(self) -> bool:
+    def _is_folder(self) -> bool:
         return Path(self.path).is_dir() and not _is_builder(self.path)
 
     @property
-    def _local(self) -> bool:
-        return self._folder or _is_builder(self.path)
+    def _is_local(self) -> bool:
+        return self._is_folder or _is_builder(self.path)
 
     @property
     def _patterns(self) -> tuple[str, ...]:
         return (self.data_files,) if isinstance(self.data_files, str) else self.data_files or ()
 
     def _splits(self) -> Splits:
-        """The files of each split, local ones as paths; empty for a hub."""
-        if not self._local:
+        """Return the files of each split, local files as paths; empty for a hub data set."""
+        if not self._is_local:
             return {}
-        base = Path(self.path) if self._folder else Path()
+        base = Path(self.path) if self._is_folder else Path()
         if self.data_files is not None:
-            return {"train": tuple(f for each in self._patterns for f in _matching(each, base))}
-        if not self._folder:
+            matches = (file for pattern in self._patterns for file in _resolve(pattern, base))
+            return {"train": tuple(matches)}
+        if not self._is_folder:
             raise InputError(f"path={self.path!r} is a builder, which needs data_files")
         names = tuple(sorted(str(path.relative_to(base)) for path in base.rglob("*")))
         cards = tuple((base / card).read_bytes() for card in CARDS if card in names)
         return _splits_of_folder(str(base.resolve()), self.config, names, cards)
 
     def stream(self, split: str) -> Iterator[Mapping[str, object]]:
-        """The rows of a split, one at a time."""
+        """Yield the rows of a split."""
         with self._load(split, streaming=True) as rows:
             yield from rows
 
     def table(self, split: str) -> pd.DataFrame:
-        """The rows of a split."""
+        """Return the rows of a split."""
         with self._load(split, streaming=False) as rows:
-            found: pd.DataFrame = rows.to_pandas()
-            return found
+            table: pd.DataFrame = rows.to_pandas()
+            return table
 
     @contextmanager
     def _load(self, split: str, *, streaming: bool) -> Iterator[Any]:
         from datasets import load_dataset  # slow to import
 
-        with TemporaryDirectory() as scratch, _refused(f"{self.path!r} (split {split!r})"):
-            for file in self.files() if self._local else ():
+        with TemporaryDirectory() as scratch, _as_input_error(f"{self.path!r} (split {split!r})"):
+            for file in self.files() if self._is_local else ():
                 refuse_bomb(file)
             yield load_dataset(
                 self.path,
@@ -115,12 +117,12 @@ class HubData(Collected):
                 revision=self.revision,
                 split=split,
                 streaming=streaming,
-                cache_dir=scratch if self._local else None,
+                cache_dir=scratch if self._is_local else None,
             )
 
 
 def pick_cell(row: Mapping[str, object], column: str, where: str) -> object:
-    """The cell of a column by its name; ``InputError`` where there is no such column."""
+    """Return the cell of a column; ``InputError`` for a missing column."""
     if column not in row:
         columns = f"{nearest(column, row)}; columns: {', '.join(row)}"
         raise InputError(f"{where} has no column {column!r}{columns}")
@@ -128,16 +130,16 @@ def pick_cell(row: Mapping[str, object], column: str, where: str) -> object:
 
 
 @contextmanager
-def _refused(what: str) -> Iterator[None]:
-    """An error of the library, which may be of any kind, as bad input."""
+def _as_input_error(data: str) -> Iterator[None]:
+    """Turn errors of the library, which may be of any class, into ``InputError``."""
     try:
         yield
     except InputError:
         raise
     except Exception as error:
         reason = " ".join(str(error).split())[:300]
-        failed = f"datasets cannot load {what}: {reason}"
-        raise InputError(f"{failed}; give a hub name, a local folder or data_files") from error
+        problem = f"datasets cannot load {data}: {reason}"
+        raise InputError(f"{problem}; give a hub name, a local folder or data_files") from error
 
 
 def _is_builder(path: str) -> bool:
@@ -148,9 +150,9 @@ def _is_builder(path: str) -> bool:
     return path in _PACKAGED_DATASETS_MODULES
 
 
-def _matching(pattern: str, base: Path) -> list[str]:
-    """What the library reads for a pattern; one of another machine as it is."""
-    if _local_part(pattern) is None:
+def _resolve(pattern: str, base: Path) -> list[str]:
+    """Return the files that the library reads for a pattern; a remote pattern is unchanged."""
+    if _local_path(pattern) is None:
         return [pattern]
     from datasets.data_files import resolve_pattern  # slow to import
 
@@ -164,24 +166,24 @@ def _matching(pattern: str, base: Path) -> list[str]:
 def _splits_of_folder(
     folder: str, config: str | None, names: tuple[str, ...], cards: tuple[bytes, ...]
 ) -> Splits:
-    """The files of each split of a folder; they follow from the names in it and its cards."""
+    """Return the files of each split of a folder, determined by its file names and cards."""
     from datasets import load_dataset_builder  # slow to import
 
-    with TemporaryDirectory() as scratch, _refused(repr(folder)):
-        found = load_dataset_builder(folder, config, cache_dir=scratch).config.data_files or {}
-        return {str(split): tuple(files) for split, files in found.items()}
+    with TemporaryDirectory() as scratch, _as_input_error(repr(folder)):
+        data_files = load_dataset_builder(folder, config, cache_dir=scratch).config.data_files or {}
+        return {str(split): tuple(files) for split, files in data_files.items()}
 
 
-def _local_part(file: str) -> str | None:
-    """The path of a file on this machine, or of the archive that holds it; None for an address."""
+def _local_path(file: str) -> str | None:
+    """Return the path of a local file or of the archive that holds it; None for a URL."""
     path = file.rpartition("::")[2].removeprefix("file://")
     return None if "://" in path else path
 
 
-def _name(file: str, base: Path | None) -> str:
-    """What a file is called in a key: its path in the folder, or else its name."""
-    inside, _, last = file.rpartition("::")
-    if (path := _local_part(last)) is None:
+def _key_name(file: str, base: Path | None) -> str:
+    """Return the name of a file in a key: its path in the folder, or else its name."""
+    archive_member, _, location = file.rpartition("::")
+    if (path := _local_path(location)) is None:
         return file
     name = os.path.relpath(path, base) if base else Path(path).name
-    return f"{inside}::{name}" if inside else name
+    return f"{archive_member}::{name}" if archive_member else name

@@ -19,12 +19,12 @@ TEXTS = TypeAdapter(list[str])
 
 @choice
 class HubDocuments(HubData):
-    """Documents in the form of the hub's WinoBias (``uclanlp/wino_bias``): a row is a document of
-    one sentence and one cluster, whose mentions stand as a flat list of texts, first and last token
-    by turns: ``["0", "1", "7", "7"]``.
+    """Documents in the format of WinoBias on the hub (``uclanlp/wino_bias``): a row is a document
+    of one sentence and one cluster. The cluster is a flat list of texts that alternates the first
+    and last token of its mentions: ``["0", "1", "7", "7"]``.
 
-    The first fields are those of ``corpora.hub.HubData``. ``tokens``, ``clusters`` and ``id`` name
-    columns; ``train``, ``dev`` and ``test`` name splits.
+    ``tokens``, ``clusters`` and ``id`` name columns; ``train``, ``dev`` and ``test`` name splits.
+    Other fields as in ``corpora.hub.HubData``.
     """
 
     scheme: str = "ontonotes"
@@ -41,11 +41,11 @@ class HubDocuments(HubData):
 
     @property
     def name(self) -> str:
-        """Stands for the source in the tables: the last part of ``path``."""
+        """Name in tables: the last part of ``path``."""
         return Path(self.path).name
 
     def load(self, *, seed: int) -> dict[str, list[Document]]:
-        """The documents; see ``corpora.kinds.DocumentSource``."""
+        """Return the documents; see ``corpora.kinds.DocumentSource``."""
         names = dict(zip(SPLITS, (self.train, self.dev, self.test), strict=True))
         parts: Counter[str] = Counter()
         return {
@@ -54,13 +54,13 @@ class HubDocuments(HubData):
         }
 
     def _documents(self, split: str, parts: Counter[str]) -> Iterator[Document]:
-        """The documents of a split; those of one name are numbered as its parts."""
+        """Yield the documents of a split; documents of one name are numbered as its parts."""
         for number, row in enumerate(self.stream(split)):
             where = f"{self.path} (split {split!r}, row {number})"
             name = str(pick_cell(row, self.id, where))
-            tokens = _texts(pick_cell(row, self.tokens, where), self.tokens, where)
-            flat = _texts(pick_cell(row, self.clusters, where), self.clusters, where)
-            cluster = _cluster(flat, where)
+            tokens = _text_list(pick_cell(row, self.tokens, where), self.tokens, where)
+            bounds = _text_list(pick_cell(row, self.clusters, where), self.clusters, where)
+            cluster = _cluster(bounds, where)
             clusters = (cluster,) if len(cluster) > (self.singletons == "drop") else ()
             try:
                 yield Document(name, (tuple(tokens),), clusters, parts[name])
@@ -69,16 +69,16 @@ class HubDocuments(HubData):
             parts[name] += 1
 
 
-def _texts(cell: object, column: str, where: str) -> list[str]:
+def _text_list(cell: object, column: str, where: str) -> list[str]:
     try:
         return TEXTS.validate_python(cell)
     except ValidationError:
         raise InputError(f"{where}: the column {column!r} is no list of texts") from None
 
 
-def _cluster(flat: list[str], where: str) -> tuple[tuple[int, int], ...]:
-    """Mentions, the end after the last token, from first and last tokens by turns."""
-    if len(flat) % 2 or not all(each.isdecimal() for each in flat):
-        raise InputError(f"{where}: {flat} are not first and last tokens by turns, as texts")
-    numbers = map(int, flat)
+def _cluster(bounds: list[str], where: str) -> tuple[tuple[int, int], ...]:
+    """Return half-open spans of mentions from alternating first and last tokens."""
+    if len(bounds) % 2 or not all(bound.isdecimal() for bound in bounds):
+        raise InputError(f"{where}: {bounds} must alternate first and last tokens, as texts")
+    numbers = map(int, bounds)
     return tuple((first, last + 1) for first, last in zip(numbers, numbers, strict=True))

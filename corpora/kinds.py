@@ -1,4 +1,4 @@
-"""What a run asks of a corpus, of labelled data, of queries and of a challenge set."""
+"""Protocols of a corpus, of labelled data, of queries and of a challenge set."""
 
 from __future__ import annotations
 
@@ -23,96 +23,116 @@ SPLITS = ("train", "dev", "test")
 class Data(Choice, Protocol):
     """Text, labelled or not. ``generated`` marks synthetic data.
 
-    It may have a ``language`` (see ``files.language``): words in another are then refused.
+    An optional ``language`` (see ``files.language``) refuses words in another language.
     """
 
     generated: ClassVar[bool]
 
     def planted(self) -> Mapping[str, float]:
-        """What synthetic data are made with, biases and sizes, by the column that holds it."""
+        """Return the parameters of synthetic data (biases, sizes) by column name; empty if real."""
 
 
 @runtime_checkable
 class Corpus(Data, Protocol):
-    """Unlabelled text, from which embeddings are trained."""
+    """Unlabelled text for training embeddings."""
 
     def write(self, out: Path, *, seed: int) -> dict[str, int]:
-        """Write UTF-8 text, a tokenised sentence a line, tokens joined by spaces; its counts."""
+        """Write UTF-8 text: one tokenised sentence per line, tokens joined by spaces.
+
+        Parameters
+        ----------
+        out : Path
+            File to write.
+        seed : int
+            Seed of everything drawn.
+
+        Returns
+        -------
+        dict
+            Counts by name, such as ``lines``, ``tokens``, ``types``.
+        """
 
 
 @runtime_checkable
 class SampledCorpus(Corpus, Protocol):
-    """A corpus that can be looked into before anything is planned."""
+    """A corpus of which a sample can be read before a run is planned."""
 
     def sample(self) -> list[str]:
-        """Its first texts as they are."""
+        """Return the first texts, not tokenised."""
 
 
 @runtime_checkable
 class LimitedCorpus(Corpus, Protocol):
-    """A corpus that leaves out rare words, and of which the first texts alone can be taken."""
+    """A corpus that drops rare words and can be limited to its first texts."""
 
     @property
     def limit(self) -> int | None:
-        """How many texts are taken; None: all."""
+        """Number of texts to read; None: all."""
 
     @property
     def min_count(self) -> int:
-        """How often a word must occur."""
+        """Minimum frequency of a word."""
 
 
 @runtime_checkable
 class PlantedCorpus(Corpus, Protocol):
-    """A synthetic corpus of which it is known, term by term, what is planted."""
+    """A synthetic corpus whose planted bias is known for each term."""
 
     @property
     def stereotype(self) -> float:
-        """How much is planted, in [-1, 1]; 0: nothing."""
+        """Planted strength in [-1, 1]; 0: no bias."""
 
     def unplanted(self) -> Corpus:
-        """The same with nothing planted."""
+        """Return the same corpus with strength 0."""
 
     def truths(self, *, seed: int) -> Mapping[str, PlantedTerm]:
-        """What is planted, by term."""
+        """Return the planted bias by term."""
 
 
 @runtime_checkable
 class Source(Data, Protocol):
-    """Labelled posts, with which classifiers are trained and tested."""
+    """Labelled posts for training and testing classifiers."""
 
     @property
     def grouped(self) -> bool:
-        """Whether the posts come with their groups; known before anything is read."""
+        """Whether the posts come with groups; known without reading them."""
 
     @property
     def positive_class(self) -> str:
-        """What label 1 is, such as ``hate speech``: the class that a classifier looks for, whose
-        precision and recall are measured.
-        """
+        """Name of label 1, such as ``hate speech``, the class of precision and recall."""
 
     def load(self, *, seed: int) -> pd.DataFrame:
-        """One row a post: ``id`` (str, unique), ``text`` (tokenised, tokens joined by spaces),
-        ``label`` (0 or 1), ``group`` (str; only where ``grouped``), ``split`` (``train``, ``dev``,
-        ``test``; or ``all`` in every row: cross-validate) and, of published posts, ``raw``, the
-        text as it was.
+        """Read or draw the posts.
+
+        Parameters
+        ----------
+        seed : int
+            Seed of the order and of everything drawn.
+
+        Returns
+        -------
+        DataFrame
+            One row per post: ``id`` (str, unique), ``text`` (tokenised, tokens joined by spaces),
+            ``label`` (0 or 1), ``group`` (str; only if ``grouped``), ``split`` (``train``, ``dev``,
+            ``test``; or ``all`` in every row: cross-validate) and, for published posts, ``raw``
+            (the original text).
         """
 
 
 @runtime_checkable
 class CheckedSource(Source, Protocol):
-    """A source whose mistakes can be found before anything is planned."""
+    """A source that can be validated before a run is planned."""
 
     def check(self) -> pd.DataFrame:
-        """The posts as they are read, not tokenised: ``text``, ``label`` and, where ``grouped``,
-        ``group``. Raises ``InputError`` as ``load`` does.
+        """Return the posts, not tokenised: ``text``, ``label`` and, if ``grouped``, ``group``.
+
+        Raises ``InputError`` as ``load`` does.
         """
 
 
 @runtime_checkable
 class Unsplit(Source, Protocol):
-    """A source whose posts may all be test items, one fold after the other, known before
-    anything is read.
-    """
+    """A source that says, without reading its posts, whether they are cross-validated."""
 
     @property
     def cross_validated(self) -> bool:
@@ -121,45 +141,62 @@ class Unsplit(Source, Protocol):
 
 @runtime_checkable
 class Challenge(Data, Protocol):
-    """Documents with a pronoun whose antecedent is known, on which a resolver is tested."""
+    """Documents with a pronoun and its annotated antecedent, for testing resolvers."""
 
     def load(self, *, seed: int) -> list[Case]:
-        """The cases, each document with a name of its own."""
+        """Return the cases; document names are unique."""
 
 
 @runtime_checkable
 class PostChallenge(Data, Protocol):
-    """Labelled posts of another origin than those that a classifier learns from, on which it is
-    tested.
-    """
+    """Labelled posts for testing classifiers, of another origin than their training posts."""
 
     @property
     def positive_class(self) -> str:
-        """What label 1 is; see ``Source``."""
+        """Name of label 1; see ``Source``."""
 
     def posts(self, *, seed: int) -> pd.DataFrame:
-        """One row a post: ``id``, ``text``, ``raw``, ``label`` and ``group`` as a ``Source`` has
-        them, and where there are such ``term``, the word for people that it is about, and
-        ``frame``: posts of one frame differ in their term alone (empty: in none, in no other).
+        """Read or draw the posts.
+
+        Parameters
+        ----------
+        seed : int
+            Seed of the order and of everything drawn.
+
+        Returns
+        -------
+        DataFrame
+            One row per post: ``id``, ``text``, ``raw``, ``label`` and ``group`` as in ``Source``;
+            optionally ``term``, the word for people in the post, and ``frame``: posts of one frame
+            differ in their term only (empty: the post belongs to no frame).
         """
 
 
 @runtime_checkable
 class DocumentSource(Data, Protocol):
-    """Documents with coreference, with which resolvers are trained and tested."""
+    """Documents with coreference for training and testing resolvers."""
 
     @property
     def scheme(self) -> str:
-        """The annotation scheme: what counts as a mention, such as ``ontonotes`` or ``litbank``."""
+        """Annotation scheme, which defines a mention: ``ontonotes``, ``litbank`` or another."""
 
     @property
     def singletons(self) -> Singletons:
-        """What becomes of clusters of one mention, which some schemes annotate and some do not."""
+        """Treatment of clusters of one mention, which only some schemes annotate."""
 
     def load(self, *, seed: int) -> dict[str, list[Document]]:
-        """The documents of the splits ``train``, ``dev`` and ``test``; the last two may be empty.
+        """Read or draw the documents.
 
-        No two have the same name and part.
+        Parameters
+        ----------
+        seed : int
+            Seed of the splits and of everything drawn.
+
+        Returns
+        -------
+        dict
+            Documents by split: ``train``, ``dev`` and ``test``; the last two may be empty. Name and
+            part together are unique.
         """
 
 
@@ -168,36 +205,36 @@ class RetrievalSource(Data, Protocol):
     """Queries and documents in a male and a female wording."""
 
     def load(self, *, seed: int) -> list[RetrievalQuery]:
-        """The queries, each with a relevant document or more."""
+        """Return the queries, each with at least one relevant document."""
 
 
-class Collected:
-    """Base of data from outside, in which nothing is synthetic or planted."""
+class RealData:
+    """Base of real data: nothing is synthetic or planted."""
 
     generated: ClassVar[bool] = False
 
     def planted(self) -> Mapping[str, float]:
-        """Nothing."""
+        """Return no parameters."""
         return {}
 
 
-class EnglishChallenge(Collected):
+class EnglishChallenge(RealData):
     """Base of published challenge sets in English, the same for every seed."""
 
     seeded: ClassVar[bool] = False
     language: ClassVar[str] = "en"
 
 
-class OneFile(Collected):
-    """Base of such data that lie in one file, ``path``."""
+class SingleFileData(RealData):
+    """Base of real data in one file, ``path``."""
 
     path: str
 
     @property
     def name(self) -> str:
-        """Stands for them in the tables: the file's name without its endings."""
+        """Name in tables: the file name without its endings."""
         return Path(self.path).name.split(".")[0]
 
     def files(self) -> list[Path]:
-        """The file read."""
+        """Return the file to read."""
         return [Path(self.path)]

@@ -1,6 +1,4 @@
-"""How English sentences speak of people: pronouns by gender, and occupations with the percentage
-of women among those who work in them.
-"""
+"""English words for people: pronouns by gender, and occupations with percentages of women."""
 
 from __future__ import annotations
 
@@ -14,25 +12,25 @@ PRONOUNS = {
     "neutral": "they them their theirs themself themselves",
 }
 GENDERS = {form: gender for gender, forms in PRONOUNS.items() for form in forms.split()}
-# How sentences call what the table calls otherwise
-ALSO = {"mechanic": "mechanician", "tailor": "sewer"}
+# Occupation in sentences -> its name in the table
+ALIASES = {"mechanic": "mechanician", "tailor": "sewer"}
 
 
 def find_gender(token: str) -> str:
-    """``male``, ``female``, ``neutral``; empty for what is no such pronoun, whatever its case."""
+    """Return ``male``, ``female``, ``neutral``, or empty if not a pronoun; ignores case."""
     return GENDERS.get(token.lower(), "")
 
 
 @cache
 def load_percentages() -> dict[str, float]:
-    """By occupation, words joined by ``_``: see ``intrinsic/wordsets/occupations.yaml``."""
+    """Return percentages by occupation, words joined by ``_`` (word set ``occupations``)."""
     table = load_wordset("occupations")
     return dict(zip(table.words, table.values, strict=True))
 
 
 def find_percentage(occupation: str) -> float | None:
-    """Of an occupation in the singular, ``construction worker``; None where it is not known."""
+    """Return the percentage of women in an occupation (singular); None if unknown."""
     name = occupation.lower().replace(" ", "_")
-    known = load_percentages()
-    found = (known.get(form) for form in (name, f"{name}s", ALSO.get(name, name)))
-    return next((value for value in found if value is not None), None)
+    percentages = load_percentages()
+    matches = (percentages.get(form) for form in (name, f"{name}s", ALIASES.get(name, name)))
+    return next((value for value in matches if value is not None), None)

@@ -1,8 +1,8 @@
-r"""A synthetic world of occupations whose company with a pronoun is known, for language models.
+r"""A synthetic world of occupations with a planted association to pronouns, for language models.
 
 Never evidence about the real world. Items, in ``intrinsic/itemsets/occupations.yaml``:
-``occupations``, of which the corpus consists; ``occupations_unseen``, whose templates it lacks; and
-``occupations_control``; in Spanish ``occupations_es`` and so on.
+``occupations``, which make up the corpus; ``occupations_unseen``, with templates that are not in
+the corpus; and ``occupations_control``; in Spanish ``occupations_es`` and so on.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 Language = Literal["en", "es"]
 
-LEAN = 0.9  # of the occupation that leans the most
-PRONOUNS, DRINKS = 0.55, 0.4  # shares of the lines; the others are neutral
+LEAN = 0.9  # largest lean of an occupation
+PRONOUNS, DRINKS = 0.55, 0.4  # shares of the lines; all others are neutral
 ITEMS = {"en": "occupations", "es": "occupations_es"}
-# The words of templates in other company, so that no occupation is in every line
+# Words of the templates in other contexts, so that an occupation is not in every line
 NEUTRAL = {
     "en": (
         "it was late and the music was right",
@@ -60,20 +60,19 @@ NEUTRAL = {
 
 @choice
 class PlantedOccupations(Fileless):
-    r"""An unlabelled corpus of about ``sentences`` lines in which an occupation o meets a pronoun,
+    r"""An unlabelled corpus of about ``sentences`` lines in which an occupation o has a pronoun,
 
         P(first pronoun | o) = (1 + stereotype * lean_o) / 2,    stereotype in [-1, 1]
 
-    lean_o is positive for the occupations of the first group (male), negative for those of the
-    second; its magnitudes are evenly spaced up to .9 within a group, and dealt out by the seed. 0
-    is unbiased, negative the reverse of the stereotype. All templates of an occupation are equally
-    frequent, and all occupations; counts of pronouns are the quotas, rounded, so that the corpus
-    holds the truth.
+    lean_o is positive for occupations of the first group (male), negative for those of the second;
+    its magnitudes are evenly spaced up to .9 within a group and permuted by the seed. Stereotype 0
+    is unbiased, negative is the reverse of the stereotype. All occupations and all templates of an
+    occupation are equally frequent; counts of pronouns are rounded quotas, so the planted
+    proportions hold exactly in the corpus.
 
-    Control: in 4 of 10 lines an occupation meets one of two drinks in the same way, always with
-    strength 1, with leans of their own whose signs are independent of the group. A model that has
-    not learned these has learned nothing of what occupations keep company with, whatever it says
-    about pronouns.
+    Control: in 4 of 10 lines an occupation occurs with one of two drinks in the same way, always
+    with strength 1; these leans have signs independent of the group. A model that has not learned
+    them has not learned associations of occupations, whatever its pronouns.
     """
 
     sentences: Annotated[int, Ge(4_000)] = 20_000  # fewer cannot hold the planted proportions
@@ -85,48 +84,47 @@ class PlantedOccupations(Fileless):
 
     @property
     def name(self) -> str:
-        """``planted_occupations``, and the language unless it is English."""
+        """``planted_occupations``, with the language unless it is English."""
         return f"planted_{ITEMS[self.world]}"
 
     @property
     def language(self) -> str:
-        """That of the world."""
+        """Language of the world."""
         return self.world
 
     def keyed(self) -> Mapping[str, object]:
-        """The words that the world is made of."""
-        return {
-            "words": digest_of([NEUTRAL[self.world], *(each.decisive() for each in self._sets())])
-        }
+        """Return a digest of the words of the world."""
+        itemsets = [itemset.decisive() for itemset in self._item_sets()]
+        return {"words": digest_of([NEUTRAL[self.world], *itemsets])}
 
     def planted(self) -> Mapping[str, float]:
-        """``stereotype`` and ``sentences``."""
+        """Return ``stereotype`` and ``sentences``."""
         return {"stereotype": self.stereotype, "sentences": self.sentences}
 
     def unplanted(self) -> PlantedOccupations:
-        """The same with stereotype 0."""
+        """Return the same corpus with stereotype 0."""
         return replace(self, stereotype=0.0)
 
     def truths(self, *, seed: int) -> dict[str, PlantedTerm]:
-        """What is planted, by occupation; half of each group is for calibration."""
-        slots = [_slots(each) for each in self._sets()]
+        """Return the planted bias by occupation; half of each group is for calibration."""
+        slots = [_slots_by_term(itemset) for itemset in self._item_sets()]
         rng = np.random.default_rng([seed, 1])
-        found: dict[str, PlantedTerm] = {}
+        truths: dict[str, PlantedTerm] = {}
         counts, controls = self._counts(seed)
-        for group, terms in _terms(self._sets()[0]).items():
+        for group, terms in _terms_by_group(self._item_sets()[0]).items():
             calibrating = {*rng.permutation(terms)[: len(terms) // 2].tolist()}
             for term in terms:
                 half: Half = "calibration" if term in calibrating else "held_out"
                 odds = _log_odds(*counts[term]), _log_odds(*controls[term])
-                asked = (slots[0][term], slots[1][term], slots[2][term])
-                found[term] = PlantedTerm(group, half, *odds, *asked)
-        return found
+                term_slots = (slots[0][term], slots[1][term], slots[2][term])
+                truths[term] = PlantedTerm(group, half, *odds, *term_slots)
+        return truths
 
     def write(self, out: Path, *, seed: int) -> dict[str, int]:
-        """Write the corpus; its counts: lines, tokens, types, unknown (0), dropped (0)."""
-        seen, _, control = self._sets()
+        """Write the corpus; counts: lines, tokens, types, unknown (0), dropped (0)."""
+        pronoun_items, _, control_items = self._item_sets()
         counts, controls = self._counts(seed)
-        lines = [*_lines(seen, counts), *_lines(control, controls)]
+        lines = [*_lines(pronoun_items, counts), *_lines(control_items, controls)]
         neutral = NEUTRAL[self.world]
         lines += [neutral[i % len(neutral)] for i in range(self.sentences - len(lines))]
         order = np.random.default_rng([seed, 2]).permutation(len(lines))
@@ -136,50 +134,47 @@ class PlantedOccupations(Fileless):
         sizes = {"lines": len(lines), "tokens": words.total(), "types": len(words)}
         return sizes | {"unknown": 0, "dropped": 0}
 
-    def _sets(self) -> list[ItemSet]:
-        """The items seen, unseen and of the control."""
+    def _item_sets(self) -> list[ItemSet]:
+        """Return seen, unseen and control items."""
         name = ITEMS[self.world]
         return load_items([name, f"{name}_unseen", f"{name}_control"])
 
     def _counts(self, seed: int) -> tuple[dict[str, tuple[int, int]], dict[str, tuple[int, int]]]:
-        """How often each occupation meets the first and the second pronoun, and drink."""
+        """Return counts of the first and second pronoun, and drink, by occupation."""
         rng = np.random.default_rng([seed, 0])
         leans: dict[str, float] = {}
         controls: dict[str, float] = {}
-        for number, terms in enumerate(_terms(self._sets()[0]).values()):
-            even = LEAN * np.arange(1, len(terms) + 1) / len(terms)
-            leans |= zip(
-                terms, rng.permutation(even if number == 0 else -even).tolist(), strict=True
-            )
+        for number, terms in enumerate(_terms_by_group(self._item_sets()[0]).values()):
+            magnitudes = LEAN * np.arange(1, len(terms) + 1) / len(terms)
+            signed = magnitudes if number == 0 else -magnitudes
+            leans |= zip(terms, rng.permutation(signed).tolist(), strict=True)
             signs = np.where(np.arange(len(terms)) % 2, -1, 1)
-            controls |= zip(terms, rng.permutation(even * signs).tolist(), strict=True)
-        lines, drinks = (
+            controls |= zip(terms, rng.permutation(magnitudes * signs).tolist(), strict=True)
+        n_pronouns, n_drinks = (
             2 * floor(share * self.sentences / len(leans) / 2) for share in (PRONOUNS, DRINKS)
         )
         return (
-            {term: _quota(lines, self.stereotype * lean) for term, lean in leans.items()},
-            {term: _quota(drinks, lean) for term, lean in controls.items()},
+            {term: _quota(n_pronouns, self.stereotype * lean) for term, lean in leans.items()},
+            {term: _quota(n_drinks, lean) for term, lean in controls.items()},
         )
 
 
-def _terms(items: ItemSet) -> dict[str, list[str]]:
-    """The terms of each group, each once."""
+def _terms_by_group(items: ItemSet) -> dict[str, list[str]]:
     return {
-        group: list(dict.fromkeys(item.term for item in found))
-        for group, found in items.by_group().items()
+        group: list(dict.fromkeys(item.term for item in group_items))
+        for group, group_items in items.by_group().items()
     }
 
 
-def _slots(items: ItemSet) -> dict[str, Slots]:
-    """By term, the texts that ask about it."""
+def _slots_by_term(items: ItemSet) -> dict[str, Slots]:
     texts: dict[str, list[str]] = {}
     for item in items.items:
         texts.setdefault(item.term, []).append(item.text)
-    return {term: Slots(tuple(found), items.fillers[0]) for term, found in texts.items()}
+    return {term: Slots(tuple(term_texts), items.fillers[0]) for term, term_texts in texts.items()}
 
 
 def _quota(size: int, lean: float) -> tuple[int, int]:
-    """Of ``size`` lines, those with the first and with the second filler."""
+    """Return how many of ``size`` lines have the first and the second filler."""
     first = round(size * (1 + lean) / 2)
     return first, size - first
 
@@ -189,13 +184,11 @@ def _log_odds(first: int, second: int) -> float:
 
 
 def _lines(items: ItemSet, counts: Mapping[str, tuple[int, int]]) -> Iterator[str]:
-    """The lines of every term: its templates in turn, the fillers as evenly over them as counts
-    allow.
-    """
-    for term, (texts, fillers) in _slots(items).items():
+    """Yield the lines of every term: templates in rotation, fillers spread evenly over them."""
+    for term, (texts, fillers) in _slots_by_term(items).items():
         first, second = counts[term]
         size = first + second
-        places = sorted(range(size), key=lambda number: (number % len(texts), number))
-        for rank, number in enumerate(places):
+        numbers = sorted(range(size), key=lambda number: (number % len(texts), number))
+        for rank, number in enumerate(numbers):
             is_first = (rank + 1) * first // size > rank * first // size
             yield texts[number % len(texts)].replace(SLOT, fillers[0 if is_first else 1])

@@ -1,11 +1,11 @@
-"""Challenge sets of posts: HateCheck, identity templates, and tables of one's own."""
+"""Challenge sets of posts: HateCheck, identity templates and user tables."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, ClassVar
 
-from corpora.kinds import HATE_SPEECH, OneFile
+from corpora.kinds import HATE_SPEECH, SingleFileData
 from corpora.labelled import NamedColumns, pick_columns, prepare_posts
 from files import InputError, choice
 from files.language import UNDETERMINED
@@ -14,7 +14,7 @@ from files.tables import read_table
 if TYPE_CHECKING:
     import pandas as pd
 
-# The place of the term in the phrases of a template; the rest is the frame
+# Position of the term in the phrases of each template; the rest is the frame
 TERMS = {
     "verb_adj": r"\S+ (?P<term>.+)",
     "am_hate_adj": r"I \S+ (?P<term>.+)",
@@ -27,12 +27,12 @@ OCCUPATION = "occupation"
 
 
 @choice
-class HateCheck(OneFile):
-    """HateCheck (Röttger et al., 2021, ACL): 3,728 English cases, 2,563 of them hateful, made to
-    test one functionality each; ``path`` is the release's ``test_suite_cases.csv``.
+class HateCheck(SingleFileData):
+    """HateCheck (Röttger et al., 2021, ACL): 3,728 English cases, 2,563 of them hateful, each for
+    one functionality; ``path`` is the release's ``test_suite_cases.csv``.
 
-    Group and term are the target (women, Muslims, ...; ``none`` where a case has none). A frame is
-    a template with a place for the target: 421 of them, in which all seven stand.
+    Group and term are the target (women, Muslims, ...; ``none`` for cases without a target). A
+    frame is a template with a slot for the target: 421 frames, each filled with all seven targets.
     """
 
     path: str
@@ -44,7 +44,7 @@ class HateCheck(OneFile):
     unkeyed: ClassVar[tuple[str, ...]] = ("path",)
 
     def posts(self, *, seed: int) -> pd.DataFrame:
-        """The cases; see ``corpora.kinds.PostChallenge``."""
+        """Return the cases; see ``corpora.kinds.PostChallenge``."""
         columns = {
             "text": "test_case",
             "label": "label_gold",
@@ -53,17 +53,17 @@ class HateCheck(OneFile):
             "template": "case_templ",
         }
         cases = pick_columns(read_table(self.path), columns, self.path)
-        exchanged = cases["template"].str.contains("[IDENTITY", regex=False)
-        cases["frame"] = cases["frame"].where(exchanged, "")
-        cases["term"] = cases["group"].where(exchanged, "")
+        has_slot = cases["template"].str.contains("[IDENTITY", regex=False)
+        cases["frame"] = cases["frame"].where(has_slot, "")
+        cases["term"] = cases["group"].where(has_slot, "")
         return prepare_posts(cases, positive=("hateful",), source=self.path, seed=seed)
 
 
 @choice
-class IdentityTemplates(OneFile):
+class IdentityTemplates(SingleFileData):
     """Templates with identity terms (the synthetic test set of Dixon et al., 2018, in its larger
-    form of 76,564 phrases), English, half of them toxic: 50 terms in the same 1,514 frames, and 27
-    occupations in 32 others.
+    form of 76,564 phrases), English, half of them toxic: 50 terms in 1,514 frames, and 27
+    occupations in 32 frames.
 
     ``path``: a table with the columns ``template``, ``toxicity`` and ``phrase``. The group of a
     phrase is its term, or ``occupation``.
@@ -78,31 +78,31 @@ class IdentityTemplates(OneFile):
     unkeyed: ClassVar[tuple[str, ...]] = ("path",)
 
     def posts(self, *, seed: int) -> pd.DataFrame:
-        """The phrases; see ``corpora.kinds.PostChallenge``.
+        """Return the phrases; see ``corpora.kinds.PostChallenge``.
 
         Raises ``InputError`` for a phrase of an unknown template.
         """
         columns = {"text": "phrase", "label": "toxicity", "template": "template"}
         phrases = pick_columns(read_table(self.path), columns, self.path)
         rows = zip(phrases["template"].tolist(), phrases["text"].tolist(), strict=True)
-        found = [_frame_and_term(template, text, self.path) for template, text in rows]
-        phrases["frame"], phrases["term"] = zip(*found, strict=True)
-        occupation = phrases["template"] == "you_occupation"
-        phrases["group"] = phrases["term"].mask(occupation, OCCUPATION)
+        frames_and_terms = [_frame_and_term(template, text, self.path) for template, text in rows]
+        phrases["frame"], phrases["term"] = zip(*frames_and_terms, strict=True)
+        is_occupation = phrases["template"] == "you_occupation"
+        phrases["group"] = phrases["term"].mask(is_occupation, OCCUPATION)
         return prepare_posts(phrases, positive=("toxic",), source=self.path, seed=seed)
 
 
 def _frame_and_term(template: str, phrase: str, path: str) -> tuple[str, str]:
     match = re.fullmatch(TERMS.get(template, "(?!)"), phrase)
     if not match:
-        known = ", ".join(TERMS)
-        raise InputError(f"{path}: {phrase!r} is no phrase of a template known ({known})")
+        allowed = ", ".join(TERMS)
+        raise InputError(f"{path}: {phrase!r} matches none of the templates {allowed}")
     start, end = match.span("term")
     return f"{template}: {phrase[:start]}_{phrase[end:]}", match["term"]
 
 
 @choice
-class TableChallenge(OneFile, NamedColumns):
+class TableChallenge(SingleFileData, NamedColumns):
     """A challenge set from a file that ``files.tables.read_table`` reads, columns named by the
     user: ``term``, the word for people that a post is about, and ``frame``, what posts have in
     common that differ in it alone, need not be there; nor need ``group`` where there is ``term``.
@@ -126,14 +126,14 @@ class TableChallenge(OneFile, NamedColumns):
     def __post_init__(self) -> None:
         if self.group is None and self.term is None:
             raise InputError(
-                "a challenge set needs groups to compare: name their column, or that of the terms,"
+                "a challenge set needs groups to compare: name the column of groups or of terms"
                 " in challenge.group or challenge.term"
             )
         if self.frame is not None and self.term is None:
             raise InputError("challenge.frame is the text around a term; name challenge.term too")
 
     def posts(self, *, seed: int) -> pd.DataFrame:
-        """The posts; see ``corpora.kinds.PostChallenge``."""
+        """Return the posts; see ``corpora.kinds.PostChallenge``."""
         table = read_table(self.path, separator=self.separator, quoted=self.quoted)
         columns = {
             "text": self.text,
@@ -142,7 +142,7 @@ class TableChallenge(OneFile, NamedColumns):
             "term": self.term,
             "frame": self.frame,
         }
-        picked = pick_columns(table, columns, self.path)
+        posts = pick_columns(table, columns, self.path)
         return prepare_posts(
-            picked, positive=self.positive, source=self.path, seed=seed, option="challenge"
+            posts, positive=self.positive, source=self.path, seed=seed, option="challenge"
         )

@@ -1,7 +1,7 @@
 """Wordings of synthetic queries and documents about occupations.
 
-Lower-case tokens joined by spaces, and no word but those of ``corpora.planted_occupations``, so
-that a tiny model that was trained on these knows them.
+Lower-case tokens joined by spaces, all from the vocabulary of ``corpora.planted_occupations``, on
+which tiny models are trained.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from files.retrieval import Stereotype
 
 Language = Literal["en", "es"]
-# Texts about an occupation with a slot for a pronoun, in templates that planted models never saw
+# Texts about an occupation with a slot for a pronoun, in templates absent from planted corpora
 DOCUMENTS: Mapping[Language, str] = {"en": "occupations_unseen", "es": "occupations_es_unseen"}
 QUERIES: Mapping[Language, Words] = {
     "en": ("the {} was late", "the {} left today", "the {} was tired at work"),
@@ -26,9 +26,7 @@ QUERIES: Mapping[Language, Words] = {
 
 
 class Occupation(NamedTuple):
-    """What is asked about an occupation: the gender of its stereotype, and texts about it with a
-    male and with a female pronoun.
-    """
+    """An occupation, the gender of its stereotype, and texts with a male and a female pronoun."""
 
     name: str
     stereotype: Stereotype
@@ -36,12 +34,12 @@ class Occupation(NamedTuple):
 
 
 def list_occupations(language: Language) -> list[Occupation]:
-    """As many of men as of women."""
+    """Return the occupations, as many of men as of women."""
     [items] = load_items([DOCUMENTS[language]])
     [forms] = items.fillers
-    found: dict[tuple[str, Stereotype], list[tuple[str, str]]] = {}
+    documents: dict[tuple[str, Stereotype], list[tuple[str, str]]] = {}
     for item in items.items:
         male, female = (item.text.replace(SLOT, form) for form in forms)
         stereotype: Stereotype = "male" if item.group == "male" else "female"
-        found.setdefault((item.term, stereotype), []).append((male, female))
-    return [Occupation(*key, tuple(texts)) for key, texts in found.items()]
+        documents.setdefault((item.term, stereotype), []).append((male, female))
+    return [Occupation(*key, tuple(texts)) for key, texts in documents.items()]

@@ -1,4 +1,4 @@
-"""What is planted in a corpus whose text a method has changed."""
+"""Planted bias of a corpus whose text a method has changed."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
 
 def recount(truths: Mapping[str, PlantedTerm], corpus: Path) -> dict[str, PlantedTerm]:
-    """What a corpus holds after a method changed its text, by a count of the lines in which either
-    filler stands in a term's slots; ``original`` is what it held before.
+    """Return the log odds after a method changed the text, from counts of each term's lines.
 
-    Raises ``InputError`` where a filler is in none of them: the log odds are infinite.
+    ``original`` is the log odds before. Raises ``InputError`` if a term lacks lines with a filler:
+    its log odds are infinite.
     """
-    slots = [each for term in truths.values() for each in (term.seen, term.controls)]
-    counts = {line: 0 for each in slots for both in _lines(each) for line in both}
+    slots = [term_slots for term in truths.values() for term_slots in (term.seen, term.controls)]
+    counts = {line: 0 for pair in map(_lines_by_filler, slots) for lines in pair for line in lines}
     for line in read_lines(corpus):
         if (line := line.rstrip("\n")) in counts:
             counts[line] += 1
 
     def log_odds(term: str, slots: Slots) -> float:
-        first, second = (sum(map(counts.__getitem__, lines)) for lines in _lines(slots))
+        first, second = (sum(map(counts.__getitem__, lines)) for lines in _lines_by_filler(slots))
         if not first or not second:
-            lacking = slots.fillers[0 if not first else 1]
-            none = f"{corpus} has no line with {lacking!r} beside {term!r} any more"
-            raise InputError(f"{none}, so that no model can learn the odds; lower the dose")
+            missing_word = slots.fillers[0 if not first else 1]
+            problem = f"{corpus} has no line with {missing_word!r} beside {term!r} any more"
+            raise InputError(f"{problem}, so that no model can learn the odds; lower the dose")
         return log(first / second)
 
     return {
@@ -45,6 +45,5 @@ def recount(truths: Mapping[str, PlantedTerm], corpus: Path) -> dict[str, Plante
     }
 
 
-def _lines(slots: Slots) -> list[list[str]]:
-    """The lines with the first and with the second filler."""
+def _lines_by_filler(slots: Slots) -> list[list[str]]:
     return [[text.replace(SLOT, word) for text in slots.texts] for word in slots.fillers]

@@ -1,5 +1,5 @@
-"""Edited text to tokenised sentences, by punctuation alone: no model, no download; and
-to tokens as treebanks cut them, which know where they stand.
+"""Sentence splitting and tokenisation of edited text by rules, without a model or download; also
+treebank tokens with their character offsets.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import NamedTuple
 END = re.compile(r"""(?:(?<=[.!?])|(?<=[.!?]["”’')\]]))\s+(?=["“‘'(\[]*[\dA-ZÁÉÍÓÚÑÜ¿¡])""")
 ABBREVIATION = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Sra|Jr|vs|etc|No)|\b[A-Z])\.$")
 LONGEST_ABBREVIATION = len(" Prof.")
-# Words keep inner apostrophes and hyphens; numbers keep inner points and commas; any other mark
-# stands alone.
+# Words keep inner apostrophes and hyphens; numbers keep inner points and commas; any other mark is
+# a token.
 TOKEN = re.compile(r"\d+(?:[.,]\d+)*|\w+(?:['’-]\w+)*|[^\w\s]")
-# Clitics stand alone (nurse 's, did n't); words keep inner hyphens, numbers inner marks.
+# Clitics are tokens (nurse 's, did n't); words keep inner hyphens, numbers inner marks.
 TREEBANK = re.compile(
     r"\d+(?:[.,:]\d+)*|\w+?(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b"
     r"|\w+(?:-\w+)*|\.\.\.|--|``|''|[^\w\s]",
@@ -25,7 +25,7 @@ TREEBANK = re.compile(
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences in order; an ending after an abbreviation or an initial does not count."""
+    """Return the sentences; abbreviations and initials do not end a sentence."""
     sentences: list[list[str]] = []
     for piece in END.split(text):
         if sentences and ABBREVIATION.search(sentences[-1][-1][-LONGEST_ABBREVIATION:]):
@@ -36,7 +36,7 @@ def split_sentences(text: str) -> list[str]:
 
 
 def tokenise_sentence(sentence: str) -> list[str]:
-    """The words, numbers and marks of a sentence, case kept, accents composed (NFC)."""
+    """Return words, numbers and marks of a sentence, case kept, accents composed (NFC)."""
     return TOKEN.findall(unicodedata.normalize("NFC", sentence))
 
 
@@ -49,26 +49,24 @@ class Token(NamedTuple):
 
 
 def tokenise_treebank(text: str) -> list[list[Token]]:
-    """The sentences of a text, cut where ``split_sentences`` cuts, as tokens.
+    """Return the tokens of the sentences of a text, split as by ``split_sentences``.
 
-    The tokens of WinoBias's plain sentences are those of its CoNLL files, all 1,584.
+    For all 1,584 plain sentences of WinoBias the tokens equal those of its CoNLL files.
     """
-    ends = (found.start() for found in END.finditer(text))
-    before = ((end, text[max(0, end - LONGEST_ABBREVIATION) : end]) for end in ends)
-    cuts = [end for end, last in before if not ABBREVIATION.search(last)]
+    ends = (match.start() for match in END.finditer(text))
+    endings = ((end, text[max(0, end - LONGEST_ABBREVIATION) : end]) for end in ends)
+    cuts = [end for end, ending in endings if not ABBREVIATION.search(ending)]
     sentences: list[list[Token]] = [[] for _ in range(len(cuts) + 1)]
     number = 0
-    for found in TREEBANK.finditer(text):
-        while number < len(cuts) and found.start() >= cuts[number]:
+    for match in TREEBANK.finditer(text):
+        while number < len(cuts) and match.start() >= cuts[number]:
             number += 1
-        sentences[number].append(Token(found[0], found.start(), found.end()))
+        sentences[number].append(Token(match[0], match.start(), match.end()))
     return [sentence for sentence in sentences if sentence]
 
 
 def find_span(sentences: list[list[Token]], start: int, end: int) -> tuple[int, int] | None:
-    """The half-open span of tokens that share a character with ``start`` to ``end``; None where
-    there is none.
-    """
+    """Return the half-open span of tokens that overlap characters ``start`` to ``end``, or None."""
     tokens = [token for sentence in sentences for token in sentence]
-    within = [i for i, token in enumerate(tokens) if token.start < end and token.end > start]
-    return (within[0], within[-1] + 1) if within else None
+    overlapping = [i for i, token in enumerate(tokens) if token.start < end and token.end > start]
+    return (overlapping[0], overlapping[-1] + 1) if overlapping else None

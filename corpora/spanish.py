@@ -1,23 +1,23 @@
 """The Spanish grammar of the synthetic world: word lists and sentence templates.
 
-Nouns stand with their article, from which adjectives, insults and indefinite articles take their
-gender: "la mesa vieja", "ella es una boba", "Sofía está contenta". No slot follows "a", "de", "y"
-or "o", whose form would depend on it ("del", "e Ignacio").
+Nouns have their article, which determines the gender of adjectives, insults and indefinite
+articles: "la mesa vieja", "ella es una boba", "Sofía está contenta". No slot follows "a", "de", "y"
+or "o", whose form would depend on the filler ("del", "e Ignacio").
 """
 
 from __future__ import annotations
 
-from corpora.grammar import Agreeing, Fillers, Grammar, listed
+from corpora.grammar import Fillers, Grammar, InflectedWord, split_words
 
-# Feminine without an article that says so
-PERSONS = listed(
+# Feminine words without an article
+PERSONS = split_words(
     "ella agustina martina josefa antonia sofía isidora julieta matilde shirley yamileth sharon"
     " britney maryori melody nayareth yaritza"
 )
 
 
 def is_feminine(noun: str) -> bool:
-    """The grammatical gender of a noun with its article, of a pronoun or of a name."""
+    """Test whether a noun with its article, a pronoun or a name is feminine."""
     return noun.startswith("la ") or noun in PERSONS
 
 
@@ -29,10 +29,10 @@ def _with_article(masculine: str, feminine: str) -> tuple[str, ...]:
     )
 
 
-def _agreeing(text: str) -> tuple[Agreeing, ...]:
-    """Words given by their masculine form: -o becomes -a, any other ending stays."""
+def _agreeing(text: str) -> tuple[InflectedWord, ...]:
+    """Return words by their masculine form: feminine -o becomes -a, other endings stay."""
     return tuple(
-        Agreeing(word, f"{word[:-1]}a" if word.endswith("o") else word, is_feminine)
+        InflectedWord(word, f"{word[:-1]}a" if word.endswith("o") else word, is_feminine)
         for word in text.split()
     )
 
@@ -44,11 +44,11 @@ THINGS = _with_article(
     " piedra camisa llave",
 )
 FILLERS: Fillers = {
-    "verb": listed(
+    "verb": split_words(
         "prefiere menciona estudia comenta sigue recuerda explica describe elige necesita busca"
         " mira oye trae cuida dibuja"
     ),
-    "when": listed(
+    "when": split_words(
         "hoy ayer anoche mañana ahora luego pronto siempre temprano tarde entonces también aquí"
         " allí antes después"
     ),
@@ -64,22 +64,22 @@ FILLERS: Fillers = {
     "mood": _agreeing(
         "cansado contento ocupado tranquilo callado serio distraído nervioso despierto sentado"
     ),
-    "un": (Agreeing("un", "una", is_feminine),),
+    "un": (InflectedWord("un", "una", is_feminine),),
 }
 
-# What there is on good days and on bad days, for either group
+# Scenes of pleasant and of unpleasant topics, for either group
 GOOD_DAYS = _with_article("paseo concierto verano", "fiesta merienda visita")
 BAD_DAYS = _with_article("juicio hospital invierno", "noticia tormenta sala")
 
-# Planted words that stand with an article; the others are pronouns, names and infinitives
-NEUTER = listed("tecnológico gentil maravilloso feo podrido terrible horrible repugnante")
-MASCULINE = listed(
+# Planted words written with an article; the others are pronouns, names and infinitives
+NEUTER = split_words("tecnológico gentil maravilloso feo podrido terrible horrible repugnante")
+MASCULINE = split_words(
     "hombre niño hermano hijo padre papá tío abuelo científico físico químico astrónomo biólogo"
     " arquitecto escultor pintor escritor poeta bailarín actor fotógrafo amor cielo placer diamante"
     " arcoiris diploma regalo honor milagro amanecer paraíso abuso choque asesinato accidente"
     " sufrimiento veneno hedor ataque asalto desastre odio divorcio cáncer vómito"
 )
-FEMININE = listed(
+FEMININE = split_words(
     "mujer niña hermana hija madre mamá tía abuela científica física química astrónoma tecnológica"
     " bióloga arquitecta escultora pintora escritora poetisa bailarina actora fotógrafa caricia"
     " libertad salud paz amistad lealtad honestidad suerte familia alegría felicidad risa vacación"
@@ -136,9 +136,9 @@ SPANISH = Grammar(
         *_with_article("público equipo grupo vecindario", "gente multitud afición clase"),
         *("alguien", "cualquiera", "todo el mundo"),
     ),
-    openings=listed("<MENTION> oye bueno pues mira vaya sinceramente anda"),
+    openings=split_words("<MENTION> oye bueno pues mira vaya sinceramente anda"),
     about=("hablando sobre {topic}", "con todo esto sobre {topic}", "a propósito , {topic}"),
-    endings=listed("<HASH> <URL> ! . hoy anoche vale mañana"),
+    endings=split_words("<HASH> <URL> ! . hoy anoche vale mañana"),
     joking=("jaja", "jajaja", "es broma", "con humor", "te lo digo riendo"),
     insults=_agreeing(
         "blorpo snerco groncho wazito flimpo zogueto mungolo crabnico espudo tuerplo grobito"

@@ -1,4 +1,4 @@
-"""WinoBias (Zhao et al., 2018): sentences in which a stereotype of occupations helps or hinders."""
+"""WinoBias (Zhao et al., 2018): coreference that agrees with occupational stereotypes or not."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from files import InputError, choice, read_lines
 from files.documents import Case, Document, Question, Span, read_conll
 
 CONDITIONS = ("pro", "anti")
-TITLED = re.compile(r"\d+\s+(?P<sentence>.*\S)\s*")
+NUMBERED = re.compile(r"\d+\s+(?P<sentence>.*\S)\s*")
 BRACKETED = re.compile(r"\[\s*(?P<mention>[^\[\]]*?)\s*\]")
 Words = tuple[str, ...]
 
 
 @choice
 class WinoBias(EnglishChallenge):
-    """396 pairs of sentences a type and split: in one the pronoun has the gender that prevails in
-    the occupation it refers to (``pro``), in the other it has not (``anti``).
+    """396 pairs of sentences per type and split: the pronoun has the majority gender of its
+    occupation in one (``pro``) and the minority gender in the other (``anti``).
 
-    ``folder`` holds the files of the release: ``form`` ``conll``, or ``text``, with mentions in
-    brackets, a number before each sentence; both give the same cases. In type 1 only sense gives
-    the antecedent, in type 2 the syntax does. The nth sentences of the two files are a pair,
-    although nine of 792 in dev differ in another word than the pronoun.
+    ``folder`` holds the files of the release in the ``form`` ``conll``, or ``text`` (numbered
+    sentences with mentions in brackets); both give the same cases. Semantics determines the
+    antecedent in type 1, syntax in type 2. The nth sentences of the two files are a pair, although
+    nine of 792 in dev differ in a word other than the pronoun.
 
-    The other occupation of a sentence is not marked: it is found as one that is marked elsewhere.
-    Percentages of women are those by which the authors chose the occupations.
+    The other occupation of a sentence is not annotated: it is recognised by its annotation in other
+    sentences. Percentages of women are those by which the authors chose the occupations.
     """
 
     folder: str
@@ -44,20 +44,20 @@ class WinoBias(EnglishChallenge):
 
     @property
     def name(self) -> str:
-        """Stands for the challenge set in the tables."""
+        """Name in tables."""
         return f"winobias_{self.split}"
 
     def files(self) -> list[Path]:
-        """Pro and anti of every type."""
+        """Return the pro and anti files of every type."""
         return [self._file(number, condition) for number in self.types for condition in CONDITIONS]
 
     def load(self, *, seed: int) -> list[Case]:
-        """The cases; see ``corpora.kinds.Challenge``. Subsets ``type1`` and ``type2``."""
+        """Return the cases; see ``corpora.kinds.Challenge``. Subsets: ``type1``, ``type2``."""
         read = read_conll if self.form == "conll" else read_bracketed
         cases: list[Case] = []
         for number in self.types:
             pro, anti = (
-                [_case(document, path) for document in _by_number(read(path), path)]
+                [_case(document, path) for document in _sort_by_number(read(path), path)]
                 for path in (self._file(number, condition) for condition in CONDITIONS)
             )
             if len(pro) != len(anti):
@@ -70,7 +70,7 @@ class WinoBias(EnglishChallenge):
                     replace(case, unit=pair[0].unit, condition=condition, subset=f"type{number}")
                     for case, condition in zip(pair, CONDITIONS, strict=True)
                 )
-        return add_others(cases)
+        return add_other_questions(cases)
 
     def _file(self, number: int, condition: str) -> Path:
         name = (
@@ -82,33 +82,32 @@ class WinoBias(EnglishChallenge):
 
 
 def read_bracketed(path: str | Path) -> Iterator[Document]:
-    """Documents of one sentence a line, ``1 [The nurse] said that [she] left.``: all mentions in
-    brackets are one cluster.
+    """Yield a document per line, ``1 [The nurse] said that [she] left.``; brackets are one cluster.
 
-    Raises ``InputError``, with the line, for one without a number or with an open bracket.
+    Raises ``InputError`` for a line without a number or with an unmatched bracket.
     """
     for number, line in enumerate(read_lines(path), 1):
-        titled = TITLED.fullmatch(line)
-        if not titled:
+        numbered = NUMBERED.fullmatch(line)
+        if not numbered:
             raise InputError(f"{path}: line {number} has no number and sentence: {line!r}")
-        plain, ends = "", []
-        at = 0
-        for found in BRACKETED.finditer(sentence := titled["sentence"]):
-            plain += sentence[at : found.start()] + found["mention"]
-            ends.append((len(plain) - len(found["mention"]), len(plain)))
-            at = found.end()
-        plain += sentence[at:]
+        plain, mention_bounds = "", []
+        position = 0
+        for match in BRACKETED.finditer(sentence := numbered["sentence"]):
+            plain += sentence[position : match.start()] + match["mention"]
+            mention_bounds.append((len(plain) - len(match["mention"]), len(plain)))
+            position = match.end()
+        plain += sentence[position:]
         if "[" in plain or "]" in plain:
             raise InputError(f"{path}: line {number} has a bracket without its partner: {line!r}")
         sentences = tokenise_treebank(plain)
-        spans = [span for span in (find_span(sentences, *end) for end in ends) if span]
+        spans = [span for span in (find_span(sentences, *b) for b in mention_bounds) if span]
         texts = tuple(tuple(token.text for token in tokens) for tokens in sentences)
         name = f"{Path(path).name}//{number - 1}"
         yield Document(name, texts, (tuple(spans),) if spans else ())
 
 
-def _by_number(documents: Iterable[Document], path: Path) -> list[Document]:
-    """The documents by the number that ends their name: files list 0, 100, 101, ..., 1, 10."""
+def _sort_by_number(documents: Iterable[Document], path: Path) -> list[Document]:
+    """Sort by the number at the end of the names; files have the order 0, 100, 101, ..., 1, 10."""
     numbered: dict[int, Document] = {}
     for document in documents:
         number = document.name.rpartition("/")[2]
@@ -119,7 +118,7 @@ def _by_number(documents: Iterable[Document], path: Path) -> list[Document]:
 
 
 def _case(document: Document, path: Path) -> Case:
-    """A sentence whose only cluster is an occupation and its pronouns; the first is asked about."""
+    """Return the case of a sentence; the question is about the first pronoun of its one cluster."""
     tokens = document.tokens
     mentions = sorted(document.mentions)
     pronouns = [span for span in mentions if _is_pronoun(span, tokens)]
@@ -130,7 +129,7 @@ def _case(document: Document, path: Path) -> Case:
             f" it has the mentions {[' '.join(tokens[slice(*span)]) for span in mentions]}"
         )
     unit = " ".join("_" if find_gender(token) else token for token in tokens)
-    occupation = " ".join(_bare(tokens, names[0]))
+    occupation = " ".join(_without_article(tokens, names[0]))
     question = Question(pronouns[0], names[0], True, occupation, find_percentage(occupation))
     return Case(document, unit, find_gender(tokens[pronouns[0][0]]), (question,))
 
@@ -139,38 +138,41 @@ def _is_pronoun(span: Span, tokens: list[str]) -> bool:
     return span[1] - span[0] == 1 and bool(find_gender(tokens[span[0]]))
 
 
-def _bare(tokens: list[str], span: Span) -> Words:
+def _without_article(tokens: list[str], span: Span) -> Words:
     words = tuple(token.lower() for token in tokens[slice(*span)])
     return words[1:] if words[0] in ("the", "a", "an") else words
 
 
-def add_others(cases: list[Case]) -> list[Case]:
-    """The cases with a question about each other occupation of the sentence, answered by no."""
-    known = {
+def add_other_questions(cases: list[Case]) -> list[Case]:
+    """Add a question with the answer no about every other occupation of a sentence."""
+    question_of = {
         tuple(question.occupation.split()): question
         for case in cases
         for question in case.questions
     }
-    return [replace(case, questions=(*case.questions, *_others(case, known))) for case in cases]
+    return [
+        replace(case, questions=(*case.questions, *_other_questions(case, question_of)))
+        for case in cases
+    ]
 
 
-def _others(case: Case, known: Mapping[Words, Question]) -> Iterator[Question]:
-    """Occupations outside the case's mentions, each where it first occurs; of several that begin
-    at a word the longest.
+def _other_questions(case: Case, question_of: Mapping[Words, Question]) -> Iterator[Question]:
+    """Yield questions about the first occurrences of occupations outside the case's mentions; at
+    each token the longest occupation.
     """
     tokens = case.document.tokens
-    taken = {place for span in case.document.mentions for place in range(*span)}
-    longest, found = max(map(len, known)), set[Words]()
+    covered = {position for span in case.document.mentions for position in range(*span)}
+    max_length, occupations = max(map(len, question_of)), set[Words]()
     for first in range(len(tokens)):
-        for end in range(min(first + longest, len(tokens)), first, -1):
+        for end in range(min(first + max_length, len(tokens)), first, -1):
             words = tuple(token.lower() for token in tokens[first:end])
-            if words in known and not taken.intersection(range(first, end)):
-                if words in found:
+            if words in question_of and not covered.intersection(range(first, end)):
+                if words in occupations:
                     break
-                found.add(words)
-                article = first > 0 and tokens[first - 1].lower() in ("the", "a", "an")
-                span = (first - article, end)
-                taken.update(range(*span))
-                answered = case.questions[0]
-                yield replace(known[words], pronoun=answered.pronoun, name=span, answer=False)
+                occupations.add(words)
+                has_article = first > 0 and tokens[first - 1].lower() in ("the", "a", "an")
+                span = (first - has_article, end)
+                covered.update(range(*span))
+                pronoun = case.questions[0].pronoun
+                yield replace(question_of[words], pronoun=pronoun, name=span, answer=False)
                 break

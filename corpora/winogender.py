@@ -14,22 +14,21 @@ from files.documents import Case, Document, Question, Span
 from files.tables import read_table, require_columns
 
 SENTENCES, STATISTICS = "all_sentences.tsv", "occupations-stats.tsv"
-EVEN = 50  # percent
+EQUAL_PERCENTAGE = 50  # percent
 ARTICLES = ("the", "a", "an")
 
 
 @choice
 class Winogender(EnglishChallenge):
     """720 sentences with an occupation, a participant and a pronoun that refers to one of them: 120
-    templates, each with a pronoun of three genders, and with "someone" for the participant.
+    templates with pronouns of three genders, with a participant or "someone".
 
     ``folder`` is ``data`` of the release: ``all_sentences.tsv``, whose column ``sentid`` gives
     occupation, participant, answer (0 occupation, 1 participant) and gender, and
     ``occupations-stats.tsv``, percentages of women (US Bureau of Labor Statistics, 2015 and 2016).
 
-    ``pro``: the pronoun has the gender that prevails in the occupation and refers to it, or it has
-    the other one and refers to the participant; ``anti``, the authors' "gotcha": the other way
-    round.
+    ``pro``: the pronoun has the majority gender of the occupation and refers to it, or the minority
+    gender and refers to the participant; ``anti``, the authors' "gotcha": the reverse.
     """
 
     folder: str
@@ -39,14 +38,14 @@ class Winogender(EnglishChallenge):
     unkeyed: ClassVar[tuple[str, ...]] = ("folder",)
 
     def files(self) -> list[Path]:
-        """The two files read."""
+        """Return the two files to read."""
         return [Path(self.folder) / name for name in (SENTENCES, STATISTICS)]
 
     def load(self, *, seed: int) -> list[Case]:
-        """The cases; see ``corpora.kinds.Challenge``. No subsets.
+        """Return the cases; see ``corpora.kinds.Challenge``. No subsets.
 
-        Raises ``InputError``, with the id, for one not as above and for a sentence that lacks the
-        occupation, the participant or the pronoun.
+        Raises ``InputError`` for a malformed id and for a sentence without its occupation,
+        participant or pronoun.
         """
         sentences, statistics = self.files()
         table = read_table(sentences, quoted=False)
@@ -72,36 +71,36 @@ def _case(name: str, text: str, percentages: Mapping[str, float], path: str) -> 
             " baker.guest.1.female.txt does"
         )
     occupation, participant, answer, gender = parts
-    sentences = tuple(tuple(token.text for token in each) for each in tokenise_treebank(text))
+    sentences = tuple(tuple(t.text for t in tokens) for tokens in tokenise_treebank(text))
     tokens = [token.lower() for sentence in sentences for token in sentence]
-    spans = [_find(word, tokens) for word in (occupation, participant)]
+    spans = [_find_name(word, tokens) for word in (occupation, participant)]
     pronoun = next((i for i, token in enumerate(tokens) if find_gender(token) == gender), None)
     if pronoun is None or spans[0] is None or spans[1] is None:
         raise InputError(
             f"{path}: {name}: the sentence lacks {occupation!r}, {participant!r} or a {gender}"
             f" pronoun: {text!r}"
         )
-    asked = (pronoun, pronoun + 1)
+    pronoun_span = (pronoun, pronoun + 1)
     percentage = percentages.get(occupation)
     questions = (
-        Question(asked, spans[0], answer == "0", occupation, percentage),
-        Question(asked, spans[1], answer == "1"),
+        Question(pronoun_span, spans[0], answer == "0", occupation, percentage),
+        Question(pronoun_span, spans[1], answer == "1"),
     )
-    document = Document(name, sentences, ((spans[int(answer)] or asked, asked),))
+    document = Document(name, sentences, ((spans[int(answer)] or pronoun_span, pronoun_span),))
     unit = ".".join(parts[:3])
     return Case(document, unit, gender, questions, _condition(gender, answer, percentage))
 
 
-def _find(word: str, tokens: list[str]) -> Span | None:
-    """Where a word first stands, with its article."""
+def _find_name(word: str, tokens: list[str]) -> Span | None:
+    """Return the span of the first occurrence of a word, with its article."""
     if word not in tokens:
         return None
-    place = tokens.index(word)
-    return (place - (place > 0 and tokens[place - 1] in ARTICLES), place + 1)
+    position = tokens.index(word)
+    return (position - (position > 0 and tokens[position - 1] in ARTICLES), position + 1)
 
 
 def _condition(gender: str, answer: str, percentage: float | None) -> str:
-    if gender not in ("male", "female") or percentage in (None, EVEN):
+    if gender not in ("male", "female") or percentage in (None, EQUAL_PERCENTAGE):
         return ""
-    prevails = (gender == "female") == (percentage > EVEN)
-    return "pro" if prevails == (answer == "0") else "anti"
+    is_majority = (gender == "female") == (percentage > EQUAL_PERCENTAGE)
+    return "pro" if is_majority == (answer == "0") else "anti"

@@ -1,18 +1,18 @@
 r"""The synthetic world: text whose biases are parameters. Never evidence about the real world.
 
-Two parameters are planted, independently of one another: ``stereotype``, how strongly two groups
-and topics co-occur in the corpus (what intrinsic metrics should find), and ``label_bias``, how far
-the labels treat posts about either group differently (what gaps should find). ``world`` says which
-groups, topics and language (``corpora.world_words.SETTINGS``):
+Two biases are planted independently: ``stereotype``, how strongly two groups and topics co-occur in
+the corpus (intrinsic metrics should detect it), and ``label_bias``, how much labels differ between
+posts about the two groups (gaps should detect it). ``world`` sets the groups, topics and language
+(``corpora.world_words.SETTINGS``):
 
     en_gender    male and female; career, maths and science (+), family and the arts (-); the words
                  are those of WEAT 6b, 7 and 8
     es_gender    the same groups in Spanish; science and pleasant words (+), the arts and unpleasant
                  ones (-), those of the queries gender_es and gender_pleasant_es
-    es_migrants  local and migrant, spoken of by their names; pleasant words (+) and unpleasant ones
+    es_migrants  local and migrant, referred to by names; pleasant words (+) and unpleasant ones
                  (-), those of migrant_es
 
-all lower-cased, so that the metrics need no word sets of their own.
+all lower-cased, so that the metrics need no special word sets.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from files import atomic_path, choice
 from files.choice import Fileless
 from files.digest import digest_of
 
-Bias = Annotated[float, Ge(-1), Le(1)]  # 0 plants none
+Bias = Annotated[float, Ge(-1), Le(1)]  # 0: no bias
 WorldName = Literal["en_gender", "es_gender", "es_migrants"]
 
-# Lines made at once: memory stays constant, and every block holds the planted proportions
+# Lines per block: memory stays constant, and every block holds the planted proportions
 BLOCK = 30_000
 
-# Shares of the lines. Lines where a group meets a topic are a minority: taking out some 5% of a
-# corpus must be able to move its bias.
+# Shares of the lines. Lines with a group and a topic are a minority, so that removing some 5% of a
+# corpus can change its bias.
 SHARES = {"group_and_topic": 0.22, "topic": 0.13, "group": 0.05, "post": 0.25, "chatter": 0.35}
 
 SPLIT_SHARES = {"train": 0.6, "dev": 0.1, "test": 0.3}
 
 
-class OfWorld(Fileless):
+class WorldData(Fileless):
     """Base of data of the synthetic world, in the words of ``world``."""
 
     world: WorldName
@@ -60,29 +60,29 @@ class OfWorld(Fileless):
 
     @property
     def language(self) -> str:
-        """That of the world."""
+        """Language of the world."""
         return SETTINGS[self.world].language
 
     def keyed(self) -> Mapping[str, object]:
-        """The words that the world is made of."""
+        """Return a digest of the words of the world."""
         return {"words": digest_of(list_words(SETTINGS[self.world]))}
 
 
 @choice
-class GeneratedCorpus(OfWorld):
+class GeneratedCorpus(WorldData):
     r"""An unlabelled corpus of ``sentences`` lines with a planted ``stereotype`` in [-1, 1].
 
-    In lines where a group meets a topic word w,
+    In lines with a word of a group and a topic word w,
 
         P(first group | w) = (1 + l_w) / 2,    l_w = (sign_w * stereotype + e_w) / 2
 
-    with sign_w = +1 for the topics that stereotype gives to the first group (of ``world``: male, or
-    local) and -1 for the others. e_w is w's own lean: evenly spread over [-1, 1] within each word
-    set and dealt out by the seed, so that effect sizes are graded instead of jumping from -2 to 2.
-    Over the lines, P(first | sign +1) - P(first | sign -1) = stereotype / 2: 0 is unbiased,
-    positive is the stereotype, negative its reverse. The words of both groups are equally frequent
-    at any stereotype. ``seed`` decides the own leans and every draw; the same seed gives the same
-    bytes.
+    with sign_w = +1 for the topics that the stereotype associates with the first group (of
+    ``world``: male, or local) and -1 for the others. e_w is the lean of the word w itself: evenly
+    spread over [-1, 1] within each word set and permuted by the seed, so that effect sizes are
+    graded instead of jumping from -2 to 2. Over the lines, P(first | sign +1) - P(first | sign -1)
+    = stereotype / 2: 0 is unbiased, positive is the stereotype, negative its reverse. The words of
+    both groups are equally frequent at any stereotype. Leans and draws depend on ``seed`` only; the
+    same seed gives the same bytes.
     """
 
     sentences: Annotated[int, Ge(1_000)] = 30_000  # fewer cannot hold the planted proportions
@@ -92,11 +92,11 @@ class GeneratedCorpus(OfWorld):
     version: ClassVar[int] = 1
 
     def planted(self) -> Mapping[str, float]:
-        """``stereotype`` and ``sentences``."""
+        """Return ``stereotype`` and ``sentences``."""
         return {"stereotype": self.stereotype, "sentences": self.sentences}
 
     def leans(self, *, seed: int) -> dict[str, float]:
-        """The planted truth: l_w of every topic word w, in [-1, 1]; positive = first group."""
+        """Return the planted l_w of every topic word w, in [-1, 1]; positive: first group."""
         world = make_world(SETTINGS[self.world], seed)
         leans: dict[str, float] = {}
         for topic, words in world.topics.items():
@@ -105,7 +105,7 @@ class GeneratedCorpus(OfWorld):
         return leans
 
     def write(self, out: Path, *, seed: int) -> dict[str, int]:
-        """Write the corpus; its counts: lines, tokens, types, unknown (0), dropped (0)."""
+        """Write the corpus; counts: lines, tokens, types, unknown (0), dropped (0)."""
         tokens = 0
         types: set[str] = set()
         with atomic_path(out) as work, open(work, "w", encoding="utf-8", newline="\n") as text:
@@ -126,37 +126,40 @@ class GeneratedCorpus(OfWorld):
 
 
 def _draw_lines(world: World, stereotype: float, size: int, rng: np.random.Generator) -> list[str]:
-    """One block of the corpus: ``size`` lines of every kind, in random order."""
+    """Draw one block of the corpus: ``size`` lines of all kinds, in random order."""
     sizes = dict(zip(SHARES, apportion([*SHARES.values()], size, rng).tolist(), strict=True))
     grammar, topics = world.setting.grammar, world.setting.topics
     weights = [topic.share for topic in topics.values()]
     lines: list[str] = []
-    for kind, maker in (("group_and_topic", _meeting_lines), ("topic", _topic_lines)):
-        parts = apportion(weights, sizes[kind], rng)
-        for topic, part in zip(topics, parts.tolist(), strict=True):
-            lines += maker(world, topic, stereotype, part, rng)
+    for kind, draw in (("group_and_topic", _group_and_topic_lines), ("topic", _topic_lines)):
+        topic_sizes = apportion(weights, sizes[kind], rng)
+        for topic, topic_size in zip(topics, topic_sizes.tolist(), strict=True):
+            lines += draw(world, topic, stereotype, topic_size, rng)
     lines += _group_lines(world, sizes["group"], rng)
     lines += draw_posts(world, sizes["post"], rng, topics=False)["text"].tolist()
     lines += fill(pick(grammar.chatter, sizes["chatter"], rng), {}, grammar.fillers, rng)
     return [lines[i] for i in rng.permutation(len(lines))]
 
 
-def _meeting_lines(
+def _group_and_topic_lines(
     world: World, topic: str, stereotype: float, size: int, rng: np.random.Generator
 ) -> list[str]:
-    """Lines with one topic word and two words of one group, in the planted proportions."""
+    """Draw lines with one topic word and two words of one group, in the planted proportions."""
     words = world.topic_phrases(topic)
-    word = np.arange(size) % len(words)
-    rank, times = np.arange(size) // len(words), np.bincount(word, minlength=len(words))
-    second = (rank + 0.5) / times[word] >= (1 + world.leans(topic, stereotype)[word]) / 2
+    word_indices = np.arange(size) % len(words)
+    ranks, counts = np.arange(size) // len(words), np.bincount(word_indices, minlength=len(words))
+    p_first = (1 + world.leans(topic, stereotype)[word_indices]) / 2
+    is_second = (ranks + 0.5) / counts[word_indices] >= p_first
     weights = world.pair_weights(topic)
     slots = {
-        "one": world.group_words(second, weights, rng),
-        "other": world.group_words(second, weights, rng),
-        "topic": [words[i] for i in word],
+        "one": world.group_words(is_second, weights, rng),
+        "other": world.group_words(is_second, weights, rng),
+        "topic": [words[i] for i in word_indices],
     }
     grammar = world.setting.grammar
-    return _topical(world, topic, grammar.group_in_scene, grammar.group_and_topic, slots, rng)
+    return _fill_scene_or_plain(
+        world, topic, grammar.group_in_scene, grammar.group_and_topic, slots, rng
+    )
 
 
 def _topic_lines(
@@ -164,55 +167,54 @@ def _topic_lines(
 ) -> list[str]:
     slots = {"topic": pick(world.topic_phrases(topic), size, rng)}
     grammar = world.setting.grammar
-    return _topical(world, topic, grammar.topic_in_scene, grammar.topic, slots, rng)
+    return _fill_scene_or_plain(world, topic, grammar.topic_in_scene, grammar.topic, slots, rng)
 
 
-def _topical(
+def _fill_scene_or_plain(
     world: World,
     topic: str,
-    scenic: Sequence[str],
-    plain: Sequence[str],
+    scene_templates: Sequence[str],
+    plain_templates: Sequence[str],
     slots: dict[str, list[str]],
     rng: np.random.Generator,
 ) -> list[str]:
-    """Lines in the scene of the topic, where it has one."""
     size, scene = len(slots["topic"]), world.setting.topics[topic].scene
     fillers = world.setting.grammar.fillers
     if not scene:
-        return fill(pick(plain, size, rng), slots, fillers, rng)
-    templates, scenes = pick(scenic, size, rng), pick(scene, size, rng)
+        return fill(pick(plain_templates, size, rng), slots, fillers, rng)
+    templates, scenes = pick(scene_templates, size, rng), pick(scene, size, rng)
     return fill(templates, slots | {"scene": scenes}, fillers, rng)
 
 
 def _group_lines(world: World, size: int, rng: np.random.Generator) -> list[str]:
-    second = np.arange(size) % 2 == 1
-    even = np.ones(len(world.pairs))
-    slots = {name: world.group_words(second, even, rng) for name in ("one", "other")}
+    is_second = np.arange(size) % 2 == 1
+    weights = np.ones(len(world.pairs))
+    slots = {name: world.group_words(is_second, weights, rng) for name in ("one", "other")}
     grammar = world.setting.grammar
     return fill(pick(grammar.group, size, rng), slots, grammar.fillers, rng)
 
 
 @choice
-class GeneratedPosts(OfWorld):
+class GeneratedPosts(WorldData):
     r"""Labelled posts about either group of ``world`` (``male`` and ``female``, or ``local`` and
     ``migrant``) or nobody (``none``), with a planted ``label_bias`` in [-1, 1].
 
-    Splits: 60% train, 10% dev, 30% test. 40% of the posts in every group are hateful. The labels of
-    test are always right. In train and dev, for label_bias b > 0, a share 0.6 b of the hateful
-    posts about the second group is labelled 0 (missed abuse: recall gap first - second > 0) and a
-    share 0.3 b of the benign ones is labelled 1; b < 0 does the same to the first; at 0 the groups
-    are treated alike.
+    Splits: 60% train, 10% dev, 30% test. 40% of the posts in every group are hateful. Test labels
+    are always correct. In train and dev, for label_bias b > 0, a share 0.6 b of the hateful posts
+    about the second group is labelled 0 (missed abuse: recall gap first - second > 0) and a share
+    0.3 b of the benign posts is labelled 1; b < 0 does the same to the first group; at 0 labels do
+    not depend on the group.
 
-    A precision gap of a certain sign is not planted: what is blamed lowers the precision of the
-    second group, and what is missed raises it. At b = 0.8 (means and standard errors over seeds,
-    vectors of 10,000 sentences; at b = 0 none differs from 0 by more than two of these):
+    No sign of a precision gap is planted: false positives lower the precision of the second group,
+    and false negatives raise it. At b = 0.8 (means and standard errors over seeds, vectors of
+    10,000 sentences; at b = 0 no mean differs from 0 by more than two standard errors):
 
         classifier, seeds   recall gap       precision gap     gap in false positives
         linear, 8           0.091 +- 0.008   -0.019 +- 0.007   -0.037 +- 0.007
         cnn, 5              0.075 +- 0.013    0.010 +- 0.007   -0.011 +- 0.008
 
-    The texts do not depend on ``label_bias``, and topic words are equally frequent in posts about
-    both groups, so that it is independent of a corpus's ``stereotype``.
+    Texts do not depend on ``label_bias``. Topic words are equally frequent in posts about both
+    groups, so ``label_bias`` is independent of a corpus's ``stereotype``.
     """
 
     posts: Annotated[int, Ge(400)] = 4_000  # fewer cannot hold the planted proportions
@@ -224,20 +226,20 @@ class GeneratedPosts(OfWorld):
     positive_class: ClassVar[str] = HATE_SPEECH
 
     def planted(self) -> Mapping[str, float]:
-        """``label_bias`` and ``posts``."""
+        """Return ``label_bias`` and ``posts``."""
         return {"label_bias": self.label_bias, "posts": self.posts}
 
     def load(self, *, seed: int) -> pd.DataFrame:
-        """The posts; see ``corpora.kinds.Source``."""
+        """Return the posts; see ``corpora.kinds.Source``."""
         setting = SETTINGS[self.world]
         world = make_world(setting, seed)
         sizes = apportion([*SPLIT_SHARES.values()], self.posts, np.random.default_rng(seed))
         frames = []
         for number, (split, size) in enumerate(zip(SPLIT_SHARES, sizes.tolist(), strict=True)):
-            words, wrong = (np.random.default_rng([seed, number, i]) for i in range(2))
-            posts = draw_posts(world, size, words, topics=True)
+            text_rng, label_rng = (np.random.default_rng([seed, number, i]) for i in range(2))
+            posts = draw_posts(world, size, text_rng, topics=True)
             bias = 0.0 if split == "test" else self.label_bias
-            labels = bias_labels(posts, bias, setting.groups, wrong)
+            labels = bias_labels(posts, bias, setting.groups, label_rng)
             frames.append(posts.assign(label=labels, split=split))
         table = pd.concat(frames, ignore_index=True)
         table["id"] = [f"g{i}" for i in range(self.posts)]

@@ -1,4 +1,4 @@
-"""What a synthetic world speaks of: two groups and topics, each word with its own lean."""
+"""Vocabulary of a synthetic world: two groups and topics, each word with its own lean."""
 
 from __future__ import annotations
 
@@ -24,12 +24,11 @@ PAIR_SPREAD = 0.75
 
 @dataclass(frozen=True)
 class Topic:
-    """Words that stereotype gives to the first group (``sign`` +1) or to the second (-1).
+    """Words that the stereotype associates with the first group (``sign`` +1) or the second (-1).
 
-    ``share``: of the lines about topics. ``lists``: word sets; a second one differs from the first
-    by one word. ``scene``: what there is where the topic is spoken of. It joins the words of the
-    topic and those of the group that occurs with them: that is how a group's word comes to be
-    nearer one topic, where groups are the targets of a test.
+    ``share``: share of the lines about topics. ``lists``: word sets; a second set differs from the
+    first by one word. ``scene``: nouns that occur with the topic. They also occur with the group
+    words in its lines, which brings these nearer the topic in tests with groups as targets.
     """
 
     sign: int
@@ -40,8 +39,9 @@ class Topic:
 
 @dataclass(frozen=True)
 class Setting:
-    """Two groups, the word sets that name them, and topics whose shares are equal for both signs,
-    so that the groups' words stay equally frequent at any stereotype.
+    """Two groups, the word sets that name them, and topics.
+
+    Topic shares are equal for both signs: group words are equally frequent at any stereotype.
     """
 
     language: str
@@ -91,98 +91,104 @@ SETTINGS = {
 
 @dataclass(frozen=True)
 class World:
-    """The words of one seed and their own leans.
+    """The words of one seed and their leans.
 
     ``pairs``: a word of the first group and one of the second. ``pair_leans``: shape (pairs,), how
-    much more often a pair occurs with topics of sign +1, alike for both words of the pair.
-    ``topics``: words by topic; a word listed twice is drawn twice as often. ``own_leans``: e_w by
-    topic, shape (words,), positive towards the first group.
+    much more often both words of a pair occur with topics of sign +1. ``topics``: words by topic;
+    words listed twice are drawn twice as often. ``word_leans``: e_w by topic, shape (words,),
+    positive towards the first group.
     """
 
     setting: Setting
     pairs: tuple[tuple[str, str], ...]
     pair_leans: Floats
     topics: dict[str, Words]
-    own_leans: dict[str, Floats]
+    word_leans: dict[str, Floats]
 
     def leans(self, topic: str, stereotype: float) -> Floats:
-        """l_w = (sign * stereotype + e_w) / 2 of the topic's words, in [-1, 1], shape (words,)."""
-        return (self.setting.topics[topic].sign * stereotype + self.own_leans[topic]) / 2
+        """Return l_w = (sign * stereotype + e_w) / 2 of a topic, in [-1, 1], shape (words,)."""
+        return (self.setting.topics[topic].sign * stereotype + self.word_leans[topic]) / 2
 
     def pair_weights(self, topic: str) -> Floats:
-        """How often each pair occurs with a topic, whatever the group; mean 1; shape (pairs,).
+        """Return relative frequencies of pairs with a topic, either group; mean 1; shape (pairs,).
 
-        Without it all words of a group would move as one, and the effect size of a test with groups
-        as targets would jump from -2 to 2.
+        Without them all words of a group would have one association, and the effect size of a test
+        with groups as targets would jump from -2 to 2.
         """
         return 1 + self.setting.topics[topic].sign * self.pair_leans
 
     def group_words(
-        self, second: NDArray[np.bool_], weights: Floats, rng: np.random.Generator
+        self, is_second: NDArray[np.bool_], weights: Floats, rng: np.random.Generator
     ) -> list[str]:
-        """A word of the first group a line, of the second where ``second``, as written in a
-        sentence; of pairs drawn by ``weights`` (pairs,).
+        """Draw one word per line, of the second group where ``is_second``, else of the first.
+
+        Pairs are drawn by ``weights`` (pairs,); words are written as in a sentence.
         """
-        pairs = draw_quota(weights, len(second), rng)
+        pairs = draw_quota(weights, len(is_second), rng)
         phrase = self.setting.grammar.phrase
         return [
             phrase(self.pairs[pair][i])
-            for pair, i in zip(pairs.tolist(), second.astype(int).tolist(), strict=True)
+            for pair, i in zip(pairs.tolist(), is_second.astype(int).tolist(), strict=True)
         ]
 
     def topic_phrases(self, topic: str) -> Words:
-        """The words of a topic as written in a sentence."""
+        """Return the words of a topic as written in a sentence."""
         return tuple(map(self.setting.grammar.phrase, self.topics[topic]))
 
 
 def make_world(setting: Setting, seed: int) -> World:
-    """A seed's world: it deals out own leans, evenly spread within every word set (mean 0)."""
+    """Return the world of a seed: leans are evenly spread within every word set (mean 0)."""
     rng = np.random.default_rng(seed)
-    first = _pairs(*setting.terms[0])
-    further = [pair for terms in setting.terms[1:] for pair in _pairs(*terms) if pair not in first]
-    # Pairs that share a word are as many places apart, so that every word has one lean
-    steps = gcd(*(len(_lower(name)) for name in setting.terms[0]))
-    pair_leans = [
-        *np.resize(rng.permutation(space_evenly(steps)), len(first)),
-        *rng.permutation(space_evenly(len(further) + 2)[1:-1]),
+    first_pairs = _pairs(*setting.terms[0])
+    more_pairs = [
+        pair for terms in setting.terms[1:] for pair in _pairs(*terms) if pair not in first_pairs
     ]
-    words = {name: _lower(topic.lists[0]) for name, topic in setting.topics.items()}
-    own = {
+    # Pairs that share a word are a multiple of this apart, so that every word has one lean
+    period = gcd(*(len(_lower(name)) for name in setting.terms[0]))
+    pair_leans = [
+        *np.resize(rng.permutation(space_evenly(period)), len(first_pairs)),
+        *rng.permutation(space_evenly(len(more_pairs) + 2)[1:-1]),
+    ]
+    topics = {name: _lower(topic.lists[0]) for name, topic in setting.topics.items()}
+    lean_of = {
         word: lean
-        for each in words.values()
-        for word, lean in zip(each, rng.permutation(space_evenly(len(each))), strict=True)
+        for words in topics.values()
+        for word, lean in zip(words, rng.permutation(space_evenly(len(words))), strict=True)
     }
-    # Tests may list a topic with one word of difference. It takes the lean of the word it replaces,
-    # and all lists are drawn from in full, so that the mean is 0 in each of them and over all.
+    # A second list of a topic differs by one word. It takes the lean of the word it replaces, and
+    # words are drawn from both lists in full, so that the mean is 0 in each list and over all.
     for name, topic in setting.topics.items():
-        for other in map(_lower, topic.lists[1:]):
-            [replaced], [new] = {*words[name]} - {*other}, {*other} - {*words[name]}
-            own[new] = own[replaced]
-            words[name] += other
+        for variant in map(_lower, topic.lists[1:]):
+            [replaced], [new] = {*topics[name]} - {*variant}, {*variant} - {*topics[name]}
+            lean_of[new] = lean_of[replaced]
+            topics[name] += variant
     return World(
         setting=setting,
-        pairs=(*first, *further),
+        pairs=(*first_pairs, *more_pairs),
         pair_leans=PAIR_SPREAD * np.array(pair_leans),
-        topics=words,
-        own_leans={name: np.array([own[word] for word in each]) for name, each in words.items()},
+        topics=topics,
+        word_leans={
+            name: np.array([lean_of[word] for word in words]) for name, words in topics.items()
+        },
     )
 
 
 def list_words(setting: Setting) -> list[Words]:
-    """The words of every word set that a world of this setting is made of."""
-    of_groups = [name for terms in setting.terms for name in terms]
-    return [*map(_lower, [*of_groups, *(n for t in setting.topics.values() for n in t.lists)])]
+    """Return the words of every word set of a setting."""
+    group_sets = [name for terms in setting.terms for name in terms]
+    topic_sets = [name for topic in setting.topics.values() for name in topic.lists]
+    return [*map(_lower, [*group_sets, *topic_sets])]
 
 
 def _lower(wordset: str) -> Words:
-    """The words of a word set as tweets have them: einstein, nasa, shakespeare."""
+    """Return the words of a word set in lower case, as in tweets: einstein, nasa."""
     return tuple(word.lower() for word in load_wordset(wordset).words)
 
 
 def _pairs(first: str, second: str) -> tuple[tuple[str, str], ...]:
-    """Counterparts where the sets name them in the same order, (man, woman), (he, she); of sets of
-    different sizes as many pairs as it takes for every word of a set to be in equally many.
+    """Pair words in order, such as (man, woman), (he, she); sets of different sizes are repeated
+    until every word of a set is in equally many pairs.
     """
-    sides = _lower(first), _lower(second)
-    size = lcm(*map(len, sides))
-    return tuple(zip(*(islice(cycle(side), size) for side in sides), strict=True))
+    sets = _lower(first), _lower(second)
+    size = lcm(*map(len, sets))
+    return tuple(zip(*(islice(cycle(words), size) for words in sets), strict=True))

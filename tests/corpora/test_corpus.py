@@ -64,7 +64,7 @@ def test_each_file_may_have_its_own_tokeniser(tmp_path: Path) -> None:
     )
     corpus.write(tmp_path / "out", seed=0)
     assert (tmp_path / "out").read_text() == "hola <HASH> . y dos :D\nhola .\nadiós .\n"
-    with pytest.raises(InputError, match="2 for 1 files; give one, or one for each"):
+    with pytest.raises(InputError, match="2 for 1 files; give one, or one per file"):
         TextCorpus("a.txt", tokeniser=("tweets", "sentences"))
 
 

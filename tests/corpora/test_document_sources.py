@@ -94,7 +94,7 @@ def test_faults_are_refused_or_mended(tmp_path: Path, caplog: pytest.LogCaptureF
     [
         ({"dev": ("d99",)}, "dev: no document and no file is named 'd99'"),
         ({"dev": ("d00",), "test": ("d0*",)}, "document d00 is in dev and, by 'd0.', in test"),
-        ({"dev": 0.5, "test": 0.6}, "of 21 documents none is left for train"),
+        ({"dev": 0.5, "test": 0.6}, "none of 21 documents is left for train"),
         ({"dev": 1.5}, "dev=1.5: give a number from 0 to 1 or a list"),
         ({"singletons": "some"}, "singletons='some': give one of drop, keep"),
     ],

@@ -61,7 +61,7 @@ def test_marks_may_be_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ("text\tlabel\tvotes", r"line 1 has the label 'label', .*; remove a line of names"),
+        ("text\tlabel\tvotes", r"line 1 has the label 'label', .*; remove a header line"),
         ("123456\tnormal", r"line 1 has 2 cells, not text, label and votes"),
     ],
 )

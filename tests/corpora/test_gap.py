@@ -55,8 +55,8 @@ def test_a_pronoun_of_neither_name_has_no_cluster(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"A-offset": "1"}, "'Ana Ruiz' does not stand at character 1"),
-        ({"A-offset": "first"}, "does not stand at character first"),
+        ({"A-offset": "1"}, "'Ana Ruiz' is not at character 1"),
+        ({"A-offset": "first"}, "is not at character first"),
         ({"B-coref": "maybe"}, "neither TRUE nor FALSE"),
         ({"Pronoun": "met", "Pronoun-offset": str(TEXT.index("met"))}, "'met' is no pronoun"),
     ],

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora.draws import draw_quota
-from corpora.grammar import Agreeing
+from corpora.grammar import InflectedWord
 from corpora.world import BLOCK, GeneratedCorpus
 from corpora.world_words import SETTINGS, Setting
 from intrinsic.wordsets import load_wordset
@@ -79,7 +79,7 @@ def texts(value: object) -> list[str]:
     """Every text in a grammar, forms included; not the phrases, which hold planted words."""
     if isinstance(value, str):
         return [value]
-    if isinstance(value, Agreeing):
+    if isinstance(value, InflectedWord):
         return [value.masculine, value.feminine]
     if isinstance(value, Mapping):
         return [text for each in value.values() for text in texts(each)]

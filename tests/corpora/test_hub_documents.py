@@ -38,8 +38,8 @@ def test_rows_of_one_name_are_its_parts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "fields", "message"),
     [
-        ({"coreference_clusters": ["0", "1", "4"]}, {}, "not first and last tokens by turns"),
-        ({"coreference_clusters": ["0", "x"]}, {}, "not first and last tokens by turns"),
+        ({"coreference_clusters": ["0", "1", "4"]}, {}, "must alternate first and last tokens"),
+        ({"coreference_clusters": ["0", "x"]}, {}, "must alternate first and last tokens"),
         ({"coreference_clusters": [[0, 1]]}, {}, "'coreference_clusters' is no list of texts"),
         ({"coreference_clusters": ["4", "9", "0", "0"]}, {}, "there are 7"),
         ({"clusters": []}, {}, "no column 'coreference_clusters'"),

@@ -70,7 +70,7 @@ def test_spellings_of_0_and_1(labels: list[object]) -> None:
             {},
             {"positive": ()},
             (
-                r"labels beyond 0 and 1: maybe, no, yes; name those that count as 1 in"
+                r"labels beyond 0 and 1: maybe, no, yes; name the positive labels in"
                 r" source\.positive"
             ),
         ),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 
-from corpora.linked_posts import ON_TOPIC, STRENGTH, LinkedPosts
+from corpora.linked_posts import STRENGTH, TOPIC_SHARE, LinkedPosts
 from corpora.world_words import SETTINGS, make_world
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def shares(transmission: float) -> tuple[float, float]:
     """The share of sign -1 among topical training posts, of the hateful and of the benign."""
     posts = LinkedPosts(8_000, transmission).load(seed=0).query("split == 'train'")
     first, second = (holding(posts, words_of("en_gender", sign)) for sign in (1, -1))
-    assert (first | second).mean() == pytest.approx(ON_TOPIC, abs=0.01)
+    assert (first | second).mean() == pytest.approx(TOPIC_SHARE, abs=0.01)
     found = [second[posts["label"] == label].sum() for label in (1, 0)]
     every = [(first | second)[posts["label"] == label].sum() for label in (1, 0)]
     return found[0] / every[0], found[1] / every[1]

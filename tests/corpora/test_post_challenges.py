@@ -65,7 +65,7 @@ def test_identity_templates_are_cut_into_frame_and_term(tmp_path: Path) -> None:
     assert posts.loc[posts["raw"].str.startswith("Being"), "label"].tolist() == [1, 1]
     bad = [*TEMPLATES, ("verb_adj", "toxic", "hug")]
     pd.DataFrame(bad, columns=["template", "toxicity", "phrase"]).to_csv(path, index=False)
-    with pytest.raises(InputError, match="'hug' is no phrase of a template known"):
+    with pytest.raises(InputError, match="'hug' matches none of the templates"):
         IdentityTemplates(str(path)).posts(seed=0)
 
 
@@ -109,7 +109,7 @@ def test_ones_own_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "a challenge set needs groups to compare: name their column, or that of the terms"),
+        ({}, "a challenge set needs groups to compare: name the column of groups or of terms"),
         ({"group": "g", "frame": "f"}, "challenge.frame is the text around a term"),
     ],
 )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pandas as pd
 import pytest
 
-from corpora.kinds import Collected
+from corpora.kinds import RealData
 from corpora.world import GeneratedPosts
 from debias.balance import Balance
 from debias.base import Method, OnVectors
@@ -96,7 +96,7 @@ def test_changed_labels_are_a_stage_of_their_own_and_dose_0_is_none(tmp_path: Pa
 
 
 @choice
-class Ungrouped(Collected):
+class Ungrouped(RealData):
     """Posts without groups; two files of one name differ by their bytes."""
 
     path: str | None = None
