@@ -292,9 +292,7 @@ class _Null(NamedTuple):
 
     def quantile(self, values: Floats, level: float) -> float:
         """Return the value to exceed for p < level; infinity where there is none."""
-        n_beyond = (
-            int(np.ceil(level * (1 + len(values)) - 1e-9)) - 2
-        )  # number of values that may lie beyond
+        n_beyond = int(np.ceil(level * (1 + len(values)) - 1e-9)) - 2
         return float(values[-1 - n_beyond]) if n_beyond >= 0 else inf
 
     def q(self, level: float) -> float:
@@ -346,9 +344,7 @@ def studentised(u: Floats, v: Floats, h: Floats, df: int) -> tuple[Floats, Float
     uu_without = 1 - u * u / complement
     product = r[:, None] - v * (u / complement)
     vv_without = 1 - v * v / complement
-    degenerate = (uu_without < ROUNDING) | (
-        vv_without < ROUNDING
-    )  # r is undefined without it: z is 0
+    degenerate = (uu_without < ROUNDING) | (vv_without < ROUNDING)  # r undefined: z is 0
     spread = np.sqrt(np.where(degenerate, 1, uu_without * vv_without))
     product[degenerate] = 0
     np.clip(product, -NEARLY_1 * spread, NEARLY_1 * spread, out=product)

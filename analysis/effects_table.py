@@ -32,10 +32,8 @@ if TYPE_CHECKING:
     from analysis.frame import Tables
 
 TABLE = "effects.csv"
-NEAR_END, OFTEN_SHARE = (
-    0.025,
-    0.25,
-)  # share of the scale (1.9 and more for WEAT's d); share of the scores
+NEAR_END = 0.025  # share of the scale: 1.9 and more for WEAT's effect size
+OFTEN = 0.25  # share of the scores
 SIDES = {"score": "scores", "gap": "gaps"}
 TITLE = "effect of each condition: mean over parents, less the unmodified embedding"
 
@@ -176,7 +174,7 @@ def saturation(tables: Tables) -> str:
         f"{at_end[rows].sum()} of {len(rows)} scores of {title} after {method}, {direction}, dose"
         f" {dose}"
         for (title, method, direction, dose), rows in conditions.items()
-        if at_end[rows].mean() > OFTEN_SHARE
+        if at_end[rows].mean() > OFTEN
     ]
     if not descriptions:
         return "No method drives more than a quarter of its scores to the end of their scale."

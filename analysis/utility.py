@@ -63,10 +63,9 @@ def describe_task(tables: Tables, utility: str) -> list[str]:
 def _level(rows: pd.DataFrame, utility: str) -> Iterator[str]:
     values = rows[rows["kind"] == "value"]
     is_utility = (values["group"] == ALL) & (values["measure"] == utility)
-    whole = values[is_utility].drop_duplicates(
-        "point"
-    )  # on a challenge set: the task's own test items
-    value, baseline = (float(whole[name].mean()) for name in ("value", "constant"))
+    # On a challenge set these are of the task's own test items
+    utilities = values[is_utility].drop_duplicates("point")
+    value, baseline = (float(utilities[name].mean()) for name in ("value", "constant"))
     if not isfinite(baseline):
         return
     yield f"{measure_title(utility)} {short(value)}, majority baseline {short(baseline)}"
