@@ -1,5 +1,5 @@
-"""Tables in; correlations and figures out. Knows neither vectors nor models: every table may as
-well come from elsewhere.
+"""Tables in; correlations and figures out. Independent of vectors and models: tables may come from
+elsewhere.
 """
 
 from biasbridge.hidden import refuse_hidden

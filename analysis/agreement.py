@@ -1,10 +1,8 @@
-"""How far raters agree on items beyond chance: Cohen's and Fleiss's kappa, of many weightings at
-once.
+"""Agreement of raters beyond chance: Cohen's and Fleiss's kappa, for many weightings at once.
 
-A rater gives every item one of a few categories. Items may be weighted, and where weights are the
-numbers of times that a bootstrap drew each, a kappa of every resample comes from one product of
-matrices. Shapes: ratings (items,) or (items, raters), whole numbers from 0; weights (resamples,
-items).
+A rater assigns each item to one of a few categories. Items may be weighted; where weights are the
+counts of a bootstrap, one matrix product gives the kappa of every resample. Shapes: ratings
+(items,) or (items, raters), integers from 0; weights (resamples, items).
 """
 
 from __future__ import annotations
@@ -23,11 +21,28 @@ NO_SPREAD = 1e-12
 
 
 def cohen_kappa(x: ArrayLike, y: ArrayLike, weights: ArrayLike | None = None) -> Floats:
-    r"""Cohen's kappa (1960) of two raters: (p_o - p_e) / (1 - p_e).
+    """Compute Cohen's kappa (1960) of two raters: (p_o - p_e) / (1 - p_e).
 
-    p_o: the share of items on which they agree; p_e = sum_k p_k q_k: that expected of their shares
-    of each category. 1: always; 0: as by chance; range [-1, 1]; NaN where both give all items one
-    category. -> (resamples,), one value without ``weights``.
+    p_o: the share of items on which they agree; p_e = sum_k p_k q_k: that expected from their
+    shares of each category.
+
+    Parameters
+    ----------
+    x, y : array of shape (items,)
+        Ratings, integers from 0.
+    weights : array of shape (resamples, items), optional
+        Weights of the items.
+
+    Returns
+    -------
+    array of shape (resamples,)
+        In [-1, 1], one value without ``weights``. 1: full agreement; 0: as by chance; NaN where
+        both raters give all items one category.
+
+    Examples
+    --------
+    >>> cohen_kappa([0, 0, 1, 1], [0, 1, 1, 1])
+    array([0.5])
     """
     first, second, times = _ratings(x), _ratings(y), _weights(weights, len(np.asarray(x)))
     if first.shape != second.shape or first.ndim != 1:
@@ -41,10 +56,22 @@ def cohen_kappa(x: ArrayLike, y: ArrayLike, weights: ArrayLike | None = None) ->
 
 
 def fleiss_kappa(ratings: ArrayLike, weights: ArrayLike | None = None) -> Floats:
-    r"""Fleiss's kappa (1971) of several raters: (P - P_e) / (1 - P_e).
+    """Compute Fleiss's kappa (1971) of several raters: (P - P_e) / (1 - P_e).
 
     P: the mean over items of the share of pairs of raters that agree; P_e = sum_k p_k^2 of the
-    shares p_k of each category in all ratings. Range, NaN and shape as for ``cohen_kappa``.
+    shares p_k of each category in all ratings.
+
+    Parameters
+    ----------
+    ratings : array of shape (items, raters)
+        Ratings, integers from 0.
+    weights : array of shape (resamples, items), optional
+        Weights of the items.
+
+    Returns
+    -------
+    array of shape (resamples,)
+        Range and NaN as for ``cohen_kappa``.
     """
     table, times = _ratings(ratings), _weights(weights, len(np.asarray(ratings)))
     if table.ndim != 2 or table.shape[1] < 2:
@@ -58,9 +85,9 @@ def fleiss_kappa(ratings: ArrayLike, weights: ArrayLike | None = None) -> Floats
 
 
 def _beyond_chance(observed: Floats, expected: Floats) -> Floats:
-    left = 1 - expected
-    safe = np.where(left > NO_SPREAD, left, 1)
-    return np.where(left > NO_SPREAD, (observed - expected) / safe, np.nan)
+    disagreement = 1 - expected
+    safe = np.where(disagreement > NO_SPREAD, disagreement, 1)
+    return np.where(disagreement > NO_SPREAD, (observed - expected) / safe, np.nan)
 
 
 def _ratings(values: ArrayLike) -> NDArray[np.intp]:
@@ -69,5 +96,5 @@ def _ratings(values: ArrayLike) -> NDArray[np.intp]:
 
 def _weights(weights: ArrayLike | None, items: int) -> Floats:
     if not items:
-        raise InputError("no items were rated; kappa needs at least one")
+        raise InputError("there are no rated items; kappa needs at least one")
     return np.ones((1, items)) if weights is None else np.asarray(weights, dtype=np.float64)

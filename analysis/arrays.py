@@ -1,4 +1,4 @@
-"""The types of arrays."""
+"""Array types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all charts look like, and the parts that they share: colours, shapes, intervals, lines."""
+"""The look of all charts, and their shared parts: colours, shapes, intervals, lines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import altair as alt
 
 # Okabe & Ito (2008), distinct to every kind of colour vision, pale yellow last; then darker ones of
-# Tol (2021), for more than seven. Black is kept for unmodified embeddings.
+# Tol (2021), for more than seven. Black is reserved for unmodified embeddings.
 BLACK = "#000000"
 PALETTE = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442"),
@@ -22,7 +22,7 @@ SHAPES = (
 )
 INK = "#333333"
 GREY = "#888888"
-LIGHT, DARK = (158, 202, 225), (8, 48, 107)  # the ends of one hue, for what is ordered
+LIGHT, DARK = (158, 202, 225), (8, 48, 107)  # the ends of one hue, for ordered values
 CONFIG: dict[str, Any] = {
     "font": "sans-serif",
     "background": "white",
@@ -61,34 +61,32 @@ Drawing: TypeAlias = alt.TopLevelMixin
 
 
 def finish(chart: Any, title: str, notes: Sequence[str] = ()) -> Drawing:
-    """The whole chart with its title, lines of notes below it, and the looks of all charts."""
+    """Return the chart with its title, lines of notes below it, and the shared look."""
     heading = alt.TitleParams(title, subtitle=list(notes)) if notes else title
     drawing: Drawing = chart.properties(title=heading).configure(**CONFIG)
     return drawing
 
 
 def palette_of(names: Sequence[str]) -> list[str]:
-    """A colour for each name, in their order; balancing and Attract-Repel have theirs in every
-    figure.
-    """
-    taken = {METHODS.get(name) for name in names}
-    free = cycle([colour for colour in PALETTE if colour not in taken])
+    """Return a colour for each name; balancing and Attract-Repel keep theirs in every figure."""
+    reserved = {METHODS.get(name) for name in names}
+    free = cycle([colour for colour in PALETTE if colour not in reserved])
     return [METHODS.get(name) or next(free) for name in names]
 
 
 def shades(number: int) -> list[str]:
-    """Colours of one hue from light to dark, for what has an order, as doses have."""
+    """Return colours of one hue from light to dark, for ordered values such as doses."""
     steps = [i / max(1, number - 1) for i in range(number)] if number > 1 else [1.0]
     return [
-        "#" + "".join(f"{round(a + (b - a) * at):02x}" for a, b in zip(LIGHT, DARK, strict=True))
-        for at in steps
+        "#" + "".join(f"{round(a + (b - a) * step):02x}" for a, b in zip(LIGHT, DARK, strict=True))
+        for step in steps
     ]
 
 
-def colour(field: str, names: Sequence[str], **more: Any) -> alt.Color:
-    """A colour for each name, in their order."""
+def colour(field: str, names: Sequence[str], **options: Any) -> alt.Color:
+    """Return a colour channel with a colour for each name, in order."""
     scale = alt.Scale(domain=list(names), range=list(PALETTE))
-    return alt.Color(f"{field}:N", **{"title": None, "scale": scale, **more})
+    return alt.Color(f"{field}:N", **{"title": None, "scale": scale, **options})
 
 
 def intervals(
@@ -101,7 +99,7 @@ def intervals(
     width: float = 1,
     **axis: Any,
 ) -> list[alt.Chart]:
-    """Layers of a line for each interval and a point for its value, along x; ``axis``: of x."""
+    """Return layers: a line for each interval, a point for its value, along x (``axis``)."""
     low, high = ends
     rule = base.mark_rule(opacity=opacity, strokeWidth=width)
     point = base.mark_point(filled=True, size=size, opacity=1)
@@ -111,7 +109,7 @@ def intervals(
     ]
 
 
-def rule_at(value: float, **more: Any) -> alt.Chart:
-    """A layer with a grey line at a value of x; ``more``: of the line."""
-    rule: alt.Chart = alt.Chart().mark_rule(color=GREY, **more).encode(x=alt.datum(value))
+def rule_at(value: float, **options: Any) -> alt.Chart:
+    """Return a layer with a grey line at a value of x; ``options``: of the line."""
+    rule: alt.Chart = alt.Chart().mark_rule(color=GREY, **options).encode(x=alt.datum(value))
     return rule

@@ -1,4 +1,4 @@
-"""What a sweep concludes about scores and gaps: printed, and written beside its tables."""
+"""The conclusions of a sweep about scores and gaps: printed, and written beside its tables."""
 
 from __future__ import annotations
 
@@ -42,83 +42,87 @@ if TYPE_CHECKING:
     from analysis.findings import Finding
     from analysis.frame import Tables
 
-FEWEST = 3  # points that a correlation needs
+MIN_POINTS = 3  # number of points that a correlation needs
 
 
-def conclude(declared: Declaration, tables: Tables, folder: Path, console: Console) -> list[Path]:
+def conclude(
+    declaration: Declaration, tables: Tables, folder: Path, console: Console
+) -> list[Path]:
     """Print the answer, or the points where nothing can be correlated; write and draw the rest, all
-    that can be printed in ``details.txt``; the paths written.
+    that can be printed in ``details.txt``; return the paths written.
     """
-    confirmatory, utility = declared.confirmatory, declared.utility
-    said = StringIO()
-    details = open_console(file=said, width=100)
-    found: list[Finding] = []
-    moved: list[Effect] = []
+    confirmatory, utility = declaration.confirmatory, declaration.utility
+    buffer = StringIO()
+    details = open_console(file=buffer, width=100)
+    results: list[Finding] = []
+    changes: list[Effect] = []
     joined = None
     if has_gaps(tables):
-        with _said("not correlated", console):
+        with _report_errors("not correlated", console):
             joined = join_points(tables, utility)
-            found = correlate_slices(joined, declared)
-    correlations = correlation_table(without_repeats(found), CORRELATION_COLUMNS)
+            results = correlate_slices(joined, declaration)
+    correlations = correlation_table(without_repeats(results), CORRELATION_COLUMNS)
     written = write_conclusions(folder, {"correlations": correlations})
-    with _said("what conditions did is not known", console):
-        if moved := effects(tables, utility):
-            written.append(write_effects(moved, confirmatory, folder / TABLE, details))
-    if joined is None or not found or len(tables.points) < FEWEST:
+    with _report_errors("effects of conditions not estimated", console):
+        if changes := effects(tables, utility):
+            written.append(write_effects(changes, confirmatory, folder / TABLE, details))
+    if joined is None or not results or len(tables.points) < MIN_POINTS:
         print_points(tables, console, confirmatory=confirmatory, utility=utility)
         print_lines(word_lists(tables.words), console)
         return written
-    print_answer(tables, found, moved, declared, console)
+    print_answer(tables, results, changes, declaration, console)
     print_points(tables, details, confirmatory=confirmatory, utility=utility)
     print_lines(word_lists(tables.words), details)
-    print_correlations(found, details)
+    print_correlations(results, details)
     crossed = crossed_table(joined)
     if crossed is not None:
         measures = confirmatory_of(texts(crossed, "measure"), confirmatory)
         title = "embedding crossed with labels: shares of the gap's variance within parents"
         print_described(title, varying(crossed[crossed["measure"].isin(measures)]), details)
         written += write_conclusions(folder, {"crossed": crossed})
-    written += _draw(declared, tables, joined, found, folder, console, details)
+    written += _draw(declaration, tables, joined, results, folder, console, details)
     with atomic_path(folder / DETAILS) as path:
-        path.write_text(said.getvalue(), encoding="utf-8")
-    LOG.info("%s", said.getvalue())
+        path.write_text(buffer.getvalue(), encoding="utf-8")
+    LOG.info("%s", buffer.getvalue())
     return [*written, folder / DETAILS]
 
 
 def _draw(
-    declared: Declaration,
+    declaration: Declaration,
     tables: Tables,
     joined: pd.DataFrame,
-    found: list[Finding],
+    results: list[Finding],
     folder: Path,
     console: Console,
     details: Console,
 ) -> list[Path]:
-    # What draws is loaded where there is something to draw
+    # Charts are imported only where there is something to draw
     from analysis.figures import draw_figures
     from analysis.report import build_report
     from analysis.specification_curve import write_curves
     from analysis.specifications import specification_curves
 
-    curves = specification_curves(joined, found)
+    curves = specification_curves(joined, results)
     written = write_curves(curves, folder, details)
-    with _said("not drawn", console):
+    with _report_errors("not drawn", console):
         written += draw_figures(
             joined,
             folder / "figures",
-            found=found,
-            confirmatory=declared.confirmatory,
+            found=results,
+            confirmatory=declaration.confirmatory,
             console=details,
         )
-    with _said("not drawn", console):
-        written += build_report(folder, tables, joined, found, declared=declared, curves=curves)
+    with _report_errors("not drawn", console):
+        written += build_report(
+            folder, tables, joined, results, declared=declaration, curves=curves
+        )
     return written
 
 
 @contextmanager
-def _said(what: str, console: Console) -> Iterator[None]:
-    """The tables are written, and what is too much for a picture is no failure: it is said."""
+def _report_errors(failure: str, console: Console) -> Iterator[None]:
+    """Report an ``InputError`` without failing: the tables are already written."""
     try:
         yield
-    except InputError as refusal:
-        print_lines([f"{what}: {refusal}"], console)
+    except InputError as error:
+        print_lines([f"{failure}: {error}"], console)

@@ -1,6 +1,6 @@
-r"""The correlation of scores and gaps within parents: one statistic gives both p and interval.
+"""The correlation of scores and gaps within parents: one statistic gives both p and interval.
 
-x, y: score and gap of n observations (one a model), each made from a parent (the unmodified
+x, y: score and gap of n observations (one per model), each made from a parent (the unmodified
 embedding or model). u, v: x and y less their means over the observations of a parent; h = 1 /
 (observations of the parent), or the leverage where more is partialled out.
 
@@ -11,8 +11,8 @@ embedding or model). u, v: x and y less their means over the observations of a p
     t    = |z| / sqrt(s^2 + c^2)
     t*   : the same of v permuted within parents, with its own s*, without c
     p    = (1 + #{t* >= t}) / (1 + permutations)
-    interval = tanh(z -+ q sqrt(s^2 + c^2)),    q: the quantile of t* that p < .05 asks t to exceed
-    b    = sum u v / sum u^2                    slope: what y moves by where x moves by 1
+    interval = tanh(z -+ q sqrt(s^2 + c^2)),    q: the quantile of t* that t must exceed for p < .05
+    b    = sum u v / sum u^2                    slope: change of y per unit of x
     its interval: all b0 where t of x and y - b0 x does not exceed the same q
 
 So both intervals exclude 0 exactly where p < .05. Beyond 500 observations t* is Student's t.
@@ -30,7 +30,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
-from analysis.residuals import codes, residuals, undefined, without
+from analysis.residuals import codes, residuals, undefined_reason, without
 from analysis.sampling import Sampling, SharedAlong, sampling_error
 
 if TYPE_CHECKING:
@@ -38,18 +38,18 @@ if TYPE_CHECKING:
     from analysis.residuals import Residuals
 
 LEVEL = 0.05
-FEWEST_CLUSTERS = 5  # below, an interval over clusters is as wide as [-1, 1] or does not hold
+MIN_CLUSTERS = 5  # below, an interval over clusters is as wide as [-1, 1] or has no coverage
 PERMUTATIONS = 9_999
-MOST_PERMUTED = 500  # observations; beyond, t* is as good as Student's
-CELLS = 100_000  # numbers that permutations are computed on at a time: they stay in the cache
+MAX_PERMUTED = 500  # observations; beyond, Student's t replaces t*
+CELLS = 100_000  # numbers per batch of permutations: they stay in the cache
 NEARLY_1 = 1 - 1e-9
-TIE = 1e-6  # closer values of t are equal
+TIE = 1e-6  # closer values of t count as equal
 TINY = 1e-12
 ROUNDING = 1e-9  # of a sum of squares
 FARTHEST = 8.0  # z of y - b0 x; where t exceeds q nowhere before, the interval of b has no end
-GRID, ROUNDS = 9, 10  # an end of it lies between two of so many, again and again
+GRID, ROUNDS = 9, 10  # points of each grid, and refinements, in the search for an end
 SMALLEST = 1e-6  # an error below is rounding
-# On arrays this small several BLAS threads only wait for one another.
+# On arrays this small several BLAS threads only wait for each other.
 ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")
 
 
@@ -61,7 +61,7 @@ class Estimate(NamedTuple):
     high: float = nan
 
     def times(self, sign: float) -> Estimate:
-        """The same of -x or of x, for a sign of -1 or 1; NaN for NaN."""
+        """Return the estimate for -x or for x, given a sign of -1 or 1; NaN for NaN."""
         low, high = sorted((sign * self.low, sign * self.high))
         return Estimate(sign * self.value, low, high)
 
@@ -72,10 +72,10 @@ class Correlation(NamedTuple):
     ``n``: observations that have another of their parent; ``df``: observations - parents - 1, less
     what else is partialled out; ``low_90``, ``high_90``: the 90% interval, for two one-sided tests
     at .05; ``s``: jackknife standard error of z; ``sampling``: that from sampling words and items;
-    ``influential``: the place of the observation without which r moves most, ``without``: r without
-    it; ``low_clusters``, ``high_clusters``: the delete-one-parent interval, from 5 parents on and
-    never the narrower of the two; ``slope``: b, in units of y per unit of x, an end infinite where
-    no b0 that far is excluded; ``reason``: why r is NaN.
+    ``influential``: the index of the observation without which r changes most, ``without``: r
+    without it; ``low_clusters``, ``high_clusters``: the delete-one-parent interval, from 5 parents
+    on and never narrower than the other; ``slope``: b, in units of y per unit of x, infinite ends
+    where no b0 that far is excluded; ``reason``: why r is NaN.
     """
 
     r: float = nan
@@ -112,134 +112,158 @@ def correlation(
     permutations: int = PERMUTATIONS,
     seed: int = 0,
 ) -> Correlation:
-    """r_rm of score and gap within parents.
+    """Compute r_rm of score and gap within parents, with p, interval and slope.
 
-    Shapes: x, y, parent (n,), without ``parent`` all observations are of one; ``given`` (n,) or
-    (n, k): what else is partialled out (utility, indicators of conditions); ``x_resampled``,
-    ``y_resampled`` (n, resamples): scores over other words and gaps over other items, drawn alike
-    for all observations. Range [-1, 1]; above 0: the gap rises with the score. NaN, with its
-    ``reason``, below 3 observations and where a side does not vary within parents. At |r| = 1 the
-    interval is one-sided, to the |r| that one in twenty permutations reaches.
+    Parameters
+    ----------
+    x, y : array of shape (n,)
+        Score and gap of each observation.
+    parent : array of shape (n,), optional
+        Label of the parent of each observation; by default all share one.
+    given : array of shape (n,) or (n, k), optional
+        Columns that are partialled out (utility, indicators of conditions).
+    x_resampled, y_resampled : array of shape (n, resamples), optional
+        Scores over resampled words and gaps over resampled items, drawn alike for all observations.
+    permutations : int, default=9999
+        Permutations of the gaps within parents.
+    seed : int, default=0
+        Seed of the permutations.
+
+    Returns
+    -------
+    Correlation
+        r in [-1, 1]; above 0: the gap rises with the score. NaN, with its ``reason``, below 3
+        observations and where a side does not vary within parents. At |r| = 1 the interval is
+        one-sided, to the |r| that one in twenty permutations reaches.
+
+    Examples
+    --------
+    >>> result = correlation([1, 2, 3, 1, 2, 4], [1, 2, 2, 3, 5, 5], [0, 0, 0, 1, 1, 1])
+    >>> round(result.r, 2), result.df
+    (0.78, 3)
     """
-    first, second = (np.asarray(side, dtype=float) for side in (x, y))
-    strata = codes(np.zeros(len(first)) if parent is None else np.asarray(parent))
-    of = residuals(first, second, strata, given)
-    if not of.defined:
-        return Correlation(n=len(of.u), df=max(0, of.df), reason=undefined(of))
-    left_out = without_each(of)
-    s = _jackknife(np.arctanh(left_out), of.df)
-    sampling = sampling_error(of, x_resampled, y_resampled)
+    x_values, y_values = (np.asarray(side, dtype=float) for side in (x, y))
+    strata = codes(np.zeros(len(x_values)) if parent is None else np.asarray(parent))
+    residual = residuals(x_values, y_values, strata, given)
+    if not residual.defined:
+        reason = undefined_reason(residual)
+        return Correlation(n=len(residual.u), df=max(0, residual.df), reason=reason)
+    r_jackknife = leave_one_out_r(residual)
+    s = _jackknife(np.arctanh(r_jackknife), residual.df)
+    sampling = sampling_error(residual, x_resampled, y_resampled)
     error = sqrt(s * s + sampling.variance)
-    t = abs(atanh(of.r)) / error if abs(of.r) < NEARLY_1 and error > SMALLEST else inf
-    null = _Null.of(of, permutations, seed)
-    moved = np.abs(left_out - of.r)
-    found = Correlation(
-        of.r,
+    t = abs(atanh(residual.r)) / error if abs(residual.r) < NEARLY_1 and error > SMALLEST else inf
+    null = _Null.of(residual, permutations, seed)
+    influence = np.abs(r_jackknife - residual.r)
+    result = Correlation(
+        residual.r,
         p=null.p(t),
-        n=len(of.u),
-        df=of.df,
+        n=len(residual.u),
+        df=residual.df,
         s=s,
         sampling=sampling,
-        influential=int(of.kept[int(np.argmax(moved))]),
-        without=float(left_out[int(np.argmax(moved))]),
+        influential=int(residual.indices[int(np.argmax(influence))]),
+        without=float(r_jackknife[int(np.argmax(influence))]),
     )
-    low, high = null.interval(of.r, t, error, LEVEL)
-    low_90, high_90 = null.interval(of.r, t, error, 2 * LEVEL)
-    low_90, high_90 = max(low, low_90), min(high, high_90)  # at |r| = 1 it reaches farther
-    found = found._replace(low=low, high=high, low_90=low_90, high_90=high_90)
-    along = SharedAlong.of(of, x_resampled, y_resampled)
-    return _over_clusters(found._replace(slope=_slope(of, found, null.q(LEVEL), along)), of)
+    low, high = null.interval(residual.r, t, error, LEVEL)
+    low_90, high_90 = null.interval(residual.r, t, error, 2 * LEVEL)
+    low_90, high_90 = max(low, low_90), min(high, high_90)  # at |r| = 1 it is the wider one
+    result = result._replace(low=low, high=high, low_90=low_90, high_90=high_90)
+    shared = SharedAlong.of(residual, x_resampled, y_resampled)
+    result = result._replace(slope=_slope(residual, result, null.q(LEVEL), shared))
+    return _over_clusters(result, residual)
 
 
-def without_each(of: Residuals) -> Floats:
-    """r without each observation in turn, inside [-1, 1] by a hair. Shape (n,).
+def leave_one_out_r(residual: Residuals) -> Floats:
+    """Return r without each observation in turn, clipped just inside [-1, 1]. Shape (n,).
 
     Leaving out i changes sum u v by -u_i v_i / (1 - h_i), and the other sums likewise, exactly.
     """
-    u, v = of.unit
-    return _cosine(*(float(a @ b) - a * b / (1 - of.h) for a, b in ((u, v), (u, u), (v, v))))
+    u, v = residual.unit
+    return _cosine(*(float(a @ b) - a * b / (1 - residual.h) for a, b in ((u, v), (u, u), (v, v))))
 
 
 def _cosine(uv: Floats, uu: Floats, vv: Floats) -> Floats:
-    """uv / sqrt(uu vv), inside [-1, 1] by a hair; 0 where nothing is left."""
-    flat = (uu < ROUNDING) | (vv < ROUNDING)
-    cosine = np.where(flat, 0, uv) / np.sqrt(np.where(flat, 1, uu * vv))
-    found: Floats = np.clip(cosine, -NEARLY_1, NEARLY_1)
-    return found
+    """Return uv / sqrt(uu vv), clipped just inside [-1, 1]; 0 where a sum of squares vanishes."""
+    degenerate = (uu < ROUNDING) | (vv < ROUNDING)
+    cosine = np.where(degenerate, 0, uv) / np.sqrt(np.where(degenerate, 1, uu * vv))
+    clipped: Floats = np.clip(cosine, -NEARLY_1, NEARLY_1)
+    return clipped
 
 
 def _jackknife(z: Floats, df: int) -> float:
     return sqrt((df + 1) / len(z) * float(((z - float(z.mean())) ** 2).sum()))
 
 
-def _over_clusters(found: Correlation, of: Residuals) -> Correlation:
-    """With the interval from leaving out each parent: z -+ t s, Student's t of parents - 1."""
-    parents = int(of.stratum.max()) + 1
-    if parents < FEWEST_CLUSTERS or abs(found.r) >= NEARLY_1:
-        return found
-    u, v = of.unit
+def _over_clusters(result: Correlation, residual: Residuals) -> Correlation:
+    """Add the interval from leaving out each parent: z -+ t s, Student's t of parents - 1."""
+    parents = int(residual.stratum.max()) + 1
+    if parents < MIN_CLUSTERS or abs(result.r) >= NEARLY_1:
+        return result
+    u, v = residual.unit
     uv, uu, vv = (
-        np.asarray(float(a @ b) - np.bincount(of.stratum, a * b), dtype=np.float64)
+        np.asarray(float(a @ b) - np.bincount(residual.stratum, a * b), dtype=np.float64)
         for a, b in ((u, v), (u, u), (v, v))
     )
     z = np.arctanh(_cosine(uv, uu, vv))
     s2 = (parents - 1) / parents * float(((z - float(z.mean())) ** 2).sum())
-    reach = scipy.special.stdtrit(parents - 1, 1 - LEVEL / 2) * sqrt(s2 + found.sampling.variance)
-    low, high = tanh(atanh(found.r) - reach), tanh(atanh(found.r) + reach)
-    return found._replace(low_clusters=min(low, found.low), high_clusters=max(high, found.high))
+    half_width = scipy.special.stdtrit(parents - 1, 1 - LEVEL / 2) * sqrt(
+        s2 + result.sampling.variance
+    )
+    low, high = tanh(atanh(result.r) - half_width), tanh(atanh(result.r) + half_width)
+    return result._replace(low_clusters=min(low, result.low), high_clusters=max(high, result.high))
 
 
-def _slope(of: Residuals, found: Correlation, q: float, along: SharedAlong) -> Estimate:
-    """b, and the ends of all b0 where t of x and y - b0 x is at most q.
+def _slope(residual: Residuals, result: Correlation, q: float, shared: SharedAlong) -> Estimate:
+    """Return b, and the ends of all b0 where t of x and y - b0 x is at most q.
 
-    Each b0 is known by z = atanh r(x, y - b0 x): b0 = b - |e| / |u| sinh z, with e = v - b u. On
-    the side of 0 the end lies short of 0 where p < .05, and not where it is not. At |r| = 1 the
-    interval is one-sided, as that of r: from b times the |r| that one in twenty permutations
-    reaches.
+    Each b0 is parametrised by z = atanh r(x, y - b0 x): b0 = b - |e| / |u| sinh z, with e = v - b
+    u. On the side of 0 the interval ends before 0 exactly where p < .05. At |r| = 1 it is
+    one-sided, like that of r: from b times the |r| that one in twenty permutations reaches.
     """
-    b, r, excludes = of.slope, of.r, found.p < LEVEL
+    b, r, excludes = residual.slope, residual.r, result.p < LEVEL
     exact = abs(r) >= NEARLY_1
     if not isfinite(q) or (exact and not excludes):
         return Estimate(b, -inf, inf)
     if exact:
-        near, far = abs(b) * min(abs(found.low), abs(found.high)), inf
+        near, far = abs(b) * min(abs(result.low), abs(result.high)), inf
     else:
         side, zero = (1.0 if r >= 0 else -1.0), abs(atanh(r))
-        asked = of, q, along
-        short = _farthest(side, (0, zero) if excludes else (zero, FARTHEST), *asked)
-        unit = sqrt(float(of.v @ of.v) / float(of.u @ of.u) * (1 - r * r))
-        near = abs(b) - unit * sinh(short)
+        test = residual, q, shared
+        nearest = _farthest(side, (0, zero) if excludes else (zero, FARTHEST), *test)
+        unit = sqrt(float(residual.v @ residual.v) / float(residual.u @ residual.u) * (1 - r * r))
+        near = abs(b) - unit * sinh(nearest)
         near = max(near, TINY * abs(b)) if excludes else min(near, 0.0)
-        far = abs(b) + unit * sinh(_farthest(-side, (0, FARTHEST), *asked))
+        far = abs(b) + unit * sinh(_farthest(-side, (0, FARTHEST), *test))
     return Estimate(b, near, far) if r >= 0 else Estimate(b, -far, -near)
 
 
 def _farthest(
-    side: float, reach: tuple[float, float], of: Residuals, q: float, along: SharedAlong
+    side: float, bounds: tuple[float, float], residual: Residuals, q: float, shared: SharedAlong
 ) -> float:
-    """The largest |z| of a b0 that is not excluded, of those on a side of b and within reach, the
-    first of which is not; infinity where ``FARTHEST`` is not.
-    """
-    start, stop = reach
+    """Return the largest |z| within bounds on one side of b whose b0 is not excluded."""
+    start, stop = bounds
     if start >= FARTHEST:
         return inf
     for _ in range(ROUNDS):
         grid = np.linspace(start, stop, GRID)
-        last = int(np.flatnonzero(_within(side * grid, of, q, along)).max(initial=0))
+        last = int(np.flatnonzero(_within(side * grid, residual, q, shared)).max(initial=0))
         if last == GRID - 1:
             return inf if stop == FARTHEST else stop
         start, stop = float(grid[last]), float(grid[last + 1])
     return start
 
 
-def _within(z: Floats, of: Residuals, q: float, along: SharedAlong) -> Truths:
-    """Whether t of x and y - b0 x is at most q, for the b0 with such z. Shapes (k,)."""
-    u, v = of.unit
-    e = (v - of.r * u) / sqrt(1 - of.r**2)
-    t = studentised(u, np.tanh(z)[:, None] * u + e / np.cosh(z)[:, None], of.h, of.df)[1]
+def _within(z: Floats, residual: Residuals, q: float, shared: SharedAlong) -> Truths:
+    """Test whether t of x and y - b0 x is at most q, for the b0 of each z. Shapes (k,)."""
+    u, v = residual.unit
+    e = (v - residual.r * u) / sqrt(1 - residual.r**2)
+    t = studentised(u, np.tanh(z)[:, None] * u + e / np.cosh(z)[:, None], residual.h, residual.df)[
+        1
+    ]
     s = np.abs(z) / np.where(z == 0, inf, t)
-    found: Truths = np.abs(z) <= q * np.sqrt(s * s + along.variance(z))
-    return found
+    is_within: Truths = np.abs(z) <= q * np.sqrt(s * s + shared.variance(z))
+    return is_within
 
 
 class _Null(NamedTuple):
@@ -250,15 +274,15 @@ class _Null(NamedTuple):
     df: int
 
     @classmethod
-    def of(cls, of: Residuals, permutations: int, seed: int) -> _Null:
-        u, v = of.unit
-        if len(u) > MOST_PERMUTED:
-            return cls(np.zeros(0), np.zeros(0), of.df)
-        order = np.argsort(of.stratum, kind="stable")
-        sizes = tuple(np.bincount(of.stratum).tolist())
-        inputs = u[order], v[order], of.h[order], of.columns[order]
-        r, t = zip(*permuted(*inputs, of.df, sizes, permutations, seed), strict=True)
-        return cls(np.sort(np.concatenate(t)), np.sort(np.abs(np.concatenate(r))), of.df)
+    def of(cls, residual: Residuals, permutations: int, seed: int) -> _Null:
+        u, v = residual.unit
+        if len(u) > MAX_PERMUTED:
+            return cls(np.zeros(0), np.zeros(0), residual.df)
+        order = np.argsort(residual.stratum, kind="stable")
+        sizes = tuple(np.bincount(residual.stratum).tolist())
+        inputs = u[order], v[order], residual.h[order], residual.columns[order]
+        r, t = zip(*permuted(*inputs, residual.df, sizes, permutations, seed), strict=True)
+        return cls(np.sort(np.concatenate(t)), np.sort(np.abs(np.concatenate(r))), residual.df)
 
     def p(self, t: float) -> float:
         if not len(self.t):
@@ -267,18 +291,18 @@ class _Null(NamedTuple):
         return (1 + beyond) / (1 + len(self.t))
 
     def quantile(self, values: Floats, level: float) -> float:
-        """What a value must exceed for p < level; infinity where none does."""
-        most = int(np.ceil(level * (1 + len(values)) - 1e-9)) - 2  # as many may lie beyond
-        return float(values[-1 - most]) if most >= 0 else inf
+        """Return the value to exceed for p < level; infinity where there is none."""
+        n_beyond = int(np.ceil(level * (1 + len(values)) - 1e-9)) - 2
+        return float(values[-1 - n_beyond]) if n_beyond >= 0 else inf
 
     def q(self, level: float) -> float:
-        """What t must exceed for p < level."""
+        """Return the t to exceed for p < level."""
         if len(self.t):
             return self.quantile(self.t, level)
         return float(scipy.special.stdtrit(self.df, 1 - level / 2))
 
     def interval(self, r: float, t: float, error: float, level: float) -> tuple[float, float]:
-        """The ends, by how far t lies beyond its quantile: p < level where they exclude 0."""
+        """Return the ends from the distance of t to q: p < level where they exclude 0."""
         q = self.q(level)
         excludes = self.p(t) < level
         if isfinite(t) and isfinite(q):
@@ -286,8 +310,8 @@ class _Null(NamedTuple):
             near, far = tanh(error * beyond), tanh(error * (t + q))
         else:
             normal = tanh(float(scipy.special.ndtri(1 - level / 2)) / sqrt(self.df))
-            reached = self.quantile(self.r, level) if len(self.r) else normal
-            near, far = (min(reached, abs(r)) if excludes else -1.0), 1.0
+            quantile = self.quantile(self.r, level) if len(self.r) else normal
+            near, far = (min(quantile, abs(r)) if excludes else -1.0), 1.0
         return (near, far) if r >= 0 else (-far, -near)
 
 
@@ -301,32 +325,28 @@ def permuted(
     permutations: int,
     seed: int,
 ) -> Iterator[tuple[Floats, Floats]]:
-    """r* and t* with v permuted within strata of these ``sizes``, some at a time. u, v, h (n,) and
-    columns (n, k) stand stratum by stratum.
-    """
-    places, starts = (
+    """Yield r* and t* of v permuted within strata, in batches; u, v, h, columns by stratum."""
+    positions, starts = (
         orders(sizes, permutations, seed),
         np.repeat(np.cumsum((0, *sizes))[:-1], sizes),
     )
     step = max(1, CELLS // len(u))
     for start in range(0, permutations, step):
-        drawn = v[places[start : start + step] + starts]
-        drawn = _normed(without(drawn.T, columns).T) if columns.shape[1] else drawn
-        yield studentised(u, drawn, h, df)
+        permuted_v = v[positions[start : start + step] + starts]
+        permuted_v = _normed(without(permuted_v.T, columns).T) if columns.shape[1] else permuted_v
+        yield studentised(u, permuted_v, h, df)
 
 
 def studentised(u: Floats, v: Floats, h: Floats, df: int) -> tuple[Floats, Floats]:
-    """r and t = |z| / s of many v, rows of length 1; infinity at |r| = 1. Shapes: u, h (n,), v (b,
-    n) -> (b,), (b,).
-    """
+    """Return r and t = |z| / s of many v of length 1; u, h (n,), v (b, n) -> (b,), (b,)."""
     r = np.clip(v @ u, -1, 1)
-    kept = 1 - h
-    without = 1 - u * u / kept
-    product = r[:, None] - v * (u / kept)
-    other = 1 - v * v / kept
-    flat = (without < ROUNDING) | (other < ROUNDING)  # no r without it: z is 0
-    spread = np.sqrt(np.where(flat, 1, without * other))
-    product[flat] = 0
+    complement = 1 - h
+    uu_without = 1 - u * u / complement
+    product = r[:, None] - v * (u / complement)
+    vv_without = 1 - v * v / complement
+    degenerate = (uu_without < ROUNDING) | (vv_without < ROUNDING)  # r undefined: z is 0
+    spread = np.sqrt(np.where(degenerate, 1, uu_without * vv_without))
+    product[degenerate] = 0
     np.clip(product, -NEARLY_1 * spread, NEARLY_1 * spread, out=product)
     z = np.log((spread + product) / (spread - product))  # twice z
     s = np.sqrt((df + 1) / len(u) * np.square(z - z.mean(axis=1, keepdims=True)).sum(axis=1)) / 2
@@ -337,21 +357,39 @@ def studentised(u: Floats, v: Floats, h: Floats, df: int) -> tuple[Floats, Float
 
 @lru_cache(maxsize=4)
 def orders(sizes: tuple[int, ...], permutations: int, seed: int) -> NDArray[np.unsignedinteger]:
-    """Random orders within strata of these sizes, as places in the stratum. Shape (permutations,
-    n): small numbers, for they are many.
-    """
+    """Draw random orders within strata of these sizes. Shape (permutations, n)."""
     rng = np.random.default_rng(seed)
     start = np.cumsum((0, *sizes)).tolist()
-    found = np.empty((permutations, start[-1]), dtype=np.min_scalar_type(max(sizes, default=0)))
-    for size, at in zip(sizes, start, strict=False):
-        own = np.tile(np.arange(size, dtype=found.dtype), (permutations, 1))
-        found[:, at : at + size] = rng.permuted(own, axis=1)
-    return found
+    positions = np.empty((permutations, start[-1]), dtype=np.min_scalar_type(max(sizes, default=0)))
+    for size, offset in zip(sizes, start, strict=False):
+        stratum = np.tile(np.arange(size, dtype=positions.dtype), (permutations, 1))
+        positions[:, offset : offset + size] = rng.permuted(stratum, axis=1)
+    return positions
 
 
 def minimum_detectable(df: int, tests: int = 1, sampling: float = 0.0) -> float:
-    """The |r| that about four of five studies with so many degrees of freedom find at p < .05 /
-    tests, where noise is normal: tanh((q + .84) sqrt(1 / (df - 1) + c^2)).
+    """Return the |r| that about four of five studies detect at p < .05 / tests, with normal noise.
+
+        tanh((q + .84) sqrt(1 / (df - 1) + c^2)),   q: the normal quantile of 1 - .05 / (2 tests)
+
+    Parameters
+    ----------
+    df : int
+        Degrees of freedom of r.
+    tests : int, default=1
+        Number of tests that p is adjusted over.
+    sampling : float, default=0
+        c, the standard error of z from sampling words and items.
+
+    Returns
+    -------
+    float
+        |r| in (0, 1); NaN below 2 degrees of freedom.
+
+    Examples
+    --------
+    >>> round(minimum_detectable(30), 2)
+    0.48
     """
     if df < 2 or tests < 1:
         return nan
@@ -360,7 +398,7 @@ def minimum_detectable(df: int, tests: int = 1, sampling: float = 0.0) -> float:
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Holm's (1979) adjusted p-values of tests that are judged together."""
+    """Return Holm's (1979) adjusted p-values of tests that are judged together."""
     values = np.asarray(p, dtype=float)
     order = np.argsort(values)
     steps: Floats = values[order] * np.arange(len(values), 0, -1)
@@ -370,5 +408,5 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def _normed(rows: Floats) -> Floats:
-    found: Floats = rows / np.sqrt(np.maximum(np.square(rows).sum(axis=1, keepdims=True), 1e-300))
-    return found
+    normed: Floats = rows / np.sqrt(np.maximum(np.square(rows).sum(axis=1, keepdims=True), 1e-300))
+    return normed

@@ -1,20 +1,20 @@
-r"""Bias of the embedding crossed with bias of the labels: how much of a gap's variance is whose.
+"""Bias of the embedding crossed with bias of the labels: the share of a gap's variance of each.
 
-Within parents b (unmodified embeddings, each with a run seed of its own) embeddings e meet levels l
-of the labels (methods, directions and doses of ``debias.labels``), every one of a parent's
-embeddings every level:
+Within parents b (unmodified embeddings, each with its own run seed) embeddings e meet levels l of
+the labels (methods, directions and doses of ``debias.labels``), every embedding of a parent at
+every level:
 
     gap_bel = parent_b + embedding_be + labels_bl + rest_bel
 
 The components of variance are those of the analysis of variance (Searle, Casella & McCulloch,
 1992): with E_b embeddings, L levels and the mean squares of embeddings within parents, of levels
-within parents and of what is left,
+within parents and of the residual,
 
     rest = MS_rest,   embedding = (MS_embedding - MS_rest) / L,
     labels = (sum_b E_b s_b^2 - B MS_rest) / sum_b E_b,   s_b^2: the variance of b's level means
 
 and a share is a component over the sum of the three. An estimate below 0 counts as 0. The rest is
-what neither explains: their interplay, and noise.
+interaction and noise.
 
 The correlations are r_rm: of score and gap (its mean over levels) within parents; of the signed
 label dose (negative: debias) and the gap within embeddings.
@@ -31,12 +31,12 @@ import pandas as pd
 import scipy
 
 from analysis.correlation import ONE_THREAD, Correlation, Estimate, correlation
-from analysis.findings import EXPLORED
+from analysis.findings import FEW_PERMUTATIONS
 from analysis.frame import numbers, text_rows, texts
 from analysis.joined import rows_of
 from analysis.naming import CONTROL, DOSE_SIGN, GAP, SCORE
 from analysis.residuals import NO_SPREAD, codes
-from analysis.rows import agreed, both_finite, weights_of
+from analysis.rows import both_finite, row_weights, select_comparable
 
 if TYPE_CHECKING:
     from analysis.arrays import Floats, Ints
@@ -55,10 +55,10 @@ class Crossing(NamedTuple):
     dose: Floats
 
     def at(self, units: Ints) -> Crossing:
-        """Some of the units, and of these those that share their parent with another."""
+        """Return the given units that share their parent with another of them."""
         parent = self.parent[units]
-        kept = units[np.bincount(parent, minlength=1)[parent] > 1] if len(units) else units
-        return Crossing(self.gap[kept], self.score[kept], self.parent[kept], self.dose)
+        shared = units[np.bincount(parent, minlength=1)[parent] > 1] if len(units) else units
+        return Crossing(self.gap[shared], self.score[shared], self.parent[shared], self.dose)
 
 
 class Components(NamedTuple):
@@ -69,13 +69,13 @@ class Components(NamedTuple):
     rest: float = nan
 
     def share(self, name: str) -> float:
-        """The share of one of them in all; negative where its estimate is."""
-        total = sum(max(0.0, each) for each in self)
+        """Return the share of one component in the total; negative where its estimate is."""
+        total = sum(max(0.0, component) for component in self)
         return float(self._asdict()[name]) / total if total > 0 else nan
 
 
 class Crossed(NamedTuple):
-    """What is found of a slice: see ``crossed_table``."""
+    """The result of a slice: see ``crossed_table``."""
 
     n: int
     n_parents: int
@@ -90,12 +90,12 @@ class Crossed(NamedTuple):
 
 @ONE_THREAD
 def crossed_table(joined: pd.DataFrame) -> pd.DataFrame | None:
-    """One row a gap, method on labels and score; None where nothing is crossed: fewer than two
+    """Return one row per gap, label method and score; None without a crossing: fewer than two
     levels of labels, or no parent with two embeddings.
 
-    docs/results.md says what its columns mean. The value of an embedding at a level is the mean
-    over classifiers that all have there, of replicates their mean. The level without a method
-    belongs to every method. Intervals hold for these words and items.
+    docs/results.md documents the columns. The value of an embedding at a level is the mean over the
+    classifiers that all embeddings have there, each the mean of its replicates. The level without a
+    method belongs to every method. Intervals hold for these words and items.
     """
     rows = [
         dict(zip(SLICE, names, strict=True)) | _row(cross(crossing, left_out))
@@ -104,114 +104,124 @@ def crossed_table(joined: pd.DataFrame) -> pd.DataFrame | None:
     return pd.DataFrame(rows) if rows else None
 
 
-def cross(of: Crossing, left_out: int = 0) -> Crossed:
-    """Shares; r_rm of score and mean gap over levels, within parents; r_rm of label dose and gap,
-    within embeddings.
+def cross(crossing: Crossing, left_out: int = 0) -> Crossed:
+    """Return shares; r_rm of score and mean gap over levels, within parents; r_rm of label dose and
+    gap, within embeddings.
     """
-    models, levels = of.gap.shape
-    parents = len(set(of.parent.tolist()))
-    dose, model = np.tile(of.dose, models), np.repeat(np.arange(models), levels)
+    models, levels = crossing.gap.shape
+    parents = len(set(crossing.parent.tolist()))
+    dose, model = np.tile(crossing.dose, models), np.repeat(np.arange(models), levels)
     return Crossed(
         models,
         parents,
         levels,
         left_out,
-        _share_interval(of, "embedding", models - parents - 1),
-        _share_interval(of, "labels", models - 1),
-        max(0.0, components(of).share("rest")),
-        correlation(of.score, of.gap.mean(axis=1), of.parent, permutations=EXPLORED),
-        correlation(dose, of.gap.ravel(), model, permutations=EXPLORED),
+        _share_interval(crossing, "embedding", models - parents - 1),
+        _share_interval(crossing, "labels", models - 1),
+        max(0.0, components(crossing).share("rest")),
+        correlation(
+            crossing.score,
+            crossing.gap.mean(axis=1),
+            crossing.parent,
+            permutations=FEW_PERMUTATIONS,
+        ),
+        correlation(dose, crossing.gap.ravel(), model, permutations=FEW_PERMUTATIONS),
     )
 
 
-def components(of: Crossing) -> Components:
-    """The components of variance; NaN where no parent has two models or there is one level."""
-    levels = len(of.dose)
-    if len(of.gap) == 0 or levels < 2:
+def components(crossing: Crossing) -> Components:
+    """Return the components of variance; NaN without parents of two models or two levels."""
+    levels = len(crossing.dose)
+    if len(crossing.gap) == 0 or levels < 2:
         return Components()
-    size: Floats = np.bincount(of.parent).astype(float)
+    size: Floats = np.bincount(crossing.parent).astype(float)
     sums = np.zeros((len(size), levels))
-    np.add.at(sums, of.parent, of.gap)
+    np.add.at(sums, crossing.parent, crossing.gap)
     means: Floats = sums / np.maximum(size, 1)[:, None]
-    of_unit: Floats = of.gap.mean(axis=1)
-    of_parent: Floats = means.mean(axis=1)
-    left = of.gap - of_unit[:, None] - means[of.parent] + of_parent[of.parent, None]
+    unit_means: Floats = crossing.gap.mean(axis=1)
+    parent_means: Floats = means.mean(axis=1)
+    parent = crossing.parent
+    residual = crossing.gap - unit_means[:, None] - means[parent] + parent_means[parent, None]
     present = size > 0
     free = float(size.sum() - present.sum())
-    rest = float((left**2).sum()) / (free * (levels - 1))
-    embedding = levels * float(((of_unit - of_parent[of.parent]) ** 2).sum()) / free
-    of_level = ((means - of_parent[:, None])[present] ** 2).sum(axis=1) / (levels - 1)
-    labels = float((size[present] * of_level).sum() - present.sum() * rest) / float(size.sum())
+    rest = float((residual**2).sum()) / (free * (levels - 1))
+    embedding = levels * float(((unit_means - parent_means[crossing.parent]) ** 2).sum()) / free
+    level_variance = ((means - parent_means[:, None])[present] ** 2).sum(axis=1) / (levels - 1)
+    between_levels = float((size[present] * level_variance).sum())
+    labels = (between_levels - present.sum() * rest) / float(size.sum())
     return Components((embedding - rest) / levels, labels, rest)
 
 
-def _share_interval(of: Crossing, name: str, df: int) -> Estimate:
-    """share -+ t s, s the jackknife standard error over embeddings, cut at 0 and 1. A share below 0
-    counts as 0, and its interval is [0, t s].
+def _share_interval(crossing: Crossing, name: str, df: int) -> Estimate:
+    """Return share -+ t s, s the jackknife standard error over embeddings, clipped to [0, 1].
+
+    A share below 0 counts as 0; its interval is [0, t s].
     """
-    n, every = len(of.gap), np.arange(len(of.gap))
-    value = max(0.0, components(of).share(name))
-    left_out = np.array([components(of.at(np.delete(every, i))).share(name) for i in every])
-    variance = (n - 1) / n * float(((left_out - left_out.mean()) ** 2).sum()) if n else nan
+    n, units = len(crossing.gap), np.arange(len(crossing.gap))
+    value = max(0.0, components(crossing).share(name))
+    jackknife = np.array([components(crossing.at(np.delete(units, i))).share(name) for i in units])
+    variance = (n - 1) / n * float(((jackknife - jackknife.mean()) ** 2).sum()) if n else nan
     if df < 1 or not (isfinite(variance) and variance > NO_SPREAD):
         return Estimate(value)
-    reach = float(scipy.special.stdtrit(df, 0.975)) * sqrt(variance)
-    low, high = np.clip([value - reach, value + reach], 0, 1).tolist()
+    half_width = float(scipy.special.stdtrit(df, 0.975)) * sqrt(variance)
+    low, high = np.clip([value - half_width, value + half_width], 0, 1).tolist()
     return Estimate(value, low, high)
 
 
 def _crossings(joined: pd.DataFrame) -> Iterator[tuple[tuple[str, ...], Crossing, int]]:
-    """Each slice that is crossed, and how many of its units lack a level."""
+    """Yield each crossed slice, with the number of its units that lack a level."""
     if "label_method" not in joined:
         return
     method = np.array(texts(joined, "label_method"))
     sign = np.array([DOSE_SIGN.get(text, 0.0) for text in texts(joined, "label_direction")])
     dose = sign * np.nan_to_num(numbers(joined, "label_dose"))
     names = text_rows(joined, ("task", *GAP, *SCORE))
-    kinds = list(dict.fromkeys(names))
-    place = np.array([dict(zip(kinds, range(len(kinds)), strict=True))[name] for name in names])
-    for number, kind in enumerate(kinds):
-        for each in dict.fromkeys(method[place == number].tolist()):
-            if each == CONTROL:
+    kind_names = list(dict.fromkeys(names))
+    numbers_by_name = {name: number for number, name in enumerate(kind_names)}
+    kind_numbers = np.array([numbers_by_name[name] for name in names])
+    for number, kind in enumerate(kind_names):
+        for label_method in dict.fromkeys(method[kind_numbers == number].tolist()):
+            if label_method == CONTROL:
                 continue
-            rows = np.flatnonzero((place == number) & np.isin(method, (each, CONTROL)))
+            rows = np.flatnonzero(
+                (kind_numbers == number) & np.isin(method, (label_method, CONTROL))
+            )
             crossing, left_out = _crossing(joined.iloc[rows], dose[rows])
             if len(crossing.gap):
-                yield (*kind[:5], each, *kind[5:]), crossing, left_out
+                yield (*kind[:5], label_method, *kind[5:]), crossing, left_out
 
 
 def _crossing(rows: pd.DataFrame, dose: Floats) -> tuple[Crossing, int]:
-    """The embeddings that have every level, in each the mean over settings that all of them have,
-    and how many have not.
-    """
+    """Average the embeddings that have every level over shared settings; count the others."""
     levels, level = np.unique(dose, return_inverse=True)
-    every = rows_of(rows)
-    units, at, unit = np.unique(every.model, return_index=True, return_inverse=True)
-    parent = np.unique(every.parent[at], return_inverse=True)[1]
+    all_rows = rows_of(rows)
+    units, first_row, unit = np.unique(all_rows.model, return_index=True, return_inverse=True)
+    parent = np.unique(all_rows.parent[first_row], return_inverse=True)[1]
     planned = np.zeros((len(units), len(levels)), dtype=bool)
     planned[unit, level] = True
-    meant = np.flatnonzero(np.logical_and.reduce(planned, axis=1)[unit])
-    known, kind = both_finite(every.x, every.y), codes(every.setting)
-    kept = meant[agreed(codes(unit[meant]), codes(kind[meant]), known[meant], most=1)[0]]
-    cell = unit[kept] * len(levels) + level[kept]
-    weights = weights_of(codes(cell), kind[kept])
+    planned_rows = np.flatnonzero(np.logical_and.reduce(planned, axis=1)[unit])
+    has_pair, kind = both_finite(all_rows.x, all_rows.y), codes(all_rows.setting)
+    columns = codes(unit[planned_rows]), codes(kind[planned_rows]), has_pair[planned_rows]
+    used_rows = planned_rows[select_comparable(*columns, max_missing=1)[0]]
+    cell = unit[used_rows] * len(levels) + level[used_rows]
+    weights = row_weights(codes(cell), kind[used_rows])
     gap, x = np.full(planned.shape, nan), np.full(len(units), nan)
-    gap[unit[kept], level[kept]] = 0
-    np.add.at(gap, (unit[kept], level[kept]), weights * every.y[kept])
-    x[unit[kept]] = every.x[kept]
-    whole = np.flatnonzero(np.isfinite(gap).all(axis=1))
-    found = Crossing(gap, x, parent, levels).at(whole)
-    return (found if len(levels) > 1 else found.at(whole[:0])), len(units) - len(whole)
+    gap[unit[used_rows], level[used_rows]] = 0
+    np.add.at(gap, (unit[used_rows], level[used_rows]), weights * all_rows.y[used_rows])
+    x[unit[used_rows]] = all_rows.x[used_rows]
+    measured = np.flatnonzero(np.isfinite(gap).all(axis=1))
+    crossing = Crossing(gap, x, parent, levels).at(measured)
+    return (crossing if len(levels) > 1 else crossing.at(measured[:0])), len(units) - len(measured)
 
 
-def _row(found: Crossed) -> dict[str, float | int]:
+def _row(result: Crossed) -> dict[str, float | int]:
     estimates = {
-        "share_embedding": found.embedding,
-        "share_labels": found.labels,
-        "r_score": found.score.interval,
-        "r_labels": found.dose.interval,
+        "share_embedding": result.embedding,
+        "share_labels": result.labels,
+        "r_score": result.score.interval,
+        "r_labels": result.dose.interval,
     }
-    row: dict[str, float | int] = dict(zip(Crossed._fields[:4], found[:4], strict=True))
+    row: dict[str, float | int] = dict(zip(Crossed._fields[:4], result[:4], strict=True))
     for name, (value, low, high) in estimates.items():
         row |= {name: value, f"{name}_low": low, f"{name}_high": high}
-    return row | {"share_rest": found.rest}
+    return row | {"share_rest": result.rest}

@@ -1,4 +1,4 @@
-"""What a study of correlations declares before it is run, and where its folder keeps that."""
+"""The declaration of a study of correlations before its run, and the file that keeps it."""
 
 from __future__ import annotations
 
@@ -26,10 +26,12 @@ WRITES = (
 
 @choice
 class Declaration(Fileless):
-    """The confirmatory slices, over which p is adjusted: the gaps in the ``confirmatory`` measures
-    (all gaps where there is none of these) by each query (or the ``queries`` named) over
-    ``embeddings`` and ``methods``. ``sesoi`` is the smallest correlation of interest, ``utility``
-    the measure over all items that says how well the task is done.
+    """The confirmatory slices, over which p is adjusted.
+
+    They are the gaps in the ``confirmatory`` measures (all gaps where there is none of these) by
+    each query (or the ``queries`` named) over ``embeddings`` and ``methods``. ``sesoi``: the
+    smallest correlation of interest; ``utility``: the measure over all items of how well the task
+    is done.
     """
 
     confirmatory: tuple[str, ...] = CONFIRMATORY
@@ -41,23 +43,22 @@ class Declaration(Fileless):
 
     @classmethod
     def of(cls, folder: Path) -> Self:
-        """What was declared for a results folder; the default where nothing was.
-
-        Raises ``InputError`` where the file that says so is damaged.
+        """Read the declaration of a results folder; the default without a file. Raise
+        ``InputError`` where the file is damaged.
         """
         path = folder / SETTINGS
         if not path.is_file():
             return cls()
-        given = read_nested(path)
-        known = {each.name for each in fields(cls)}
-        if not isinstance(given, dict) or not given.keys() <= known:
+        settings = read_nested(path)
+        field_names = {field.name for field in fields(cls)}
+        if not isinstance(settings, dict) or not settings.keys() <= field_names:
             raise InputError(
                 f"{path} holds no settings of this study; delete it to use the default"
             )
-        return cls(**given)
+        return cls(**settings)
 
     def holds(self, names: Mapping[str, str], present: Iterable[str]) -> bool:
-        """Whether a slice is confirmatory; ``present`` are the measures that there are."""
+        """Test whether a slice is confirmatory; ``present``: the measures in the table."""
         query = names["query"]
         return (
             names["measure"] in confirmatory_of(present, self.confirmatory)

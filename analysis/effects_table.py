@@ -1,4 +1,4 @@
-"""What each modification did, as a table: on the terminal and in ``effects.csv``."""
+"""The effect of each modification as a table: on the terminal and in ``effects.csv``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis.effects import FEWEST_CLUSTERS, OUTCOME, SHARED, Effect
+from analysis.effects import MIN_CLUSTERS, OUTCOME, SHARED, Effect
 from analysis.frame import numbers, positions, text_rows, texts, typed
 from analysis.naming import (
     ALL,
@@ -32,37 +32,39 @@ if TYPE_CHECKING:
     from analysis.frame import Tables
 
 TABLE = "effects.csv"
-NEAR, OFTEN = 0.025, 0.25  # of the scale: 1.9 and more for WEAT's effect size; of the scores
+NEAR_END = 0.025  # share of the scale: 1.9 and more for WEAT's effect size
+OFTEN = 0.25  # share of the scores
 SIDES = {"score": "scores", "gap": "gaps"}
-TITLE = "what each condition did: mean over parents, less the unmodified embedding"
+TITLE = "effect of each condition: mean over parents, less the unmodified embedding"
 
 
-def effect_table(found: Sequence[Effect]) -> pd.DataFrame:
-    """One row an effect."""
-    rows = [{**each.names, **each._asdict()} for each in found]
+def effect_table(results: Sequence[Effect]) -> pd.DataFrame:
+    """Return one row per effect."""
+    rows = [{**result.names, **result._asdict()} for result in results]
     return pd.DataFrame(rows, columns=[*SHARED, *OUTCOME, *CONDITION, *Effect._fields[1:]])
 
 
 def condition_table(
-    found: Sequence[Effect], confirmatory: Sequence[str], *, digits: int = 3
+    results: Sequence[Effect], confirmatory: Sequence[str], *, digits: int = 3
 ) -> pd.DataFrame:
-    """One row a condition at its largest dose, all cells text, as a reader is shown it: on how many
-    parents, and how far it moved the gaps in the ``confirmatory`` measures, the utility and the
-    first scores over all embeddings, with 95% intervals. Where posts to learn from were changed
-    too, those are meant that were not. ``digits`` of gaps and utility.
+    """Return one row per condition at its largest dose, all cells text.
+
+    Columns: the number of parents, and the changes of the gaps in the ``confirmatory`` measures,
+    the utility and the first scores over all embeddings, with 95% intervals; conditions without
+    modified training labels. ``digits``: of gaps and utility.
     """
-    table = _against_parents(found)
+    table = _against_parents(results)
     if table.empty:
         return table[[]]
     dose = pd.Series(numbers(table, "dose"), table.index)
     table = table[dose == dose.groupby([table[name] for name in CONDITION[:-1]]).transform("max")]
     table = pd.concat([_titled(table, side, confirmatory) for side in ("gap", "utility", "score")])
-    of_side = [2 if side == "score" else digits for side in texts(table, "side")]
+    n_digits = [2 if side == "score" else digits for side in texts(table, "side")]
     parts = (numbers(table, name).tolist() for name in ("change", "low", "high"))
-    cells = table.assign(cell=list(map(estimate, *parts, of_side)))
+    cells = table.assign(cell=list(map(estimate, *parts, n_digits)))
     shared = [name for name in SHARED if len({*texts(table, name)} - {""}) > 1]
-    plain = ("method", "direction", "dose")
-    names = [name for name in CONDITION if name in plain or len({*texts(table, name)}) > 1]
+    always_shown = ("method", "direction", "dose")
+    names = [name for name in CONDITION if name in always_shown or len({*texts(table, name)}) > 1]
     cells = _beside_each_task(cells, shared)
     wide = cells.pivot_table("cell", [*shared, *names], "title", "first", sort=False)
     parents = cells.groupby([*shared, *names], sort=False)["n_parents"].max()
@@ -72,20 +74,18 @@ def condition_table(
 
 
 def _beside_each_task(cells: pd.DataFrame, shared: list[str]) -> pd.DataFrame:
-    """The rows of scores, which have no task, once for every task that others have."""
+    """Repeat the rows of scores, which have no task, for every task of the others."""
     score = cells["side"] == "score"
     tasks = cells.loc[~score, shared].drop_duplicates()
     if not shared or tasks.empty:
         return cells
-    each = cells[score].drop(columns=shared).merge(tasks, how="cross")
-    return pd.concat([cells[~score], each], ignore_index=True)
+    scores = cells[score].drop(columns=shared).merge(tasks, how="cross")
+    return pd.concat([cells[~score], scores], ignore_index=True)
 
 
-def means_before(found: Sequence[Effect], confirmatory: Sequence[str]) -> dict[str, float]:
-    """The first gap, the utility and the first score, by title, with their means over the parents
-    before anything was done.
-    """
-    table = _against_parents(found)
+def unmodified_means(results: Sequence[Effect], confirmatory: Sequence[str]) -> dict[str, float]:
+    """Return the means of the first gap, utility and score, by title, before modification."""
+    table = _against_parents(results)
     sides = [_titled(table, side, confirmatory).head(1) for side in ("gap", "utility", "score")]
     first = pd.concat([side for side in sides if len(side)]) if len(table) else table
     return (
@@ -95,10 +95,10 @@ def means_before(found: Sequence[Effect], confirmatory: Sequence[str]) -> dict[s
     )
 
 
-def _against_parents(found: Sequence[Effect]) -> pd.DataFrame:
-    table = effect_table(found)
-    whole = (table["embedding"] == ALL) & (table["against"] == ORIGINAL)
-    return table[whole & table["label_method"].isin(["", CONTROL])]
+def _against_parents(results: Sequence[Effect]) -> pd.DataFrame:
+    table = effect_table(results)
+    is_pooled = (table["embedding"] == ALL) & (table["against"] == ORIGINAL)
+    return table[is_pooled & table["label_method"].isin(["", CONTROL])]
 
 
 def _titled(table: pd.DataFrame, side: str, confirmatory: Sequence[str]) -> pd.DataFrame:
@@ -107,55 +107,56 @@ def _titled(table: pd.DataFrame, side: str, confirmatory: Sequence[str]) -> pd.D
         table = table[table["measure"].isin(confirmatory_of(texts(table, "measure"), confirmatory))]
         return table.assign(title=gap_titles(table))
     if side == "utility":
-        return table.assign(title=[measure_title(each) for each in texts(table, "measure")])
+        return table.assign(title=[measure_title(measure) for measure in texts(table, "measure")])
     table = table.assign(title=score_titles(table))
     return table[table["title"].isin(list(dict.fromkeys(table["title"]))[:SCORES_SHOWN])]
 
 
-def generalises_to(found: Sequence[Effect]) -> str:
-    """What intervals, of those that are shown, do not generalise to: other trainings, or other
-    items.
-    """
+def generalises_to(results: Sequence[Effect]) -> str:
+    """Return what the shown intervals do not generalise to: other trainings, or other items."""
     shown = [
-        (SIDES.get(each.names["side"], measure_title(each.names["measure"])), each.generalises_to)
-        for each in found
-        if (each.embedding, each.against) == (ALL, ORIGINAL)
+        (
+            SIDES.get(result.names["side"], measure_title(result.names["measure"])),
+            result.generalises_to,
+        )
+        for result in results
+        if (result.embedding, result.against) == (ALL, ORIGINAL)
     ]
-    few = f"where there are fewer than {FEWEST_CLUSTERS} independent seeds or corpora"
+    few_clusters = f"where there are fewer than {MIN_CLUSTERS} independent seeds or corpora"
     lines = []
-    for alone, answer in (
-        ("items", f"other items (words), not to other trainings, {few}"),
+    for source, answer in (
+        ("items", f"other items (words), not to other trainings, {few_clusters}"),
         ("parents", "other trainings, not to other items (words)"),
     ):
-        if names := dict.fromkeys(name for name, of in shown if of == alone):
+        if names := dict.fromkeys(name for name, result_source in shown if result_source == source):
             lines.append(f"intervals of {' and '.join(names)} generalise to {answer}")
     return "; ".join(lines)
 
 
 def write_effects(
-    found: Sequence[Effect], confirmatory: Sequence[str], path: Path, console: Console
+    results: Sequence[Effect], confirmatory: Sequence[str], path: Path, console: Console
 ) -> Path:
-    """Print what the largest doses did, and write every effect; the path."""
-    print_effects(found, confirmatory, console)
+    """Print the effects of the largest doses, and write every effect; return the path."""
+    print_effects(results, confirmatory, console)
     with atomic_path(path) as work:
-        write_csv(effect_table(found), work)
+        write_csv(effect_table(results), work)
     return path
 
 
-def print_effects(found: Sequence[Effect], confirmatory: Sequence[str], console: Console) -> None:
-    """What the largest doses did, and what of the scores is not shown."""
-    shown = condition_table(found, confirmatory)
+def print_effects(results: Sequence[Effect], confirmatory: Sequence[str], console: Console) -> None:
+    """Print the effects of the largest doses, and which intervals do not generalise."""
+    shown = condition_table(results, confirmatory)
     rows = as_rows({str(name): texts(shown, str(name)) for name in shown})
-    generated = any(each.names["generated"] == "True" for each in found)
+    generated = any(result.names["generated"] == "True" for result in results)
     stamp = ", synthetic data" if generated else ""
     if rows:
         print_table(TITLE + stamp, rows, console, left=(*SHARED, *CONDITION[:-1]))
-        print_lines(filter(None, [generalises_to(found)]), console)
+        print_lines(filter(None, [generalises_to(results)]), console)
 
 
 def saturation(tables: Tables) -> str:
-    """What a reader is to know of each method, direction and dose of which more than a quarter of a
-    metric's scores lie within 2.5% of a biased end of its scale; empty where no scale is known.
+    """Return the methods, directions and doses of which more than a quarter of a metric's scores
+    lie within 2.5% of a biased end of its scale; empty where no scale is known.
     """
     tables = typed(tables)
     scores = tables.intrinsic.merge(tables.points, on="point", suffixes=("", "_of_point"))
@@ -164,17 +165,19 @@ def saturation(tables: Tables) -> str:
     scores = scores.dropna(subset=["value", "unbiased"])
     if scores.empty:
         return ""
-    near = NEAR * (scores["most"] - scores["least"])
-    low = (scores["least"] < scores["unbiased"]) & (scores["value"] <= scores["least"] + near)
-    high = (scores["most"] > scores["unbiased"]) & (scores["value"] >= scores["most"] - near)
+    margin = NEAR_END * (scores["most"] - scores["least"])
+    low = (scores["least"] < scores["unbiased"]) & (scores["value"] <= scores["least"] + margin)
+    high = (scores["most"] > scores["unbiased"]) & (scores["value"] >= scores["most"] - margin)
     at_end = (low | high).to_numpy()
     conditions = positions(text_rows(scores, ("title", "method", "direction", "dose")))
-    said = [
+    descriptions = [
         f"{at_end[rows].sum()} of {len(rows)} scores of {title} after {method}, {direction}, dose"
         f" {dose}"
         for (title, method, direction, dose), rows in conditions.items()
         if at_end[rows].mean() > OFTEN
     ]
-    if not said:
+    if not descriptions:
         return "No method drives more than a quarter of its scores to the end of their scale."
-    return f"At the end of their scale, where a larger dose shows nothing: {'; '.join(said)}."
+    return (
+        f"At the end of their scale, where a larger dose shows nothing: {'; '.join(descriptions)}."
+    )

@@ -51,13 +51,13 @@ POOLED = (
     "All queries pooled: n counts every embedding once per query; in r it counts once, with the"
     " mean of its scores."
 )
-Layout: TypeAlias = "tuple[pd.Series[str], pd.Series[str]]"  # each point's row and column
-MOST_COLUMNS = 6  # of panels; more, and nothing on a page of paper can be read
-MOST_POINTS = 30_000
+Layout: TypeAlias = "tuple[pd.Series[str], pd.Series[str]]"  # row and column of each point
+MAX_COLUMNS = 6  # of panels that are legible on a page
+MAX_POINTS_DRAWN = 30_000
 HELD_OUT = "held_out"  # the subset of a task's own test items, beside a challenge set
-MADE_FROM = ("point", "task", "embedding", "method", "direction", "dose", "wordset", "seed")
+POINT_COLUMNS = ("point", "task", "embedding", "method", "direction", "dose", "wordset", "seed")
 VALUES = ("x", "x_low", "x_high", "y", "y_low", "y_high", "reason", "generated")
-NUMBERS = (*MADE_FROM, *SCORE, *GAP, *VALUES)
+NUMBERS = (*POINT_COLUMNS, *SCORE, *GAP, *VALUES)
 
 
 def draw_figures(
@@ -69,8 +69,8 @@ def draw_figures(
     suffixes: Sequence[str] = (".svg", ".png", ".pdf"),
     console: Console | None = None,
 ) -> list[Path]:
-    """Draw the figures of every task, metric and convention into ``out`` in each format, with
-    a CSV of its numbers; the paths written.
+    """Draw the figures of every task, metric and convention into ``out`` in each format, with a CSV
+    of its numbers; return the paths.
 
     * ``figure3``: rows: query; columns: embedding and gap of the ``confirmatory`` measures.
     * ``figure4``: rows: gap; columns: method, each with the unmodified embeddings.
@@ -78,31 +78,31 @@ def draw_figures(
     * ``figure6``: rows: gap; columns: subset of the test items (WinoBias: type1, type2), where
       there are several.
 
-    x is the intrinsic score and y the gap (the paper's figure 3 has them the other way round). More
-    than six columns go to the rows. Of more than 30,000 points, in which nobody would see anything,
-    the numbers alone are written, and the ``console`` says so.
+    x is the intrinsic score and y the gap (the paper's figure 3 swaps them). More than six columns
+    go to the rows. Above 30,000 points only the numbers are written, and the ``console`` reports
+    it.
     """
     written, undrawn = [], []
-    named = joined.assign(
+    titled = joined.assign(
         shown_convention=shown_values(joined, "convention"),
         query_title=query_titles(joined),
         gap_title=gap_titles(joined),
         method_title=joined["method"].replace(CONTROL, ORIGINAL),
     )
-    for _, part in named.groupby(list(FAMILY), sort=False):
-        name = [texts(part, each)[0] for each in ("task", "metric", "shown_convention")]
-        text = _text(part, *name)
+    for _, part in titled.groupby(list(FAMILY), sort=False):
+        family = [texts(part, name)[0] for name in ("task", "metric", "shown_convention")]
+        text = _text(part, *family)
         figures = {3: _figure3(part, text, confirmatory), 5: _figure5(part, text)}
-        if len({*texts(part, "method")} - {CONTROL}) > 1:  # else figure 5 shows the same
+        if len({*texts(part, "method")} - {CONTROL}) > 1:  # else it equals figure 5
             figures[4] = _figure4(part, text)
         if len({*texts(part, "subset")} - {"", HELD_OUT}) > 1:
             figures[6] = _figure6(part[~part["subset"].isin(["", HELD_OUT])], text)
-        for number, (data, of) in sorted(figures.items()):
-            stem = re.sub(r"[^\w.-]+", "_", "_".join([f"figure{number}", *name])).strip("_")
-            if len(data) > MOST_POINTS:
+        for number, (data, text) in sorted(figures.items()):
+            stem = re.sub(r"[^\w.-]+", "_", "_".join([f"figure{number}", *family])).strip("_")
+            if len(data) > MAX_POINTS_DRAWN:
                 undrawn.append(f"{stem} ({len(data):,} points)")
-            formats = suffixes if len(data) <= MOST_POINTS else ()
-            written += _draw(data.reset_index(drop=True), of, out / stem, formats, found)
+            formats = suffixes if len(data) <= MAX_POINTS_DRAWN else ()
+            written += _draw(data.reset_index(drop=True), text, out / stem, formats, found)
     if undrawn and console:
         line = f"not drawn, but in files of numbers: {', '.join(undrawn)}; give fewer points"
         print_lines([line], console)
@@ -133,22 +133,22 @@ def _figure3(
     part: pd.DataFrame, text: ChartText, confirmatory: Sequence[str]
 ) -> tuple[pd.DataFrame, ChartText]:
     part = part[part["measure"].isin(confirmatory_of(texts(part, "measure"), confirmatory))]
-    if _single(part):
+    if _has_single_models(part):
         return _by_query(part, text)
-    query, gap, (measure, groups) = part["query_title"], part["gap_title"], _halves(part)
-    of_query = query + ", " + part["embedding"]
-    row, column = _narrow(
+    query, gap, (measure, groups) = part["query_title"], part["gap_title"], _split_titles(part)
+    query_embedding = query + ", " + part["embedding"]
+    row, column = _narrow_layout(
         (query, part["embedding"] + ", " + gap),
-        (of_query, gap),
-        ((of_query + ", " + groups).str.removesuffix(", "), measure),
+        (query_embedding, gap),
+        ((query_embedding + ", " + groups).str.removesuffix(", "), measure),
     )
     data = part.assign(row=row, column=column, colour=part["method_title"], shape="")
     title = f"{text.title}, by query, embedding and gap"
-    return data, _precise(part, text)._replace(title=title, colour="method")
+    return data, _name_axes(part, text)._replace(title=title, colour="method")
 
 
-def _single(part: pd.DataFrame) -> bool:
-    """Whether each embedding is a single model: a panel of its own would hold one point."""
+def _has_single_models(part: pd.DataFrame) -> bool:
+    """Test whether each embedding is a single model: its panel would hold one point."""
     return part.groupby("embedding")["model"].nunique().max() < 2
 
 
@@ -156,14 +156,14 @@ def _by_query(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartT
     row, column, shape = part["query_title"], part["gap_title"], part["embedding"]
     data = part.assign(row=row, column=column, colour=part["method_title"], shape=shape)
     title = f"{text.title}, by query and gap"
-    return data, _precise(part, text)._replace(title=title, colour="method", shape="embedding")
+    return data, _name_axes(part, text)._replace(title=title, colour="method", shape="embedding")
 
 
-def _precise(part: pd.DataFrame, text: ChartText) -> ChartText:
-    """With the query, and the gap, on the axes where there is one."""
+def _name_axes(part: pd.DataFrame, text: ChartText) -> ChartText:
+    """Name the query, and the gap, on the axes where there is only one."""
     queries, gaps = dict.fromkeys(part["query_title"]), dict.fromkeys(part["gap_title"])
     if len(queries) == 1:
-        metric, convention = (texts(part, each)[0] for each in ("metric", "shown_convention"))
+        metric, convention = (texts(part, name)[0] for name in ("metric", "shown_convention"))
         x = score_axis(metric, convention, next(iter(queries)))
         text = text._replace(x=f"{x}, {REVERSED}" if text.reverse else x)
     if len(gaps) == 1:
@@ -181,15 +181,17 @@ def _figure4(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartTe
     ]
     data = pd.concat(pieces)
     data = data.assign(row=data["gap_title"], colour=data["method_title"], shape=data["embedding"])
-    title, notes = f"{text.title}, by modification method", _pooled(part, text)
+    title, notes = f"{text.title}, by modification method", _notes_on_pooling(part, text)
     return data, text._replace(title=title, colour="method", shape="embedding", notes=notes)
 
 
 def _figure5(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartText]:
-    measure, groups = _halves(part)
-    row, column = _narrow((part["gap_title"].str.slice(0, 0), part["gap_title"]), (groups, measure))
+    measure, groups = _split_titles(part)
+    row, column = _narrow_layout(
+        (part["gap_title"].str.slice(0, 0), part["gap_title"]), (groups, measure)
+    )
     data = part.assign(row=row, column=column, colour=part["method_title"], shape=part["embedding"])
-    title, notes = f"{text.title}, all points", _pooled(part, text)
+    title, notes = f"{text.title}, all points", _notes_on_pooling(part, text)
     return data, text._replace(title=title, colour="method", shape="embedding", notes=notes)
 
 
@@ -197,21 +199,21 @@ def _figure6(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartTe
     row = gap_titles(part.assign(subset=""))
     data = part.assign(row=row, column=part["subset"], colour=part["method_title"])
     data = data.assign(shape=part["embedding"])
-    title, notes = f"{text.title}, by type of test item", _pooled(part, text)
+    title, notes = f"{text.title}, by type of test item", _notes_on_pooling(part, text)
     return data, text._replace(title=title, colour="method", shape="embedding", notes=notes)
 
 
-def _halves(part: pd.DataFrame) -> tuple[pd.Series[str], pd.Series[str]]:
+def _split_titles(part: pd.DataFrame) -> tuple[pd.Series[str], pd.Series[str]]:
     halves = part["gap_title"].str.partition(", ")
     return halves[0], halves[2]
 
 
-def _narrow(*layouts: Layout) -> Layout:
-    fitting = (layout for layout in layouts if layout[1].nunique() <= MOST_COLUMNS)
+def _narrow_layout(*layouts: Layout) -> Layout:
+    fitting = (layout for layout in layouts if layout[1].nunique() <= MAX_COLUMNS)
     return next(fitting, layouts[-1])
 
 
-def _pooled(part: pd.DataFrame, text: ChartText) -> list[str]:
+def _notes_on_pooling(part: pd.DataFrame, text: ChartText) -> list[str]:
     return [*text.notes, POOLED] if len(set(texts(part, "query"))) > 1 else list(text.notes)
 
 
@@ -220,42 +222,40 @@ def _draw(
     text: ChartText,
     stem: Path,
     suffixes: Sequence[str],
-    found: Sequence[Finding],
+    results: Sequence[Finding],
 ) -> list[Path]:
-    panels = panel_statistics(data, found)
-    text = text._replace(title=_finding(data, panels) or text.title)
-    data = data[data["status"] == "done"]  # what failed is there for the panels' embeddings alone
+    panels = panel_statistics(data, results)
+    text = text._replace(title=_finding_title(data, panels) or text.title)
+    data = data[data["status"] == "done"]  # failed points only complete the panels' embeddings
     paths: list[Path] = []
     if suffixes:
         paths = save_charts(scatter_grid(data, text, zero=True, panels=panels), stem, suffixes)
     return paths + write_conclusions(stem.parent, {stem.name: _numbers(data, panels)})
 
 
-def _finding(data: pd.DataFrame, panels: Sequence[Panel]) -> str:
-    """The title where one gap goes the same way in all panels; else nothing."""
-    known = [each for each in panels if isfinite(each.r)]
-    signs = {(each.low > 0) - (each.high < 0) for each in known}
+def _finding_title(data: pd.DataFrame, panels: Sequence[Panel]) -> str:
+    """Return the title where one gap goes the same way in all panels; else an empty text."""
+    estimated = [panel for panel in panels if isfinite(panel.r)]
+    signs = {(panel.low > 0) - (panel.high < 0) for panel in estimated}
     gaps = set(data["gap_title"])
-    if len(gaps) > 1 or len(known) < len(panels) or signs not in ({1}, {-1}):
+    if len(gaps) > 1 or len(estimated) < len(panels) or signs not in ({1}, {-1}):
         return ""
     queries = set(data["query_title"])
     score = queries.pop() if len(queries) == 1 else metric_title(texts(data, "metric")[0])
     synthetic = ", synthetic data" if "True" in labels(data, "generated") else ""
-    one = known[0]
-    where = f"r_rm {estimate(one.r, one.low, one.high)}" if len(known) == 1 else ""
-    said = f"{gaps.pop()} {'rises' if signs == {1} else 'falls'} with {score}"
-    return f"{texts(data, 'task')[0]}{synthetic}: {said}" + (
-        f", {where}" if where else f" in all {len(known)} panels"
+    first = estimated[0]
+    detail = f"r_rm {estimate(first.r, first.low, first.high)}" if len(estimated) == 1 else ""
+    statement = f"{gaps.pop()} {'rises' if signs == {1} else 'falls'} with {score}"
+    return f"{texts(data, 'task')[0]}{synthetic}: {statement}" + (
+        f", {detail}" if detail else f" in all {len(estimated)} panels"
     )
 
 
 def _numbers(data: pd.DataFrame, panels: Sequence[Panel]) -> pd.DataFrame:
-    """What the figure shows: every point with its panel, and beside it the panel's n and r with its
-    interval.
-    """
-    kept = [name for name in NUMBERS if name in data]
-    places = {"row": "panel_row", "column": "panel_column"}
-    points = data[[*places, *kept]].rename(columns=places)
+    """Return every point with its panel, and the panel's statistics."""
+    columns = [name for name in NUMBERS if name in data]
+    panel_columns = {"row": "panel_row", "column": "panel_column"}
+    points = data[[*panel_columns, *columns]].rename(columns=panel_columns)
     return points.merge(
-        pd.DataFrame(panels).add_prefix("panel_"), on=list(places.values()), how="left"
+        pd.DataFrame(panels).add_prefix("panel_"), on=list(panel_columns.values()), how="left"
     )

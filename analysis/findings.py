@@ -1,4 +1,4 @@
-"""What is found of a slice, and the table of it."""
+"""The result of a slice, and the table of slice results."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from analysis.observations import Observations
     from analysis.rows import Rows
 
-MOST_EQUAL = 0.5  # of the models with the same score, or gap: more is saturation
-MOST_OF_ONE = 2 / 3  # of the variance within parents, with one model
-EXPLORED = 999  # permutations of a slice that gets no verdict
-FEWEST_CONDITIONS = 10  # for 8 degrees of freedom over conditions
+MAX_EQUAL_SHARE = 0.5  # share of models with the same score, or gap: more is saturation
+MAX_MODEL_SHARE = 2 / 3  # share of the variance within parents that one model may carry
+FEW_PERMUTATIONS = 999  # permutations of a slice without verdict
+MIN_CONDITIONS = 10  # for 8 degrees of freedom over conditions
 RESULT_COLUMNS = (
     *("n", "n_parents", "n_conditions", "n_clusters", "lost"),
     *("r_rm", "low", "high", "p", "p_holm", "verdict", "scope", "why"),
@@ -40,17 +40,16 @@ CORRELATION_COLUMNS = (*SLICE_COLUMNS, *RESULT_COLUMNS)
 
 
 class Finding(NamedTuple):
-    """A slice, named by the columns sliced by, and what is found of it.
+    """The result of a slice, named by the columns it is sliced by.
 
     ``n``: models with a score, a gap and another model of their parent; ``n_parents``,
-    ``n_conditions``: 0 where none are known; ``lost``: models without a score or a gap,
-    ``planned``: with these.
-    ``within``: r_rm, for these conditions; of a ``full`` slice (one that may get a verdict) also
-    r over ``conditions`` and given the condition, given the task's utility; ``noise_x``,
-    ``noise_y``: shares of the variance within parents that are noise.
-    ``saturated``, ``refused``: why no verdict can be had. ``tests``: how many confirmatory slices
-    p is adjusted over. ``reverse_scored``: of the score with its sign changed. ``sign``: that
-    of the score, NaN where parts differ; ``line``: that of r_rm, of the score as it was measured.
+    ``n_conditions``: 0 where unknown; ``lost``: models without a score or a gap; ``planned``: all
+    models. ``within``: r_rm, for these conditions. A ``full`` slice (one that may get a verdict)
+    also has r over ``conditions``, given the condition and given the task's utility; ``noise_x``,
+    ``noise_y``: shares of the variance within parents that are noise. ``saturated``, ``refused``:
+    why there can be no verdict. ``tests``: number of confirmatory slices that p is adjusted over.
+    ``reverse_scored``: the sign of the score is changed. ``sign``: that sign, NaN where parts
+    differ; ``line``: the line of r_rm, for the score as measured.
     """
 
     names: dict[str, str]
@@ -85,12 +84,12 @@ class Finding(NamedTuple):
 
     @property
     def slope(self) -> Estimate:
-        """What the gap moves by where the score, as it was measured, is 1 larger."""
+        """Return the change of the gap where the score, as measured, is 1 larger."""
         return self.within.slope.times(self.sign)
 
     @property
     def slope_conditions(self) -> Estimate:
-        """The same of means of conditions."""
+        """Return the slope of the means of conditions."""
         return self.conditions.slope.times(self.sign)
 
     @property
@@ -100,24 +99,24 @@ class Finding(NamedTuple):
 
     @property
     def reliability_y(self) -> float:
-        """Return the same of the gaps."""
+        """Return the share of the gaps' variance within parents that is no model's own noise."""
         return self.noise_y.reliability
 
     @property
     def noise_ceiling(self) -> float:
-        """Return the largest |r| that noise, proper and shared, lets through; NaN where unknown."""
+        """Return the largest |r| that proper and shared noise allow; NaN where unknown."""
         return sqrt(self.noise_x.stable * self.noise_y.stable)
 
     @property
     def mde(self) -> float:
-        """The |r| that about four of five such studies find, see ``minimum_detectable``."""
+        """Return the |r| that about four of five such studies detect."""
         error = self.within.sampling.error
         tests = max(1, self.tests)
         return minimum_detectable(self.within.df, tests, error if isfinite(error) else 0.0)
 
     @property
     def note(self) -> str:
-        """What else is to be known of the slice."""
+        """Return the warnings about the slice."""
         reverse = "reverse-scored: less of the score is more biased" if self.reverse_scored else ""
         lost = f"lost: {self.lost_models}" if self.lost_models else ""
         refused = "" if self.confirmatory else self.refused
@@ -132,114 +131,130 @@ def measure(
     full: bool,
     permutations: int = PERMUTATIONS,
 ) -> Finding:
-    """Measure the rows of a slice, without verdict."""
-    used = rows.comparable()
-    planned, left = set(rows.model.tolist()), set(used.model.tolist())
-    models = observations(used, trained=full)
-    with_parents, of = models.with_parents(), models.independent()
-    within = of.within(permutations)
+    """Measure the rows of a slice, without a verdict."""
+    comparable = rows.comparable()
+    planned, retained_models = set(rows.model.tolist()), set(comparable.model.tolist())
+    models = observations(comparable, trained=full)
+    with_parents, independent = models.with_parents(), models.independent()
+    within = independent.within(permutations)
     conditions, parents = (
         set(names.tolist()) - {""} for names in (with_parents.condition, with_parents.parent)
     )
-    found = Finding(
+    result = Finding(
         names,
         within,
         n=len(with_parents.x),
         n_parents=len(parents),
         n_conditions=len(conditions) if len(conditions) > 1 else 0,
         n_clusters=len(set(with_parents.cluster.tolist()) - {""}),
-        lost=len(planned - left),
+        lost=len(planned - retained_models),
         planned=len(planned),
-        lost_models=lost_models(rows, used),
+        lost_models=lost_models(rows, comparable),
         line=models.line(),
     )
     if within.influential >= 0:
-        without = f"{within.without:.2f}"
-        found = found._replace(influential=f"{of.model[within.influential]} (without: {without})")
+        model = independent.model[within.influential]
+        result = result._replace(influential=f"{model} (without: {within.without:.2f})")
     if not full or not isfinite(within.r):
-        return found
-    side = of.residuals()
-    found = found._replace(
-        saturated=saturated(with_parents, of),
-        given_utility=of.given_utility(permutations),
-        noise_x=noise_shares(side, of.x, of.x_resampled, used.x_resampled.size, 0 * of.noise),
-        noise_y=noise_shares(side, of.y, of.y_resampled, used.y_resampled.size, of.noise),
+        return result
+    residuals, noise = independent.residuals(), independent.noise
+    x, x_resampled = independent.x, independent.x_resampled
+    y, y_resampled = independent.y, independent.y_resampled
+    result = result._replace(
+        saturated=saturation_reason(with_parents, independent),
+        given_utility=independent.given_utility(permutations),
+        noise_x=noise_shares(residuals, x, x_resampled, comparable.x_resampled.size, 0 * noise),
+        noise_y=noise_shares(residuals, y, y_resampled, comparable.y_resampled.size, noise),
     )
-    if found.n_conditions < 2:
-        return found
-    return found._replace(
-        conditions=of.over_conditions(permutations)
-        if found.n_conditions >= FEWEST_CONDITIONS
+    if result.n_conditions < 2:
+        return result
+    return result._replace(
+        conditions=independent.over_conditions(permutations)
+        if result.n_conditions >= MIN_CONDITIONS
         else Correlation(),
-        given_condition=of.given_condition(permutations),
+        given_condition=independent.given_condition(permutations),
     )
 
 
-def saturated(models: Observations, of: Observations) -> str:
-    """Why a side says too little for a verdict: it is exactly the same in most models, or one model
-    carries most of what it varies by within parents; empty where neither is so. ``of``: the same
-    models as r_rm takes them.
+def saturation_reason(models: Observations, independent: Observations) -> str:
+    """Return why a side varies too little for a verdict; empty where it does not.
+
+    A side is saturated if its value is exactly equal in most models, or if one model carries most
+    of its variance within parents. ``independent``: the same models as r_rm uses them.
     """
-    left = of.residuals()
-    for name, raw, side in (("score", models.x, left.u), ("gap", models.y, left.v)):
+    residuals = independent.residuals()
+    for name, raw, side in (("score", models.x, residuals.u), ("gap", models.y, residuals.v)):
         values, counts = np.unique(raw, return_counts=True)
-        most = int(counts.argmax())
-        if counts[most] > MOST_EQUAL * len(raw):
-            same = f"{counts[most]} of {len(raw)} models"
-            return f"the {name} is exactly {values[most]:.3g} in {same}"
-        share = side**2 / float(side @ side)
-        if share.max() > MOST_OF_ONE:
-            name_of = of.model[left.kept[int(share.argmax())]]
-            return f"one model ({name_of}) carries {share.max():.0%} of what the {name} varies by"
+        top = int(counts.argmax())
+        if counts[top] > MAX_EQUAL_SHARE * len(raw):
+            count = f"{counts[top]} of {len(raw)} models"
+            return f"the {name} is exactly {values[top]:.3g} in {count}"
+        shares = side**2 / float(side @ side)
+        if shares.max() > MAX_MODEL_SHARE:
+            model_name = independent.model[residuals.indices[int(shares.argmax())]]
+            share = f"{shares.max():.0%} of the variance of the {name}"
+            return f"one model ({model_name}) carries {share}"
     return ""
 
 
-def lost_models(rows: Rows, used: Rows) -> str:
-    """Which models are lost, by method; and which kinds of rows count for none, with the models
-    that lack them: ``1 of 32 balance; cnn left out (8 of 32 balance lack it)``.
+def lost_models(rows: Rows, comparable: Rows) -> str:
+    """Return the lost models by method, and the kinds of rows left out, with the models that lack
+    them: ``1 of 32 balance; cnn left out (8 of 32 balance lack it)``.
     """
     methods = dict(zip(rows.model.tolist(), rows.method.tolist(), strict=True))
-    whole = Counter(methods.values())
+    n_by_method = Counter(methods.values())
 
-    def without(having: Iterable[str]) -> str:
-        lost = Counter(methods[model] for model in methods.keys() - set(having))
-        names = {each: ORIGINAL if each == CONTROL else each for each in whole if lost[each]}
-        return ", ".join(f"{lost[at]} of {whole[at]} {name}" for at, name in names.items())
+    def without(present_models: Iterable[str]) -> str:
+        n_lost = Counter(methods[model] for model in methods.keys() - set(present_models))
+        names = [ORIGINAL if method == CONTROL else method for method in n_by_method]
+        lost = zip(names, n_by_method.items(), strict=True)
+        return ", ".join(
+            f"{n_lost[method]} of {n} {name}" for name, (method, n) in lost if n_lost[method]
+        )
 
-    said = [without(used.model.tolist())]
-    if len(used.model):
-        known = rows.at(np.flatnonzero(rows.known))
-        having = positions(zip(known.setting.tolist(), known.asked.tolist(), strict=True))
-        left = set(zip(used.setting.tolist(), used.asked.tolist(), strict=True))
-        words = {kind: " ".join(kind).split() for kind in having}
+    parts = [without(comparable.model.tolist())]
+    if len(comparable.model):
+        complete = rows.at(np.flatnonzero(rows.is_complete))
+        rows_by_kind = positions(_kinds(complete))
+        used_kinds = set(_kinds(comparable))
+        words = {kind: " ".join(kind).split() for kind in rows_by_kind}
         shared = set.intersection(*map(set, words.values()))
-        for kind, places in having.items():
-            if kind not in left:
+        for kind, places in rows_by_kind.items():
+            if kind not in used_kinds:
                 name = " ".join(w for w in words[kind] if w not in shared) or "the rest"
-                said.append(f"{name} left out ({without(known.model[places].tolist())} lack it)")
-    return "; ".join(filter(None, said))
+                lost = without(complete.model[places].tolist())
+                parts.append(f"{name} left out ({lost} lack it)")
+    return "; ".join(filter(None, parts))
+
+
+def _kinds(rows: Rows) -> list[tuple[str, str]]:
+    return list(zip(rows.setting.tolist(), rows.score_gap.tolist(), strict=True))
 
 
 def correlation_table(
-    found: Iterable[Finding], columns: Sequence[str] = CORRELATION_COLUMNS
+    results: Iterable[Finding], columns: Sequence[str] = CORRELATION_COLUMNS
 ) -> pd.DataFrame:
-    """One row per finding, in the columns named."""
-    return pd.DataFrame([_row(each) for each in found], columns=list(columns))
+    """Return one row per slice result, in the given columns."""
+    return pd.DataFrame([_row(result) for result in results], columns=list(columns))
 
 
-def _row(of: Finding) -> dict[str, object]:
-    within, over = of.within, of.conditions
-    row: dict[str, object] = {name: getattr(of, name, None) for name in RESULT_COLUMNS}
+def _row(result: Finding) -> dict[str, object]:
+    within, conditions = result.within, result.conditions
+    row: dict[str, object] = {name: getattr(result, name, None) for name in RESULT_COLUMNS}
     row |= {"r_rm": within.r, "low": within.low, "high": within.high, "p": within.p}
-    row |= {"r_conditions": over.r, "p_conditions": over.p}
-    for name, each in (
-        ("conditions", over),
-        ("given_condition", of.given_condition),
-        ("given_utility", of.given_utility),
+    row |= {"r_conditions": conditions.r, "p_conditions": conditions.p}
+    for name, correlation in (
+        ("conditions", conditions),
+        ("given_condition", result.given_condition),
+        ("given_utility", result.given_utility),
     ):
-        row |= {f"r_{name}": each.r, f"low_{name}": each.low, f"high_{name}": each.high}
-    for name, slope in (("slope", of.slope), ("slope_conditions", of.slope_conditions)):
+        row |= {
+            f"r_{name}": correlation.r,
+            f"low_{name}": correlation.low,
+            f"high_{name}": correlation.high,
+        }
+    for name, slope in (("slope", result.slope), ("slope_conditions", result.slope_conditions)):
         row |= {name: slope.value, f"{name}_low": slope.low, f"{name}_high": slope.high}
     row |= {"low_clusters": within.low_clusters, "high_clusters": within.high_clusters}
-    row |= {"sampling_error": within.sampling.error, "most_influential": of.influential}
-    return row | of.names  # last: a column sliced by may have the name of a result
+    row |= {"sampling_error": within.sampling.error, "most_influential": result.influential}
+    return row | result.names  # last: a column sliced by may have the name of a result

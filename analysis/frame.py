@@ -1,5 +1,5 @@
-"""The tables of an experiment, checked and typed once where they enter; and the columns of any
-other table, by name, as text, labels or numbers.
+"""The tables of an experiment, checked and typed once on entry; and the columns of any other table,
+by name, as text, labels or numbers.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from files.tables import require_columns as require_columns
 Key = TypeVar("Key", bound=Hashable)
 
 EMPTY = "(empty)"
-LARGEST = 1e100
+MAX_NUMBER = 1e100
 MISSING = frozenset({"", "na", "n/a", "nan", "none", "null", "-"})
-# What each table holds of text, and of numbers; an older or smaller one may lack some of it
-POINTS = (
+# Text and number columns of each table; an older or smaller table may lack some
+POINT_TEXTS = (
     *("point", "experiment", "task", "source", "positive_class", "challenge"),
     *("challenge_positive_class", "corpus", "embedding", "method", "direction", "wordset"),
     *("classifier", "label_method", "label_direction", "mixture", "asks_about"),
@@ -30,23 +30,22 @@ POINTS = (
     *("parent_options", "method_options", "task_options"),
     *("unit_key", "parent_key", "corpus_key", "extrinsic_key"),
 )
-OF_POINTS = ("dose", "label_dose", "stereotype")
-INTRINSIC = ("point", "metric", "convention", "query", "part", "lost", "reason")
-OF_INTRINSIC = ("value", "low", "high", "unbiased", "least", "most", "n_found", "n_lost")
-EXTRINSIC = (
+POINT_NUMBERS = ("dose", "label_dose", "stereotype")
+INTRINSIC_TEXTS = ("point", "metric", "convention", "query", "part", "lost", "reason")
+INTRINSIC_NUMBERS = ("value", "low", "high", "unbiased", "least", "most", "n_found", "n_lost")
+EXTRINSIC_TEXTS = (
     *("point", "task", "kind", "measure", "subset", "group", "privileged", "unprivileged"),
     *("group_by", "reason"),
 )
-OF_EXTRINSIC = (
+EXTRINSIC_NUMBERS = (
     *("value", "low", "high", "support", "coverage"),
     *("constant", "from_base_rates"),
 )
 
 
 class Tables(NamedTuple):
-    """What a results folder holds: one row per point, per intrinsic score, per extrinsic measure;
-    where the vectors or metrics themselves were examined, what a probe found; and where words were
-    drawn from the task's posts, these.
+    """The tables of a results folder: one row per point, per intrinsic score, per extrinsic
+    measure; the results of probes of vectors or metrics; and the words drawn from the task's posts.
     """
 
     points: pd.DataFrame
@@ -57,16 +56,17 @@ class Tables(NamedTuple):
 
 
 def typed(tables: Tables) -> Tables:
-    """The tables with all columns of text and of numbers, so that nobody asks again: text is empty,
-    and a number NaN, where a cell or the whole column is missing; a table that does not say which
-    score is unbiased means 0. Raises ``InputError`` for a number that is none.
+    """Return the tables with all text and number columns.
+
+    Text is empty, and a number NaN, where a cell or the whole column is missing; a missing unbiased
+    score is 0. Raises ``InputError`` for text in a number column.
     """
     if "unbiased" not in tables.intrinsic:
         tables = tables._replace(intrinsic=tables.intrinsic.assign(unbiased=0.0))
     return tables._replace(
-        points=_typed(tables.points, POINTS, OF_POINTS),
-        intrinsic=_typed(tables.intrinsic, INTRINSIC, OF_INTRINSIC),
-        extrinsic=_typed(tables.extrinsic, EXTRINSIC, OF_EXTRINSIC),
+        points=_typed(tables.points, POINT_TEXTS, POINT_NUMBERS),
+        intrinsic=_typed(tables.intrinsic, INTRINSIC_TEXTS, INTRINSIC_NUMBERS),
+        extrinsic=_typed(tables.extrinsic, EXTRINSIC_TEXTS, EXTRINSIC_NUMBERS),
     )
 
 
@@ -85,30 +85,29 @@ def _text(table: pd.DataFrame, name: str) -> pd.Series:
 
 
 def require_rows(
-    table: pd.DataFrame, columns: Iterable[str], key: Sequence[str], what: str
+    table: pd.DataFrame, columns: Iterable[str], key: Sequence[str], table_name: str
 ) -> None:
-    """Raise ``InputError`` for a table without some column or without rows, and for one that holds
-    a ``key`` more than once.
-    """
-    require_columns(table, columns, what)
+    """Raise ``InputError`` for missing columns, no rows, or a duplicate ``key``."""
+    require_columns(table, columns, table_name)
     if table.empty:
-        raise InputError(f"{what} has no rows; run the experiment first")
-    twice = table[table.duplicated(list(key))] if key else table[:0]
-    if len(twice):
-        first = ", ".join(f"{name} {texts(twice, name)[0]!r}" for name in key)
-        raise InputError(f"{what} holds {first} more than once; give each score a name of its own")
+        raise InputError(f"{table_name} has no rows; run the experiment first")
+    duplicates = table[table.duplicated(list(key))] if key else table[:0]
+    if len(duplicates):
+        first = ", ".join(f"{name} {texts(duplicates, name)[0]!r}" for name in key)
+        raise InputError(
+            f"{table_name} holds {first} more than once; give each score a name of its own"
+        )
 
 
 def values_of(table: pd.DataFrame, column: str) -> list[object]:
-    """The values of a column."""
+    """Return the values of a column."""
     values: list[object] = table[column].tolist()
     return values
 
 
 def numbers(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
-    """A column as floats; blanks and the usual words for missing are NaN, and all are where the
-    table lacks the column. Raises ``InputError`` for any other text, and for numbers whose squares
-    overflow.
+    """Return a column as floats; NaN for blanks and the usual words for missing, or a missing
+    column. Raise ``InputError`` for other text, and for numbers whose squares overflow.
     """
     if column not in table:
         return np.full(len(table), np.nan)
@@ -116,9 +115,9 @@ def numbers(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
     if is_numeric_dtype(values):
         cells = values.to_numpy(dtype=float, na_value=np.nan)
     else:
-        places = enumerate(values_of(table, column), 1)
-        cells = np.array([_number(value, column, row) for row, value in places], dtype=float)
-    if too_large := cells[np.isfinite(cells) & (np.abs(cells) > LARGEST)].tolist():
+        numbered = enumerate(values_of(table, column), 1)
+        cells = np.array([_number(value, column, row) for row, value in numbered], dtype=float)
+    if too_large := cells[np.isfinite(cells) & (np.abs(cells) > MAX_NUMBER)].tolist():
         raise InputError(f"column {column!r} holds {too_large[0]:g}; give it in larger units")
     return cells
 
@@ -130,14 +129,14 @@ def _number(value: object, column: str, row: int) -> float:
         return float(str(value))
     except ValueError:
         raise InputError(
-            f"column {column!r} holds {value!r} in row {row}, which is no number; choose a"
+            f"column {column!r} holds {value!r} in row {row}, which is not a number; choose a"
             " numeric column"
         ) from None
 
 
 def labels(table: pd.DataFrame, column: str, *, empty: str = EMPTY) -> list[str]:
-    """A column as text to group by: the numbers 6 and 6.0 are the label ``6``; an empty cell is
-    the label ``empty``.
+    """Return a column as text to group by: the numbers 6 and 6.0 are the label ``6``; an empty cell
+    is the label ``empty``.
     """
     return [
         empty if is_blank(value) else _label(value, column) for value in values_of(table, column)
@@ -145,39 +144,40 @@ def labels(table: pd.DataFrame, column: str, *, empty: str = EMPTY) -> list[str]
 
 
 def texts(table: pd.DataFrame, column: str) -> list[str]:
-    """A column as text; empty text where a cell is empty or the table lacks the column."""
+    """Return a column as text; empty text for an empty cell or a missing column."""
     return labels(table, column, empty="") if column in table else [""] * len(table)
 
 
 def text_rows(table: pd.DataFrame, columns: Iterable[str]) -> list[tuple[str, ...]]:
-    """For each row its texts in the columns named."""
+    """Return for each row its texts in the given columns."""
     return list(zip(*(texts(table, name) for name in columns), strict=True))
 
 
 def lists(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
-    """A column of lists of numbers. Shape (rows, longest); NaN where a list is shorter, or missing,
-    and no columns where the table lacks the column. A list that a CSV file has as text, shortened
-    as it may be, is missing.
+    """Return a column of lists of numbers. Shape (rows, longest).
+
+    NaN where a list is shorter or missing; no columns where the table lacks the column. A list that
+    a CSV file holds as text, possibly shortened, counts as missing.
     """
     values = values_of(table, column) if column in table else []
     cells = ([] if isinstance(value, str) else value for value in values)
-    found = [np.atleast_1d(np.asarray(value, dtype=float)) for value in cells]
-    whole = np.full((len(table), max(map(len, found), default=0)), np.nan)
-    for row, each in zip(whole, found, strict=False):
-        row[: len(each)] = each
-    return whole
+    arrays = [np.atleast_1d(np.asarray(value, dtype=float)) for value in cells]
+    padded = np.full((len(table), max(map(len, arrays), default=0)), np.nan)
+    for row, array in zip(padded, arrays, strict=False):
+        row[: len(array)] = array
+    return padded
 
 
 def positions(keys: Iterable[Key]) -> dict[Key, NDArray[np.intp]]:
-    """Where each key stands, in order of appearance."""
-    found: dict[Key, list[int]] = {}
+    """Return the positions of each key, in order of appearance."""
+    places_by_key: dict[Key, list[int]] = {}
     for place, key in enumerate(keys):
-        found.setdefault(key, []).append(place)
-    return {key: np.array(places) for key, places in found.items()}
+        places_by_key.setdefault(key, []).append(place)
+    return {key: np.array(places) for key, places in places_by_key.items()}
 
 
 def is_blank(value: object) -> bool:
-    """Whether a cell holds nothing: None, NaN, NA or empty text."""
+    """Test whether a cell is empty: None, NaN, NA or empty text."""
     return is_scalar(value) and (bool(isna(value)) or value == "")
 
 

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALL = "all"
-MOST_GROUPS = 30  # of a chart: more cannot be distinguished
+MOST_GROUPS = 30  # per chart: more cannot be distinguished
 WIDTH = 250
 
 
 def order_groups(table: pd.DataFrame) -> list[str]:
-    """The groups of a table, the one with the largest gap in any measure first."""
+    """Return the groups of a table, the one with the largest gap in any measure first."""
     gaps = table[table["kind"] == "gap"]
     largest = gaps["value"].abs().groupby(gaps["unprivileged"]).max()
     groups = [name for name in table.loc[table["kind"] == "value", "group"].unique() if name != ALL]
@@ -26,8 +26,8 @@ def order_groups(table: pd.DataFrame) -> list[str]:
 
 
 def gap_panels(table: pd.DataFrame) -> dict[str, alt.LayerChart]:
-    """For each measure the value of every group, a dot with its interval; the line is that of all
-    items. The groups with the largest gaps, at most ``MOST_GROUPS``.
+    """Draw for each measure the value of every group, a dot with its interval; the line is the
+    value over all items. At most ``MOST_GROUPS`` groups, those with the largest gaps.
     """
     groups = order_groups(table)[:MOST_GROUPS]
     values = table[table["kind"] == "value"]
@@ -38,19 +38,19 @@ def gap_panels(table: pd.DataFrame) -> dict[str, alt.LayerChart]:
 
 
 def gaps_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
-    """All panels of ``gap_panels`` in one chart, two beside one another."""
+    """Draw all panels of ``gap_panels`` in one chart, two per row."""
     panels = list(gap_panels(table).values())
     return finish(alt.concat(*panels, columns=2), "Measures by group, with 95% intervals")
 
 
 def _panel(measure: str, rows: pd.DataFrame, groups: list[str]) -> alt.LayerChart:
     shown = rows[rows["group"].isin(groups) & rows["value"].notna()]
-    kept = ["group", "value", "low", "high", "support"]
+    columns = ["group", "value", "low", "high", "support"]
     title = measure_title(measure)
     colour = GREY if measure == "base_rate" else PALETTE[0]
     numbers = [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high")]
     tooltip = [alt.Tooltip("group:N"), *numbers, alt.Tooltip("support:Q", title="n")]
-    base = alt.Chart(shown[kept].astype({"support": float})).encode(
+    base = alt.Chart(shown[columns].astype({"support": float})).encode(
         alt.Y("group:N", scale=alt.Scale(domain=groups), title=None, axis=alt.Axis(labelLimit=180)),
         color=alt.value(colour),
         tooltip=tooltip,

@@ -12,7 +12,7 @@ import pandas as pd
 
 from analysis.charts import BLACK, GREY, INK, PALETTE, SHAPES, Drawing, finish, palette_of
 from analysis.correlation import ONE_THREAD, correlation
-from analysis.findings import EXPLORED
+from analysis.findings import FEW_PERMUTATIONS
 from analysis.frame import labels, numbers, positions, texts
 from analysis.joined import bias_sign, rows_of
 from analysis.naming import ALL, CONTROL, SLICE_COLUMNS, counted
@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 # Width and height in pixels by the number of columns.
 PANEL_SIZES = {1: (460, 320), 2: (300, 200)}
 SMALL_PANEL = (210, 170)
-SPACING = alt.RowColnumber(
-    row=18, column=30
-)  # a label at the end of one axis, and the next one's first
+SPACING = alt.RowColnumber(row=18, column=30)  # keeps labels of neighbouring axes apart
 SCALE: dict[str, Any] = {"zero": False, "nice": True, "padding": 6}
 PLACES = ("row", "column", "colour", "shape")
 INTERVALS = ("x_low", "x_high", "y_low", "y_high")
@@ -39,8 +37,8 @@ Side = TypeVar("Side", alt.Row, alt.Column)
 
 
 class ChartText(NamedTuple):
-    """What the reader reads around the panels; an empty colour or shape title leaves out that
-    legend. ``reverse``: x falls from left to right, as scores do of which less is more biased.
+    """The text around the panels; an empty colour or shape title leaves out that legend.
+    ``reverse``: x falls from left to right, for reverse-scored scores.
     """
 
     title: str
@@ -54,8 +52,8 @@ class ChartText(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """What stands above a panel: n pairs of so many models, r and its 95% interval; and the line in
-    it, by its slope and the means that it goes through.
+    """The statistics above a panel: n pairs of so many models, r and its 95% interval; and its
+    line, by the slope and the means that it goes through.
     """
 
     row: str
@@ -78,19 +76,19 @@ def scatter_grid(
     zero: bool = False,
     panels: Sequence[Panel] | None = None,
 ) -> Drawing:
-    """Panels by ``row`` and ``column``; in each, ``y`` against ``x`` with n and, for points, r and
-    its 95% interval above.
+    """Draw panels by ``row`` and ``column``: ``y`` against ``x``, n and, for points, r and its 95%
+    interval above.
 
-    ``data``: the columns x, y, and ``PLACES`` (constant text where unused), where they are known
-    ``INTERVALS`` and what ``rows_of`` takes. ``panels``: ``panel_statistics(data)`` where it is at
-    hand. ``mark="line"`` joins the mean y at each x and shades from the least to the greatest;
+    ``data``: the columns x, y, and ``PLACES`` (constant text where unused), where known
+    ``INTERVALS`` and the columns of ``rows_of``. ``panels``: ``panel_statistics(data)`` if already
+    computed. ``mark="line"`` joins the mean y at each x and shades from minimum to maximum;
     ``zero`` draws a line at y = 0. Raises ``InputError`` where palette or shapes do not suffice.
     """
     order = {name: list(dict.fromkeys(labels(data, name, empty=""))) for name in PLACES}
     width, height = PANEL_SIZES.get(len(order["column"]), SMALL_PANEL)
     panels = panels or panel_statistics(data)
     notes = _notes(panels, order, mark)
-    drawn = _drawn(data, text.black)
+    points = _drawable_points(data, text.black)
     layers = [_rule_at_zero()] if zero else []
     layers += [*(_lines if mark == "line" else _points)(order, text), _note_layer()]
     layers += [] if mark == "line" else [_fit_layer(text)]
@@ -98,9 +96,9 @@ def scatter_grid(
         alt.layer(*layers)
         .properties(width=width, height=height)
         .facet(
-            row=_side(alt.Row, "row", order, labelAngle=-90, labelLimit=height),
-            column=_side(alt.Column, "column", order, labelAngle=0, labelLimit=width),
-            data=pd.concat([drawn, notes, *_fits(panels, drawn, mark)], ignore_index=True),
+            row=_facet(alt.Row, "row", order, labelAngle=-90, labelLimit=height),
+            column=_facet(alt.Column, "column", order, labelAngle=0, labelLimit=width),
+            data=pd.concat([points, notes, *_fit_lines(panels, points, mark)], ignore_index=True),
             spacing=SPACING,
         )
     )
@@ -108,48 +106,53 @@ def scatter_grid(
 
 
 @ONE_THREAD
-def panel_statistics(data: pd.DataFrame, found: Sequence[Finding] = ()) -> list[Panel]:
-    """What stands above each panel, one for each row and column that has data: r_rm as
-    ``analysis.correlate`` has it where ``data`` has a column ``model`` (``analysis.joined.rows_of``
-    has the others that count), else r over all pairs. ``found``: of ``correlate_slices``, whose
-    numbers are shown above the panels that show its slices.
+def panel_statistics(data: pd.DataFrame, results: Sequence[Finding] = ()) -> list[Panel]:
+    """Return the statistics of each panel, one for each row and column with data.
+
+    r is r_rm as in ``analysis.correlate`` where ``data`` has a column ``model``
+    (``analysis.joined.rows_of`` lists the others that count), else r over all pairs. ``results``:
+    results of ``correlate_slices``, reused above the panels that show their slices.
     """
-    whole = rows_of(data) if "model" in data else None
-    known = {tuple(each.names[name] for name in SLICE_COLUMNS): each.within for each in found}
+    all_rows = rows_of(data) if "model" in data else None
+    within_by_slice = {
+        tuple(result.names[name] for name in SLICE_COLUMNS): result.within for result in results
+    }
     sides = numbers(data, "x"), numbers(data, "y")
     keys = zip(*(labels(data, name, empty="") for name in ("row", "column")), strict=True)
     signs = bias_sign(data)
     panels = []
-    for (row, column), places in positions(keys).items():
-        if whole is None:
-            x, y = (side[places] for side in sides)
-            both = both_finite(x, y)
-            x, y = x[both], y[both]
-            within = correlation(x, y, permutations=EXPLORED)
+    for (row, column), indices in positions(keys).items():
+        if all_rows is None:
+            x, y = (side[indices] for side in sides)
+            finite = both_finite(x, y)
+            x, y = x[finite], y[finite]
+            within = correlation(x, y, permutations=FEW_PERMUTATIONS)
             slope = residuals(x, y, np.zeros(len(x), dtype=int)).slope if len(x) > 1 else nan
             line = Line(slope, float(x.mean()), float(y.mean())) if isfinite(slope) else Line()
             panels.append(Panel(row, column, len(x), len(x), *within.interval, *line))
             continue
-        used = whole.at(places).comparable()
-        of = observations(used)
-        shown = known.get(_slice(data.iloc[places])) if known else None
-        within = shown or of.independent().within(EXPLORED)
-        line = of.line().of_sign(signs[places])
-        panels.append(Panel(row, column, len(of.x), len(used.x), *within.interval, *line))
+        comparable = all_rows.at(indices).comparable()
+        models = observations(comparable)
+        same_slice = (
+            within_by_slice.get(_slice_of_panel(data.iloc[indices])) if within_by_slice else None
+        )
+        within = same_slice or models.independent().within(FEW_PERMUTATIONS)
+        line = models.line().of_sign(signs[indices])
+        panels.append(Panel(row, column, len(models.x), len(comparable.x), *within.interval, *line))
     return panels
 
 
-def _slice(data: pd.DataFrame) -> tuple[str, ...]:
-    """The slice that a panel shows, as ``analysis.slices`` names it."""
+def _slice_of_panel(data: pd.DataFrame) -> tuple[str, ...]:
+    """Return the slice that a panel shows, as ``analysis.slices`` names it."""
     values = [dict.fromkeys(texts(data, name)) for name in SLICE_COLUMNS]
     if len(values[-1]) > 1:
         values[-1].pop(CONTROL, None)
-    return tuple(next(iter(each)) if len(each) == 1 else ALL for each in values)
+    return tuple(next(iter(column)) if len(column) == 1 else ALL for column in values)
 
 
 def panel_note(models: int, n: int, r: float, low: float, high: float) -> str:
-    """``n = 26, r = .31 [-.09, .62]``; where pairs repeat models, ``n = 78 (26 models)``; where r
-    is undefined, ``r undefined``.
+    """Return ``n = 26, r = .31 [-.09, .62]``; where pairs repeat models, ``n = 78 (26 models)``;
+    where r is undefined, ``r undefined``.
     """
     count = f"n = {n}" + (f" ({counted(models, 'model')})" if models < n else "")
     if not isfinite(r):
@@ -158,19 +161,17 @@ def panel_note(models: int, n: int, r: float, low: float, high: float) -> str:
     return f"{count}, r = {short(r)}{bounds}".replace("-", "\u2212")
 
 
-def _drawn(data: pd.DataFrame, black: str | None) -> pd.DataFrame:
-    """The points that can be drawn; the black ones are few and come last, on top of the others."""
-    known = np.isfinite(numbers(data, "x")) & np.isfinite(numbers(data, "y"))
+def _drawable_points(data: pd.DataFrame, black: str | None) -> pd.DataFrame:
+    """Return the points with x and y, the few black ones last, on top."""
+    is_finite = np.isfinite(numbers(data, "x")) & np.isfinite(numbers(data, "y"))
     names = [name for name in (*PLACES, "x", "y", *INTERVALS) if name in data]
-    return data.loc[known, names].sort_values(
+    return data.loc[is_finite, names].sort_values(
         "colour", key=lambda colour: colour == black, kind="stable"
     )
 
 
 def _notes(panels: Sequence[Panel], order: dict[str, list[str]], mark: str) -> pd.DataFrame:
-    """One row per cell of the grid, those without data too, so that every panel is drawn; for
-    curves n alone.
-    """
+    """Return one row per cell of the grid, also without data, so that each panel is drawn."""
     notes = {
         (panel.row, panel.column): f"n = {panel.n}" if mark == "line" else panel_note(*panel[2:7])
         for panel in panels
@@ -179,35 +180,33 @@ def _notes(panels: Sequence[Panel], order: dict[str, list[str]], mark: str) -> p
     return pd.DataFrame(cells, columns=["row", "column", "note"])
 
 
-def _fits(panels: Sequence[Panel], drawn: pd.DataFrame, mark: str) -> list[pd.DataFrame]:
-    """The ends of each panel's line, over the range of its points."""
+def _fit_lines(panels: Sequence[Panel], points: pd.DataFrame, mark: str) -> list[pd.DataFrame]:
+    """Return the ends of each panel's line, over the range of its points."""
     rows = []
-    for each in panels if mark == "point" else ():
-        x = drawn.loc[(drawn["row"] == each.row) & (drawn["column"] == each.column), "x"]
-        if isfinite(each.slope) and x.min() < x.max():
+    for panel in panels if mark == "point" else ():
+        x = points.loc[(points["row"] == panel.row) & (points["column"] == panel.column), "x"]
+        if isfinite(panel.slope) and x.min() < x.max():
             rows += [
-                {"row": each.row, "column": each.column, "fit_x": at}
-                | {"fit_y": each.y_mean + each.slope * (at - each.x_mean)}
-                for at in (float(x.min()), float(x.max()))
+                {"row": panel.row, "column": panel.column, "fit_x": end}
+                | {"fit_y": panel.y_mean + panel.slope * (end - panel.x_mean)}
+                for end in (float(x.min()), float(x.max()))
             ]
     return [pd.DataFrame(rows)] if rows else []
 
 
 def _fit_layer(text: ChartText) -> Any:
-    mark = _where("fit_y").mark_line(color=INK, strokeWidth=1.5, clip=True)
+    mark = _where_valid("fit_y").mark_line(color=INK, strokeWidth=1.5, clip=True)
     return mark.encode(_x(text, "fit_x"), _y(text, "fit_y"))
 
 
-def _side(channel: type[Side], name: str, order: dict[str, list[str]], **header: Any) -> Side:
-    """Labels broken at commas, so that two long ones do not come to look alike when they are cut at
-    the panel's edge.
-    """
+def _facet(channel: type[Side], name: str, order: dict[str, list[str]], **header: Any) -> Side:
+    """Return a facet with labels broken at commas, so that they are not cut."""
     values = order[name]
-    shown = alt.Header(labelExpr="split(datum.label, ', ')", labelPadding=6, **header)
-    return channel(f"{name}:N", sort=values, title=None, header=None if values == [""] else shown)
+    visible = alt.Header(labelExpr="split(datum.label, ', ')", labelPadding=6, **header)
+    return channel(f"{name}:N", sort=values, title=None, header=None if values == [""] else visible)
 
 
-def _where(*names: str) -> alt.Chart:
+def _where_valid(*names: str) -> alt.Chart:
     layer = alt.Chart()
     for name in names:
         layer = layer.transform_filter(f"isValid(datum.{name})")
@@ -219,12 +218,12 @@ def _rule_at_zero() -> Any:
 
 
 def _note_layer() -> Any:
-    mark = _where("note").mark_text(align="left", baseline="bottom", fontSize=10, color=INK)
+    mark = _where_valid("note").mark_text(align="left", baseline="bottom", fontSize=10, color=INK)
     return mark.encode(text="note:N", x=alt.value(0), y=alt.value(-4))
 
 
 def _lines(order: dict[str, list[str]], text: ChartText) -> list[alt.Chart]:
-    base = _where("y").encode(_x(text), _colours(order["colour"], text))
+    base = _where_valid("y").encode(_x(text), _colours(order["colour"], text))
     mean = alt.Y("mean(y):Q", title=text.y, scale=alt.Scale(zero=False))
     return [
         base.mark_area(opacity=0.15).encode(alt.Y("min(y):Q", title=text.y), alt.Y2("max(y)")),
@@ -234,9 +233,9 @@ def _lines(order: dict[str, list[str]], text: ChartText) -> list[alt.Chart]:
 
 def _points(order: dict[str, list[str]], text: ChartText) -> list[alt.Chart]:
     colour, x, y = _colours(order["colour"], text), _x(text), _y(text)
-    across = _where("y", "x_low", "x_high").mark_rule(opacity=0.15)
-    bar = _where("y", "y_low", "y_high").mark_rule(opacity=0.25)
-    point = _where("y").mark_point(
+    across = _where_valid("y", "x_low", "x_high").mark_rule(opacity=0.15)
+    bar = _where_valid("y", "y_low", "y_high").mark_rule(opacity=0.25)
+    point = _where_valid("y").mark_point(
         size=48, filled=True, opacity=0.85, stroke="white", strokeWidth=0.5
     )
     return [
@@ -277,9 +276,9 @@ def _legend(title: str) -> dict[str, Any]:
     return {"title": title} if title else {"title": title, "legend": None}
 
 
-def _require_distinct(names: list[str], looks: Sequence[str], what: str) -> None:
-    if len(names) > len(looks):
+def _require_distinct(names: list[str], available: Sequence[str], kind: str) -> None:
+    if len(names) > len(available):
         raise InputError(
-            f"{len(names)} {what} ({', '.join(names[:3])}, ...); at most {len(looks)} can be"
+            f"{len(names)} {kind} ({', '.join(names[:3])}, ...); at most {len(available)} can be"
             " distinguished, group the values"
         )

@@ -1,4 +1,4 @@
-"""Whether the groups that are compared are those that the words of the scores are about."""
+"""Whether the compared groups are those that the words of the scores are about."""
 
 from __future__ import annotations
 
@@ -11,42 +11,42 @@ from analysis.frame import texts
 if TYPE_CHECKING:
     import pandas as pd
 
-GENDERS = "men and women"  # what the words are about, in the column ``asks_about``
+GENDERS = "men and women"  # the subject of the words, in the column ``asks_about``
 MEN = "male males man men m boy boys he him his guy guys father fathers masculine masc"
 WOMEN = "female females woman women w f girl girls she her hers lady ladies mother mothers feminine"
 SPANISH = (
     "hombre hombres chico chicos niño niños varón varon masculino él el",
     "mujer mujeres chica chicas niña niñas femenino ella",
 )
-EITHER = tuple(
+GENDER_WORDS = tuple(
     frozenset(f"{english} {spanish}".split())
     for english, spanish in zip((MEN, WOMEN), SPANISH, strict=True)
 )
-NAMES = EITHER[0] | EITHER[1] | {"fem", "gender", "genders"}
-OPAQUE = 2  # characters of a name that says nothing: A, g1, 0
+NAMES = GENDER_WORDS[0] | GENDER_WORDS[1] | {"fem", "gender", "genders"}
+MAX_OPAQUE_LENGTH = 2  # longest opaque name: A, g1, 0
 
 
-def alike(one: str, other: str) -> bool:
-    """Whether two names are of one group: the same, or both of men, or both of women."""
-    names = {one.lower(), other.lower()}
-    return len(names) == 1 or any(names <= either for either in EITHER)
+def alike(first: str, second: str) -> bool:
+    """Test whether two names mean one group: equal, or both of men, or both of women."""
+    pair = {first.lower(), second.lower()}
+    return len(pair) == 1 or any(pair <= gender for gender in GENDER_WORDS)
 
 
 def doubt(about: str, groups: Collection[str]) -> str:
-    """A sentence where the words are about men and women and the groups are named otherwise; empty
-    where a group is named as either, or a name says nothing.
+    """Return a warning where the words are about men and women and the groups are named otherwise;
+    empty where a group is named as either gender, or by an opaque name.
     """
-    known = [group for group in groups if group]
-    words = {word for group in known for word in re.findall(r"[^\W\d_]+", group.lower())}
-    unclear = any(len(re.sub(r"\W", "", group)) <= OPAQUE for group in known)
-    if about != GENDERS or not known or words & NAMES or unclear:
+    group_names = [group for group in groups if group]
+    words = {word for group in group_names for word in re.findall(r"[^\W\d_]+", group.lower())}
+    unclear = any(len(re.sub(r"\W", "", group)) <= MAX_OPAQUE_LENGTH for group in group_names)
+    if about != GENDERS or not group_names or words & NAMES or unclear:
         return ""
-    listed = ", ".join(sorted(known)[:4]) + (", ..." if len(known) > 4 else "")
+    listed = ", ".join(sorted(group_names)[:4]) + (", ..." if len(group_names) > 4 else "")
     return f"The words of the scores are about {about}, and the groups are {listed}."
 
 
 def doubt_of(points: pd.DataFrame, extrinsic: pd.DataFrame) -> str:
-    """The same of the tables of a sweep: of the groups whose gaps were measured."""
+    """Return the warning of ``doubt`` for the measured gaps of a sweep."""
     about = "; ".join(sorted({*texts(points, "asks_about")}))
     gaps = extrinsic[extrinsic["kind"] == "gap"] if "kind" in extrinsic else extrinsic
     groups = {*texts(gaps, "privileged"), *texts(gaps, "unprivileged")} - {"", "rest"}

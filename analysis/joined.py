@@ -1,5 +1,5 @@
-"""Points, intrinsic scores and extrinsic gaps joined into the table that correlations and figures
-are drawn from.
+"""Points, intrinsic scores and extrinsic gaps joined into one table for correlations and
+figures.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from analysis.frame import (
     values_of,
 )
 from analysis.naming import ALL, CONDITION, CONTROL, GAP, SCORE, SLICE_COLUMNS, UTILITY
-from analysis.options import with_varied
+from analysis.options import keep_varying_options
 from analysis.results import read_tables
 from analysis.rows import Resampled, Rows
 from files import InputError
@@ -32,83 +32,100 @@ from files.tables import read_table
 if TYPE_CHECKING:
     from analysis.arrays import Floats, Labels
 
-# What a classifier is and learns from, and what else decides how its training comes out
+# The classifier and its training data; TRAINING_DRAWS: the random draws of its training
 SETTINGS = (
     *("task", "source", "challenge", "classifier"),
     *("label_method", "label_direction", "label_dose"),
 )
-DRAWN = ("seed", "replicate")
+TRAINING_DRAWS = ("seed", "replicate")
 POINT_COLUMNS = ("point", "embedding", "method", "status", "generated")
 INTRINSIC_COLUMNS = ("point", "metric", "query", "value")
 EXTRINSIC_COLUMNS = ("point", "task", "kind", "measure", "value")
 JOINED_COLUMNS = (*SLICE_COLUMNS, "point", "x", "y", "generated")
 RESAMPLED = ("x_resampled", "y_resampled")  # columns of lists, one number a resample
 WITHOUT_RESAMPLES = "intervals leave out the sampling error of words and items, without resamples"
-SCALE = ("metric", "convention", "part")  # what scores on one scale have in common
-KEPT_OF_SCORES = (
+SCALE = ("metric", "convention", "part")  # scores that share these share a scale
+SCORE_COLUMNS = (
     *("low", "high", "unbiased", "p_value", "n_found", "n_lost", "resampled", "reason"),
 )
-KEPT_OF_GAPS = (
+GAP_COLUMNS = (
     *("low", "high", "resampled", "reason", "from_base_rates"),
     *("support", "support_privileged", "support_unprivileged", "group_by"),
 )
 
 
 def join_points(tables: Tables, utility: str = UTILITY) -> pd.DataFrame:
-    """One row per point, intrinsic score and gap; docs/results.md says what its columns mean.
+    """Return one row per point, intrinsic score and gap; docs/results.md documents the columns.
 
-    A control, an unmodified embedding, has the method ``none``. Of a failed point ``x`` and ``y``
-    are NaN, in a row for each score and gap that done points of its setting have, so that it is
-    known to lack them. Raises ``InputError`` for a missing column, an empty table, a score that
-    occurs twice, or a done point that one of the tables does not know.
+    Unmodified embeddings have the method ``none``. A failed point has NaN in ``x`` and ``y``, in
+    one row for each score and gap that done points of its setting have, so that it counts as lost.
+
+    Parameters
+    ----------
+    tables : Tables
+        The tables of a results folder.
+    utility : str, default="f1"
+        Measure over all items that becomes the column ``utility``.
+
+    Raises
+    ------
+    InputError
+        A missing column, an empty table, a duplicate score, or a done point without a row.
     """
-    whole = _checked(tables)
+    checked = _check_tables(tables)
     require_rows(tables.extrinsic, EXTRINSIC_COLUMNS, [], "the extrinsic table")
-    tables = whole
+    tables = checked
     done = tables.points[tables.points["status"] == "done"]
-    scores, gaps = _scores(tables.intrinsic), _gaps(tables.extrinsic)
+    scores, gaps = _score_rows(tables.intrinsic), _gap_rows(tables.extrinsic)
     for name, table in (("intrinsic", scores), ("extrinsic", gaps)):
-        absent = sorted({*done["point"]} - {*table["point"]})
-        if absent:
+        missing = sorted({*done["point"]} - {*table["point"]})
+        if missing:
             raise InputError(
-                f"{len(absent)} done points have no row in the {name} table ({absent[0]}, ...): run"
-                " the experiment again"
+                f"{len(missing)} done points have no row in the {name} table ({missing[0]}, ...);"
+                " run the experiment again"
             )
     joined = done.drop(columns="task").merge(scores, on="point")
     joined = joined.merge(gaps, on="point")
     reasons = zip(joined.pop("x_reason"), joined.pop("y_reason"), strict=True)
-    joined = joined.assign(reason=["; ".join(dict.fromkeys(filter(None, e))) for e in reasons])
+    joined = joined.assign(
+        reason=["; ".join(dict.fromkeys(filter(None, pair))) for pair in reasons]
+    )
     joined = joined.merge(_utilities(tables.extrinsic, utility), on=["point", "task"], how="left")
     joined = _with_failed(joined, tables.points)
     return joined.assign(**levels(joined))
 
 
 def utility_rows(extrinsic: pd.DataFrame, utility: str) -> pd.DataFrame:
-    """How well the task is done: the rows of the measure of that name over all items."""
+    """Return the rows of the utility measure over all items."""
     return extrinsic[(extrinsic["measure"] == utility) & (extrinsic["group"] == ALL)]
 
 
 def _utilities(extrinsic: pd.DataFrame, utility: str) -> pd.DataFrame:
-    rows = utility_rows(extrinsic[extrinsic["kind"] == "value"], utility)
-    rows = rows[["point", "task", "value", "constant"]].rename(columns={"value": "utility"})
-    return rows.drop_duplicates(["point", "task"])
+    utilities = utility_rows(extrinsic[extrinsic["kind"] == "value"], utility)
+    utilities = utilities[["point", "task", "value", "constant"]].rename(
+        columns={"value": "utility"}
+    )
+    return utilities.drop_duplicates(["point", "task"])
 
 
 def _with_failed(joined: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
     failed = points[points["status"] != "done"].drop(columns="task")
-    alike = [name for name in SETTINGS if name != "task"]
-    asked = ["task", *SCORE, *GAP, "unbiased", "reverse_scored"]
-    lost = failed.merge(joined[[*alike, *asked]].drop_duplicates(), on=alike)
-    if lost.empty:
+    setting_columns = [name for name in SETTINGS if name != "task"]
+    result_columns = ["task", *SCORE, *GAP, "unbiased", "reverse_scored"]
+    failed_rows = failed.merge(
+        joined[[*setting_columns, *result_columns]].drop_duplicates(), on=setting_columns
+    )
+    if failed_rows.empty:
         return joined
-    return pd.concat([joined, lost.assign(reason="its point failed")], ignore_index=True)
+    return pd.concat([joined, failed_rows.assign(reason="its point failed")], ignore_index=True)
 
 
 def origins(points: pd.DataFrame) -> dict[str, list[str]]:
-    """For each row its ``model``, an embedding in the store, the ``parent``, the unmodified
-    embedding that it was made from, and the ``cluster`` of that, what is independent of one
-    another: run seeds where corpora are synthetic (those of one seed are of one world, and its
-    posts too), else corpora.
+    """Return for each row its ``model``, ``parent`` and ``cluster``.
+
+    The model is an embedding in the store, the parent the unmodified embedding it was made from,
+    and the cluster the independent unit above parents: the run seed where corpora are synthetic
+    (corpora and posts of one seed share one world), else the corpus.
     """
     model = _keys(points, "unit_key", texts(points, "point"))
     parent = _keys(points, "parent_key", model)
@@ -117,34 +134,33 @@ def origins(points: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def levels(points: pd.DataFrame) -> dict[str, list[str]]:
-    """The same, as correlations take them.
+    """Return ``origins`` as correlations use them.
 
-    Where nothing was modified, embeddings of one corpus, or of one synthetic world, are no parents
-    of one another: where algorithms share corpora the corpus is the model, and its world the
-    parent; else the parent is algorithm and world, or where each world has one embedding the
-    algorithm.
+    Without modified embeddings, embeddings of one corpus or synthetic world are no parents of one
+    another. Where algorithms share corpora, the corpus is the model and its world the parent; else
+    the parent is algorithm and world, or the algorithm where each world has one embedding.
     """
-    found = origins(points)
-    model, parent, cluster = found.values()
-    if _several(model, parent):
-        return found
+    point_origins = origins(points)
+    model, parent, cluster = point_origins.values()
+    if _has_several(model, parent):
+        return point_origins
     corpus, algorithm = _keys(points, "corpus_key", parent), texts(points, "embedding")
     if 1 < len(set(corpus)) < len(set(model)):
-        model, parent = corpus, cluster if _several(corpus, cluster) else [""] * len(model)
+        model, parent = corpus, cluster if _has_several(corpus, cluster) else [""] * len(model)
     else:
-        own = [" ".join(pair) for pair in zip(algorithm, cluster, strict=True)]
-        parent = own if _several(model, own) else algorithm
-        if parent is algorithm and _several(model, cluster) and len(set(cluster)) > 1:
+        world_algorithms = [" ".join(pair) for pair in zip(algorithm, cluster, strict=True)]
+        parent = world_algorithms if _has_several(model, world_algorithms) else algorithm
+        if parent is algorithm and _has_several(model, cluster) and len(set(cluster)) > 1:
             model, parent = cluster, [""] * len(model)
     return {"model": model, "parent": parent, "cluster": parent}
 
 
-def _several(inner: Sequence[str], outer: Sequence[str]) -> bool:
+def _has_several(inner: Sequence[str], outer: Sequence[str]) -> bool:
     return len(set(zip(inner, outer, strict=True))) > len(set(outer))
 
 
 def is_joined(table: pd.DataFrame) -> bool:
-    """Whether a table has what ``join_points`` makes, so that it names models and parents."""
+    """Test whether a table has the columns of ``join_points``, and so names models and parents."""
     return set(JOINED_COLUMNS) <= set(table.columns)
 
 
@@ -154,9 +170,10 @@ def lacks_resamples(table: pd.DataFrame) -> bool:
 
 
 def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
-    """The joined table, or two other columns of it, as arrays. ``reverse_scored`` scores have their
-    sign changed, so that in all of them more is more biased. A point is its own model, parent and
-    cluster where the table does not say.
+    """Return the joined table, or two other columns of it, as arrays.
+
+    The sign of ``reverse_scored`` scores is changed, so that higher always means more biased. A
+    point is its own model, parent and cluster where the table has no such column.
     """
     model = _model_names(joined, _labels(joined, "model", "point"))
     parent = _labels(joined, "parent", "model" if "model" in joined else "point")
@@ -171,8 +188,8 @@ def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
         condition=np.where(method == CONTROL, CONTROL, _texts(joined, CONDITION)),
         method=method,
         setting=_texts(_with_options(joined), (*SETTINGS, "task_options")),
-        training=_texts(joined, DRAWN),
-        asked=_texts(joined, (*SCORE, *GAP)),
+        training=_texts(joined, TRAINING_DRAWS),
+        score_gap=_texts(joined, (*SCORE, *GAP)),
         utility=numbers(joined, "utility"),
         x_resampled=resampled(joined, f"{x}_resampled", "n_found").times(sign),
         y_resampled=resampled(joined, f"{y}_resampled", "support"),
@@ -180,23 +197,20 @@ def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
 
 
 def _model_names(joined: pd.DataFrame, keys: Labels) -> Labels:
-    """``word2vec balance debias 1 seed 0`` for each key, where that names every model and no two
-    alike.
-    """
+    """Return ``word2vec balance debias 1 seed 0`` for each key; the keys if ambiguous."""
     unmodified = np.array(texts(joined, "method"), dtype=str) == CONTROL
-    done = np.where(unmodified, "unmodified", _texts(joined, CONDITION))
-    parts = zip(texts(joined, "embedding"), done.tolist(), texts(joined, "seed"), strict=True)
+    conditions = np.where(unmodified, "unmodified", _texts(joined, CONDITION))
+    parts = zip(texts(joined, "embedding"), conditions.tolist(), texts(joined, "seed"), strict=True)
     names = [f"{embedding} {condition} seed {seed}" for embedding, condition, seed in parts]
     pairs = set(zip(names, keys.tolist(), strict=True))
-    same = len(pairs) == len(set(names)) == len(set(keys.tolist()))
-    return np.array(names, dtype=str) if same and any(texts(joined, "unit_key")) else keys
+    is_unique = len(pairs) == len(set(names)) == len(set(keys.tolist()))
+    return np.array(names, dtype=str) if is_unique and any(texts(joined, "unit_key")) else keys
 
 
 def _with_options(joined: pd.DataFrame) -> pd.DataFrame:
-    """With those options of the task alone that differ between the points of a unit."""
     options, models = texts(joined, "task_options"), texts(joined, "model")
-    if _several(options, models):
-        return with_varied(joined, ("model", *SETTINGS, *DRAWN))
+    if _has_several(options, models):
+        return keep_varying_options(joined, ("model", *SETTINGS, *TRAINING_DRAWS))
     return joined.assign(task_options="")
 
 
@@ -205,15 +219,14 @@ def _texts(joined: pd.DataFrame, names: Sequence[str]) -> Labels:
 
 
 def bias_sign(joined: pd.DataFrame) -> Floats:
-    """-1 for rows whose score is lower where there is more bias (``reverse_scored``), else 1. Shape
-    (rows,).
-    """
+    """Return -1 for ``reverse_scored`` rows, else 1. Shape (rows,)."""
     return np.where(np.array(texts(joined, "reverse_scored"), dtype=str) == "True", -1.0, 1.0)
 
 
-def unbiased_of(joined: pd.DataFrame) -> Floats:
-    """The value without bias of each row's score, its sign changed as ``rows_of`` does: NaN of
-    measures of utility, 0 where the table does not say. Shape (rows,).
+def unbiased_values(joined: pd.DataFrame) -> Floats:
+    """Return the unbiased value of each row's score, with the sign of ``rows_of``. Shape (rows,).
+
+    NaN for measures of utility; 0 where the table has no such column.
     """
     if "unbiased" not in joined:
         return np.zeros(len(joined))
@@ -221,41 +234,39 @@ def unbiased_of(joined: pd.DataFrame) -> Floats:
 
 
 def _labels(joined: pd.DataFrame, name: str, otherwise: str) -> Labels:
-    found = labels(joined, name if name in joined else otherwise, empty="")
-    return np.array(found, dtype=str)
+    values = labels(joined, name if name in joined else otherwise, empty="")
+    return np.array(values, dtype=str)
 
 
 def resampled(joined: pd.DataFrame, name: str, size: str) -> Resampled:
-    """Read a column of lists, of which a join repeats each for many rows, and the column of the
-    number of words or items that they are drawn from.
+    """Read a column of lists, many of them shared by several rows, and the column with the number
+    of words or items that they are drawn from.
     """
     if name not in joined:
         return Resampled.of(np.zeros((len(joined), 0)))
     cells = values_of(joined, name)
-    first: dict[int, int] = {}
+    first_row: dict[int, int] = {}
     for row, cell in enumerate(cells):
-        first.setdefault(id(cell), row)
-    places = {cell: place for place, cell in enumerate(first)}
-    different = joined.iloc[list(first.values())]
-    sizes = numbers(different, size)
+        first_row.setdefault(id(cell), row)
+    value_index = {cell: index for index, cell in enumerate(first_row)}
+    distinct_rows = joined.iloc[list(first_row.values())]
+    sizes = numbers(distinct_rows, size)
     return Resampled(
-        lists(different, name),
-        np.array([places[id(cell)] for cell in cells], dtype=np.intp),
+        lists(distinct_rows, name),
+        np.array([value_index[id(cell)] for cell in cells], dtype=np.intp),
         np.where(sizes > 0, sizes, np.inf),
     )
 
 
 def has_gaps(tables: Tables) -> bool:
-    """Whether there is a done point with a score, and a gap to set it against."""
+    """Test whether a done point has a score, and a gap was measured."""
     tables = typed(tables)
     done = (tables.points["status"] == "done").any()
     return bool(done and len(tables.intrinsic) and (tables.extrinsic["kind"] == "gap").any())
 
 
 def open_table(path: str | Path, utility: str = UTILITY) -> pd.DataFrame:
-    """The joined tables of a results folder (``join_scores`` where it has no downstream task), or
-    the table of any other file.
-    """
+    """Read a file, or a results folder as ``join_points`` (without a task ``join_scores``)."""
     if not Path(path).is_dir():
         return read_table(path, lists="resampled")
     tables = read_tables(path)
@@ -263,14 +274,13 @@ def open_table(path: str | Path, utility: str = UTILITY) -> pd.DataFrame:
 
 
 def join_scores(tables: Tables) -> pd.DataFrame:
-    """One row per done point and intrinsic score, in the column ``value``, for dose-response
+    """Return one row per done point and intrinsic score, in the column ``value``, for dose-response
     curves.
 
-    An unmodified embedding is the dose 0 of every method and direction, so its row is repeated for
-    each that the table holds.
+    An unmodified embedding is dose 0 of every method and direction: its row is repeated for each.
     """
-    tables = _checked(tables)
-    scores = _scores(tables.intrinsic).rename(columns={"x": "value"})
+    tables = _check_tables(tables)
+    scores = _score_rows(tables.intrinsic).rename(columns={"x": "value"})
     joined = tables.points[tables.points["status"] == "done"].merge(scores, on="point")
     modified = joined[joined["method"] != CONTROL]
     conditions = modified[["method", "direction"]].drop_duplicates()
@@ -281,25 +291,25 @@ def join_scores(tables: Tables) -> pd.DataFrame:
 
 
 def _keys(joined: pd.DataFrame, column: str, otherwise: list[str]) -> list[str]:
-    return [key or other for key, other in zip(texts(joined, column), otherwise, strict=True)]
+    return [key or default for key, default in zip(texts(joined, column), otherwise, strict=True)]
 
 
 def _worlds(joined: pd.DataFrame, corpus: list[str]) -> list[str]:
-    """The corpora, those that are generated by the run seed that decides about their world."""
+    """Return the corpora; for generated ones the run seed, which determines their world."""
     generated = np.isfinite(numbers(joined, "stereotype"))
     seeds = texts(joined, "seed")
     return [
-        f"seed {seed}" if made and seed else key
-        for key, seed, made in zip(corpus, seeds, generated, strict=True)
+        f"seed {seed}" if is_generated and seed else key
+        for key, seed, is_generated in zip(corpus, seeds, generated, strict=True)
     ]
 
 
-def _checked(tables: Tables) -> Tables:
+def _check_tables(tables: Tables) -> Tables:
     points, intrinsic = tables.points, tables.intrinsic
     require_rows(points, POINT_COLUMNS, ["point"], "the points table")
     if not (points["status"] == "done").any():
         raise InputError(
-            f"none of the {len(points)} points is done; read their errors in the points table and"
+            f"none of the {len(points)} points is done; read their errors in the points table, then"
             " run again"
         )
     require_rows(intrinsic, INTRINSIC_COLUMNS, [], "the intrinsic table")
@@ -308,23 +318,23 @@ def _checked(tables: Tables) -> Tables:
     return tables
 
 
-def _scores(intrinsic: pd.DataFrame) -> pd.DataFrame:
-    kept = [name for name in ("point", *SCORE, "value", *KEPT_OF_SCORES) if name in intrinsic]
+def _score_rows(intrinsic: pd.DataFrame) -> pd.DataFrame:
+    columns = [name for name in ("point", *SCORE, "value", *SCORE_COLUMNS) if name in intrinsic]
     names = {"value": "x", "reason": "x_reason"}
-    names |= {each: f"x_{each}" for each in ("low", "high", "resampled")}
-    scores = intrinsic[kept].rename(columns=names)
+    names |= {name: f"x_{name}" for name in ("low", "high", "resampled")}
+    scores = intrinsic[columns].rename(columns=names)
     return scores.assign(reverse_scored=_reverse_scored(intrinsic))
 
 
 def _reverse_scored(intrinsic: pd.DataFrame) -> list[bool]:
-    """For each row whether the unbiased value of its metric is the upper end of the scale."""
+    """Test for each row whether the unbiased value of its metric is the upper end of the scale."""
     names = text_rows(intrinsic, SCALE)
     ends = (intrinsic["most"] <= intrinsic["unbiased"]).tolist()
     reverse_scored = {name for name, is_end in zip(names, ends, strict=True) if is_end}
     return [name in reverse_scored for name in names]
 
 
-def _gaps(extrinsic: pd.DataFrame) -> pd.DataFrame:
+def _gap_rows(extrinsic: pd.DataFrame) -> pd.DataFrame:
     rows = extrinsic[extrinsic["kind"] == "gap"]
     if rows.empty:
         raise InputError(
@@ -332,7 +342,7 @@ def _gaps(extrinsic: pd.DataFrame) -> pd.DataFrame:
             " of both groups"
         )
     require_rows(rows, (), ["point", "task", *GAP], "the extrinsic table")
-    kept = [name for name in ("point", "task", *GAP, "value", *KEPT_OF_GAPS) if name in rows]
+    columns = [name for name in ("point", "task", *GAP, "value", *GAP_COLUMNS) if name in rows]
     names = {"value": "y", "reason": "y_reason"}
-    names |= {each: f"y_{each}" for each in ("low", "high", "resampled")}
-    return rows[kept].rename(columns=names)
+    names |= {name: f"y_{name}" for name in ("low", "high", "resampled")}
+    return rows[columns].rename(columns=names)

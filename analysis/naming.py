@@ -1,4 +1,4 @@
-"""What a slice of the joined table is called: its columns, and what a reader is shown of them."""
+"""Names of slices: their columns, and the titles shown to readers."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ GAP = ("measure", "subset", *GROUPS)
 SLICE_COLUMNS = ("task", "embedding", *SCORE, *GAP, "method")
 POOLED_OVER = ("embedding", "query", "method")
 KINDS = tuple(name for name in SLICE_COLUMNS if name not in POOLED_OVER)
-FAMILY = ("task", "metric", "convention")  # what a table of slices is about
-# A reader is shown these only where one thing has several of them: one metric several conventions.
+FAMILY = ("task", "metric", "convention")  # a table of slices shares these
+# Shown only where their owner has several: one metric several conventions.
 DETAIL_OF = {
     "convention": ("metric",),
     "part": ("metric", "convention", "query"),
@@ -33,10 +33,10 @@ CONDITION = ("method", "wordset", "method_options", "direction", "dose")
 DOSE_SIGN = {"debias": -1.0, "overbias": 1.0}
 CONFIRMATORY = ("recall", "precision")
 UTILITY = "f1"
-LEAST_COVERAGE = 0.8  # share of a text's tokens with a vector, below which a classifier sees little
+LEAST_COVERAGE = 0.8  # share of a text's tokens with a vector; below, a classifier has little input
 ANNOTATION = "annotation"
 SESOI = 0.3  # smallest correlation of interest, where an experiment declares no other
-REVERSED = "less is more biased"  # of scores whose unbiased value is the upper end of their scale
+REVERSED = "less is more biased"  # scores whose unbiased value is the upper end of their scale
 METRIC_TITLES = {
     "weat": "WEAT effect size (d)",
     "seat": "SEAT effect size (d)",
@@ -57,129 +57,126 @@ MEASURE_TITLES = {
 
 
 def capital(text: str) -> str:
-    """The text as a sentence begins."""
+    """Return the text with a capital first letter."""
     return text[:1].upper() + text[1:]
 
 
 def counted(number: int, noun: str) -> str:
-    """``1 parent``, ``2 parents``: for nouns whose plural ends in s."""
+    """Return ``1 parent``, ``2 parents``: for nouns whose plural ends in s."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def shown_values(table: pd.DataFrame, name: str) -> list[str]:
-    """A column as a reader is shown it: a detail is left out where its thing has but one."""
+    """Return a column as shown: a detail is empty where its owner has a single value."""
     values = texts(table, name)
     if name not in DETAIL_OF:
         return values
-    things = text_rows(table, DETAIL_OF[name])
-    several: dict[tuple[str, ...], set[str]] = {}
-    for thing, value in zip(things, values, strict=True):
-        several.setdefault(thing, set()).add(value)
+    owners = text_rows(table, DETAIL_OF[name])
+    values_by_owner: dict[tuple[str, ...], set[str]] = {}
+    for owner, value in zip(owners, values, strict=True):
+        values_by_owner.setdefault(owner, set()).add(value)
     return [
-        value if len(several[thing]) > 1 else ""
-        for thing, value in zip(things, values, strict=True)
+        value if len(values_by_owner[owner]) > 1 else ""
+        for owner, value in zip(owners, values, strict=True)
     ]
 
 
 def shown_columns(table: pd.DataFrame, columns: Iterable[str]) -> list[str]:
-    """Those of the columns in which a reader is shown anything."""
+    """Return the columns that show anything."""
     return [name for name in columns if name not in DETAIL_OF or any(shown_values(table, name))]
 
 
 def row_names(table: pd.DataFrame, columns: Iterable[str], separator: str = " ") -> list[str]:
-    """For each row what a reader is shown of the columns, in one text."""
+    """Join for each row the shown values of the columns."""
     rows = zip(*(shown_values(table, name) for name in columns), strict=True)
     return [separator.join(filter(None, row)) for row in rows]
 
 
 def gap_titles(table: pd.DataFrame) -> list[str]:
-    """For each row ``recall gap``; where its subset or groups vary ``recall gap, type1, male -
-    other``.
-    """
+    """Return for each row ``recall gap``, or ``recall gap, type1, male - other`` if they vary."""
     pairs = zip(*(shown_values(table, name) for name in GROUPS), strict=True)
     groups = zip(map(any, pairs), group_pairs(table), strict=True)
     rows = zip(texts(table, "measure"), shown_values(table, "subset"), groups, strict=True)
     return [
-        ", ".join(filter(None, (f"{measure_title(measure)} gap", subset, pair if vary else "")))
-        for measure, subset, (vary, pair) in rows
+        ", ".join(
+            filter(None, (f"{measure_title(measure)} gap", subset, pair if has_several else ""))
+        )
+        for measure, subset, (has_several, pair) in rows
     ]
 
 
 def group_pairs(table: pd.DataFrame) -> list[str]:
-    """For each row its groups as the difference they are: ``male - female``."""
+    """Return for each row its groups as a difference: ``male - female``."""
     return [" - ".join(filter(None, pair)) for pair in text_rows(table, GROUPS)]
 
 
 def taggers(group_by: Iterable[str]) -> list[str]:
-    """Who tagged groups that nobody annotated: ``groups by tagger: ...``, each once."""
-    return [f"groups by {each}" for each in dict.fromkeys(group_by) if each not in ("", ANNOTATION)]
+    """Return once per tagger of unannotated groups ``groups by tagger: ...``."""
+    names = [name for name in dict.fromkeys(group_by) if name not in ("", ANNOTATION)]
+    return [f"groups by {name}" for name in names]
 
 
 def positive_class(points: pd.DataFrame) -> str:
-    """What label 1 is, ``hate speech``: the class whose precision and recall are measured; of data
-    that differ in it each with their names. Empty where the table does not say.
+    """Return the class of label 1, ``hate speech``; of data that differ in it each with its names.
+    Empty where the table does not name it.
     """
     data = (("source", "positive_class"), ("challenge", "challenge_positive_class"))
-    found: dict[str, dict[str, None]] = {}
+    names_by_class: dict[str, dict[str, None]] = {}
     for name, positive in (row for columns in data for row in text_rows(points, columns)):
         if positive:
-            found.setdefault(positive, {})[name] = None
-    if len(found) < 2:
-        return "".join(found)
-    return "; ".join(f"{positive} (of {', '.join(names)})" for positive, names in found.items())
+            names_by_class.setdefault(positive, {})[name] = None
+    if len(names_by_class) < 2:
+        return "".join(names_by_class)
+    return "; ".join(
+        f"{positive} (of {', '.join(names)})" for positive, names in names_by_class.items()
+    )
 
 
 def describe_label(positive: str) -> str:
-    """What label 1 is, for a reader."""
-    return f"label 1, whose precision and recall are measured, is {positive}"
+    """Return ``positive class: hate speech``."""
+    return f"positive class: {positive}"
 
 
 def label_sentences(points: pd.DataFrame) -> list[str]:
-    """The same as a sentence, for a caption; none where the table does not say what it is."""
+    """Return the positive class as a sentence for a caption, if it is known."""
     positive = positive_class(points)
     text = describe_label(positive)
     return [f"{text[0].upper()}{text[1:]}."] if positive else []
 
 
 def query_titles(table: pd.DataFrame) -> list[str]:
-    """For each row its query, ``weat6b`` as ``WEAT 6b``, and where it has several parts its
-    part.
-    """
+    """Return for each row its query, ``WEAT 6b``, with its part where there are several."""
     return list(map(query_title, row_names(table, ("query", "part"), ", ")))
 
 
 def query_title(query: str) -> str:
-    """``weat6b`` as ``WEAT 6b``, ``seat7`` as ``SEAT 7``."""
-    return re.sub(r"^(weat|seat)(\d)", lambda found: f"{found[1].upper()} {found[2]}", query)
+    """Return ``weat6b`` as ``WEAT 6b``, ``seat7`` as ``SEAT 7``."""
+    return re.sub(r"^(weat|seat)(\d)", lambda match: f"{match[1].upper()} {match[2]}", query)
 
 
 def score_titles(table: pd.DataFrame) -> list[str]:
-    """For each row its query, ``WEAT 6b``; after its metric and convention, where there are several
-    metrics.
-    """
-    several = len({*texts(table, "metric")}) > 1
-    scores = row_names(table, ("metric", "convention")) if several else [""] * len(table)
+    """Return for each row its query, ``WEAT 6b``, after its metric where there are several."""
+    has_several = len({*texts(table, "metric")}) > 1
+    scores = row_names(table, ("metric", "convention")) if has_several else [""] * len(table)
     pairs = zip(map(_with_acronym, scores), query_titles(table), strict=True)
     # A query may begin with its metric: no SEAT SEAT 6b
-    return [re.sub(r"^(\w+) (?=\1 )", "", " ".join(each).strip()) for each in pairs]
+    return [re.sub(r"^(\w+) (?=\1 )", "", " ".join(pair).strip()) for pair in pairs]
 
 
 def _with_acronym(score: str) -> str:
-    """``seat default`` as ``SEAT default``."""
-    metric, _, rest = score.partition(" ")
-    return f"{metric.upper() if metric in ACRONYMS else metric} {rest}".strip()
+    """Return ``seat default`` as ``SEAT default``."""
+    metric, _, remainder = score.partition(" ")
+    return f"{metric.upper() if metric in ACRONYMS else metric} {remainder}".strip()
 
 
 def metric_title(metric: str, convention: str = "") -> str:
-    """The axis title of a metric: ``WEAT effect size (d)``; with its convention where given."""
+    """Return the axis title of a metric and convention: ``WEAT effect size (d)``."""
     title = METRIC_TITLES.get(metric, f"{metric.upper()} score")
     return f"{title}, {convention}" if convention else title
 
 
 def score_axis(metric: str, convention: str = "", query: str = "") -> str:
-    """The axis title of the scores of one query, ``WEAT 6b effect size (d)``; of several queries
-    that of their metric.
-    """
+    """Return the axis title of the scores of a query: ``WEAT 6b effect size (d)``."""
     title = metric_title(metric, convention)
     if not query:
         return title
@@ -189,9 +186,7 @@ def score_axis(metric: str, convention: str = "", query: str = "") -> str:
 
 
 def gap_axis(gap: str, pairs: Iterable[str]) -> str:
-    """The axis title of a gap, ``precision gap (above 0: worse for female)``, from its title and
-    its groups as ``group_pairs`` has them.
-    """
+    """Return the axis title of a gap: ``precision gap (above 0: worse for female)``."""
     worse = {pair.rpartition(" - ")[2] for pair in pairs}
     return (
         f"{gap} (above 0: worse for {worse.pop() if len(worse) == 1 else 'the unprivileged group'})"
@@ -199,13 +194,11 @@ def gap_axis(gap: str, pairs: Iterable[str]) -> str:
 
 
 def measure_title(measure: str) -> str:
-    """A measure in words: ``false positive rate``, ``F1``, ``equal odds``."""
+    """Return a measure in words: ``false positive rate``, ``F1``, ``equal odds``."""
     return MEASURE_TITLES.get(measure, measure.replace("_", " "))
 
 
 def confirmatory_of(measures: Iterable[str], confirmatory: Sequence[str]) -> list[str]:
-    """Those of the confirmatory measures that there are, in their order; all measures where there
-    is none of them.
-    """
-    found = dict.fromkeys(measures)
-    return [name for name in confirmatory if name in found] or list(found)
+    """Return the confirmatory measures that are present; all measures if there is none."""
+    present = dict.fromkeys(measures)
+    return [name for name in confirmatory if name in present] or list(present)

@@ -1,4 +1,4 @@
-"""The observations behind the rows of a slice: one a model, made from a parent, in one condition;
+"""The observations behind the rows of a slice: one per model, made from a parent, in one condition;
 parents that share a cluster are averaged for each condition.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from analysis.correlation import PERMUTATIONS, Correlation, correlation
 from analysis.reliability import training_noise
 from analysis.residuals import codes, demeaned, group_means, indicators, residuals
-from analysis.rows import Rows, weights_of
+from analysis.rows import Rows, row_weights
 from files import InputError
 
 if TYPE_CHECKING:
@@ -23,22 +23,20 @@ if TYPE_CHECKING:
 
 
 class Line(NamedTuple):
-    """The slope that all parents share, and the means of x and y that the line goes through; NaN
-    where there is none.
-    """
+    """The slope that all parents share, and the means of x and y on the line."""
 
     slope: float = nan
     x: float = nan
     y: float = nan
 
     def of_sign(self, signs: Floats) -> Line:
-        """The same of x with its sign as it was measured; none where signs differ."""
+        """Return the line for x with its sign as measured; undefined where signs differ."""
         sign = float(signs[0])
         return Line(sign * self.slope, sign * self.x, self.y) if (signs == sign).all() else Line()
 
 
 class Observations(NamedTuple):
-    """One row a model, all with a score and a gap. Shapes: x, y, utility (n,), labels (n,),
+    """One row per model, all with a score and a gap. Shapes: x, y, utility (n,), labels (n,),
     x_resampled, y_resampled (n, resamples); ``noise`` (n,): the variance of y by training.
     """
 
@@ -53,18 +51,18 @@ class Observations(NamedTuple):
     y_resampled: Floats
     noise: Floats
 
-    def at(self, places: Ints) -> Observations:
-        """Some of them."""
-        return Observations._make(column[places] for column in self)
+    def at(self, indices: Ints) -> Observations:
+        """Select observations."""
+        return Observations._make(column[indices] for column in self)
 
     def with_parents(self) -> Observations:
-        """Those that have another of their parent: all that says anything within parents."""
-        own = codes(self.parent)
-        return self.at(np.flatnonzero(np.bincount(own, minlength=1)[own] > 1))
+        """Return the observations that have another of their parent."""
+        parent = codes(self.parent)
+        return self.at(np.flatnonzero(np.bincount(parent, minlength=1)[parent] > 1))
 
     def cells(self) -> Ints | None:
-        """For each model the cluster and condition that it is averaged with, as a number; None
-        where no parents share a cluster, or all share one.
+        """Return for each model the number of its cluster and condition, over which it is averaged;
+        None where no parents share a cluster, or all share one.
         """
         clusters = len(set(self.cluster.tolist()))
         if not 1 < clusters < len(set(self.parent.tolist())):
@@ -72,73 +70,80 @@ class Observations(NamedTuple):
         return codes(np.char.add(np.char.add(self.cluster, "\n"), self.condition))
 
     def independent(self) -> Observations:
-        """With the parents that share a cluster averaged for each condition: what a corpus does to
-        a condition moves all its seeds. The clusters are the parents then. Where all parents share
-        one cluster they stay, and what is found holds for that cluster.
+        """Average the parents that share a cluster for each condition: a corpus moves a condition
+        in all its seeds. The clusters become the parents. Where all parents share one cluster they
+        stay, and results hold for that cluster.
         """
-        of = self.with_parents()
-        cell = of.cells()
+        models = self.with_parents()
+        cell = models.cells()
         if cell is None:
             return self
-        parent = codes(of.parent)
-        first = np.unique(cell, return_index=True)[1]
+        parent = codes(models.parent)
+        first_index = np.unique(cell, return_index=True)[1]
+        resampled = models.x_resampled, models.y_resampled
         x, y, utility, x_resampled, y_resampled = (
-            group_means(demeaned(each, parent), cell)
-            for each in (of.x, of.y, of.utility, of.x_resampled, of.y_resampled)
+            group_means(demeaned(values, parent), cell)
+            for values in (models.x, models.y, models.utility, *resampled)
         )
         members = np.bincount(cell)
         names = [
-            of.model[at] if members[place] == 1 else f"{of.cluster[at]} {of.condition[at]}".strip()
-            for place, at in enumerate(first)
+            models.model[index]
+            if members[group] == 1
+            else f"{models.cluster[index]} {models.condition[index]}".strip()
+            for group, index in enumerate(first_index)
         ]
         return Observations(
             x=x,
             y=y,
             model=np.array(names, dtype=str),
-            parent=of.cluster[first],
-            cluster=of.cluster[first],
-            condition=of.condition[first],
+            parent=models.cluster[first_index],
+            cluster=models.cluster[first_index],
+            condition=models.condition[first_index],
             utility=utility,
             x_resampled=x_resampled,
             y_resampled=y_resampled,
-            noise=group_means(of.noise, cell) / members,
+            noise=group_means(models.noise, cell) / members,
         )
 
     def within(self, permutations: int = PERMUTATIONS) -> Correlation:
-        """r_rm within parents: for these conditions."""
+        """Compute r_rm within parents: for these conditions."""
         return self._correlation(self.parent, permutations)
 
     def over_conditions(self, permutations: int = PERMUTATIONS) -> Correlation:
-        """r of the means of each condition over parents: for other conditions too."""
-        of = self.with_parents()
-        parent, condition = codes(of.parent), codes(of.condition)
+        """Compute r of the means of each condition over parents: for other conditions too."""
+        models = self.with_parents()
+        parent, condition = codes(models.parent), codes(models.condition)
         x, y, x_resampled, y_resampled = (
-            group_means(demeaned(each, parent), condition)
-            for each in (of.x, of.y, of.x_resampled, of.y_resampled)
+            group_means(demeaned(values, parent), condition)
+            for values in (models.x, models.y, models.x_resampled, models.y_resampled)
         )
         return correlation(
             x, y, x_resampled=x_resampled, y_resampled=y_resampled, permutations=permutations
         )
 
     def given_condition(self, permutations: int = PERMUTATIONS) -> Correlation:
-        """r_rm beyond what parent and condition do to both sides."""
-        further = indicators(codes(self.condition))
-        return self._correlation(self.parent, permutations, further)
+        """Compute r_rm given parent and condition."""
+        columns = indicators(codes(self.condition))
+        return self._correlation(self.parent, permutations, columns)
 
     def residuals(self) -> Residuals:
-        """Scores and gaps less the means of their parents."""
+        """Return scores and gaps less the means of their parents."""
         return residuals(self.x, self.y, codes(self.parent))
 
     def line(self) -> Line:
-        """The line of r_rm: its slope within parents, through the means of all models."""
-        of = self.with_parents()
-        slope = of.independent().residuals().slope if len(of.x) else nan
-        return Line(slope, float(of.x.mean()), float(of.y.mean())) if isfinite(slope) else Line()
+        """Return the line of r_rm: its slope within parents, through the means of all models."""
+        models = self.with_parents()
+        slope = models.independent().residuals().slope if len(models.x) else nan
+        return (
+            Line(slope, float(models.x.mean()), float(models.y.mean()))
+            if isfinite(slope)
+            else Line()
+        )
 
     def given_utility(self, permutations: int = PERMUTATIONS) -> Correlation:
-        """r_rm with the task's utility partialled out."""
+        """Compute r_rm given the task's utility."""
         if not np.isfinite(self.utility).all():
-            return Correlation(reason="how well the task is done is not known of every model")
+            return Correlation(reason="the task's utility is unknown for some models")
         return self._correlation(self.parent, permutations, self.utility)
 
     def _correlation(
@@ -156,19 +161,19 @@ class Observations(NamedTuple):
 
 
 def observations(rows: Rows, *, trained: bool = False) -> Observations:
-    """One row a model, in order of appearance: means over the kinds of its rows, of several of a
-    kind (trainings) their mean. ``rows`` are ``comparable``; ``trained``: with their ``noise``.
+    """Return one row per model, in order of appearance: means over the kinds of its rows, each the
+    mean of its trainings. ``rows`` are ``comparable``; ``trained``: with their ``noise``.
     """
-    own = codes(rows.model)
-    order = np.argsort(own, kind="stable")
-    counts = np.bincount(own, minlength=1)[: len(set(own.tolist()))]
+    model_index = codes(rows.model)
+    order = np.argsort(model_index, kind="stable")
+    counts = np.bincount(model_index, minlength=1)[: len(set(model_index.tolist()))]
     first = np.cumsum(counts) - counts
-    noise = training_noise(rows) if trained else np.zeros(int(own.max(initial=-1)) + 1)
+    noise = training_noise(rows) if trained else np.zeros(int(model_index.max(initial=-1)) + 1)
     rows = rows.at(order)
-    weights = weights_of(own[order], rows.kind)
+    weights = row_weights(model_index[order], rows.kind)
     x, y, utility, x_resampled, y_resampled = (
-        np.add.reduceat((each.T * weights).T, first, axis=0) if len(first) else each
-        for each in (
+        np.add.reduceat((values.T * weights).T, first, axis=0) if len(first) else values
+        for values in (
             rows.x,
             rows.y,
             rows.utility,
@@ -177,27 +182,27 @@ def observations(rows: Rows, *, trained: bool = False) -> Observations:
         )
     )
     labels = (rows.model, rows.parent, rows.cluster, rows.condition)
-    model, parent, cluster, condition = (each[first] for each in labels)
+    model, parent, cluster, condition = (values[first] for values in labels)
     return Observations(
         x, y, model, parent, cluster, condition, utility, x_resampled, y_resampled, noise
     )
 
 
 def widest(levels: Mapping[str, Sequence[str]], parent: Sequence[str]) -> Labels:
-    """The cluster of each row: the widest of the named levels above parents that has several
-    values, else the widest. Raises ``InputError`` where the levels do not nest.
+    """Return the cluster of each row: the widest of the named levels above parents that has several
+    values, else the widest. Raise ``InputError`` where the levels do not nest.
     """
     by_size = sorted(levels, key=lambda name: -len(set(levels[name])))
     chain = [("parent", list(parent)), *((name, list(levels[name])) for name in by_size)]
     for (lower, inner), (upper, outer) in pairwise(chain):
-        of: dict[str, str] = {}
-        for one, other in zip(inner, outer, strict=True):
-            if of.setdefault(one, other) != other:
+        outer_of: dict[str, str] = {}
+        for inner_label, outer_label in zip(inner, outer, strict=True):
+            if outer_of.setdefault(inner_label, outer_label) != outer_label:
                 raise InputError(
-                    f"levels do not nest: {lower} {one!r} lies in {upper} {of[one]!r} and in"
-                    f" {other!r}; name columns of which each is made of whole groups of the one"
-                    " before"
+                    f"levels do not nest: {lower} {inner_label!r} is in {upper}"
+                    f" {outer_of[inner_label]!r} and in {outer_label!r}; name columns of which each"
+                    " consists of whole groups of the one before"
                 )
-    several = [name for name in by_size if len(set(levels[name])) > 1]
-    chosen = levels[(several or by_size)[-1]] if by_size else [""] * len(parent)
+    varying = [name for name in by_size if len(set(levels[name])) > 1]
+    chosen = levels[(varying or by_size)[-1]] if by_size else [""] * len(parent)
     return np.array(chosen, dtype=str)

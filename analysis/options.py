@@ -1,4 +1,4 @@
-"""Options of a sweep that no other column holds, such as ``modified.epochs``."""
+"""Options of a sweep without a column of their own, such as ``modified.epochs``."""
 
 from __future__ import annotations
 
@@ -13,45 +13,43 @@ from files import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-# Of the unmodified embedding, of what modifies it, of the task
+# Options of the unmodified embedding, of its modification, of the task
 OPTIONS = ("parent_options", "method_options", "task_options")
 
 
-def with_varied(points: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """The points with those options alone, ``modified.epochs=1``, that differ between points which
-    are the same in ``columns``; empty text where there are none.
+def keep_varying_options(points: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """Keep only the options, ``modified.epochs=1``, that differ between points with the same values
+    in ``columns``; empty text where there are none.
     """
-    alike = list(positions(text_rows(points, columns)).values())
-    found = {}
+    groups = list(positions(text_rows(points, columns)).values())
+    varied_columns = {}
     for name in OPTIONS:
         cells = texts(points, name)
-        known = {cell: options_of(cell) for cell in dict.fromkeys(cells)}
-        rows = [known[cell] for cell in cells]
+        parsed = {cell: options_of(cell) for cell in dict.fromkeys(cells)}
+        rows = [parsed[cell] for cell in cells]
         varied: dict[str, None] = {}
-        for places in alike:
-            group = [rows[place] for place in places]
-            for option in dict.fromkeys(option for row in group for option in row):
-                if any(row.get(option) != group[0].get(option) for row in group):
+        for members in groups:
+            group_rows = [rows[place] for place in members]
+            for option in dict.fromkeys(option for row in group_rows for option in row):
+                if any(row.get(option) != group_rows[0].get(option) for row in group_rows):
                     varied[option] = None
-        found[name] = [
+        varied_columns[name] = [
             " ".join(f"{option}={row[option]}" for option in sorted(varied) if option in row)
             for row in rows
         ]
-    return points.assign(**found)
+    return points.assign(**varied_columns)
 
 
 def options_of(text: str) -> Mapping[str, str]:
-    """The options in a cell, texts as they are and others as JSON. Raises ``InputError`` for a cell
-    that holds none.
-    """
+    """Return the options in a cell. Raise ``InputError`` for a cell that holds none."""
     if not text:
         return {}
-    found: object = None
+    options: object = None
     with suppress(ValueError, RecursionError):
-        found = json.loads(text)
-    if not isinstance(found, dict):
+        options = json.loads(text)
+    if not isinstance(options, dict):
         raise InputError(f"a column of options holds {text[:80]!r}; run the experiment again")
     return {
         str(name): value if isinstance(value, str) else json.dumps(value)
-        for name, value in found.items()
+        for name, value in options.items()
     }

@@ -1,4 +1,4 @@
-"""What a study of a given size would see: simulated studies, judged by the statistic itself."""
+"""The power of a study of a given size: simulated studies, judged by the same statistic."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from annotated_types import Gt, Lt
 
 from analysis.correlation import LEVEL, ONE_THREAD, Correlation
-from analysis.findings import FEWEST_CONDITIONS
+from analysis.findings import MIN_CONDITIONS
 from analysis.naming import SESOI
 from analysis.observations import Observations
 from analysis.residuals import demeaned
@@ -24,20 +24,22 @@ if TYPE_CHECKING:
     from analysis.findings import Finding
 
 Share = Annotated[float, Gt(0), Lt(1)]
-# Scores on a ladder of doses, or normal ones; noise of gaps that is normal, or grows with the score
+# Scores on a ladder of doses, or normal; noise of gaps that is normal, or grows with the score
 Scenario = Literal["ladder", "normal", "growing noise"]
-BESIDE_DOSES = 0.4  # standard deviation of scores about the ladder, whose own is 1
+BESIDE_DOSES = 0.4  # standard deviation of scores about the ladder, in units of the ladder's
 RESAMPLES = 100
-FEWEST_PERMUTATIONS = 599
+MIN_PERMUTATIONS = 599
 
 
 @choice
 class Planner(Fileless):
-    """What ``power=true`` asks: how often |r| of ``sesoi`` (that of the study where null) is seen.
+    """The settings of ``power=true``: how often |r| of ``sesoi`` (that of the study where null) is
+    detected.
 
     ``reliability_x``, ``reliability_y``: the shares of the variance of scores and gaps within
     parents that are not noise, taken from the points in the results folder where null; ``tests``:
-    confirmatory slices, from there or from the study. ``studies`` are simulated for each size.
+    number of confirmatory slices, from there or from the study. ``studies`` are simulated for each
+    size.
     """
 
     name: ClassVar[str] = "planner"
@@ -51,8 +53,9 @@ class Planner(Fileless):
 
 
 class Pilot(NamedTuple):
-    """What the points at hand say: medians over the confirmatory slices of the reliabilities, the
-    sampling errors of z and the items behind a gap; how many models and slices. NaN where unknown.
+    """Estimates from existing points: medians over the confirmatory slices of the reliabilities,
+    the sampling errors of z and the items behind a gap; numbers of models and slices. NaN where
+    unknown.
     """
 
     reliability_x: float = nan
@@ -65,8 +68,8 @@ class Pilot(NamedTuple):
 
 
 class Design(NamedTuple):
-    """A study: parents, conditions of each (the control among them), slices that p is adjusted
-    over, |r| of interest, reliabilities, and the sampling errors of z by words and items.
+    """The size of a study: parents, conditions of each (the control among them), slices that p is
+    adjusted over, |r| of interest, reliabilities, and the sampling errors of z by words and items.
     """
 
     parents: int
@@ -80,28 +83,28 @@ class Design(NamedTuple):
 
     @property
     def models(self) -> int:
-        """How many there are."""
+        """Return the number of models."""
         return self.parents * self.conditions
 
     @property
     def noise_ceiling(self) -> float:
-        """The largest |r| that noise lets through."""
+        """Return the largest |r| that noise allows."""
         return sqrt(self.reliability_x * self.reliability_y)
 
     def with_items(self, times: float) -> Design:
-        """The same with k times the items: their noise falls by k (Spearman, 1910; Brown, 1910),
-        and the error that models share of them with its root.
+        """Return the design with k times the items: their noise falls by k (Spearman, 1910; Brown,
+        1910), and their error shared by models with its root.
         """
-        whole = self.reliability_y + (1 - self.reliability_y) / times
+        variance = self.reliability_y + (1 - self.reliability_y) / times
         return self._replace(
-            reliability_y=self.reliability_y / whole,
-            items_error=self.items_error / sqrt(times * whole),
+            reliability_y=self.reliability_y / variance,
+            items_error=self.items_error / sqrt(times * variance),
         )
 
 
 class Power(NamedTuple):
-    """Shares of studies: |r| of interest is seen within parents, and over conditions (NaN below
-    ten); r = 0 is called negligible.
+    """Shares of studies in which |r| of interest is detected within parents, and over conditions
+    (NaN below ten), and in which r = 0 is called negligible.
     """
 
     seen: float
@@ -109,49 +112,54 @@ class Power(NamedTuple):
     excluded: float
 
 
-def pilot_of(found: Sequence[Finding], items: Sequence[float] = ()) -> Pilot:
-    """What findings say about noise; ``items``: those behind each gap."""
-    asked = [each for each in found if each.confirmatory]
+def pilot_of(results: Sequence[Finding], items: Sequence[float] = ()) -> Pilot:
+    """Estimate noise from slice results; ``items``: the number behind each gap."""
+    confirmatory = [result for result in results if result.confirmatory]
 
-    def middle(values: Sequence[float]) -> float:
-        known = [value for value in values if isfinite(value)]
-        return median(known) if known else nan
+    def finite_median(values: Sequence[float]) -> float:
+        finite = [value for value in values if isfinite(value)]
+        return median(finite) if finite else nan
 
     return Pilot(
-        middle([each.noise_x.stable for each in asked]),
-        middle([each.noise_y.stable for each in asked]),
-        middle([each.within.sampling.words for each in asked]),
-        middle([each.within.sampling.items for each in asked]),
-        middle(items),
-        max((each.n for each in asked), default=0),
-        len(asked),
+        finite_median([result.noise_x.stable for result in confirmatory]),
+        finite_median([result.noise_y.stable for result in confirmatory]),
+        finite_median([result.within.sampling.words for result in confirmatory]),
+        finite_median([result.within.sampling.items for result in confirmatory]),
+        finite_median(items),
+        max((result.n for result in confirmatory), default=0),
+        len(confirmatory),
     )
 
 
 @ONE_THREAD
 def power(design: Design, studies: int, scenario: Scenario = "ladder", seed: int = 0) -> Power:
-    """How often such studies see |r| of interest, which noise attenuates, at p <= .05 / tests (of
-    few permutations, among which p can be exactly that), and how often they call r = 0
-    negligible; nothing below 8 degrees of freedom.
+    """Return how often such studies detect |r| of interest, attenuated by noise, at p <= .05 /
+    tests (with few permutations p can equal that exactly), and how often they call r = 0
+    negligible; 0 below 8 degrees of freedom.
     """
     if design.parents * (design.conditions - 1) - 1 < FEWEST_DF:
         return Power(0.0, nan, 0.0)
-    permutations = max(FEWEST_PERMUTATIONS, 100 * design.tests - 1)
+    permutations = max(MIN_PERMUTATIONS, 100 * design.tests - 1)
     level, bound = LEVEL / design.tests, design.sesoi * design.noise_ceiling
-    seen, over = [], []
+    detected, detected_over = [], []
     for study in _studies(design, bound, studies, scenario, seed):
-        seen.append(_beyond(study.within(permutations), level))
-        if design.conditions >= FEWEST_CONDITIONS:
-            over.append(seen[-1] and _beyond(study.over_conditions(permutations), level))
-    none = [each.within(permutations) for each in _studies(design, 0, studies, scenario, seed + 1)]
-    excluded = [-bound < each.low_90 and each.high_90 < bound for each in none]
+        detected.append(_beyond(study.within(permutations), level))
+        if design.conditions >= MIN_CONDITIONS:
+            detected_over.append(
+                detected[-1] and _beyond(study.over_conditions(permutations), level)
+            )
+    unrelated = _studies(design, 0, studies, scenario, seed + 1)
+    null_results = [study.within(permutations) for study in unrelated]
+    negligible = [-bound < result.low_90 and result.high_90 < bound for result in null_results]
     return Power(
-        float(np.mean(seen)), float(np.mean(over)) if over else nan, float(np.mean(excluded))
+        float(np.mean(detected)),
+        float(np.mean(detected_over)) if detected_over else nan,
+        float(np.mean(negligible)),
     )
 
 
-def _beyond(found: Correlation, level: float) -> bool:
-    return found.p <= level + 1e-9 and found.r > 0
+def _beyond(result: Correlation, level: float) -> bool:
+    return result.p <= level + 1e-9 and result.r > 0
 
 
 def _studies(
@@ -167,8 +175,8 @@ def _studies(
         if scenario != "normal":
             x = (doses / doses.std() + BESIDE_DOSES * x) / sqrt(1 + BESIDE_DOSES**2)
         if scenario == "growing noise":
-            grown: Floats = noise * (0.3 + np.abs(x) ** 1.5)
-            noise = grown / grown.std()
+            heteroscedastic: Floats = noise * (0.3 + np.abs(x) ** 1.5)
+            noise = heteroscedastic / heteroscedastic.std()
         score, gap = x.ravel(), (r * x + sqrt(1 - r * r) * noise).ravel()
         slope = demeaned(score, parent) * error
         yield Observations(

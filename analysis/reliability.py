@@ -1,4 +1,4 @@
-"""How much of what is seen is noise of the words, items and trainings behind it."""
+"""The share of noise of words, items and trainings in scores and gaps."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from analysis.residuals import codes, demeaned, group_means
-from analysis.rows import weights_of
-from analysis.sampling import FEWEST_RESAMPLES
+from analysis.rows import row_weights
+from analysis.sampling import MIN_RESAMPLES
 
 if TYPE_CHECKING:
     from analysis.arrays import Floats, Ints, Labels
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class NoiseShares(NamedTuple):
     """Shares of the variance within parents that are noise: ``proper`` to each model (its training,
     and words or items as they move it alone), and ``shared``, words or items as they move several
-    models together. NaN: not known.
+    models together. NaN: unknown.
     """
 
     proper: float = nan
@@ -39,7 +39,7 @@ class NoiseShares(NamedTuple):
 
 
 def noise_shares(
-    of: Residuals, side: Floats, resampled: Floats, size: float, trained: Floats
+    residual: Residuals, side: Floats, resampled: Floats, size: float, trained: Floats
 ) -> NoiseShares:
     """Return how much of the variance within parents is noise, proper and shared.
 
@@ -50,18 +50,18 @@ def noise_shares(
     training. NaN below 50 resamples in which every model has a value. Shapes: (all,), (all,
     resamples), (all,).
     """
-    usable = resampled[:, np.isfinite(resampled[of.kept]).all(axis=0)]
-    variance = float(np.square(of.residual(side)).sum())
-    if usable.shape[1] < FEWEST_RESAMPLES or variance == 0:
+    usable = resampled[:, np.isfinite(resampled[residual.indices]).all(axis=0)]
+    variance = float(np.square(residual.residual(side)).sum())
+    if usable.shape[1] < MIN_RESAMPLES or variance == 0:
         return NoiseShares()
-    moves = of.residual(usable - usable.mean(axis=1, keepdims=True))
-    whole = float(np.square(moves).sum()) / (usable.shape[1] - 1)
-    proper = min(whole, _proper_variance(of, moves, size))
-    trained_sum = float((trained[of.kept] * (1 - of.h)).sum())
-    return NoiseShares((proper + trained_sum) / variance, (whole - proper) / variance)
+    deviations = residual.residual(usable - usable.mean(axis=1, keepdims=True))
+    noise = float(np.square(deviations).sum()) / (usable.shape[1] - 1)
+    proper = min(noise, _proper_variance(residual, deviations, size))
+    trained_sum = float((trained[residual.indices] * (1 - residual.h)).sum())
+    return NoiseShares((proper + trained_sum) / variance, (noise - proper) / variance)
 
 
-def _proper_variance(of: Residuals, moves: Floats, size: float) -> float:
+def _proper_variance(residual: Residuals, deviations: Floats, size: float) -> float:
     """Return the variance by resamples that no common factor of the models explains.
 
     A principal component of the models is a factor as long as it is longer than independent rows of
@@ -69,16 +69,16 @@ def _proper_variance(of: Residuals, moves: Floats, size: float) -> float:
     analysis after Dobriban & Owen, 2019). d: independent draws, of the resamples and of the
     ``size`` words or items. What k factors leave is scaled by the degrees of freedom they took.
     """
-    rows, resamples = of.df + 1, moves.shape[1] - 1
+    rows, resamples = residual.df + 1, deviations.shape[1] - 1
     draws = 1 / (1 / resamples + 1 / size)
-    loadings, lengths, _ = np.linalg.svd(moves, full_matrices=False)
+    loadings, lengths, _ = np.linalg.svd(deviations, full_matrices=False)
     k = np.arange(max(1, int(min(rows, draws))))
-    left = np.square(loadings * lengths)[:, ::-1].cumsum(axis=1)[:, ::-1][:, k]
-    largest = np.sqrt((left / (1 - of.h)[:, None]).max(axis=0))
-    longest = largest + np.sqrt(left.sum(axis=0) / (draws - k))
+    unexplained = np.square(loadings * lengths)[:, ::-1].cumsum(axis=1)[:, ::-1][:, k]
+    largest = np.sqrt((unexplained / (1 - residual.h)[:, None]).max(axis=0))
+    longest = largest + np.sqrt(unexplained.sum(axis=0) / (draws - k))
     factors = int(np.append(np.flatnonzero(lengths[k] <= longest), k[-1])[0])
     scale = draws / (draws - factors) * rows / (rows - factors)
-    return float(left[:, factors].sum() / resamples * scale)
+    return float(unexplained[:, factors].sum() / resamples * scale)
 
 
 def training_noise(rows: Rows) -> Floats:
@@ -87,7 +87,7 @@ def training_noise(rows: Rows) -> Floats:
 
     From models on which one classifier was trained T times on the same items:
 
-    s^2 = var_t(y_t) - mean_b var_t(y_tb - y_t),     noise = sum over settings of w^2 s^2 / T
+    s^2 = var_t(y_t) - mean_b var_t(y_tb - y_t), noise = sum over settings of w^2 s^2 / T
 
     y_t: the gap after training t, less what that training does to all models of a parent; y_tb: in
     resample b of the items, for what items do to one training and not to another is noise of
@@ -96,22 +96,24 @@ def training_noise(rows: Rows) -> Floats:
     """
     model, classifier = codes(rows.model), _codes(rows.model, rows.setting)
     training = _codes(rows.model, rows.setting, rows.training)
-    first = np.unique(training, return_index=True)[1]
-    times = np.bincount(classifier[first], minlength=1)
-    if times.max() < 2:
+    first_row = np.unique(training, return_index=True)[1]
+    n_trainings = np.bincount(classifier[first_row], minlength=1)
+    if n_trainings.max() < 2:
         return np.zeros(int(model.max(initial=-1)) + 1)
-    shared = _codes(rows.parent, rows.setting, rows.training)[first]
-    moves = rows.y_resampled.rows() - rows.y[:, None]
-    whole, of_items = (
-        _spread(group_means(values, training), shared, classifier[first])
-        for values in (rows.y, moves)
+    shared = _codes(rows.parent, rows.setting, rows.training)[first_row]
+    deviations = rows.y_resampled.rows() - rows.y[:, None]
+    variance, item_variance = (
+        _spread(group_means(values, training), shared, classifier[first_row])
+        for values in (rows.y, deviations)
     )
-    usable = np.isfinite(of_items)
-    s2 = whole - np.where(usable, of_items, 0).sum(axis=1) / np.maximum(usable.sum(axis=1), 1)
-    weight = np.bincount(classifier, weights_of(model, rows.kind))
+    usable = np.isfinite(item_variance)
+    s2 = variance - np.where(usable, item_variance, 0).sum(axis=1) / np.maximum(
+        usable.sum(axis=1), 1
+    )
+    weight = np.bincount(classifier, row_weights(model, rows.kind))
     owner = model[np.unique(classifier, return_index=True)[1]]
-    noise = np.bincount(owner, np.where(times > 1, weight**2 * s2 / times, 0))
-    trained_twice = np.bincount(owner, times > 1) > 0
+    noise = np.bincount(owner, np.where(n_trainings > 1, weight**2 * s2 / n_trainings, 0))
+    trained_twice = np.bincount(owner, n_trainings > 1) > 0
     return np.where(trained_twice, noise, noise[trained_twice].mean())
 
 

@@ -24,68 +24,68 @@ from files.tables import read_table, without_control, write_csv
 if TYPE_CHECKING:
     import pandas as pd
 
-# Of a path in quotation marks, which may hold spaces, and of any other.
+# The folders of a path in quotation marks, which may hold spaces, and of any other path
 FOLDERS = re.compile(r"""(?<=['"])/[^'"]*/|(?<![\w.:/~-])(?:file://)?/(?:[^\s/:;,'"()]+/)+""")
 
 
 RENAMED = {"vectors_key": "unit_key", "base_key": "parent_key"}
-FROM = "from_"  # queries whose words come from posts
-ALWAYS = 3  # tables that every folder has
+DRAWN_PREFIX = "from_"  # prefix of queries whose words come from posts
+N_REQUIRED = 3  # number of tables that every folder has
 FILES = tuple(f"{name}.parquet" for name in Tables._fields)
-CONCLUDED = "concluded.json"  # names of what studies wrote beside the tables
-RESERVED = frozenset({"", ".", "..", "points", "earlier"})  # no names of what a study writes
+CONCLUSIONS_JSON = "concluded.json"  # names of the files that studies wrote beside the tables
+RESERVED = frozenset({"", ".", "..", "points", "earlier"})  # names that no study may write
 
 
 def read_tables(results_dir: str | Path) -> Tables:
-    """The tables of a results folder; ``InputError`` when one is damaged, or absent (but for those
-    of a probe and of words).
-    """
+    """Read the tables of a results folder. Raise ``InputError`` for damaged or missing ones."""
     folder = Path(results_dir)
     paths = {name: folder / file for name, file in zip(Tables._fields, FILES, strict=True)}
     if not paths["points"].exists():
-        near = (folder, folder.parent, folder.parent / "results")
-        found = {path.parent: None for each in near for path in each.glob(f"*/{FILES[0]}")}
-        near_by = f"; results lie in {', '.join(sorted(map(str, found))[:10])}" if found else ""
-        raise InputError(f"no such file: {paths['points']}{near_by}")
+        nearby = (folder, folder.parent, folder.parent / "results")
+        candidates = {str(path.parent) for root in nearby for path in root.glob(f"*/{FILES[0]}")}
+        hint = f"; results are in {', '.join(sorted(candidates)[:10])}" if candidates else ""
+        raise InputError(f"no such file: {paths['points']}{hint}")
     tables = Tables(
         **{
             name: read_table(path, lists="resampled")
             for name, path in paths.items()
-            if path.name in FILES[:ALWAYS] or path.exists()
+            if path.name in FILES[:N_REQUIRED] or path.exists()
         }
     )
-    for before, now in RENAMED.items():
-        if before in tables.points and now not in tables.points:
+    for old, new in RENAMED.items():
+        if old in tables.points and new not in tables.points:
             raise InputError(
-                f"{paths['points']} was written by an earlier version ({before} is now {now}):"
-                " give the command of its sweep again"
+                f"{paths['points']} was written by an earlier version ({old} is now {new}):"
+                " run its sweep again"
             )
     return tables
 
 
 def shareable(tables: Tables) -> Tables:
-    """The tables without what belongs to one machine: folders in errors, tracebacks (both lie in
-    ``points/POINT.json``); control characters are escaped, and slurs masked in errors and among
-    the words of the task's posts that the vectors lack.
+    """Return the tables without details of one machine.
+
+    Tracebacks are dropped (``points/POINT.json`` keeps them) and folders in errors shortened;
+    control characters are escaped, and slurs masked in errors and in the out-of-vocabulary words of
+    the task's posts.
     """
     points = tables.points.drop(columns="traceback", errors="ignore")
     if "error" in points:
         points = points.assign(
-            error=[mask_slurs(without_folders(each)) for each in texts(points, "error")]
+            error=[mask_slurs(without_folders(error)) for error in texts(points, "error")]
         )
-    tables = tables._replace(points=points, intrinsic=_masked(tables.intrinsic))
+    tables = tables._replace(points=points, intrinsic=_mask_words(tables.intrinsic))
     return Tables(*map(without_control, tables))
 
 
-def _masked(scores: pd.DataFrame) -> pd.DataFrame:
-    """The scores, slurs masked in what is said of words drawn from posts."""
-    drawn = [name.startswith(FROM) for name in texts(scores, "query")]
+def _mask_words(scores: pd.DataFrame) -> pd.DataFrame:
+    """Mask slurs in the columns about words that were drawn from posts."""
+    drawn = [name.startswith(DRAWN_PREFIX) for name in texts(scores, "query")]
     columns = [name for name in ("lost", "reason") if name in scores and any(drawn)]
     return scores.assign(
         **{
             name: [
-                mask_slurs(text) if own else text
-                for own, text in zip(drawn, texts(scores, name), strict=True)
+                mask_slurs(text) if is_from_posts else text
+                for is_from_posts, text in zip(drawn, texts(scores, name), strict=True)
             ]
             for name in columns
         }
@@ -93,34 +93,34 @@ def _masked(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def without_folders(text: str) -> str:
-    """The text with ``...`` for the folders of every absolute path."""
+    """Replace the folders of every absolute path by ``...``."""
     for folder in (Path.cwd(), Path.home()):
         text = text.replace(f"{folder}/", ".../") if folder != Path("/") else text
     return FOLDERS.sub(".../", text)
 
 
 def write_tables(results_dir: str | Path, tables: Tables) -> list[Path]:
-    """Write the tables as Parquet; their paths.
+    """Write the tables as Parquet; return their paths.
 
-    Tables of other points that lie in the folder are kept first, with what was concluded from
-    them, in ``earlier/<UTC time>/``. Whenever the process is killed, they lie in the folder or
-    there, whole.
+    Tables of other points in the folder are first moved, with the conclusions drawn from them, to
+    ``earlier/<UTC time>/``. Whenever the process is killed, they are complete in one of the two
+    places.
     """
-    named = zip((Path(results_dir) / name for name in FILES), tables, strict=True)
-    always = FILES[:ALWAYS]
-    written = {path: table for path, table in named if path.name in always or len(table)}
+    table_paths = zip((Path(results_dir) / name for name in FILES), tables, strict=True)
+    required = FILES[:N_REQUIRED]
+    written = {path: table for path, table in table_paths if path.name in required or len(table)}
     with ExitStack() as stack:
-        # Names are taken as the stack unwinds: that of points.parquet last, for where it is the
-        # others belong to it
+        # Files are renamed as the stack unwinds, points.parquet last: where it is, the others
+        # belong to it
         for path, table in written.items():
             table.to_parquet(stack.enter_context(atomic_path(path)), index=False)
-        # Only now are the new tables known to be writable
+        # Only now is it certain that the new tables can be written
         _set_earlier_aside(Path(results_dir), set(texts(tables.points, "point")))
     return list(written)
 
 
 def write_conclusions(folder: Path, tables: Mapping[str, pd.DataFrame]) -> list[Path]:
-    """Write each table as ``NAME.csv`` of the folder; their paths."""
+    """Write each table as ``NAME.csv`` of the folder; return the paths."""
     written = [folder / f"{name}.csv" for name in tables]
     for path, table in zip(written, tables.values(), strict=True):
         with atomic_path(path) as work:
@@ -129,28 +129,25 @@ def write_conclusions(folder: Path, tables: Mapping[str, pd.DataFrame]) -> list[
 
 
 def note_writes(folder: Path, names: Sequence[str]) -> None:
-    """Note what a study is about to write into a results folder, so that it is set aside with the
-    tables that it rests on, whichever study comes next. Raises ``InputError`` for what is no name
-    of a file or folder there.
+    """Note which files a study will write into a results folder, so that the next study sets them
+    aside with the tables that they rest on. Raise ``InputError`` for anything but plain file names.
     """
-    if strange := [each for each in names if not _is_name(each)]:
-        raise InputError(f"a study writes {strange[0]!r}; give names in the results folder alone")
-    noted = _noted(folder) if (folder / CONCLUDED).exists() else ()
-    with atomic_path(folder / CONCLUDED) as path:
-        path.write_text(json.dumps(sorted({*noted, *names}), indent=1), encoding="utf-8")
+    if invalid := [name for name in names if not _is_name(name)]:
+        raise InputError(f"a study writes {invalid[0]!r}; give plain names in the results folder")
+    previous = _noted_names(folder) if (folder / CONCLUSIONS_JSON).exists() else ()
+    with atomic_path(folder / CONCLUSIONS_JSON) as path:
+        path.write_text(json.dumps(sorted({*previous, *names}), indent=1), encoding="utf-8")
 
 
-def _noted(folder: Path) -> tuple[str, ...]:
-    """What studies wrote there; in a folder without a note, what the study wrote that is run where
-    none is named.
-    """
-    path = folder / CONCLUDED
+def _noted_names(folder: Path) -> tuple[str, ...]:
+    """Return what studies wrote there; without a note, what the default study writes."""
+    path = folder / CONCLUSIONS_JSON
     if not path.exists():
         return WRITES
-    noted = read_nested(path)
-    names = [each for each in noted if _is_name(each)] if isinstance(noted, list) else []
-    if not isinstance(noted, list) or len(names) < len(noted):
-        raise InputError(f"{path} is no list of names of files beside it; delete it")
+    content = read_nested(path)
+    names = [name for name in content if _is_name(name)] if isinstance(content, list) else []
+    if not isinstance(content, list) or len(names) < len(content):
+        raise InputError(f"{path} is not a list of names of files beside it; delete it")
     return tuple(map(str, names))
 
 
@@ -158,42 +155,40 @@ def _is_name(value: object) -> bool:
     return isinstance(value, str) and value not in RESERVED and Path(value).name == value
 
 
-def _of_these_points(folder: Path) -> list[str]:
-    """The names of the tables and of all that was concluded from them. The note comes last: until
-    all else is removed, it says what is left to remove.
-    """
-    return [*FILES, MADE, *_noted(folder), CONCLUDED]
+def _dependent_names(folder: Path) -> list[str]:
+    """Return the names of the tables and conclusions, the list of them last."""
+    return [*FILES, MADE, *_noted_names(folder), CONCLUSIONS_JSON]
 
 
 def _set_earlier_aside(folder: Path, keys: set[str]) -> None:
-    before = folder / "points.parquet"
-    if before.exists() and _keys(before) != keys:
-        if not any(_same(folder, kept) for kept in (folder / "earlier").glob("[!.]*")):
-            _keep(folder)
-        before.unlink()
-    if not before.exists():  # what else is there was kept just now, or before a kill
-        for name in _of_these_points(folder):
+    points_path = folder / "points.parquet"
+    if points_path.exists() and _point_keys(points_path) != keys:
+        if not any(_is_copy(folder, copy) for copy in (folder / "earlier").glob("[!.]*")):
+            _copy_aside(folder)
+        points_path.unlink()
+    if not points_path.exists():  # the other files were copied just now, or before a kill
+        for name in _dependent_names(folder):
             if (folder / name).is_dir():
                 shutil.rmtree(folder / name)
             else:
                 (folder / name).unlink(missing_ok=True)
 
 
-def _keep(folder: Path) -> None:
-    start = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
-    names = [start, *(f"{start}-{i}" for i in range(2, 1000))]
-    aside = next(path for name in names if not (path := folder / "earlier" / name).exists())
-    with atomic_path(aside) as work:
+def _copy_aside(folder: Path) -> None:
+    timestamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
+    names = [timestamp, *(f"{timestamp}-{i}" for i in range(2, 1000))]
+    target = next(path for name in names if not (path := folder / "earlier" / name).exists())
+    with atomic_path(target) as work:
         work.mkdir()
-        for name in _of_these_points(folder):
+        for name in _dependent_names(folder):
             if (folder / name).is_dir():
                 shutil.copytree(folder / name, work / name)
             elif (folder / name).exists():
                 shutil.copy2(folder / name, work / name)
 
 
-def _same(folder: Path, kept: Path) -> bool:
-    names = _of_these_points(folder)
+def _is_copy(folder: Path, copy: Path) -> bool:
+    names = _dependent_names(folder)
     ours, theirs = (
         {
             path.relative_to(root): path
@@ -201,14 +196,14 @@ def _same(folder: Path, kept: Path) -> bool:
             for path in [root / name, *(root / name).rglob("*")]
             if path.is_file()
         }
-        for root in (folder, kept)
+        for root in (folder, copy)
     )
     return ours.keys() == theirs.keys() and all(
         filecmp.cmp(ours[name], theirs[name], shallow=False) for name in ours
     )
 
 
-def _keys(path: Path) -> set[str]:
+def _point_keys(path: Path) -> set[str]:
     try:
         return set(texts(read_table(path), "point"))
     except InputError:

@@ -1,4 +1,4 @@
-"""The rows of a slice, and which of them the means of models are taken over."""
+"""The rows of a slice, and the rows that the means of models are taken over."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from analysis.residuals import codes
 if TYPE_CHECKING:
     from analysis.arrays import Floats, Ints, Labels, Truths
 
-MOST_LACKING = 0.2  # of the models: a kind of row that more of them lack is left out for all
+MAX_MISSING = 0.2  # share of models: a kind of row that more of them lack is left out for all
 
 
 @dataclass(frozen=True)
 class Resampled:
-    """For each row numbers over resamples; many rows have the same ones, which are kept once.
-    Shapes: values (different rows, resamples), place (n,); sizes (different rows,): how many words
-    or items are drawn from, infinite where not known.
+    """Numbers over resamples for each row; rows that share theirs store them once.
+
+    Shapes: values (distinct rows, resamples), place (n,); sizes (distinct rows,): number of words
+    or items that resamples are drawn from, infinite where unknown.
     """
 
     values: Floats
@@ -28,18 +29,18 @@ class Resampled:
 
     @classmethod
     def of(cls, values: Floats) -> Resampled:
-        """Each row with its own. Shape (n, resamples)."""
+        """Give each row its own numbers. Shape (n, resamples)."""
         return cls(values, np.arange(len(values)), np.full(len(values), np.inf))
 
     def __getitem__(self, places: Ints) -> Resampled:
-        """Those of some of the rows."""
+        """Select rows."""
         return replace(self, place=self.place[places])
 
     def times(self, factor: Floats) -> Resampled:
-        """Those of each row times a number, the same for rows that share theirs. Shape (n,)."""
-        of_values = np.ones(len(self.values))
-        of_values[self.place] = factor
-        return replace(self, values=self.values * of_values[:, None])
+        """Multiply each row by a factor, equal for rows that share their numbers. Shape (n,)."""
+        value_factors = np.ones(len(self.values))
+        value_factors[self.place] = factor
+        return replace(self, values=self.values * value_factors[:, None])
 
     @property
     def size(self) -> float:
@@ -47,16 +48,17 @@ class Resampled:
         return float(np.median(self.sizes[self.place])) if len(self.place) else np.inf
 
     def rows(self) -> Floats:
-        """The numbers of every row. Shape (n, resamples)."""
+        """Return the numbers of every row. Shape (n, resamples)."""
         return self.values[self.place]
 
 
 class Rows(NamedTuple):
-    """The rows of a slice. Shapes: x, y, utility (n,); labels (n,): the ``model`` (an embedding or
-    language model), the ``parent`` it was made from, the ``cluster`` of that (corpus, seed or
-    language; what is independent of one another), its ``condition`` (method, words, options,
-    direction and dose), its ``method``; the ``setting`` (classifier and what it learned from), the
-    ``training`` in it that a gap comes of and what was ``asked`` (the score and the gap);
+    """The rows of a slice.
+
+    Shapes: x, y, utility (n,); labels (n,): the ``model`` (an embedding or language model), its
+    ``parent`` and the ``cluster`` of that (corpus, seed or language: the independent unit), its
+    ``condition`` (method, words, options, direction and dose) and ``method``; the ``setting``
+    (classifier and training data), the ``training`` behind a gap, and ``score_gap`` (names);
     ``x_resampled``, ``y_resampled``: over words and items drawn alike for all rows.
     """
 
@@ -69,81 +71,81 @@ class Rows(NamedTuple):
     method: Labels
     setting: Labels
     training: Labels
-    asked: Labels
+    score_gap: Labels
     utility: Floats
     x_resampled: Resampled
     y_resampled: Resampled
 
     @property
-    def known(self) -> Truths:
-        """Which rows have a score and a gap."""
+    def is_complete(self) -> Truths:
+        """Return which rows have a score and a gap."""
         return both_finite(self.x, self.y)
 
     @property
     def kind(self) -> Ints:
-        """A number for each setting and question, from 0 on."""
-        return codes(np.char.add(np.char.add(self.setting, "\n"), self.asked))
+        """Return a number from 0 for each setting, score and gap."""
+        return codes(np.char.add(np.char.add(self.setting, "\n"), self.score_gap))
 
     def comparable(self) -> Rows:
-        """The rows with a score and a gap that the means of models are taken over, so that all are
-        means of the same things, see ``agreed``; where no kind was meant for all, models are
-        compared with those that have the same.
+        """Return the rows with a score and a gap that the means of models are taken over, so that
+        all are means of the same kinds, see ``select_comparable``; where no kind was planned for
+        all models, models are compared with those of the same kinds.
         """
-        kept, pattern = agreed(codes(self.model), self.kind, self.known)
+        is_used, pattern = select_comparable(codes(self.model), self.kind, self.is_complete)
         rows = self
         if len(set(pattern.tolist())) > 1:
             rows = rows._replace(parent=np.char.add(rows.parent, np.char.mod(" %d", pattern)))
-        return rows.at(np.flatnonzero(kept))
+        return rows.at(np.flatnonzero(is_used))
 
     def at(self, places: Ints) -> Rows:
-        """Some of the rows."""
+        """Select rows."""
         return Rows._make(column[places] for column in self)
 
 
-def agreed(
-    model: Ints, kind: Ints, known: Truths, most: float = MOST_LACKING
+def select_comparable(
+    model: Ints, kind: Ints, is_complete: Truths, max_missing: float = MAX_MISSING
 ) -> tuple[Truths, Ints]:
-    """Which rows the means of models are taken over, and for each row a number that differs between
-    models whose means are of different kinds. Shapes: (n,) each -> (n,), (n,).
+    """Return which rows the means of models are taken over, and for each row a number that differs
+    between models whose means are of different kinds. Shapes: (n,) each -> (n,), (n,).
 
-    Models have rows of several kinds (classifiers, doses of labels, queries), each with a level of
-    its own, so that a mean over whatever is known would say what is missing. A kind that not all
-    models were meant to have (it has no row, not even an unknown one) is left out for all, and so
-    is one that a share above ``most`` of the models lack while they have another: the worst first,
-    and never the last. A model that lacks one of the rest is left out. Rows of one kind (trainings)
-    may be fewer. Where no kind was meant for all models each has to have those meant for it.
+    Models have rows of several kinds (classifiers, doses of labels, queries), each with its own
+    level, so that a mean over the available kinds would reflect which ones are missing. A kind that
+    was not planned for all models (it has no row, not even an unknown one) is left out for all, and
+    so is one that more than ``max_missing`` of the models lack while they have another: the worst
+    first, and never the last. A model that lacks one of the other kinds is left out. Rows of one
+    kind (trainings) may be fewer. Where no kind was planned for all models, each must have those
+    planned for it.
     """
     shape = int(model.max(initial=-1)) + 1, int(kind.max(initial=-1)) + 1
-    planned, has = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
-    planned[model, kind], has[model[known], kind[known]] = True, True
-    planned &= has.any(axis=0)  # what nobody has makes no difference
-    asked = planned[planned.any(axis=1)]  # models meant for none of these say nothing of them
-    kept: Truths = np.logical_and.reduce(asked)
-    if not len(asked) or not kept.any():
-        whole: Truths = np.logical_and.reduce(has == planned, axis=1)
-        return known & whole[model], np.unique(planned, axis=0, return_inverse=True)[1][model]
-    while kept.sum() > 1:
-        some = has[has[:, kept].any(axis=1)]
-        lacking = np.where(kept, (~some).mean(axis=0), 0)
-        if lacking.max() <= most:
+    planned, measured = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
+    planned[model, kind], measured[model[is_complete], kind[is_complete]] = True, True
+    planned &= measured.any(axis=0)  # kinds that no model has do not count
+    planned_models = planned[planned.any(axis=1)]  # models without planned kinds do not count
+    used_kinds: Truths = np.logical_and.reduce(planned_models)
+    if not len(planned_models) or not used_kinds.any():
+        has_all: Truths = np.logical_and.reduce(measured == planned, axis=1)
+        pattern = np.unique(planned, axis=0, return_inverse=True)[1]
+        return is_complete & has_all[model], pattern[model]
+    while used_kinds.sum() > 1:
+        partial = measured[measured[:, used_kinds].any(axis=1)]
+        share_missing = np.where(used_kinds, (~partial).mean(axis=0), 0)
+        if share_missing.max() <= max_missing:
             break
-        kept[lacking.argmax()] = False
-    whole = np.logical_and.reduce(has[:, kept], axis=1)
-    return known & kept[kind] & whole[model], np.zeros_like(model)
+        used_kinds[share_missing.argmax()] = False
+    has_all = np.logical_and.reduce(measured[:, used_kinds], axis=1)
+    return is_complete & used_kinds[kind] & has_all[model], np.zeros_like(model)
 
 
-def weights_of(model: Ints, kind: Ints) -> Floats:
-    """What each row counts for in the mean of its model, in which all kinds count alike. Shapes:
-    (n,), (n,) -> (n,).
-    """
+def row_weights(model: Ints, kind: Ints) -> Floats:
+    """Return weights of rows in the mean of their model, all kinds equal. Shape (n,)."""
     kinds = int(kind.max(initial=-1)) + 1
-    own = np.unique(model * kinds + kind, return_inverse=True)[1]
-    alike = 1 / np.bincount(own)[own]
-    weights: Floats = alike / np.bincount(model, alike)[model]
+    pair = np.unique(model * kinds + kind, return_inverse=True)[1]
+    share = 1 / np.bincount(pair)[pair]
+    weights: Floats = share / np.bincount(model, share)[model]
     return weights
 
 
 def both_finite(x: Floats, y: Floats) -> Truths:
-    """Which pairs are known on both sides. Shapes: (n,), (n,) -> (n,)."""
-    known: Truths = np.isfinite(x) & np.isfinite(y)
-    return known
+    """Return which pairs are finite on both sides. Shapes: (n,), (n,) -> (n,)."""
+    complete: Truths = np.isfinite(x) & np.isfinite(y)
+    return complete

@@ -16,25 +16,23 @@ WIDTH = 220
 
 
 def scores_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
-    """A panel a metric, each on an axis of its own, two beside one another.
-
-    Raises ``InputError`` where no score has a value.
-    """
-    known = table[table["value"].notna()]
-    if known.empty:
+    """Draw a panel per metric. Raise ``InputError`` where no score has a value."""
+    measured = table[table["value"].notna()]
+    if measured.empty:
         raise InputError("no score has a value; the column reason says why")
-    files = list(known["vectors"].unique())
+    files = list(measured["vectors"].unique())
     panels = [
-        _panel(str(metric), scores, files) for metric, scores in known.groupby("metric", sort=False)
+        _panel(str(metric), scores, files)
+        for metric, scores in measured.groupby("metric", sort=False)
     ]
     chart = alt.concat(*panels, columns=2).resolve_scale(color="shared")
     return finish(chart, "Scores by metric; grey: the value of no bias")
 
 
 def _panel(metric: str, scores: pd.DataFrame, files: list[str]) -> alt.LayerChart:
-    kept = ["vectors", "value", "low", "high"]
-    shown = scores[kept].assign(query=(scores["query"] + " " + scores["part"]).str.strip())
-    numbers = [alt.Tooltip(f"{name}:Q", format=".3f") for name in kept[1:]]
+    columns = ["vectors", "value", "low", "high"]
+    shown = scores[columns].assign(query=(scores["query"] + " " + scores["part"]).str.strip())
+    numbers = [alt.Tooltip(f"{name}:Q", format=".3f") for name in columns[1:]]
     base = alt.Chart(shown).encode(
         alt.Y("query:N", sort=None, title=None, axis=alt.Axis(labelLimit=180)),
         color=alt.Color(
@@ -49,7 +47,7 @@ def _panel(metric: str, scores: pd.DataFrame, files: list[str]) -> alt.LayerChar
     )
     layers = intervals(base, title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4))
     unbiased = scores["unbiased"].iloc[0]
-    if unbiased == unbiased:  # a metric may have no such value: NaN
+    if unbiased == unbiased:  # NaN: the metric has no unbiased value
         layers = [alt.Chart().mark_rule(color=GREY).encode(x=alt.datum(float(unbiased))), *layers]
     heading = alt.TitleParams(metric, fontSize=12, anchor="start", offset=6)
     panel: alt.LayerChart = alt.LayerChart(layer=layers, title=heading, width=WIDTH)

@@ -1,6 +1,4 @@
-"""Tables on the terminal, as a rule within 100 columns, every estimate with its interval beside
-it.
-"""
+"""Tables on the terminal, within 100 columns where possible, every estimate beside its interval."""
 
 from __future__ import annotations
 
@@ -41,68 +39,64 @@ NOTHING = "-"
 SCORES_SHOWN = 4
 ROWS_SHOWN = 20
 WIDTH, COLUMNS = 100, 10
-FURTHER = ("lost", "given utility", "given condition")  # left out of a wide table, in this order
+DROPPABLE = ("lost", "given utility", "given condition")  # left out of a wide table, in this order
 R_RM = "r_rm, repeated-measures correlation within parents"
 HOLM = "p (Holm)"
-LEFT = {*SLICE_COLUMNS, "direction", "status", "note"}
+LEFT_ALIGNED = {*SLICE_COLUMNS, "direction", "status", "note"}
 
 
 def short(value: float, digits: int = 2) -> str:
-    """A number that is rarely above 1, without its leading zero: ``.31``, ``-.09``, ``1.25``; ``-``
-    when it is undefined.
-    """
+    """Return a number without leading zero: ``.31``, ``1.25``; ``-`` where undefined."""
     if not isfinite(value):
         return NOTHING
-    text = f"{value:.{digits}f}"
-    text = text.removeprefix("-") if float(text) == 0 else text
-    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+    rounded = f"{value:.{digits}f}"
+    rounded = rounded.removeprefix("-") if float(rounded) == 0 else rounded
+    return rounded.replace("0.", ".", 1) if rounded.lstrip("-").startswith("0.") else rounded
 
 
 def estimate(
     value: float, low: float = float("nan"), high: float = float("nan"), digits: int = 2
 ) -> str:
-    """A number with its interval: ``.31 [-.09,.62]``."""
-    ends = f" [{short(low, digits)},{short(high, digits)}]"
-    return short(value, digits) + (ends if isfinite(low) and isfinite(high) else "")
+    """Return a number with its interval: ``.31 [-.09,.62]``."""
+    interval = f" [{short(low, digits)},{short(high, digits)}]"
+    return short(value, digits) + (interval if isfinite(low) and isfinite(high) else "")
 
 
 def estimates(
     table: pd.DataFrame, value: str = "value", low: str = "low", high: str = "high"
 ) -> list[str]:
-    """The value of each row with its interval."""
-    columns = (numbers(table, name).tolist() for name in (value, low, high))
-    return list(map(estimate, *columns))
+    """Return the value of each row with its interval."""
+    cells = (numbers(table, name).tolist() for name in (value, low, high))
+    return list(map(estimate, *cells))
 
 
 def p_value(p: float) -> str:
-    """A p-value to four decimals: ``.0104``, ``<.0001``."""
+    """Return a p-value to four decimals: ``.0104``, ``<.0001``."""
     return "<.0001" if p < 1e-4 else short(p, 4)
 
 
-def print_slices(found: Sequence[Finding], title: str, console: Console) -> None:
-    """The slices of ``correlate``, one line each in at most ``COLUMNS`` columns of ``WIDTH``
-    characters, then verdicts and notes.
-    """
-    names, mixed = list(found[0].names), not all(each.confirmatory for each in found)
-    rows = [each.names | describe_slice(each, alone=mixed) for each in found]
-    if not any(each.confirmatory for each in found):
+def print_slices(results: Sequence[Finding], title: str, console: Console) -> None:
+    """Print the slices of ``correlate``, one line each, then verdicts and notes."""
+    names, is_mixed = list(results[0].names), not all(result.confirmatory for result in results)
+    rows = [result.names | describe_slice(result, alone=is_mixed) for result in results]
+    if not any(result.confirmatory for result in results):
         rows = [{name: cell for name, cell in row.items() if name != HOLM} for row in rows]
-    same = [name for name in names if len({row[name] for row in rows}) == 1 < len(rows)]
-    rows, left_out = _within_width(rows, [*same, *FURTHER])
+    constant_names = [name for name in names if len({row[name] for row in rows}) == 1 < len(rows)]
+    rows, left_out = _within_width(rows, [*constant_names, *DROPPABLE])
     print_table(f"{title}: {R_RM}", rows, console, left=names)
     if left_out:
         print_lines([f"not shown: {', '.join(left_out)}; --out FILE has every column"], console)
-    _print_verdicts(found, names, console)
-    _print_said(found, names, [each.note for each in found], console, note=True)
+    _print_why(results, names, console)
+    _print_grouped(results, names, [result.note for result in results], console, note=True)
 
 
 def _within_width(
-    rows: list[dict[str, str]], least: Sequence[str]
+    rows: list[dict[str, str]], droppable: Sequence[str]
 ) -> tuple[list[dict[str, str]], list[str]]:
-    """The rows without as many of the columns ``least`` as it takes, and which these are."""
+    """Drop as many ``droppable`` columns as the width needs; return their names too."""
     left_out: list[str] = []
-    for name in least:
-        widths = [max(len(each), *(len(row[each]) for row in rows)) + 2 for each in rows[0]]
+    for name in droppable:
+        widths = [max(len(column), *(len(row[column]) for row in rows)) + 2 for column in rows[0]]
         if len(widths) <= COLUMNS and sum(widths) - 2 <= WIDTH:
             break
         rows = [{key: cell for key, cell in row.items() if key != name} for row in rows]
@@ -110,136 +104,150 @@ def _within_width(
     return rows, left_out
 
 
-def print_correlations(found: Sequence[Finding], console: Console) -> None:
-    """The confirmatory slices of ``correlate_slices``, one table per task, metric and convention,
-    each with its verdict in a sentence; then the answer, of every gap that was measured.
+def print_correlations(results: Sequence[Finding], console: Console) -> None:
+    """Print the confirmatory slices of ``correlate_slices``, one table per task, metric and
+    convention, each followed by its verdicts; then the answer for every measured gap.
     """
-    asked = [each for each in found if each.confirmatory]
-    names = pd.DataFrame([each.names for each in asked], columns=list(SLICE_COLUMNS))
-    headings = row_names(names, FAMILY, ", ") if asked else []
-    several = [name for name in ("embedding", "method") if len(set(names[name])) > 1]
-    columns = [*several, *shown_columns(names, (*SCORE[2:], *GAP))]
+    confirmatory = [result for result in results if result.confirmatory]
+    names = pd.DataFrame([result.names for result in confirmatory], columns=list(SLICE_COLUMNS))
+    headings = row_names(names, FAMILY, ", ") if confirmatory else []
+    varying_names = [name for name in ("embedding", "method") if len(set(names[name])) > 1]
+    columns = [*varying_names, *shown_columns(names, (*SCORE[2:], *GAP))]
     for heading in dict.fromkeys(headings):
-        block = [each for each, of in zip(asked, headings, strict=True) if of == heading]
-        rows = [
-            {name: each.names[name] for name in columns} | describe_slice(each) for each in block
+        family = [
+            result
+            for result, row_heading in zip(confirmatory, headings, strict=True)
+            if row_heading == heading
         ]
-        rows, _ = _within_width(rows, FURTHER)
-        synthetic = ", synthetic data" if any(each.synthetic for each in block) else ""
+        rows = [
+            {name: result.names[name] for name in columns} | describe_slice(result)
+            for result in family
+        ]
+        rows, _ = _within_width(rows, DROPPABLE)
+        synthetic = ", synthetic data" if any(result.synthetic for result in family) else ""
         print_table(f"{heading}: {R_RM}{synthetic}", rows, console)
-        _print_verdicts(block, columns, console)
-    print_lines(answer_lines(found), console)
-    print_lines(taggers(each.group_by for each in asked), console)
+        _print_why(family, columns, console)
+    print_lines(answer_lines(results), console)
+    print_lines(taggers(result.group_by for result in confirmatory), console)
 
 
-def describe_slice(found: Finding, *, alone: bool = False) -> dict[str, str]:
-    """What a reader is shown of a slice, on the terminal, in LaTeX and on the page; ``alone``: with
-    its own p.
-    """
-    of = found.within
-    counts = (str(each) if each else NOTHING for each in (found.n_parents, found.n_conditions))
+def describe_slice(result: Finding, *, alone: bool = False) -> dict[str, str]:
+    """Return the cells of a slice; ``alone``: with its unadjusted p."""
+    within = result.within
+    counts = (
+        str(number) if number else NOTHING for number in (result.n_parents, result.n_conditions)
+    )
     return {
-        "models / parents / conditions": " / ".join((str(found.n), *counts)),
-        "r_rm [95%]": estimate(*of.interval),
-        **({"p": p_value(of.p)} if alone else {}),
-        HOLM: p_value(found.p_holm),
-        "given condition": estimate(*found.given_condition.interval),
-        "given utility": estimate(*found.given_utility.interval),
-        "lost": str(found.lost),
+        "models / parents / conditions": " / ".join((str(result.n), *counts)),
+        "r_rm [95%]": estimate(*within.interval),
+        **({"p": p_value(within.p)} if alone else {}),
+        HOLM: p_value(result.p_holm),
+        "given condition": estimate(*result.given_condition.interval),
+        "given utility": estimate(*result.given_utility.interval),
+        "lost": str(result.lost),
     }
 
 
-def _print_verdicts(found: Sequence[Finding], columns: Sequence[str], console: Console) -> None:
-    """What each confirmatory slice says."""
-    _print_said(found, columns, [each.why if each.confirmatory else "" for each in found], console)
+def _print_why(results: Sequence[Finding], columns: Sequence[str], console: Console) -> None:
+    _print_grouped(
+        results, columns, [result.why if result.confirmatory else "" for result in results], console
+    )
 
 
-def _print_said(
-    found: Sequence[Finding],
+def _print_grouped(
+    results: Sequence[Finding],
     columns: Sequence[str],
     texts: Sequence[str],
     console: Console,
     *,
     note: bool = False,
 ) -> None:
-    """What there is to say of each slice, verdicts as sentences, once for all of which the same is
-    said.
-    """
-    said: dict[str, list[str]] = {}
-    for each, text in zip(found, texts, strict=True):
+    """Print one line per distinct text, with the names of all slices that share it."""
+    names_by_text: dict[str, list[str]] = {}
+    for result, text in zip(results, texts, strict=True):
         if text:
-            name = " ".join(filter(None, (each.names[name] for name in columns))) or "all"
-            said.setdefault(text, []).append(name)
+            name = " ".join(filter(None, (result.names[name] for name in columns))) or "all"
+            names_by_text.setdefault(text, []).append(name)
     verbs = {True: " are ", False: " is "}
     lines = (
-        f"{', '.join(of)}{': ' if note else verbs[len(of) > 1]}{text}" for text, of in said.items()
+        f"{', '.join(slice_names)}{': ' if note else verbs[len(slice_names) > 1]}{text}"
+        for text, slice_names in names_by_text.items()
     )
     print_lines(lines, console)
 
 
-def answer_lines(found: Sequence[Finding]) -> list[str]:
-    """Every gap that was measured, declared or not, with the scores that it rises or falls with, a
-    line each: over all embeddings and methods.
+def answer_lines(results: Sequence[Finding]) -> list[str]:
+    """Return a line for each measured gap, declared or not, with the scores that it rises or falls
+    with, over all embeddings and methods.
     """
-    whole = [
-        each
-        for each in found
-        if each.names["embedding"] == each.names["method"] == ALL and each.names["query"] != ALL
+    pooled = [
+        result
+        for result in results
+        if result.names["embedding"] == result.names["method"] == ALL
+        and result.names["query"] != ALL
     ]
-    table = pd.DataFrame([each.names for each in whole], columns=list(SLICE_COLUMNS))
-    titles = zip(gap_titles(table), score_titles(table), whole, strict=True)
-    of_gap: dict[str, list[tuple[str, Finding]]] = {}
-    for gap, score, each in titles:
-        of_gap.setdefault(gap, []).append((score, each))
-    return [_gap_line(gap, parts) for gap, parts in of_gap.items()]
+    table = pd.DataFrame([result.names for result in pooled], columns=list(SLICE_COLUMNS))
+    titles = zip(gap_titles(table), score_titles(table), pooled, strict=True)
+    scores_by_gap: dict[str, list[tuple[str, Finding]]] = {}
+    for gap, score, result in titles:
+        scores_by_gap.setdefault(gap, []).append((score, result))
+    return [_gap_line(gap, parts) for gap, parts in scores_by_gap.items()]
 
 
 def _gap_line(gap: str, parts: Sequence[tuple[str, Finding]]) -> str:
-    """``recall gap (exploratory): falls with WEAT 6b -.84 [-.89,-.76]``."""
-    ways: dict[str, list[str]] = {}
-    for name, each in parts:
-        of = each.within
-        way = "rises with" if of.low > 0 else "falls with" if of.high < 0 else "no sign with"
-        if not isfinite(of.r):
-            way = "not measured with"
-        ways.setdefault(way, []).append(f"{name} {estimate(*of.interval)}".replace(" -", " -"))
-    asked = dict.fromkeys(each.verdict for _, each in parts if each.confirmatory)
-    role = f"confirmatory: {', '.join(asked)}" if asked else "exploratory"
-    said = "; ".join(f"{way} {', '.join(scores[:SCORES_SHOWN])}" for way, scores in ways.items())
-    hidden = sum(max(0, len(scores) - SCORES_SHOWN) for scores in ways.values())
-    return f"{gap} ({role}): {said}" + (f"; {hidden} more in correlations.csv" if hidden else "")
+    """Return ``recall gap (exploratory): falls with WEAT 6b -.84 [-.89,-.76]``."""
+    scores_by_direction: dict[str, list[str]] = {}
+    for score, result in parts:
+        within = result.within
+        direction = "no clear relation with" if isfinite(within.r) else "not measured with"
+        if within.low > 0 or within.high < 0:
+            direction = "rises with" if within.low > 0 else "falls with"
+        text = f"{score} {estimate(*within.interval)}".replace(" -", " -")
+        scores_by_direction.setdefault(direction, []).append(text)
+    verdicts = dict.fromkeys(result.verdict for _, result in parts if result.confirmatory)
+    role = f"confirmatory: {', '.join(verdicts)}" if verdicts else "exploratory"
+    directions = "; ".join(
+        f"{direction} {', '.join(scores[:SCORES_SHOWN])}"
+        for direction, scores in scores_by_direction.items()
+    )
+    hidden = sum(max(0, len(scores) - SCORES_SHOWN) for scores in scores_by_direction.values())
+    more_scores = f"; {hidden} more in correlations.csv" if hidden else ""
+    return f"{gap} ({role}): {directions}{more_scores}"
 
 
 def print_lines(lines: Iterable[str], console: Console) -> None:
-    """Print whole lines as they are."""
+    """Print lines without wrapping them."""
     for line in lines:
         console.print(line, soft_wrap=True)
 
 
 def word_lists(words: pd.DataFrame) -> list[str]:
-    """The words that were drawn from the task's posts, ``from_task, X (male), 12 points: he``, a
-    line a set; where points have others, each list with how many have it.
+    """Return a line for each word set drawn from the task's posts, ``from_task, X (male), 12
+    points: he``; where points have different lists, a line for each list with its number of points.
     """
-    found: dict[tuple[str, str, str], list[str]] = {}
+    words_by_set: dict[tuple[str, str, str], list[str]] = {}
     names = text_rows(words, ("point", "query", "role", "stands_for")) if len(words) else []
-    for (point, *of), word in zip(names, texts(words, "word"), strict=True):
-        query, role, stands_for = of
-        found.setdefault((point, f"{query}, {role}", stands_for), []).append(mask_slurs(word))
-    lists = Counter((of, side, ", ".join(each)) for (_, of, side), each in found.items())
+    for (point, *set_name), word in zip(names, texts(words, "word"), strict=True):
+        query, role, stands_for = set_name
+        key = point, f"{query}, {role}", stands_for
+        words_by_set.setdefault(key, []).append(mask_slurs(word))
+    counts = Counter((*key[1:], ", ".join(set_words)) for key, set_words in words_by_set.items())
     return [
-        f"{of} ({side}), {times} point{'s' * (times > 1)}: {each}"
-        for (of, side, each), times in lists.items()
+        f"{set_name} ({group}), {n_points} point{'s' * (n_points > 1)}: {set_words}"
+        for (set_name, group, set_words), n_points in counts.items()
     ]
 
 
 def described(table: pd.DataFrame) -> dict[str, list[str]]:
-    """The columns as a reader is shown them: numbers to two digits with their intervals, which are
-    the columns ``NAME_low`` and ``NAME_high``, or ``low`` and ``high`` after the number.
+    """Return the columns as text: numbers to two digits, beside their intervals, which are the
+    columns ``NAME_low`` and ``NAME_high``, or ``low`` and ``high`` after the number.
     """
     columns: dict[str, list[str]] = {}
-    names = list(map(str, table))
-    for name, following in zip(names, [*names[1:], ""], strict=True):
-        low = f"{name}_low" if f"{name}_low" in names else "low" if following == "low" else ""
+    column_names = list(map(str, table))
+    for name, following in zip(column_names, [*column_names[1:], ""], strict=True):
+        low = (
+            f"{name}_low" if f"{name}_low" in column_names else "low" if following == "low" else ""
+        )
         if low:
             columns[name] = estimates(table, name, low, low.replace("low", "high"))
         elif not name.endswith(("low", "high")) and any(cells := _cells(table, name)):
@@ -248,7 +256,7 @@ def described(table: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def worded(table: pd.DataFrame) -> list[str]:
-    """The columns that hold no numbers."""
+    """Return the names of the columns that hold no numbers."""
     return [
         str(name)
         for name, column in table.items()
@@ -260,26 +268,26 @@ def _cells(table: pd.DataFrame, name: str) -> list[str]:
     if name in worded(table):
         return texts(table, name)
     values = numbers(table, name)
-    known = values[np.isfinite(values)]
-    digits = 0 if (known == known.round()).all() else 3
+    finite_values = values[np.isfinite(values)]
+    digits = 0 if (finite_values == finite_values.round()).all() else 3
     return [short(value, digits) for value in values.tolist()]
 
 
 def print_described(title: str, table: pd.DataFrame, console: Console) -> None:
-    """Print the first rows of a table as ``described`` has it."""
-    more = f" (the first of {len(table)} rows)" if len(table) > ROWS_SHOWN else ""
+    """Print the first rows of a table in the form of ``described``."""
+    extent = f" (the first of {len(table)} rows)" if len(table) > ROWS_SHOWN else ""
     rows = as_rows(described(table))[:ROWS_SHOWN]
-    print_table(title + more, rows, console, left=worded(table))
+    print_table(title + extent, rows, console, left=worded(table))
 
 
 def varying(table: pd.DataFrame) -> pd.DataFrame:
-    """The table without names that are the same in all its rows."""
-    same = [name for name in worded(table) if len({*texts(table, name)}) < 2]
-    return table.drop(columns=same) if len(table) > 1 else table
+    """Return the table without text columns that are constant."""
+    constant_names = [name for name in worded(table) if len({*texts(table, name)}) < 2]
+    return table.drop(columns=constant_names) if len(table) > 1 else table
 
 
 def as_rows(columns: dict[str, list[str]]) -> list[dict[str, str]]:
-    """Columns as rows."""
+    """Return columns as rows."""
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
@@ -288,12 +296,10 @@ def print_table(
     rows: Sequence[dict[str, str]],
     console: Console,
     *,
-    left: Iterable[str] = LEFT,
+    left: Iterable[str] = LEFT_ALIGNED,
     blanks: int = 2,
 ) -> None:
-    """Print rows under a title, the columns named in ``left`` to the left; a column ``note`` only
-    where there is one.
-    """
+    """Print rows under a title, the columns ``left`` left-aligned, ``note`` where present."""
     if title:
         console.print(Text(title, style="italic"), soft_wrap=True)
     table = Table(
@@ -303,13 +309,13 @@ def print_table(
         header_style="bold",
     )
     names = list(rows[0]) if rows else []
-    drawn = [name for name in names if name != "note" or any(row["note"] for row in rows)]
-    for name in drawn:
+    shown_names = [name for name in names if name != "note" or any(row["note"] for row in rows)]
+    for name in shown_names:
         table.add_column(Text(name), justify="left" if name in left else "right", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(row[name]) for name in drawn))
-    # At its own width even where the console is narrower: a number broken over two lines misleads,
-    # and a pipe has no width.
-    natural = Measurement.get(console, console.options.update(width=1000), table).maximum
-    options = console.options.update(width=max(console.width, natural))
+        table.add_row(*(Text(row[name]) for name in shown_names))
+    # Keep the natural width on narrow consoles: a number broken over two lines misleads, and a pipe
+    # has no width.
+    natural_width = Measurement.get(console, console.options.update(width=1000), table).maximum
+    options = console.options.update(width=max(console.width, natural_width))
     console.print(Segments(console.render(table, options)), crop=False, end="")

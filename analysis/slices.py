@@ -1,4 +1,4 @@
-"""Slices of a table: every combination of what names its rows, each also together."""
+"""Slices of a table: every combination of the columns that name its rows, each also pooled."""
 
 from __future__ import annotations
 
@@ -23,12 +23,11 @@ Names = dict[str, str]
 def slices(
     table: pd.DataFrame, kinds: Sequence[str], pooled: Sequence[str] = ()
 ) -> Iterator[tuple[Names, Ints]]:
-    """The names and the rows of every slice that has any, in order of appearance.
+    """Yield the names and the rows of every slice that has any, in order of appearance.
 
-    Rows that differ in a column of ``kinds`` are never together; of each column of ``pooled`` there
-    is a slice a value and one of ``all``. A method's slice holds the controls too: they are the
-    dose 0 of every method (Goldfarb-Tarrant et al., 2021, measure each embedding before they modify
-    it).
+    Rows that differ in a column of ``kinds`` are never pooled; each column of ``pooled`` has a
+    slice per value and one of ``all``. A method's slice holds the controls too: they are the dose 0
+    of every method (Goldfarb-Tarrant et al., 2021, measure each embedding before they modify it).
     """
     columns = {name: np.array(texts(table, name), dtype=object) for name in pooled}
     keys = text_rows(table, kinds) if kinds else [()] * len(table)
@@ -36,39 +35,40 @@ def slices(
         block = {name: columns[name][rows] for name in pooled}
         values = {name: dict.fromkeys(block[name]) for name in pooled}
         values.get("method", {}).pop(CONTROL, None)
-        for chosen in product(*([*each, ALL] for each in values.values())):
-            kept: Truths = np.ones(len(rows), dtype=bool)
-            for name, value in zip(pooled, chosen, strict=True):
-                same: Truths = block[name] == value
+        for combination in product(*([*labels, ALL] for labels in values.values())):
+            is_selected: Truths = np.ones(len(rows), dtype=bool)
+            for name, value in zip(pooled, combination, strict=True):
+                is_equal: Truths = block[name] == value
                 if name == "method":
-                    same |= block[name] == CONTROL
+                    is_equal |= block[name] == CONTROL
                 if value != ALL:
-                    kept &= same
-            if kept.any():
-                yield dict(zip((*kinds, *pooled), (*kind, *chosen), strict=True)), rows[kept]
+                    is_selected &= is_equal
+            if is_selected.any():
+                names = dict(zip((*kinds, *pooled), (*kind, *combination), strict=True))
+                yield names, rows[is_selected]
 
 
-def without_repeats(found: Sequence[Finding]) -> list[Finding]:
-    """The findings, those of the same rows once: where there is one embedding, or one method, the
-    slice of all of them stands for it, and the only query for all queries. What was declared stays.
+def without_repeats(results: Sequence[Finding]) -> list[Finding]:
+    """Return the results, those of equal rows once: where there is one embedding, or one method,
+    the pooled slice stands for it, and the only query for all queries. Confirmatory results stay.
     """
     values: dict[tuple[str, ...], set[str]] = {}
-    for each in found:
+    for result in results:
         for name in POOLED_OVER:
-            values.setdefault(_around(each, name), set()).add(each.names[name])
+            values.setdefault(_around(result, name), set()).add(result.names[name])
 
-    def repeated(each: Finding, name: str) -> bool:
-        there = values[_around(each, name)]
-        of_all = each.names[name] == ALL
-        return len(there) == 2 and ALL in there and of_all == (name == "query")
+    def repeated(result: Finding, name: str) -> bool:
+        siblings = values[_around(result, name)]
+        is_pooled = result.names[name] == ALL
+        return len(siblings) == 2 and ALL in siblings and is_pooled == (name == "query")
 
     return [
-        each
-        for each in found
-        if each.confirmatory or not any(repeated(each, name) for name in POOLED_OVER)
+        result
+        for result in results
+        if result.confirmatory or not any(repeated(result, name) for name in POOLED_OVER)
     ]
 
 
-def _around(found: Finding, name: str) -> tuple[str, ...]:
-    """The name, and what a finding is called by beside it."""
-    return name, *(value for other, value in found.names.items() if other != name)
+def _around(result: Finding, name: str) -> tuple[str, ...]:
+    """Return the column, and the other names of a result."""
+    return name, *(value for column, value in result.names.items() if column != name)

@@ -21,43 +21,41 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 WIDTH = 620
-MOST_LEVELS = 40  # drawn below the curve
+MAX_LEVELS = 40  # most levels drawn below the curve
 TITLE = "r_rm, 95% interval"
 LEVELS = alt.Axis(labelLimit=320)
 
 
 def specification_table(curves: Sequence[Curve]) -> pd.DataFrame:
-    """One row a specification: its task, its rank by r_rm, a level of every choice, r_rm with its
-    interval, and where the curve under no association lies at that rank (95%).
+    """Return one row per specification: its task, rank by r_rm, a level of every choice, r_rm with
+    its interval, and the 95% range of the null curve at that rank.
     """
     rows = [
         {"task": curve.task, "rank": rank}
-        | dict(zip(CHOICES, each.levels, strict=True))
-        | each._asdict()
+        | dict(zip(CHOICES, specification.levels, strict=True))
+        | specification._asdict()
         for curve in curves
-        for rank, each in enumerate(curve.specifications, 1)
+        for rank, specification in enumerate(curve.specifications, 1)
     ]
     return pd.DataFrame(rows, columns=["task", "rank", *CHOICES, *Specification._fields[1:]])
 
 
 def level_table(curves: Sequence[Curve]) -> pd.DataFrame:
-    """One row a level of a choice; the first of each task, choice and level ``all``, is the whole
-    curve, with the permutation ``p`` of its median.
+    """Return one row per level of a choice; the first of each task, choice and level ``all``, is
+    the whole curve, with the permutation ``p`` of its median.
     """
     rows = []
     for curve in curves:
         number = len(curve.specifications)
-        above = sum(each.r_rm > 0 for each in curve.specifications) / number
+        above = sum(specification.r_rm > 0 for specification in curve.specifications) / number
         whole = Level(ALL, ALL, number, curve.median, above, float("nan"))
         rows.append({"task": curve.task, **whole._asdict(), "p": curve.p})
-        rows += [{"task": curve.task, **each._asdict()} for each in curve.levels]
+        rows += [{"task": curve.task, **specification._asdict()} for specification in curve.levels]
     return pd.DataFrame(rows, columns=["task", *Level._fields, "p"])
 
 
 def write_curves(curves: Sequence[Curve], folder: Path, console: Console) -> list[Path]:
-    """Print what the curves say and write their tables and figures; the paths written, of no curve
-    none.
-    """
+    """Print the sentences of the curves and write their tables and figures; return the paths."""
     if not curves:
         return []
     print_lines((curve.sentence() for curve in curves), console)
@@ -71,7 +69,7 @@ def write_curves(curves: Sequence[Curve], folder: Path, console: Console) -> lis
 def draw_curves(
     curves: Sequence[Curve], out: Path, suffixes: Sequence[str] = (".svg", ".png", ".pdf")
 ) -> list[Path]:
-    """Draw a figure a task into ``out``, in each format; the paths written."""
+    """Draw a figure per task into ``out``, in each format; return the paths."""
     written = []
     for curve in curves:
         stem = re.sub(r"[^\w.-]+", "_", f"specifications_{curve.task}").strip("_")
@@ -80,20 +78,17 @@ def draw_curves(
 
 
 def curve_chart(curve: Curve) -> Drawing:
-    """The curve in order of r over the band that it would lie in if no gap followed any score, and
-    below it which levels each specification has.
-    """
+    """Draw the curve over its null band, with the levels of each specification below."""
     table = specification_table([curve])
-    drawn = [each for each in curve.levels if each.choice != "classifier"][:MOST_LEVELS]
+    shown_levels = [level for level in curve.levels if level.choice != "classifier"][:MAX_LEVELS]
     marks = pd.DataFrame(
         [
-            {"rank": rank, "level": f"{each.choice}: {each.title}"}
-            for each in drawn
-            for rank in table.loc[table[each.choice] == each.level, "rank"]
+            {"rank": rank, "level": f"{level.choice}: {level.title}"}
+            for level in shown_levels
+            for rank in table.loc[table[level.choice] == level.level, "rank"]
         ]
     )
     parts: list[Any] = [_upper(table), *([_lower(marks, len(table))] if len(marks) else [])]
-    # A sentence a line
     stamp = [STAMP] if curve.synthetic else []
     notes = [
         *stamp,
@@ -134,5 +129,5 @@ def _lower(marks: pd.DataFrame, number: int) -> Any:
     )
 
 
-def _rank(number: int, **more: Any) -> alt.X:
-    return alt.X("rank:Q", scale=alt.Scale(domain=[0.5, number + 0.5], nice=False), **more)
+def _rank(number: int, **options: Any) -> alt.X:
+    return alt.X("rank:Q", scale=alt.Scale(domain=[0.5, number + 0.5], nice=False), **options)

@@ -1,5 +1,5 @@
-"""The specification curve: r_rm under every defensible choice of an analysis, and what such a curve
-would look like if no gap followed any score (Simonsohn, Simmons & Nelson, 2020).
+"""The specification curve: r_rm under every defensible choice of an analysis, and the curve
+expected if no gap followed any score (Simonsohn, Simmons & Nelson, 2020).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from analysis.correlation import ONE_THREAD, studentised
-from analysis.findings import EXPLORED
+from analysis.findings import FEW_PERMUTATIONS
 from analysis.frame import numbers, texts
 from analysis.joined import rows_of
 from analysis.naming import GAP, SCORE, SLICE_COLUMNS, measure_title, query_title
@@ -32,14 +32,14 @@ KINDS = ("task", "classifier", *SCORE, *GAP)
 POOLED = ("embedding", "method")
 CHOICES = (*POOLED, "classifier", *SCORE, *GAP)
 PERMUTATIONS = 1_999
-FEWEST = 199
-CELLS = 100_000_000  # observations times permutations
+MIN_PERMUTATIONS = 199
+MAX_CELLS = 100_000_000  # observations times permutations
 Key = tuple[str, ...]
 
 
 class Specification(NamedTuple):
-    """One analysis: a level of each of ``CHOICES`` (``all``: together), how many models, r_rm with
-    its 95% interval, and where 95% of curves lie at its rank if no gap follows any score.
+    """One analysis: a level of each of ``CHOICES`` (``all``: pooled), number of models, r_rm with
+    its 95% interval, and the 95% range of curves at its rank if no gap follows any score.
     """
 
     levels: Key
@@ -52,9 +52,9 @@ class Specification(NamedTuple):
 
 
 class Level(NamedTuple):
-    """The specifications with one level of a choice: how many, their median r_rm, the share above
-    0. ``decides``: the share of the variance of the sign over all specifications that lies between
-    the levels of the choice, adjusted for their number; NaN where all signs agree.
+    """The specifications with one level of a choice: their number, median r_rm, and share above 0.
+    ``decides``: the share of the variance of the sign over all specifications that lies between the
+    levels of the choice, adjusted for their number; NaN where all signs agree.
     """
 
     choice: str
@@ -66,9 +66,9 @@ class Level(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The level as a reader is shown it: ``WEAT 6b``, ``false positive rate``."""
-        named = {"query": query_title, "measure": measure_title}.get(self.choice, str)
-        return named(self.level) or "whole"
+        """Return the title of the level: ``WEAT 6b``, ``false positive rate``."""
+        title_of = {"query": query_title, "measure": measure_title}.get(self.choice, str)
+        return title_of(self.level) or "whole"
 
 
 class Curve(NamedTuple):
@@ -84,149 +84,152 @@ class Curve(NamedTuple):
     synthetic: bool = False
 
     def sentence(self) -> str:
-        """The curve in a sentence or two."""
-        above = sum(each.r_rm > 0 for each in self.specifications)
+        """Return the curve in a sentence or two."""
+        above = sum(entry.r_rm > 0 for entry in self.specifications)
         text = (
             f"{self.task}: {len(self.specifications)} ways to analyse it, median r_rm"
             f" {round(self.median, 2) + 0.0:.2f} (p {self.p:.2g}), {above} above 0."
         )
-        known = [each for each in self.levels if each.decides > 0]
-        if not known:
+        deciding = [entry for entry in self.levels if entry.decides > 0]
+        if not deciding:
             return text
-        first = max(known, key=lambda each: each.decides).choice
-        own = [each for each in self.levels if each.choice == first]
-        yes = ", ".join(each.title for each in own if each.above > 0.5)
-        no = ", ".join(each.title for each in own if each.above <= 0.5)
+        first = max(deciding, key=lambda entry: entry.decides).choice
+        choice_levels = [entry for entry in self.levels if entry.choice == first]
+        yes = ", ".join(entry.title for entry in choice_levels if entry.above > 0.5)
+        no = ", ".join(entry.title for entry in choice_levels if entry.above <= 0.5)
         sides = f"positive for {yes or 'none'}, not for {no or 'none'}"
         return f"{text} The sign depends mostly on the {first}: {sides}."
 
 
-class _Way(NamedTuple):
-    """A specification: its levels, its models, and what is left of them within parents."""
+class _Fit(NamedTuple):
+    """A specification: its levels, its models, and their residuals within parents."""
 
     levels: Key
     models: Observations
-    left: Residuals
-    found: Correlation
+    residuals: Residuals
+    result: Correlation
 
 
 @ONE_THREAD
 def specification_curves(
-    joined: pd.DataFrame, found: Sequence[Finding] = (), *, permutations: int = PERMUTATIONS
+    joined: pd.DataFrame, results: Sequence[Finding] = (), *, permutations: int = PERMUTATIONS
 ) -> list[Curve]:
-    """A curve for every task of the joined table that has two specifications or more.
+    """Return a curve for every task of the joined table that has two specifications or more.
 
     A specification is a score (metric, convention, query, part), a gap (measure, subset, groups), a
     classifier, and the embeddings used: each training algorithm or all, each method with the
-    controls or all; it needs 8 degrees of freedom, as a verdict does. Scores without an unbiased
-    value, measures of utility, are left out. ``found``: of ``correlate_slices``, not to compute
-    anew what is known.
+    controls or all; it needs 8 degrees of freedom, as a verdict does. Measures of utility (without
+    an unbiased value) are left out. ``results``: of ``correlate_slices``, to reuse.
 
-    The null: gaps change places among the conditions of a parent, all gaps of a model together, the
-    same for all specifications and for parents of one cluster, so that what these share is kept.
-    p is of the median of z / s over specifications, two-sided.
+    The null permutes gaps among the conditions of a parent, all gaps of a model together, equally
+    for all specifications and for parents of one cluster, so that their dependence is preserved. p
+    is of the median of z / s over specifications, two-sided.
     """
     joined = joined[np.isfinite(numbers(joined, "unbiased"))]
-    known = {tuple(each.names[name] for name in SLICE_COLUMNS): each.within for each in found}
-    if len(set(texts(joined, "classifier"))) > 1:  # together in the slices, apart here
-        known = {}
-    ways: dict[str, list[_Way]] = {}
-    for task, way in _ways(joined, known):
-        ways.setdefault(task, []).append(way)
+    estimates = {
+        tuple(result.names[name] for name in SLICE_COLUMNS): result.within for result in results
+    }
+    if len(set(texts(joined, "classifier"))) > 1:  # pooled in the slices, separate here
+        estimates = {}
+    fits: dict[str, list[_Fit]] = {}
+    for task, fit in _fits(joined, estimates):
+        fits.setdefault(task, []).append(fit)
     synthetic = "True" in texts(joined, "generated")
-    curves = [_curve(task, own, permutations) for task, own in ways.items() if len(own) > 1]
-    return [each._replace(synthetic=synthetic) for each in curves]
+    curves = [_curve(task, group, permutations) for task, group in fits.items() if len(group) > 1]
+    return [curve._replace(synthetic=synthetic) for curve in curves]
 
 
-def _ways(joined: pd.DataFrame, known: dict[Key, Correlation]) -> Iterator[tuple[str, _Way]]:
-    """The specifications, with the task of each; of those on the same rows the last,
-    ``all``."""
-    whole = rows_of(joined)
-    every = {places.tobytes(): (names, places) for names, places in slices(joined, KINDS, POOLED)}
-    for names, places in every.values():
-        models = observations(whole.at(places).comparable())
-        of = models.independent()
-        found = known.get(tuple(names[name] for name in SLICE_COLUMNS)) or of.within(EXPLORED)
-        if found.df >= FEWEST_DF and np.isfinite(found.r):
-            levels, nothing = tuple(names[n] for n in CHOICES), np.zeros((len(models.x), 0))
-            models = models._replace(x_resampled=nothing, y_resampled=nothing)
-            yield names["task"], _Way(levels, models, of.residuals(), found)
+def _fits(joined: pd.DataFrame, estimates: dict[Key, Correlation]) -> Iterator[tuple[str, _Fit]]:
+    """Yield task and specification; of those with equal rows only the last, ``all``."""
+    all_rows = rows_of(joined)
+    distinct = {rows.tobytes(): (names, rows) for names, rows in slices(joined, KINDS, POOLED)}
+    for names, rows in distinct.values():
+        models = observations(all_rows.at(rows).comparable())
+        independent = models.independent()
+        key = tuple(names[name] for name in SLICE_COLUMNS)
+        result = estimates.get(key) or independent.within(FEW_PERMUTATIONS)
+        if result.df >= FEWEST_DF and np.isfinite(result.r):
+            levels, no_resamples = tuple(names[n] for n in CHOICES), np.zeros((len(models.x), 0))
+            models = models._replace(x_resampled=no_resamples, y_resampled=no_resamples)
+            yield names["task"], _Fit(levels, models, independent.residuals(), result)
 
 
-def _curve(task: str, ways: Sequence[_Way], permutations: int) -> Curve:
-    size = sum(len(way.models.x) for way in ways)
-    permutations = max(FEWEST, min(permutations, CELLS // size))
-    cells = list(dict.fromkeys(cell for way in ways for cell in _cells(way.models)))
+def _curve(task: str, fits: Sequence[_Fit], permutations: int) -> Curve:
+    size = sum(len(fit.models.x) for fit in fits)
+    permutations = max(MIN_PERMUTATIONS, min(permutations, MAX_CELLS // size))
+    cells = list(dict.fromkeys(cell for fit in fits for cell in _cells(fit.models)))
     keys = np.random.default_rng(0).random((permutations, len(cells)))
-    place = {cell: i for i, cell in enumerate(cells)}
+    cell_index = {cell: i for i, cell in enumerate(cells)}
     r, t = (
-        np.stack(each, axis=1)
-        for each in zip(*(_permuted(way, keys, place) for way in ways), strict=True)
+        np.stack(values, axis=1)
+        for values in zip(*(_permuted(fit, keys, cell_index) for fit in fits), strict=True)
     )
     low, high = np.quantile(np.sort(r[1:], axis=1), [0.025, 0.975], axis=0)
     order = np.argsort(r[0], kind="stable")
     ranked = [
         Specification(
-            ways[at].levels,
-            len(ways[at].models.x),
-            ways[at].found.r,
-            ways[at].found.low,
-            ways[at].found.high,
+            fits[index].levels,
+            len(fits[index].models.x),
+            fits[index].result.r,
+            fits[index].result.low,
+            fits[index].result.high,
             float(low[rank]),
             float(high[rank]),
         )
-        for rank, at in enumerate(order.tolist())
+        for rank, index in enumerate(order.tolist())
     ]
-    middle = np.abs(np.median(t, axis=1))
-    p = float((middle >= middle[0] - 1e-9).mean())
-    return Curve(task, ranked, _levels(ways), float(np.median(r[0])), p)
+    abs_median = np.abs(np.median(t, axis=1))
+    p = float((abs_median >= abs_median[0] - 1e-9).mean())
+    return Curve(task, ranked, _levels(fits), float(np.median(r[0])), p)
 
 
 def _cells(models: Observations) -> list[tuple[str, str]]:
-    """What each model is permuted by: its cluster and condition; a model by itself where conditions
-    are not known.
-    """
+    """Return the cluster and condition of each model, or the model, as unit of permutation."""
     condition = models.condition if len(set(models.condition.tolist())) > 1 else models.model
     return list(zip(models.cluster.tolist(), condition.tolist(), strict=True))
 
 
-def _permuted(way: _Way, keys: Floats, place: dict[tuple[str, str], int]) -> tuple[Floats, Floats]:
-    """r_rm and signed t of a specification, the observed first. Shapes: (permutations + 1,)."""
-    models, left = way.models.with_parents(), way.left
-    key = keys[:, [place[cell] for cell in _cells(models)]]
+def _permuted(
+    fit: _Fit, keys: Floats, cell_index: dict[tuple[str, str], int]
+) -> tuple[Floats, Floats]:
+    """Return r_rm and signed t, observed values first. Shapes: (permutations + 1,)."""
+    models, residuals = fit.models.with_parents(), fit.residuals
+    key = keys[:, [cell_index[cell] for cell in _cells(models)]]
     parent = codes(models.parent)
-    drawn = np.tile(models.y, (len(keys) + 1, 1))
-    for at in (np.flatnonzero(parent == each) for each in range(int(parent.max()) + 1)):
-        drawn[1:, at] = models.y[at][np.argsort(key[:, at], axis=1)]
+    permuted_y = np.tile(models.y, (len(keys) + 1, 1))
+    for members in (np.flatnonzero(parent == number) for number in range(int(parent.max()) + 1)):
+        permuted_y[1:, members] = models.y[members][np.argsort(key[:, members], axis=1)]
     cell = models.cells()
-    gaps = drawn.T if cell is None else group_means(demeaned(drawn.T, parent), cell)[left.kept]
-    u = left.u / np.sqrt(left.u @ left.u)
-    v = demeaned(gaps, left.stratum).T
+    gaps = permuted_y.T
+    if cell is not None:
+        gaps = group_means(demeaned(gaps, parent), cell)[residuals.indices]
+    u = residuals.u / np.sqrt(residuals.u @ residuals.u)
+    v = demeaned(gaps, residuals.stratum).T
     v = v / np.sqrt(np.maximum(np.square(v).sum(axis=1, keepdims=True), 1e-300))
-    r, t = studentised(u, np.ascontiguousarray(v), left.h, left.df)
+    r, t = studentised(u, np.ascontiguousarray(v), residuals.h, residuals.df)
     t = np.where(np.isfinite(t), t, np.nanmax(np.where(t < inf, t, 0), initial=0))
     return r, np.sign(r) * t
 
 
-def _levels(ways: Sequence[_Way]) -> list[Level]:
-    found = []
-    r = np.array([way.found.r for way in ways])
-    for place, choice in enumerate(CHOICES):
-        names = list(dict.fromkeys(way.levels[place] for way in ways))
+def _levels(fits: Sequence[_Fit]) -> list[Level]:
+    levels = []
+    r = np.array([fit.result.r for fit in fits])
+    for position, choice in enumerate(CHOICES):
+        names = list(dict.fromkeys(fit.levels[position] for fit in fits))
         if len(names) < 2:
             continue
-        own = np.array([names.index(way.levels[place]) for way in ways])
-        decides = _between(np.sign(r), own)
+        level_index = np.array([names.index(fit.levels[position]) for fit in fits])
+        decides = _between(np.sign(r), level_index)
         for number, name in enumerate(names):
-            of = r[own == number]
-            median, above = float(np.median(of)), float((of > 0).mean())
-            found.append(Level(choice, name, len(of), median, above, decides))
-    return found
+            level_r = r[level_index == number]
+            median, above = float(np.median(level_r)), float((level_r > 0).mean())
+            levels.append(Level(choice, name, len(level_r), median, above, decides))
+    return levels
 
 
 def _between(values: Floats, group: Ints) -> float:
-    """epsilon^2 = 1 - (1 - eta^2) (n - 1) / (n - k), eta^2 the share of the variance between k
-    groups; NaN where values do not vary.
+    """Return epsilon^2 = 1 - (1 - eta^2) (n - 1) / (n - k), eta^2 the share of the variance between
+    k groups; NaN where values do not vary.
     """
     share = indicators(group)
     n, k = share.shape

@@ -1,4 +1,4 @@
-"""What a study can do, and the one that most sweeps conclude with: score against gap."""
+"""The protocol of a study, and the default one: score against gap."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Study(Choice, Protocol):
-    """Concludes something from the tables of an experiment.
+    """A study that draws conclusions from the tables of an experiment.
 
     ``writes``: the names, in the results folder, of all files and folders that ``conclude`` may
     write; a sweep of other points sets them aside together with the tables they rest on.
@@ -27,10 +27,23 @@ class Study(Choice, Protocol):
     writes: ClassVar[tuple[str, ...]]
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
-        """Print what the tables show and write it beside them in ``folder``, under names of
-        ``writes``; the paths written.
+        """Print what the tables show and write it beside them.
 
-        What cannot be concluded or drawn is said on the console and is no failure.
+        Failures to conclude or draw are reported on the console and raise nothing.
+
+        Parameters
+        ----------
+        tables : Tables
+            One row per point, per intrinsic score and per extrinsic measure.
+        folder : Path
+            The results folder; files go there under names of ``writes``.
+        console : Console
+            Where to print.
+
+        Returns
+        -------
+        list of Path
+            The paths written.
         """
         ...
 
@@ -39,13 +52,13 @@ class Study(Choice, Protocol):
 class Correlation(Declaration):
     """Intrinsic scores against gaps, slice by slice, as in Goldfarb-Tarrant et al. (2021).
 
-    Prints the points, where there are gaps the correlations, and what conditions did; writes
+    Prints the points, the correlations where there are gaps, and the effects of conditions; writes
     ``correlations.csv``, ``effects.csv`` where something was modified (``analysis.effects``),
-    ``crossed.csv`` where doses of labels were crossed with embeddings (``analysis.crossed``), and,
-    of three points or more, the figures, ``report.html`` and ``correlations.tex``; where there are
-    two specifications or more their curve, ``specifications.csv`` and ``specification_levels.csv``.
-    Its fields are those of ``Declaration``; the confirmatory measures are printed and drawn in
-    figure 3.
+    ``crossed.csv`` where doses of labels were crossed with embeddings (``analysis.crossed``); with
+    three points or more, the figures, ``report.html`` and ``correlations.tex``; with two
+    specifications or more their curve, ``specifications.csv`` and ``specification_levels.csv``. Its
+    fields are those of ``Declaration``; the confirmatory measures are printed and drawn in figure
+    3.
     """
 
     name: ClassVar[str] = "correlation"
@@ -53,7 +66,7 @@ class Correlation(Declaration):
     writes: ClassVar[tuple[str, ...]] = WRITES
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
-        """Print, correlate and draw; the paths written."""
+        """Print, correlate and draw; return the paths written."""
         from analysis.concluding import conclude
 
         with atomic_path(folder / SETTINGS) as path:

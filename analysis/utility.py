@@ -1,5 +1,5 @@
-"""How well the task is done, beside a classifier that calls all items the same; and how much of a
-gap the groups' base rates alone would make.
+"""How well the task is done, beside the majority baseline; and the part of a gap that the groups'
+base rates alone would make.
 """
 
 from __future__ import annotations
@@ -19,75 +19,75 @@ if TYPE_CHECKING:
 
     from analysis.frame import Tables
 
-LEAST_ABOVE = 0.05  # of the utility above that of a constant classifier, for a verdict
+MIN_ABOVE_BASELINE = 0.05  # utility above the majority baseline that a verdict needs
 
 
-def useless(joined: pd.DataFrame, utility: str) -> str:
-    """Why gaps of a task get no verdict: its mean utility is hardly above that of a classifier that
-    calls all items the same; empty where it is, or nothing is known of such a classifier.
+def low_utility_reason(joined: pd.DataFrame, utility: str) -> str:
+    """Return why gaps of a task get no verdict: its mean utility hardly exceeds the majority
+    baseline. Empty where it does, or the baseline is unknown.
     """
-    both = np.stack([numbers(joined, name) for name in ("utility", "constant")])
-    known = both[:, np.isfinite(both).all(axis=0)]
-    if not known.size:
+    values = np.stack([numbers(joined, name) for name in ("utility", "constant")])
+    complete = values[:, np.isfinite(values).all(axis=0)]
+    if not complete.size:
         return ""
-    value, constant = known.mean(axis=1).tolist()
-    if value >= constant + LEAST_ABOVE:
+    value, baseline = complete.mean(axis=1).tolist()
+    if value >= baseline + MIN_ABOVE_BASELINE:
         return ""
     return (
-        f"{measure_title(utility)} is {short(value)}, where calling all items the same has"
-        f" {short(constant)}; a verdict takes {short(LEAST_ABOVE)} more than that"
+        f"{measure_title(utility)} is {short(value)}, majority baseline {short(baseline)};"
+        f" a verdict takes at least {short(MIN_ABOVE_BASELINE)} more"
     )
 
 
 def describe_task(tables: Tables, utility: str) -> list[str]:
-    """Of each task, over the unmodified models (over all where there is none): its utility beside
-    that of a constant classifier, the base rates and false positive rates of the groups compared,
-    and of each gap what base rates alone would make of it.
+    """Return a line per task, over the unmodified models (over all where there is none): its
+    utility and majority baseline, the base rates and false positive rates of the compared groups,
+    and for each gap the value expected from base rates alone.
     """
     tables = typed(tables)
     points = tables.points[tables.points["status"] == "done"]
-    plain = points[(points["method"] == CONTROL) & points["label_method"].isin(["", CONTROL])]
-    name = f"{ORIGINAL} " if len(plain) else ""
-    used = plain if len(plain) else points
-    rows = tables.extrinsic[tables.extrinsic["point"].isin(used["point"])]
+    unmodified = points[(points["method"] == CONTROL) & points["label_method"].isin(["", CONTROL])]
+    name = f"{ORIGINAL} " if len(unmodified) else ""
+    described = unmodified if len(unmodified) else points
+    rows = tables.extrinsic[tables.extrinsic["point"].isin(described["point"])]
     tasks = list(dict.fromkeys(rows["task"]))
-    said = []
+    lines = []
     for task in tasks:
-        own = rows[rows["task"] == task]
-        of = f"{task}, {name}models: " if len(tasks) > 1 else f"{capital(name)}models: "
-        if parts := [*_level(own, utility), *_from_base_rates(own)]:
-            said.append(f"{of}{'; '.join(parts)}.")
-    return said
+        task_rows = rows[rows["task"] == task]
+        prefix = f"{task}, {name}models: " if len(tasks) > 1 else f"{capital(name)}models: "
+        if parts := [*_level(task_rows, utility), *_from_base_rates(task_rows)]:
+            lines.append(f"{prefix}{'; '.join(parts)}.")
+    return lines
 
 
 def _level(rows: pd.DataFrame, utility: str) -> Iterator[str]:
     values = rows[rows["kind"] == "value"]
-    own = (values["group"] == ALL) & (values["measure"] == utility)
-    whole = values[own].drop_duplicates("point")  # on a challenge set: of the task's own test items
-    value, constant = (float(whole[name].mean()) for name in ("value", "constant"))
-    if not isfinite(constant):
+    is_utility = (values["group"] == ALL) & (values["measure"] == utility)
+    # On a challenge set these are of the task's own test items
+    utilities = values[is_utility].drop_duplicates("point")
+    value, baseline = (float(utilities[name].mean()) for name in ("value", "constant"))
+    if not isfinite(baseline):
         return
-    same = f"where calling all items the same has {short(constant)}"
-    yield f"{measure_title(utility)} {short(value)}, {same}"
+    yield f"{measure_title(utility)} {short(value)}, majority baseline {short(baseline)}"
     gaps = rows[rows["kind"] == "gap"]
     groups = dict.fromkeys([*gaps["privileged"], *gaps["unprivileged"]])
-    for measure, what in (("base_rate", "base rate"), ("fpr", "false positive rate")):
-        of = values[(values["measure"] == measure) & (values["subset"] == "")]
-        means = of.groupby("group")["value"].mean()
-        shown = [f"{group} {short(means[group])}" for group in groups if group in means]
-        if 0 < len(shown) <= 2:
-            yield f"{what} {', '.join(shown)}"
+    for measure, title in (("base_rate", "base rate"), ("fpr", "false positive rate")):
+        measure_rows = values[(values["measure"] == measure) & (values["subset"] == "")]
+        means = measure_rows.groupby("group")["value"].mean()
+        group_values = [f"{group} {short(means[group])}" for group in groups if group in means]
+        if 0 < len(group_values) <= 2:
+            yield f"{title} {', '.join(group_values)}"
 
 
 def _from_base_rates(rows: pd.DataFrame) -> Iterator[str]:
     gaps = rows[(rows["kind"] == "gap") & rows["from_base_rates"].abs().gt(0)]
     if gaps.duplicated(["point", *GAP[:2]]).any():
         return  # several pairs of groups
-    for title, of in gaps.assign(title=gap_titles(gaps)).groupby("title", sort=False):
-        if of["measure"].iloc[0] == "f1":
-            continue  # precision says it
-        mean, made = (
-            short(float(of["value"].mean()), 3),
-            short(float(of["from_base_rates"].mean()), 3),
+    for title, gap_rows in gaps.assign(title=gap_titles(gaps)).groupby("title", sort=False):
+        if gap_rows["measure"].iloc[0] == "f1":
+            continue  # the precision gap shows it
+        mean, expected = (
+            short(float(gap_rows["value"].mean()), 3),
+            short(float(gap_rows["from_base_rates"].mean()), 3),
         )
-        yield f"{title} {mean}, {made} by base rates alone"
+        yield f"{title} {mean}, {expected} by base rates alone"

@@ -169,7 +169,7 @@ def test_check_says_what_would_happen(
     assert "posts posts.csv: 120, text 'text', label 'label'; 60 1, 60 0\n" in printed
     assert "words mine.yaml: query 'mine', X 2, Y 2, A 2, B 2\n" in printed
     assert "language: en\n" in printed
-    assert "label 1, whose precision and recall are measured, is '1' in column 'label'\n" in printed
+    assert "positive class: '1' in column 'label'\n" in printed
     assert "groups by the words of gender_mentions: 60 male, 60 female\n" in printed
     assert "query 'mine', words in vocabulary: X 2 of 2, Y 2 of 2, A 2 of 2, B 2 of 2\n" in printed
     assert "1.00 of the posts' tokens are in the vocabulary\n" in printed

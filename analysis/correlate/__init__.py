@@ -16,23 +16,23 @@ import numpy as np
 from analysis.correlation import ONE_THREAD, PERMUTATIONS, Correlation, Estimate
 from analysis.declaration import Declaration
 from analysis.findings import (
-    EXPLORED,
+    FEW_PERMUTATIONS,
     RESULT_COLUMNS,
     Finding,
     measure,
 )
-from analysis.foreign import Levels, repeats
+from analysis.foreign import Levels, describe_repeats
 from analysis.frame import labels, numbers, positions, require_columns, texts
 from analysis.joined import (
     JOINED_COLUMNS,
     bias_sign,
     is_joined,
     rows_of,
-    unbiased_of,
+    unbiased_values,
 )
 from analysis.naming import ALL, KINDS, POOLED_OVER, SESOI, SLICE_COLUMNS
 from analysis.slices import slices
-from analysis.utility import useless
+from analysis.utility import low_utility_reason
 from analysis.verdict import judge
 from files import InputError
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from analysis.arrays import Floats
 
-DECLARED = Declaration()  # where a study declares nothing else
+DECLARED = Declaration()  # the default of a study
 NO_LEVELS = Levels()
 
 
@@ -56,159 +56,193 @@ def correlate(
     confirmatory: Sequence[str] = (),
     sesoi: float = SESOI,
 ) -> list[Finding]:
-    """One finding per slice of the ``by`` columns, in order of appearance (one in all when ``by``
-    is empty).
+    """Correlate two columns within parents, in every slice of a table.
 
-    ``levels``: the columns that name observation, parent, condition, clusters and utility. A table
-    that comes from ``join_points`` says all this itself, where no level is named. ``confirmatory``:
-    the slices that get a verdict, each by the values of ``by`` with a space between, or ``all``;
-    p is adjusted over them. The ``by`` columns are
-    read as text, and an empty cell is a slice of its own, ``(empty)``. Raises ``InputError`` for an
-    unknown or non-numeric column, an unknown slice, and a table without rows.
+    Parameters
+    ----------
+    table : DataFrame
+        One row per observation; models and parents are known in a table of ``join_points``.
+    x, y : str
+        Columns of the score and the gap.
+    by : sequence of str, optional
+        Columns to slice by, as text; an empty cell is the slice ``(empty)``. By default one slice.
+    levels : Levels, optional
+        Columns of observation, parent, condition, clusters and utility.
+    confirmatory : sequence of str, optional
+        Slices that get a verdict, named by the values of ``by`` separated by spaces, or ``all``; p
+        is adjusted over them.
+    sesoi : float, default=0.3
+        Smallest |r| of interest.
+
+    Returns
+    -------
+    list of SliceResult
+        One per slice, in order of appearance.
+
+    Raises
+    ------
+    InputError
+        An unknown or non-numeric column, an unknown slice, or a table without rows.
     """
     by = list(dict.fromkeys(by))
     require_columns(table, [x, y, *by], "the table")
     if table.empty:
         raise InputError("the table has no rows; give one with at least 3")
-    if taken := [name for name in by if name in RESULT_COLUMNS]:
-        raise InputError(f"column {taken[0]!r} has the name of a result column; rename it")
-    ours = is_joined(table)
-    scores = ours and x == "x"
+    if reserved := [name for name in by if name in RESULT_COLUMNS]:
+        raise InputError(f"column {reserved[0]!r} has the name of a result column; rename it")
+    from_join = is_joined(table)
+    scores = from_join and x == "x"
     signs: Floats = bias_sign(table) if scores else np.ones(len(table))
-    if ours and not levels.named:
-        whole = rows_of(table, x, y)
+    if from_join and not levels.named:
+        all_rows = rows_of(table, x, y)
         if levels.utility:
-            whole = whole._replace(utility=numbers(table, levels.utility))
+            all_rows = all_rows._replace(utility=numbers(table, levels.utility))
     else:
-        whole = levels.rows(table, x, y)
-        whole = whole._replace(x=signs * whole.x)
+        all_rows = levels.rows(table, x, y)
+        all_rows = all_rows._replace(x=signs * all_rows.x)
     cells = [labels(table, name) for name in by]
     keys = [tuple(column[row] for column in cells) for row in range(len(table))]
-    asked = _asked(confirmatory, dict.fromkeys(keys))
-    many = max(PERMUTATIONS, 100 * len(asked) - 1)
-    found = []
-    for key, places in positions(keys).items():
-        rows = whole.at(places)
+    confirmatory_keys = _confirmatory_keys(confirmatory, dict.fromkeys(keys))
+    n_permutations = max(PERMUTATIONS, 100 * len(confirmatory_keys) - 1)
+    results = []
+    for key, indices in positions(keys).items():
+        rows = all_rows.at(indices)
         names = dict(zip(by, key, strict=True))
-        each = measure(rows, names, full=True, permutations=many)
-        refused = "" if levels.observation or (ours and not levels.named) else repeats(rows)
-        if refused:  # r can be had, but not how sure it is
-            slope = Estimate(each.within.slope.value)
-            within = Correlation(each.within.r, slope=slope)
-            each = Finding(names, within, n=each.n, n_parents=each.n_parents)
-        found.append(
-            each._replace(
-                confirmatory=key in asked,
+        result = measure(rows, names, full=True, permutations=n_permutations)
+        refused = (
+            "" if levels.observation or (from_join and not levels.named) else describe_repeats(rows)
+        )
+        if refused:  # r without interval and p
+            slope = Estimate(result.within.slope.value)
+            within = Correlation(result.within.r, slope=slope)
+            result = Finding(names, within, n=result.n, n_parents=result.n_parents)
+        results.append(
+            result._replace(
+                confirmatory=key in confirmatory_keys,
                 refused=refused,
-                reverse_scored=bool((signs[places] < 0).any()),
-                sign=_same(signs[places]),
+                reverse_scored=bool((signs[indices] < 0).any()),
+                sign=_common_value(signs[indices]),
             )
         )
-    return judge(found, sesoi)
+    return judge(results, sesoi)
 
 
-def _same(values: Floats) -> float:
-    """The value that all have; NaN where they differ."""
+def _common_value(values: Floats) -> float:
     return float(values[0]) if len(set(values.tolist())) == 1 else nan
 
 
-def _asked(confirmatory: Sequence[str], keys: dict[tuple[str, ...], None]) -> set[tuple[str, ...]]:
-    """The keys of the confirmatory slices. Raises ``InputError`` for one that is not there."""
+def _confirmatory_keys(
+    confirmatory: Sequence[str], keys: dict[tuple[str, ...], None]
+) -> set[tuple[str, ...]]:
+    """Return the keys of the confirmatory slices. Raise ``InputError`` for an unknown one."""
     if list(confirmatory) == [ALL]:
         return set(keys)
-    named = {key: " ".join(key) for key in keys}
+    names_by_key = {key: " ".join(key) for key in keys}
     for name in confirmatory:
-        if name not in named.values():
-            some = ", ".join(map(repr, list(named.values())[:8]))
-            raise InputError(f"no slice {name!r}; there are {some}; or give {ALL}")
-    return {key for key, name in named.items() if name in confirmatory}
+        if name not in names_by_key.values():
+            examples = ", ".join(map(repr, list(names_by_key.values())[:8]))
+            raise InputError(f"no slice {name!r}; the table has {examples}; or give {ALL}")
+    return {key for key, name in names_by_key.items() if name in confirmatory}
 
 
 @ONE_THREAD
 def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> list[Finding]:
-    """Every slice that the paper breaks out: task, metric, convention, part, measure and groups,
-    and in each embedding {each, all} x query {each, all} x method {each, all}.
+    """Correlate every slice that the paper breaks out: task, metric, convention, part, measure and
+    groups, and in each embedding {each, all} x query {each, all} x method {each, all}.
 
-    ``joined`` comes from ``join_points``. Metrics are on different scales and never pooled. Scores
-    of which less is more biased are reverse-scored. ``declared``: the confirmatory slices; those of
-    a score without an unbiased value, a measure of utility, are never confirmatory.
+    Metrics are on different scales and never pooled. Scores that fall with bias are reverse-scored.
+
+    Parameters
+    ----------
+    joined : DataFrame
+        A table of ``join_points``.
+    declared : Declaration, optional
+        The confirmatory slices; never those of a measure of utility (no unbiased value).
+
+    Returns
+    -------
+    list of SliceResult
+        One per slice, confirmatory ones with a verdict.
     """
     require_columns(joined, JOINED_COLUMNS, "the joined table")
-    whole, signs = rows_of(joined), bias_sign(joined)
-    unbiased = unbiased_of(joined)
+    all_rows, signs = rows_of(joined), bias_sign(joined)
+    unbiased = unbiased_values(joined)
     synthetic = np.array([label == "True" for label in labels(joined, "generated")])
     group_by = np.array(texts(joined, "group_by"), dtype=object)
-    every = [
-        ({name: names[name] for name in SLICE_COLUMNS}, places)
-        for names, places in slices(joined, KINDS, POOLED_OVER)
+    all_slices = [
+        ({name: names[name] for name in SLICE_COLUMNS}, indices)
+        for names, indices in slices(joined, KINDS, POOLED_OVER)
     ]
-    present = list(dict.fromkeys(names["measure"] for names, _ in every))
-    asked = [
-        declared.holds(names, present) and isfinite(unbiased[places[0]]) for names, places in every
+    present = list(dict.fromkeys(names["measure"] for names, _ in all_slices))
+    is_confirmatory = [
+        declared.holds(names, present) and isfinite(unbiased[indices[0]])
+        for names, indices in all_slices
     ]
-    many = max(PERMUTATIONS, 100 * sum(asked) - 1)
+    n_permutations = max(PERMUTATIONS, 100 * sum(is_confirmatory) - 1)
     # The only method's slice has the rows of all methods: both get the same permutations
-    tested = {places.tobytes() for (_, places), sure in zip(every, asked, strict=True) if sure}
-    known: dict[tuple[bytes, bool], Finding] = {}
-    found = []
-    for (names, places), confirmatory in zip(every, asked, strict=True):
-        key = places.tobytes(), confirmatory
-        if key not in known:
-            known[key] = measure(
-                whole.at(places),
+    tested = {
+        indices.tobytes()
+        for (_, indices), needed in zip(all_slices, is_confirmatory, strict=True)
+        if needed
+    }
+    measured: dict[tuple[bytes, bool], Finding] = {}
+    results = []
+    for (names, indices), confirmatory in zip(all_slices, is_confirmatory, strict=True):
+        key = indices.tobytes(), confirmatory
+        if key not in measured:
+            measured[key] = measure(
+                all_rows.at(indices),
                 names,
                 full=confirmatory,
-                permutations=many if key[0] in tested else EXPLORED,
+                permutations=n_permutations if key[0] in tested else FEW_PERMUTATIONS,
             )
-        of_task = joined.iloc[places]
-        found.append(
-            known[key]._replace(
+        slice_rows = joined.iloc[indices]
+        results.append(
+            measured[key]._replace(
                 names=names,
                 confirmatory=confirmatory,
-                refused=useless(of_task, declared.utility) if confirmatory else "",
-                synthetic=bool(synthetic[places].any()),
-                reverse_scored=bool((signs[places] < 0).any()),
-                sign=_same(signs[places]),
-                line=known[key].line.of_sign(signs[places]),
-                group_by="; ".join(filter(None, dict.fromkeys(group_by[places].tolist()))),
+                refused=low_utility_reason(slice_rows, declared.utility) if confirmatory else "",
+                synthetic=bool(synthetic[indices].any()),
+                reverse_scored=bool((signs[indices] < 0).any()),
+                sign=_common_value(signs[indices]),
+                line=measured[key].line.of_sign(signs[indices]),
+                group_by="; ".join(filter(None, dict.fromkeys(group_by[indices].tolist()))),
             )
         )
-    return judge(_with_heterogeneity(found), declared.sesoi)
+    return judge(_add_heterogeneity(results), declared.sesoi)
 
 
-def _with_heterogeneity(found: Sequence[Finding]) -> list[Finding]:
-    """For every slice that pools queries, embeddings or methods, which of its parts have intervals
-    on opposite sides of 0.
-    """
+def _add_heterogeneity(results: Sequence[Finding]) -> list[Finding]:
+    """Note in every pooled slice the parts with intervals on opposite sides of 0."""
 
-    def around(each: Finding, over: str) -> tuple[str, ...]:
-        return over, *(each.names[name] for name in SLICE_COLUMNS if name != over)
+    def around(result: Finding, column: str) -> tuple[str, ...]:
+        return column, *(result.names[name] for name in SLICE_COLUMNS if name != column)
 
     parts: dict[tuple[str, ...], list[Finding]] = {}
-    for each in found:
-        for over in POOLED_OVER:
-            if each.names[over] != ALL:
-                parts.setdefault(around(each, over), []).append(each)
+    for result in results:
+        for column in POOLED_OVER:
+            if result.names[column] != ALL:
+                parts.setdefault(around(result, column), []).append(result)
     return [
-        each._replace(
+        result._replace(
             heterogeneity="; ".join(
                 note
-                for over in POOLED_OVER
-                if each.names[over] == ALL
-                and (note := _opposite(parts.get(around(each, over), []), over))
+                for column in POOLED_OVER
+                if result.names[column] == ALL
+                and (note := _describe_opposite(parts.get(around(result, column), []), column))
             )
         )
-        for each in found
+        for result in results
     ]
 
 
-def _opposite(parts: Sequence[Finding], over: str) -> str:
-    above = [each for each in parts if each.within.low > 0]
-    below = [each for each in parts if each.within.high < 0]
+def _describe_opposite(results: Sequence[Finding], column: str) -> str:
+    above = [result for result in results if result.within.low > 0]
+    below = [result for result in results if result.within.high < 0]
     if not (above and below):
         return ""
-    one, other = (
-        ", ".join(f"{each.names[over]} {each.within.r:.2f}" for each in side)
+    positive, negative = (
+        ", ".join(f"{result.names[column]} {result.within.r:.2f}" for result in side)
         for side in (above, below)
     )
-    return f"heterogeneous: r_rm of {one}, but of {other}"
+    return f"heterogeneous: r_rm of {positive}, but of {negative}"

@@ -34,21 +34,23 @@ def grid_data(
     colour: str = "",
     shape: str = "",
 ) -> pd.DataFrame:
-    """The named columns under the names that ``scatter_grid`` draws; those not named are blank. Of
-    a table that comes from ``join_points`` those too that name models and parents, so that r is
-    taken within these. ``InputError`` for an unknown one.
+    """Return the named columns under the names that ``scatter_grid`` draws; columns without a name
+    are blank. A table of ``join_points`` keeps its models and parents, so that r is taken within
+    them. Raise ``InputError`` for an unknown column.
     """
-    named = dict(zip(PLACES, (row, column, colour, shape), strict=True))
-    require_columns(table, [x, y, *filter(None, named.values())], "the table")
+    sources = dict(zip(PLACES, (row, column, colour, shape), strict=True))
+    require_columns(table, [x, y, *filter(None, sources.values())], "the table")
     if table.empty:
         raise InputError("the table has no rows; give one with at least one")
     blank = [""] * len(table)
-    places = {name: labels(table, of) if of else blank for name, of in named.items()}
+    places = {name: labels(table, source) if source else blank for name, source in sources.items()}
     sides = {"x": numbers(table, x), "y": numbers(table, y)}
     if not is_joined(table):
         return pd.DataFrame(sides | places)
-    of_others = [f"{name}_resampled" for name, of in (("x", x), ("y", y)) if of != name]
-    dropped = [*INTERVALS, *of_others, *([] if x == "x" else ["reverse_scored"])]
+    other_resamples = [
+        f"{name}_resampled" for name, source in (("x", x), ("y", y)) if source != name
+    ]
+    dropped = [*INTERVALS, *other_resamples, *([] if x == "x" else ["reverse_scored"])]
     return table.drop(columns=dropped, errors="ignore").assign(**sides, **places)
 
 
@@ -64,9 +66,11 @@ def scatter_chart(
     title: str = "",
     mark: str = "point",
 ) -> alt.TopLevelMixin:
-    """``y`` against ``x``, r above each panel. ``row``, ``column``: the columns whose values make
-    panels; ``colour``, ``shape``: of the points; ``mark``: ``point``, or ``line`` for the mean of y
-    at each x, shaded from least to greatest.
+    """Draw ``y`` against ``x``, with r above each panel.
+
+    ``row``, ``column``: columns whose values make panels; ``colour``, ``shape``: columns shown by
+    the points; ``mark``: ``point``, or ``line`` for the mean of y at each x, shaded from minimum to
+    maximum.
     """
     data = grid_data(table, x=x, y=y, row=row, column=column, colour=colour, shape=shape)
     signs = set(texts(data, "reverse_scored"))
@@ -83,6 +87,6 @@ def scatter_chart(
         reverse=reverse,
     )
     values = numbers(data, "y")
-    # Where all are the same an axis needs a second value to have a scale
+    # Equal values need a second one for the axis to have a scale
     with_zero = bool((values < 0).any() and (values > 0).any()) or len({*values}) == 1
     return scatter_grid(data, text, mark=mark, zero=with_zero)

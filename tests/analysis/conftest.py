@@ -97,7 +97,16 @@ def make_rows(x: ArrayLike, y: ArrayLike, **columns: ArrayLike) -> Rows:
     empty = np.full(len(first), "")
     labels.setdefault("model", np.arange(len(first)).astype(str))
     labels.setdefault("cluster", labels.get("parent", empty))
-    names = ("model", "parent", "cluster", "condition", "method", "setting", "training", "asked")
+    names = (
+        "model",
+        "parent",
+        "cluster",
+        "condition",
+        "method",
+        "setting",
+        "training",
+        "score_gap",
+    )
     named = {name: labels.get(name, empty) for name in names}
     none = Resampled.of(np.zeros((len(first), 0)))
     return Rows(

@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 from analysis.correlation import LEVEL, Correlation, correlation
-from analysis.findings import FEWEST_CONDITIONS, Finding, saturated
+from analysis.findings import MIN_CONDITIONS, Finding, saturation_reason
 from analysis.observations import Observations
 from analysis.verdict import NEGATIVE, NEGLIGIBLE, OTHERS, POSITIVE, judge
 
@@ -123,7 +123,7 @@ def verdict_of(study: Study, found: Mapping[str, Correlation], averaged: bool = 
     one = Finding(
         {},
         found[WITHIN],
-        found.get(OVER, Correlation()) if conditions >= FEWEST_CONDITIONS else Correlation(),
+        found.get(OVER, Correlation()) if conditions >= MIN_CONDITIONS else Correlation(),
         given_utility=found.get(UTILITY, Correlation()),
         n=len(of.x),
         n_parents=len(set(of.parent.tolist())),
@@ -131,7 +131,7 @@ def verdict_of(study: Study, found: Mapping[str, Correlation], averaged: bool = 
         n_clusters=len(set(of.cluster.tolist())),
         lost=study.planned - len(study.of.x),
         planned=study.planned,
-        saturated=saturated(of, study.of.independent() if averaged else study.of),
+        saturated=saturation_reason(of, study.of.independent() if averaged else study.of),
         confirmatory=True,
     )
     return judge([one])[0]

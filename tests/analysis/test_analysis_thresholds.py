@@ -16,8 +16,8 @@ import scipy
 from analysis.correlate import correlate_slices
 from analysis.correlation import Correlation, _Null, correlation, minimum_detectable, studentised
 from analysis.effects import mean_change
-from analysis.findings import measure, saturated
-from analysis.foreign import repeats
+from analysis.findings import measure, saturation_reason
+from analysis.foreign import describe_repeats
 from analysis.groups import GENDERS, doubt
 from analysis.joined import join_points
 from analysis.observations import observations
@@ -26,10 +26,10 @@ from analysis.reliability import noise_shares
 from analysis.report.compared import _coverage
 from analysis.report.gaps_page import _base_rates, _many_sentences
 from analysis.residuals import residuals
-from analysis.rows import agreed
+from analysis.rows import select_comparable
 from analysis.sampling import sampling_error
 from analysis.specifications import Curve, Level, specification_curves
-from analysis.utility import useless
+from analysis.utility import low_utility_reason
 from analysis.verdict import judge
 from tests.analysis.conftest import make_rows, make_sweep
 from tests.analysis.test_correlation import jackknife, left_out, literal
@@ -178,7 +178,7 @@ def test_changes_that_differ_by_rounding_have_no_interval(apart: float, has_widt
 
 def saturation_of(x: NDArray[np.float64], y: NDArray[np.float64]) -> str:
     models = observations(make_rows(x, y))
-    return saturated(models, models)
+    return saturation_reason(models, models)
 
 
 @pytest.mark.parametrize(("equal", "refused"), [(20, False), (21, True)])
@@ -202,7 +202,7 @@ def test_a_model_with_more_than_two_thirds_of_the_variance_says_too_much(
     t = sqrt(share * 20 / (a * (a - share)))
     one = np.array([t, *[-1.0, 1.0] * 10])
     x = known_pairs(21)[0]
-    said = f"one model (0) carries {share:.0%} of what the gap varies by"
+    said = f"one model (0) carries {share:.0%} of the variance of the gap"
     assert saturation_of(x, one) == (said if refused else "")
 
 
@@ -219,7 +219,7 @@ def test_r_over_conditions_takes_ten(conditions: int, measured: bool) -> None:
 @pytest.mark.parametrize(("f1", "refused"), [(0.2999, True), (0.3, False)])
 def test_a_verdict_takes_a_utility_of_05_above_that_of_one_answer(f1: float, refused: bool) -> None:
     joined = pd.DataFrame({"utility": [f1], "constant": [0.25]})
-    assert bool(useless(joined, "f1")) == refused
+    assert bool(low_utility_reason(joined, "f1")) == refused
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_a_kind_of_row_that_more_than_a_fifth_lack_is_left_out(
     """All are meant to have both kinds. Where the second is kept, those without it are lost."""
     model, kind = np.divmod(np.arange(2 * models), 2)
     known = (kind == 0) | (model >= lacking)
-    kept, _ = agreed(model, kind, known)
+    kept, _ = select_comparable(model, kind, known)
     assert kept[kind == 1].any() != left_out
     assert kept[kind == 0].sum() == (models if left_out else models - lacking)
 
@@ -277,7 +277,7 @@ def test_gaps_shared_by_more_than_a_fifth_of_the_rows_are_those_of_one_model(
     times: tuple[int, ...], repeated: bool
 ) -> None:
     y = irregular(*times)
-    assert bool(repeats(make_rows(np.arange(20.0), y))) == repeated
+    assert bool(describe_repeats(make_rows(np.arange(20.0), y))) == repeated
 
 
 @pytest.mark.parametrize(
@@ -291,14 +291,14 @@ def test_scores_shared_by_more_than_four_fifths_of_the_rows_are_those_of_one_mod
     times: tuple[int, ...], repeated: bool
 ) -> None:
     x = irregular(*times)
-    assert bool(repeats(make_rows(x, np.arange(20.0) ** 2))) == repeated
+    assert bool(describe_repeats(make_rows(x, np.arange(20.0) ** 2))) == repeated
 
 
 @pytest.mark.parametrize(("grid", "repeated"), [(100, False), (110, True)])
 def test_three_times_as_many_ties_as_a_grid_makes_are_no_chance(grid: int, repeated: bool) -> None:
     """Half of 20 values have ties; 3 (1 - (1 - 1 / g)^19) is .52 for 100 and .48 for 110."""
     y = np.array([0, 0, 0, *np.repeat(np.arange(1, 6), 2), *range(6, 15), grid - 1.0])
-    assert bool(repeats(make_rows(np.arange(23.0), y))) == repeated
+    assert bool(describe_repeats(make_rows(np.arange(23.0), y))) == repeated
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_two_values_alone_or_all_equally_often_are_no_chance(
     times: tuple[int, ...], repeated: bool
 ) -> None:
     y = np.repeat(np.arange(float(len(times))), times)
-    assert bool(repeats(make_rows(np.arange(float(len(y))), y))) == repeated
+    assert bool(describe_repeats(make_rows(np.arange(float(len(y))), y))) == repeated
 
 
 @pytest.mark.parametrize(("name", "doubted"), [("g1", False), ("g12", True)])

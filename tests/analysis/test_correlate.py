@@ -13,7 +13,7 @@ from scipy import stats
 
 from analysis.correlate import correlate, correlate_slices
 from analysis.findings import CORRELATION_COLUMNS, Finding
-from analysis.foreign import Levels, repeats
+from analysis.foreign import Levels, describe_repeats
 from analysis.joined import join_points
 from analysis.results import Tables, write_tables
 from biasbridge.cli.correlate import main
@@ -95,7 +95,7 @@ def test_slices_of_a_foreign_table_equal_scipy() -> None:
     [
         ("WAET", [], "no column 'WAET'; did you mean 'WEAT'"),
         ("WEAT", ["tsk"], "no column 'tsk'; did you mean 'task'"),
-        ("task", [], "holds 'a' in row 1, which is no number"),
+        ("task", [], "holds 'a' in row 1, which is not a number"),
         ("WEAT", ["n"], "'n' has the name of a result column"),
     ],
 )
@@ -116,7 +116,7 @@ def test_confirmatory_slices_are_named_or_all() -> None:
     assert asked() == []
     assert sorted(asked("all")) == ["p 6", "p 7", "q 6", "q 7"]
     assert asked("q 7") == ["q 7"]
-    with pytest.raises(InputError, match=r"no slice 'q 8'; there are .*'p 6'.*; or give all"):
+    with pytest.raises(InputError, match=r"no slice 'q 8'; the table has .*'p 6'.*; or give all"):
         asked("q 7", "q 8")
 
 
@@ -151,7 +151,7 @@ def test_gaps_of_few_items_may_be_equal_by_chance(rows: int, items: tuple[int, i
     refused = 0
     for _ in range(100):
         shares = (rng.binomial(n, p, rows) / n for n, p in zip(items, (0.8, 0.7), strict=True))
-        refused += bool(repeats(make_rows(rng.normal(size=rows), np.subtract(*shares))))
+        refused += bool(describe_repeats(make_rows(rng.normal(size=rows), np.subtract(*shares))))
     assert refused <= 4, "of 100"
 
 
@@ -165,7 +165,7 @@ def test_rows_of_one_embedding_are_seen_also_where_some_are_lost(
     for _ in range(100):
         y = np.repeat(np.round(rng.normal(0, 0.1, 24), 4), times)
         y = y[rng.random(len(y)) >= lost]
-        seen += bool(repeats(make_rows(rng.normal(size=len(y)), y)))
+        seen += bool(describe_repeats(make_rows(rng.normal(size=len(y)), y)))
     assert seen >= least
 
 

@@ -146,7 +146,7 @@ def test_figure_6_has_one_column_per_type_of_test_item(
 def test_of_too_many_points_the_numbers_alone_are_written(
     tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("analysis.figures.MOST_POINTS", 1)
+    monkeypatch.setattr("analysis.figures.MAX_POINTS_DRAWN", 1)
     console = Console(record=True, width=300, file=io.StringIO())
     written = draw_figures(join_points(tables), tmp_path, console=console)
     assert sorted(path.name for path in written) == [f"{stem}.csv" for stem in sorted(STEMS)]

@@ -11,9 +11,9 @@ from rich.console import Console
 
 from analysis.effects import effects
 from analysis.frame import (
-    EXTRINSIC,
-    INTRINSIC,
-    POINTS,
+    EXTRINSIC_TEXTS,
+    INTRINSIC_TEXTS,
+    POINT_TEXTS,
     Tables,
     labels,
     lists,
@@ -28,7 +28,7 @@ from files import InputError
 def test_every_column_is_there_and_of_its_type(tables: Tables) -> None:
     scores = tables.intrinsic.assign(value=tables.intrinsic["value"].astype(object), part=None)
     found = typed(tables._replace(intrinsic=scores.drop(columns=["reason"])))
-    for table, names in zip(found, (POINTS, INTRINSIC, EXTRINSIC), strict=False):
+    for table, names in zip(found, (POINT_TEXTS, INTRINSIC_TEXTS, EXTRINSIC_TEXTS), strict=False):
         for name in names:
             assert {type(value) for value in table[name]} == {str}, name
     assert found.intrinsic["value"].dtype == float

@@ -211,7 +211,7 @@ def test_failed_points_are_rows_of_what_they_lack(tables: Tables) -> None:
     rows = rows_of(joined)
     lost = rows.model == "broken"
     assert lost.sum() == 4
-    assert not rows.known[lost].any()
+    assert not rows.is_complete[lost].any()
     found = correlate(joined.query("query == 'weat7' and measure == 'recall'"), x="x", y="y")
     assert [(each.n, each.lost, each.planned) for each in found] == [(10, 1, 11)]
 

@@ -104,11 +104,11 @@ def test_the_order_of_rows_and_the_names_of_levels_do_not_matter() -> None:
     [
         (
             {"parent": ["a"], "condition": ["d"], "cluster": ["d"]},
-            "levels do not nest: parent 'en' lies in d 'u' and in 'v'",
+            "levels do not nest: parent 'en' is in d 'u' and in 'v'",
         ),
         (
             {"parent": ["c"], "condition": ["d"], "cluster": ["b", "same"]},
-            "levels do not nest: b 'en1' lies in same '1' and in '2'",
+            "levels do not nest: b 'en1' is in same '1' and in '2'",
         ),
         (
             {"observation": ["c"], "parent": ["b"], "condition": ["d"]},

@@ -15,7 +15,7 @@ from analysis.crossed import crossed_table
 from analysis.frame import numbers, text_rows, texts
 from analysis.joined import join_points, rows_of
 from analysis.results import Tables
-from analysis.rows import agreed
+from analysis.rows import select_comparable
 from analysis.specifications import specification_curves
 from tests.analysis.conftest import make_sweep
 
@@ -198,8 +198,8 @@ def test_a_specification_curve_takes_what_all_have() -> None:
 def test_a_model_meant_only_for_what_nobody_has_changes_nothing_for_the_others() -> None:
     model, kind = np.array([0, 0, 1, 1, 2, 2, 3]), np.array([0, 1, 0, 1, 0, 1, 2])
     known = np.array([1, 1, 1, 1, 1, 0, 0], dtype=bool)
-    rows, _ = agreed(model, kind, known)
-    others, _ = agreed(model[:-1], kind[:-1], known[:-1])
+    rows, _ = select_comparable(model, kind, known)
+    others, _ = select_comparable(model[:-1], kind[:-1], known[:-1])
     assert rows.tolist() == [*others.tolist(), False]
     assert others.tolist() == [True, False, True, False, True, False]
 

@@ -149,4 +149,4 @@ def test_given_utility_is_the_partial_correlation() -> None:
     nothing = of._replace(utility=np.where(np.arange(len(x)) == 3, np.nan, of.utility))
     unknown = nothing.given_utility(99)
     assert math.isnan(unknown.r)
-    assert "not known" in unknown.reason
+    assert "unknown" in unknown.reason

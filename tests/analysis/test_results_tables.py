@@ -38,7 +38,7 @@ def test_a_folder_without_tables_is_answered_with_those_near_it(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write_tables("results/mine", tables)
-    near = "; results lie in results/mine" if "points" not in given else ""
+    near = "; results are in results/mine" if "points" not in given else ""
     with pytest.raises(InputError) as caught:
         read_tables(given)
     assert str(caught.value) == f"no such file: {given}/points.parquet{near}"

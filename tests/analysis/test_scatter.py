@@ -127,7 +127,7 @@ def test_of_a_results_folder_r_is_that_within_parents() -> None:
             ["--x", "WEAT scor", "--y", "Test", "--out", "f.svg"],
             "no column 'WEAT scor'; did you mean 'WEAT score'",
         ),
-        (["--x", "Kind", "--y", "Test", "--out", "f.svg"], "no number"),
+        (["--x", "Kind", "--y", "Test", "--out", "f.svg"], "not a number"),
         (
             ["--x", "Test", "--y", "Test", "--out", "f.pgn"],
             "must end in .svg, .png, .pdf, .html; did you mean '.png'",

@@ -112,7 +112,7 @@ def rows_of(study: Study) -> Rows:
         method=same,
         setting=same,
         training=same,
-        asked=same,
+        score_gap=same,
         utility=of.utility,
         x_resampled=Resampled.of(of.x_resampled),
         y_resampled=Resampled.of(of.y_resampled),

@@ -42,7 +42,7 @@ def test_points_and_correlations_are_printed_and_everything_is_written(
     assert "recall gap: no clear relation with WEAT 7" in printed
     details = (tmp_path / "details.txt").read_text(encoding="utf-8")
     assert "hatespeech_en, weat: r_rm" in details
-    assert "recall gap (confirmatory: inconclusive): no sign with WEAT 7 .00" in details
+    assert "recall gap (confirmatory: inconclusive): no clear relation with WEAT 7 .00" in details
     names = [path.name for path in written if path.parent == tmp_path]
     assert names == ["correlations.csv", "report.html", "correlations.tex", "details.txt"]
     assert all(path.is_file() for path in written)

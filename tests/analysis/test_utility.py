@@ -9,7 +9,7 @@ import pytest
 
 from analysis.correlate import correlate_slices
 from analysis.joined import join_points
-from analysis.utility import describe_task, useless
+from analysis.utility import describe_task, low_utility_reason
 
 if TYPE_CHECKING:
     from analysis.results import Tables
@@ -31,8 +31,8 @@ def test_a_task_that_hardly_beats_a_constant_classifier_gets_no_verdict(
     tables: Tables, f1: float, refused: bool
 ) -> None:
     joined = join_points(with_constant(tables, f1, 0.593))
-    why = "F1 is .62, where calling all items the same has .59; a verdict takes .05 more than that"
-    assert useless(joined, "f1") == (why if refused else "")
+    why = "F1 is .62, majority baseline .59; a verdict takes at least .05 more"
+    assert low_utility_reason(joined, "f1") == (why if refused else "")
     judged = [each for each in correlate_slices(joined) if each.confirmatory]
     assert judged
     for each in judged:
@@ -43,7 +43,7 @@ def test_a_task_that_hardly_beats_a_constant_classifier_gets_no_verdict(
 
 
 def test_nothing_is_said_of_a_utility_without_constant(tables: Tables) -> None:
-    assert useless(join_points(tables), "f1") == ""
+    assert low_utility_reason(join_points(tables), "f1") == ""
     assert describe_task(tables, "conll_f1") == []
 
 
@@ -60,5 +60,5 @@ def test_the_task_is_described_in_one_sentence(tables: Tables) -> None:
     )
     tables = tables._replace(extrinsic=pd.concat([tables.extrinsic, groups], ignore_index=True))
     [said] = describe_task(tables, "f1")
-    assert said.startswith("Unmodified models: F1 .62, where calling all items the same has .59; ")
+    assert said.startswith("Unmodified models: F1 .62, majority baseline .59; ")
     assert "base rate male .40, female .50; false positive rate male .20, female .30" in said

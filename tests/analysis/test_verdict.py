@@ -206,7 +206,7 @@ def test_tables_that_can_have_no_verdict_say_why() -> None:
     lost = study(y=whole["y"].where(np.arange(40) > 4))
     for table, why in (
         (exact, "inconclusive: the gap is exactly 0 in 21 of 40 models"),
-        (outlier, f"inconclusive: one model (5 of 1) carries {share:.0%} of what the gap"),
+        (outlier, f"inconclusive: one model (5 of 1) carries {share:.0%} of the variance of the"),
         (lost, "inconclusive: 5 of 40 models are lost, more than a tenth"),
         (
             whole[:12],

@@ -116,9 +116,9 @@ def test_a_note_names_what_lies_beside_it_or_is_refused(
     (folder / "concluded.json").write_text(json.dumps(names), encoding="utf-8")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     if isinstance(names, list):
-        with pytest.raises(InputError, match="give names in the results folder alone"):
+        with pytest.raises(InputError, match="give plain names in the results folder"):
             note_writes(tmp_path / "other", names)
-    with pytest.raises(InputError, match="no list of names of files beside it; delete it"):
+    with pytest.raises(InputError, match="not a list of names of files beside it; delete it"):
         write_tables(folder, fewer(tables))
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
