@@ -15,9 +15,9 @@ from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is m
 from intrinsic.likelihood.reading import require_kind
 from intrinsic.likelihood.slots import (
     group_difference,
+    item_observations,
     log_odds,
     no_two_groups,
-    observed,
     term_test,
 )
 from intrinsic.permutation import PValue  # noqa: TC001 (as above)
@@ -59,21 +59,21 @@ class NextWord(ItemMetric):
 
     @classmethod
     def takes(cls, items: ItemSet) -> str:
-        """Texts with a slot."""
+        """Return why the items do not compare two groups of terms; empty if they do."""
         return no_two_groups(items)
 
-    def observe(self, given: Any, items: ItemSet) -> Observed:
-        """The log odds after each term in each template."""
-        require_kind(given, "causal", "lpbs is the like of next_word for masked ones")
-        asked, values, lost, settings = log_odds(
-            given, items, sentence=self.sentence, first_token=self.first_token
+    def observe(self, model: Any, items: ItemSet) -> Observed:
+        """Return b(t) of each term in each template."""
+        require_kind(model, "causal", "use lpbs for masked models")
+        scored_items, values, lost, settings = log_odds(
+            model, items, sentence=self.sentence, first_token=self.first_token
         )
-        return observed(asked, values, settings, lost)
+        return item_observations(scored_items, values, settings, lost)
 
-    def summarise(self, seen: Observed, weights: Floats) -> Mapping[str, Floats]:
-        """The difference of the groups."""
-        return {"": group_difference(seen, weights)}
+    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+        """Return the difference between the groups."""
+        return {"": group_difference(observed, weights)}
 
-    def test(self, seen: Observed) -> Mapping[str, PValue]:
-        """The exact p over terms."""
-        return term_test(seen)
+    def test(self, observed: Observed) -> Mapping[str, PValue]:
+        """Return the exact p over terms."""
+        return term_test(observed)

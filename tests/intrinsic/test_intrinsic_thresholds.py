@@ -44,7 +44,7 @@ from intrinsic.permutation import (
 from intrinsic.resampling import times_drawn
 from intrinsic.score import percentiles
 from intrinsic.sentences.ceat import Ceat
-from intrinsic.sentences.probe import classified_right, deal
+from intrinsic.sentences.probe import assign_folds, is_correct
 from intrinsic.sentences.seat import Seat
 from intrinsic.show import print_headlines, print_ranks
 from intrinsic.tsne import plane
@@ -238,7 +238,7 @@ def test_words_are_resampled_200_times() -> None:
 @pytest.mark.parametrize(("labels", "folds"), [(4, 4), (5, 5), (6, 5)])
 def test_a_probe_has_at_most_five_folds(labels: int, folds: int) -> None:
     names = [f"{group}{number}" for group in "ab" for number in range(labels)]
-    assert len({*deal([name[0] for name in names], names).values()}) == folds
+    assert len({*assign_folds([name[0] for name in names], names).values()}) == folds
 
 
 @pytest.mark.parametrize(("share", "is_taught"), [(0.9e-12, False), (1.1e-12, True)])
@@ -248,7 +248,7 @@ def test_a_probe_learns_where_vectors_vary_by_more_than_1e_12(
     """The variance of 1 - d and 1 + d is d^2, their mean square 1 + d^2."""
     d = math.sqrt(share)
     vectors = np.array([[1 - d], [1 + d]] * 4)
-    learn = partial(classified_right, vectors, ["a", "b"] * 4, [0, 0, 1, 1] * 2)
+    learn = partial(is_correct, vectors, ["a", "b"] * 4, [0, 0, 1, 1] * 2)
     if is_taught:
         assert learn().tolist() == [1.0] * 8
     else:
