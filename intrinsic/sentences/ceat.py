@@ -192,22 +192,7 @@ def associations_in(
     contexts: Mapping[str, NDArray[np.intp]],
     word_weights: Mapping[str, Floats],
 ) -> Iterator[Floats]:
-    """Yield the association s of the target words, a batch of draws at a time.
-
-    Parameters
-    ----------
-    groups : mapping of str to Group
-        The groups X, Y, A and B.
-    contexts : mapping of str to array of shape (draws, words)
-        Drawn sentences of each word, as indices in the group.
-    word_weights : mapping of str to array of shape (words, R)
-        Number of times each word counts in each resample.
-
-    Yields
-    ------
-    array of shape (batch of draws, R, words in X and Y)
-        mean cos with A - mean cos with B, in [-2, 2]. Above 0: nearer A.
-    """
+    """Yield s of the target words in [-2, 2], (batch of draws, R, words); above 0: nearer A."""
     targets = np.concatenate([groups[role].rows for role in TARGETS])
     sentences = np.concatenate([contexts["X"], contexts["Y"] + len(groups["X"].rows)], axis=1)
     cosines = {role: groups[role].rows @ targets.T for role in ATTRIBUTES}

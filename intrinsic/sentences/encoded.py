@@ -75,11 +75,11 @@ class EncodedItems(ItemMetric):
     def observe(self, encoder: Encoder, items: ItemSet) -> Observed:
         """Return the vectors of the items of X, Y, A and B without unknown tokens, (n, dim)."""
         candidates = [item for item in items.items if item.group in ROLES]
-        known = [item for item in candidates if encoder.knows(item.sentence)]
-        _require_groups([item.group for item in known], items)
-        vectors = self.encode(encoder, known)
+        readable = [item for item in candidates if encoder.knows(item.sentence)]
+        _require_groups([item.group for item in readable], items)
+        vectors = self.encode(encoder, readable)
         is_finite = np.asarray(np.isfinite(vectors).all(axis=1))
-        encoded = [item for item, finite in zip(known, is_finite, strict=True) if finite]
+        encoded = [item for item, finite in zip(readable, is_finite, strict=True) if finite]
         lost = {item.sentence for item in candidates} - {item.sentence for item in encoded}
         groups = [item.group for item in encoded]
         _require_groups(groups, items)

@@ -86,15 +86,15 @@ class LinearProbe(ItemMetric):
     def observe(self, encoder: Encoder, items: ItemSet) -> Observed:
         """Return 1 for each sentence classified correctly, else 0."""
         examples = examples_of(items)
-        known = [example for example in examples if encoder.knows(example.sentence)]
-        groups = [example.group for example in known]
+        readable = [example for example in examples if encoder.knows(example.sentence)]
+        groups = [example.group for example in readable]
         if len({*groups}) < 2:
             raise InputError(f"the model knows no sentence of a group of {items.name}")
         fields = ("term", "template", "attribute")
-        labels_of = {name: [getattr(example, name) for example in known] for name in fields}
+        labels_of = {name: [getattr(example, name) for example in readable] for name in fields}
         factors = {name: labels for name, labels in labels_of.items() if any(labels)}
-        held_out, folds = self._folds(known, factors, items)
-        sentences = [example.sentence for example in known]
+        held_out, folds = self._folds(readable, factors, items)
+        sentences = [example.sentence for example in readable]
         vectors = np.asarray(encoder.encode(sentences), dtype=np.float64)
         chance = max(map(groups.count, groups)) / len(groups)
         return Observed(
@@ -116,12 +116,12 @@ class LinearProbe(ItemMetric):
         )
 
     def _folds(
-        self, known: Sequence[Example], factors: Mapping[str, Sequence[str]], items: ItemSet
+        self, examples: Sequence[Example], factors: Mapping[str, Sequence[str]], items: ItemSet
     ) -> tuple[str, list[int]]:
         """Return the factor that is held out, and the fold of each example."""
-        groups = [example.group for example in known]
+        groups = [example.group for example in examples]
         if self.folds == "random":
-            sentences = [example.sentence for example in known]
+            sentences = [example.sentence for example in examples]
             pairs = zip(groups, sentences, strict=True)
             shuffled = sorted(pairs, key=lambda pair: sha256(pair[1].encode()).digest())
             fold_of = assign_folds(*zip(*shuffled, strict=True))
