@@ -45,12 +45,12 @@ class Aul(ItemMetric):
         roles={"stereo": "sentences", "anti": "sentences"},
         asks=("crows_pairs_gender",),
         unbiased=0.5,
-        default="Without special tokens; a tie counts a half.",
+        default="Without special tokens; a tie counts 1/2.",
     )
     others: ClassVar[tuple[Convention, ...]] = (KANEKO,)
     attention: ClassVar[bool] = False
 
-    ties: Annotated[Ties, doc("what equally likely sentences count")] = "half"
+    ties: Annotated[Ties, doc("value of a tie: 1/2, or 0 as for anti")] = "half"
 
     @classmethod
     def takes(cls, items: ItemSet) -> str:
@@ -101,6 +101,6 @@ class Aula(Aul):
         roles={"stereo": "sentences", "anti": "sentences"},
         asks=("crows_pairs_gender",),
         unbiased=0.5,
-        default="Without special tokens; a tie counts a half.",
+        default="Without special tokens; a tie counts 1/2.",
     )
     attention: ClassVar[bool] = True

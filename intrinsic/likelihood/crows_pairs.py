@@ -56,13 +56,13 @@ class CrowsPairs(ItemMetric):
         roles={"stereo": "sentences", "anti": "sentences"},
         asks=("crows_pairs_gender",),
         unbiased=0.5,
-        default="A tie counts a half.",
+        default="A tie counts 1/2.",
     )
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "nangia",
             "Nangia et al. (2020) by their code: the shared tokens given the changed ones; scores"
-            " rounded to three decimals; a tie counts as anti, for it stays in the denominator.",
+            " rounded to three decimals; a tie counts as anti: it stays in the denominator.",
             {"scored": "shared", "digits": 3, "ties": "anti"},
         ),
         Convention(
@@ -118,21 +118,18 @@ class CrowsPairs(ItemMetric):
     scored: Annotated[
         Scored,
         doc(
-            "which tokens of a sentence are scored: those shared with the other sentence, those"
-            " changed, all, each masked; or the log-likelihood of a causal model. auto: shared, or"
-            " the likelihood of a causal model"
+            "scored tokens, each masked: those shared with the other sentence, those changed, or"
+            " all; likelihood: that of a causal model; auto: shared, causal models: likelihood"
         ),
     ] = "auto"
-    together: Annotated[bool, doc("whether all scored tokens are masked at once")] = False
+    together: Annotated[bool, doc("mask all scored tokens at once")] = False
     combined: Annotated[
         Combined, doc("sum or mean of log-likelihoods, or the sum of probabilities")
     ] = "sum"
-    first_token: Annotated[str, doc("what stands before the text of a causal model")] = "own"
-    lower: Annotated[bool, doc("whether texts are put in lower case")] = False
-    digits: Annotated[
-        Literal[-1, 3], doc("decimals to which a sentence's score is rounded; -1: not rounded")
-    ] = -1
-    ties: Annotated[Ties, doc("what equally likely sentences count")] = "half"
+    first_token: Annotated[str, doc("token before the text of a causal model")] = "own"
+    lower: Annotated[bool, doc("convert texts to lower case")] = False
+    digits: Annotated[Literal[-1, 3], doc("decimals of a sentence's score; -1: not rounded")] = -1
+    ties: Annotated[Ties, doc("value of a tie: 1/2, or 0 as for anti")] = "half"
 
     @classmethod
     def takes(cls, items: ItemSet) -> str:

@@ -61,20 +61,20 @@ class DisCo(ItemMetric):
         ),
     )
 
-    top: Annotated[Count, doc("how many of the likeliest words count")] = 3
+    top: Annotated[Count, doc("number of likeliest words that count")] = 3
     level: Annotated[
         float, Gt(0), Lt(1), doc("level of the test, divided by the number of words tested")
     ] = 0.05
     counted: Annotated[
         Literal["significant", "overlap"],
-        doc("words that depend on the group, or what pairs of terms do not share"),
+        doc("words that depend on the group, or words that pairs of terms do not share"),
     ] = "significant"
 
     @classmethod
     def takes(cls, items: ItemSet) -> str:
         """Return why the items do not compare two groups of terms; empty if they do."""
         if any(item.fills for item in items.items):
-            return f"the terms of {items.name} fill the slot; give texts that hold them"
+            return f"the terms of {items.name} fill the slot; give texts that contain them"
         if len(items.groups) != 2 or items.pairs:
             return f"{items.name} has {len(items.groups)} groups of terms; disco compares two"
         return ""

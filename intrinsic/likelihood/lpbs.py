@@ -40,9 +40,9 @@ class LogProbabilityBias(ItemMetric):
         source="Kurita et al. (2019)",
         roles={"terms": "words", "fillers": "pairs of words"},
         asks=("lpbs_professions", "lpbs_career", "lpbs_math", "lpbs_science"),
-        default="The difference in nats; as many masks as a word has tokens. Of terms that fill the"
-        " slot: log p, less that with the attribute masked too; compared within texts where most"
-        " are of both groups, else between texts, where there is an attribute.",
+        default="The difference in nats; as many masks as a word has tokens. If terms fill the"
+        " slot: log p, less log p with the attribute masked too; compared within texts if most are"
+        " of both groups, else between texts with an attribute.",
     )
     version: ClassVar[int] = 2
     others: ClassVar[tuple[Convention, ...]] = (
@@ -54,16 +54,14 @@ class LogProbabilityBias(ItemMetric):
         ),
         Convention(
             "without_prior",
-            "The log odds alone, as of Bordia & Bowman (2019): what is likely anyway counts too.",
+            "Log odds without prior (Bordia & Bowman, 2019): unconditional frequency counts too.",
             {"prior": False},
         ),
     )
 
-    prior: Annotated[bool, doc("whether the log odds with the term masked too are subtracted")] = (
-        True
-    )
+    prior: Annotated[bool, doc("subtract the log odds with the term masked too")] = True
     standardised: Annotated[
-        bool, doc("whether the difference is divided by the standard deviation of all terms")
+        bool, doc("divide the difference by the standard deviation of all terms")
     ] = False
 
     @classmethod

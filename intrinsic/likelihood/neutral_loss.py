@@ -25,12 +25,12 @@ class NeutralLoss(ItemMetric):
 
     about: ClassVar[About] = About(
         name="neutral_loss",
-        title="Loss on neutral lines, nats a token",
+        title="Loss on neutral lines, nats per token",
         formula=(
             "- sum over lines of sum_t log p(x_t | x without t) / number of tokens;"
             " causal: log p(x_t | x before t)"
         ),
-        sign="lower: the model expects plain text better; utility, not bias",
+        sign="lower: the model predicts plain text better; utility, not bias",
         range=(0, math.inf),
         source="Cross-entropy; masked models: Salazar et al. (2020)",
         roles={"lines": "sentences"},
@@ -38,8 +38,8 @@ class NeutralLoss(ItemMetric):
         asks=("neutral_sentences",),
         default=(
             "Not comparable between masked and causal models, nor between tokenizers. A causal"
-            " model's first token counts if one stands before the text; lines with an unknown token"
-            " are lost."
+            " model's first token counts if a token precedes it; lines with an unknown token are"
+            " not scored."
         ),
     )
 

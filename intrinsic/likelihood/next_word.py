@@ -41,21 +41,21 @@ class NextWord(ItemMetric):
         source="Vig et al. (2020), with the logarithm",
         roles={"terms": "words", "fillers": "pairs of words"},
         asks=("next_word_professions",),
-        default="In nats; what follows the slot is left out.",
+        default="In nats; text after the slot is omitted.",
     )
     version: ClassVar[int] = 2
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "sentence",
-            "The log-likelihoods of the whole sentences with either filler: what follows the slot"
-            " counts, and the term may.",
+            "Log-likelihoods of the whole sentences with either filler: text after the slot counts,"
+            " which may contain the term.",
             {"sentence": True},
         ),
-        Convention("bos", "The tokenizer's bos stands before the text.", {"first_token": "bos"}),
+        Convention("bos", "The tokenizer's bos precedes the text.", {"first_token": "bos"}),
     )
 
-    sentence: Annotated[bool, doc("whether the whole sentence is scored")] = False
-    first_token: Annotated[str, doc("what stands before the text")] = "own"
+    sentence: Annotated[bool, doc("score the whole sentence")] = False
+    first_token: Annotated[str, doc("token before the text")] = "own"
 
     @classmethod
     def takes(cls, items: ItemSet) -> str:

@@ -143,9 +143,10 @@ def t_test(observed: Observed) -> Mapping[str, PValue]:
 
     labels = observed.factors["cluster"]
     index_of = {label: n for n, label in enumerate(dict.fromkeys(labels))}
-    residuals = observed.values - (mean := float(observed.values.mean()))
     cluster_indices = [index_of[label] for label in labels]
-    sums: Floats = np.asarray(np.bincount(cluster_indices, weights=residuals), dtype=np.float64)
+    mean = float(observed.values.mean())
+    residual_sums = np.bincount(cluster_indices, weights=observed.values - mean)
+    sums: Floats = np.asarray(residual_sums, dtype=np.float64)
     n_clusters = len(index_of)
     if n_clusters < 2 or not sums.any():
         return {}

@@ -31,14 +31,12 @@ class PlantedBias(ItemMetric):
             " of log p(he) - log p(she),  w: the term's true log odds, before any"
             " debiasing of the corpus"
         ),
-        sign=(
-            "slope 1 and r 1: the planted bias is measured as it is; slope 0: nothing is left of it"
-        ),
+        sign=("slope 1 and r 1: the planted bias is fully recovered; slope 0: none of it is"),
         range=(-math.inf, math.inf),
         source="Ours",
         roles={"terms": "words", "fillers": "pairs of words"},
         unbiased=None,
-        default="Models with planted.json alone.",
+        default="Only for models with planted.json.",
     )
     version: ClassVar[int] = 2
 
@@ -46,7 +44,7 @@ class PlantedBias(ItemMetric):
     def takes(cls, items: ItemSet) -> str:
         """Return why the items have no texts with a term and a slot; empty if they do."""
         if any(item.fills for item in items.items):
-            return f"the terms of {items.name} fill the slot; give texts that hold them"
+            return f"the terms of {items.name} fill the slot; give texts that contain them"
         return no_slots(items)
 
     def observe(self, model: Any, items: ItemSet) -> Observed:

@@ -48,8 +48,8 @@ class PseudoLogLikelihood(ItemMetric):
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "within_word_l2r",
-            "Kauf & Ivanova (2023): the later tokens of a word are masked with each, for they give"
-            " it away.",
+            "Kauf & Ivanova (2023): the later tokens of a word are masked with each token, because"
+            " they give it away.",
             {"within_word_l2r": True},
         ),
         Convention(
@@ -61,9 +61,9 @@ class PseudoLogLikelihood(ItemMetric):
     )
 
     within_word_l2r: Annotated[
-        bool, doc("whether the later tokens of a word are masked with each of its tokens")
+        bool, doc("also mask the later tokens of the word of each token")
     ] = False
-    first_token: Annotated[str, doc("what stands before the text of a causal model")] = "own"
+    first_token: Annotated[str, doc("token before the text of a causal model")] = "own"
 
     @classmethod
     def takes(cls, items: ItemSet) -> str:

@@ -55,7 +55,7 @@ def no_slots(items: ItemSet) -> str:
     if not any(SLOT in item.text for item in items.items):
         return f"{items.name} has no texts with a slot"
     if len({item.fills for item in items.items}) > 1:
-        return f"{items.name} mixes texts that hold their term with texts that ask for it"
+        return f"{items.name} mixes texts that contain their term with texts whose slot it fills"
     return no_fillers(items)
 
 
@@ -256,7 +256,7 @@ def of_both_groups(items: Sequence[Item], field: Literal["text", "template"]) ->
     groups: dict[str, set[str]] = {}
     for item in items:
         groups.setdefault(getattr(item, field), set()).add(item.group)
-    return {name for name, names in groups.items() if len(names) > 1}
+    return {key for key, labels in groups.items() if len(labels) > 1}
 
 
 def _sums(model: LanguageModel, queries: Sequence[Sequence[TokenQuery]]) -> Floats:

@@ -78,15 +78,16 @@ class StereoSet(ItemMetric):
     )
 
     scored: Annotated[
-        Literal["word", "sentence"], doc("what is scored by a masked model: the word or all tokens")
+        Literal["word", "sentence"], doc("tokens scored by a masked model: the word or all")
     ] = "word"
     lms: Annotated[
-        Literal["each", "best"], doc("whether each related word or the likelier one is compared")
+        Literal["each", "best"],
+        doc("compare each related word, or the likelier one, with the unrelated one"),
     ] = "each"
-    over: Annotated[
-        Literal["terms", "items"], doc("whether the mean is taken over target terms or items")
-    ] = "terms"
-    first_token: Annotated[str, doc("what stands before the text of a causal model")] = "own"
+    over: Annotated[Literal["terms", "items"], doc("units of the mean: target terms or items")] = (
+        "terms"
+    )
+    first_token: Annotated[str, doc("token before the text of a causal model")] = "own"
 
     @classmethod
     def takes(cls, items: ItemSet) -> str:

@@ -64,15 +64,15 @@ class Ceat(EncodedItems):
         roles={"X": "targets", "Y": "targets", "A": "attributes", "B": "attributes"},
         asks=("seat6", "seat6b", "seat7", "seat7b", "seat8", "seat8b"),
         default=(
-            "Ours: draws weighed by the variance of d; interval over words; p over exact"
+            "Ours: draws weighted by the variance of d; interval over words; p over exact"
             " permutations of words, the weights of the draws kept."
         ),
     )
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "guo_caliskan",
-            "Guo & Caliskan (2021): the last piece of the word; draws weighed by the variance of s"
-            " in the place of that of d; 10,000 draws; one-sided p of the combined effect over its"
+            "Guo & Caliskan (2021): the last piece of the word; draws weighted by the variance of s"
+            " rather than of d; 10,000 draws; one-sided p of the combined effect over its"
             " standard error, which shrinks with the number of draws. Theirs gives BERT no special"
             " tokens.",
             {
@@ -87,18 +87,18 @@ class Ceat(EncodedItems):
     shared: ClassVar[tuple[str, ...]] = ("term",)
 
     pooling: Annotated[
-        WordPooling, doc("which tokens make up the vector of the word in its context")
+        WordPooling, doc("tokens averaged into the vector of the word in its context")
     ] = "mean"
-    draws: Annotated[Count, Le(MOST_DRAWS), doc("how often a context of every word is drawn")] = (
+    draws: Annotated[Count, Le(MOST_DRAWS), doc("number of draws of a context of every word")] = (
         1000
     )
     variance: Annotated[
         Literal["effect", "associations"],
-        doc("what weighs a draw: the variance of d, or that of s over all targets"),
+        doc("variance that weights a draw: that of d, or that of s over all targets"),
     ] = "effect"
     permuted: Annotated[
         Literal["words", "nothing"],
-        doc("what is permuted for p; nothing: p of the normal distribution, one-sided"),
+        doc("units permuted for p; nothing: one-sided p of the normal distribution"),
     ] = "words"
 
     def encode(self, encoder: Encoder, items: Sequence[Item]) -> NDArray[np.float32]:
@@ -161,7 +161,7 @@ class Ceat(EncodedItems):
         nx, ny = (word_weights(groups[role], item_weights[role]).sum(axis=0) for role in TARGETS)
         with np.errstate(divide="ignore", invalid="ignore"):
             batches = [(batch.difference, batch.spread) for batch in self._draw(observed, weights)]
-            difference, spread = map(np.concatenate, zip(*batches, strict=True))
+            difference, spread = (np.concatenate(x) for x in zip(*batches, strict=True))
             spread = np.where(spread > NO_SPREAD, spread, np.nan)
             effects: Floats = difference / spread
             if self.variance == "associations":
@@ -190,15 +190,14 @@ def draw_contexts(group: Group, draws: int, rng: np.random.Generator) -> NDArray
 def associations_in(
     groups: Mapping[str, Group],
     contexts: Mapping[str, NDArray[np.intp]],
-    word_weights: Mapping[str, Floats],
+    weights: Mapping[str, Floats],
 ) -> Iterator[Floats]:
     """Yield s of the target words in [-2, 2], (batch of draws, R, words); above 0: nearer A."""
     targets = np.concatenate([groups[role].rows for role in TARGETS])
     sentences = np.concatenate([contexts["X"], contexts["Y"] + len(groups["X"].rows)], axis=1)
     cosines = {role: groups[role].rows @ targets.T for role in ATTRIBUTES}
-    weights = {role: word_weights[role] for role in ATTRIBUTES}
-    shares = {role: w.T / w.sum(axis=0)[:, None] for role, w in weights.items()}
-    widest = max(len(word_weights["X"].T), *map(len, weights.values()))
+    shares = {role: weights[role].T / weights[role].sum(axis=0)[:, None] for role in ATTRIBUTES}
+    widest = max(len(weights["X"].T), *(len(weights[role]) for role in ATTRIBUTES))
     step = max(1, CELLS // (widest * sentences.shape[1]))
     for start in range(0, len(sentences), step):
         batch = slice(start, start + step)

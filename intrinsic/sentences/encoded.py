@@ -49,7 +49,7 @@ class EncodedItems(ItemMetric):
     shared: ClassVar[tuple[str, ...]] = ("term", "template")
 
     layer: Annotated[
-        int | None, doc("of the hidden states, 0 the embeddings, -1 the last; null: the encoder's")
+        int | None, doc("hidden layer: 0 the embeddings, -1 the last; null: the encoder's")
     ] = None
     ddof: Annotated[
         DDof, doc("the standard deviation is the population's (0) or the sample's (1)")

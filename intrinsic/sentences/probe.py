@@ -46,8 +46,8 @@ class LinearProbe(ItemMetric):
             " other folds"
         ),
         sign=(
-            "1: a line tells the groups apart; chance: none does. Below chance: what was erased on"
-            " the same words points the other way without those held out; no bias turned round"
+            "1: the groups are linearly separable; chance: they are not. Below chance: the bias was"
+            " erased on the same words, held-out ones included; no reversed bias"
         ),
         range=(0, 1),
         source="Conneau et al. (2018); after erasing Ravfogel et al. (2020)",
@@ -55,22 +55,25 @@ class LinearProbe(ItemMetric):
         unbiased=0.5,
         asks=("bec_pro_balanced", "lpbs_professions"),
         default=(
-            "Ours: five folds, no term in two of them; where a group has one term alone, no"
-            " template, and where there is one alone, no attribute. The n-th terms of both groups,"
+            "Ours: five folds, no term in two of them; with a single term in a group, no"
+            " template, and with a single template, no attribute. The n-th terms of both groups,"
             " often a pair, are held out together. No bias: the share of the larger group."
         ),
     )
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "random_folds",
-            "As usually done: five folds of sentences at random, so that the classifier may"
-            " know the words again.",
+            "As usually done: five random folds of sentences, so that the classifier may have"
+            " seen the words.",
             {"folds": "random"},
         ),
     )
     needs: ClassVar[str] = "encoder"
 
-    folds: Annotated[Literal["shared", "random"], doc("what is held out together")] = "shared"
+    folds: Annotated[
+        Literal["shared", "random"],
+        doc("held out together: sentences that share a word, or random ones"),
+    ] = "shared"
 
     @classmethod
     def takes(cls, items: ItemSet) -> str:
@@ -78,7 +81,9 @@ class LinearProbe(ItemMetric):
         if not items.items:
             return f"{items.name} has no texts of two groups"
         if len({item.fills for item in items.items}) > 1 and items.fillers:
-            return f"{items.name} mixes texts that hold their term with texts that ask for it"
+            return (
+                f"{items.name} mixes texts that contain their term with texts whose slot it fills"
+            )
         n_groups = len({example.group for example in examples_of(items)})
         groups = "1 group" if n_groups == 1 else f"{n_groups} groups"
         return "" if n_groups == 2 else f"{items.name} has {groups}, and the probe needs two"

@@ -76,7 +76,7 @@ class Seat(EncodedItems):
         ),
         Convention(
             "biased_rulers",
-            "Delobelle et al. (2022) by their code: targets and attributes change places; the first"
+            "Delobelle et al. (2022) by their code: targets and attributes are swapped; the first"
             " token, one of their six representations; no p. On their own words daughter and son"
             " are entered twice and count once.",
             {"pooling": "cls", "layer": -1, "swapped": True, "permuted": "nothing"},
@@ -90,17 +90,17 @@ class Seat(EncodedItems):
     )
 
     pooling: Annotated[
-        Pooling | None, doc("what becomes one vector of a sentence; null: as the encoder does")
+        Pooling | None, doc("pooling of tokens into a vector; null: the encoder's")
     ] = None
     unit: Annotated[
         Literal["sentence", "word", "vector"],
-        doc("d is over sentences; words, by the mean of s; or words, by the mean of their vectors"),
+        doc("unit of d: sentences; words (mean of s); or words by the mean of their vectors"),
     ] = "sentence"
-    permuted: Annotated[Literal["words", "sentences", "nothing"], doc("what is permuted for p")] = (
+    permuted: Annotated[Literal["words", "sentences", "nothing"], doc("units permuted for p")] = (
         "words"
     )
     tail: Annotated[Tail, doc("which partitions of the targets count as extreme")] = "greater"
-    swapped: Annotated[bool, doc("whether targets and attributes change places")] = False
+    swapped: Annotated[bool, doc("swap targets and attributes")] = False
 
     def encode(self, encoder: Encoder, items: Sequence[Item]) -> NDArray[np.float32]:
         """Encode the sentences."""

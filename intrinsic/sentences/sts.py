@@ -23,7 +23,7 @@ class StsB(ItemMetric):
     about: ClassVar[About] = About(
         name="sts_b",
         title="Semantic textual similarity, Spearman's rho",
-        formula="rho over pairs of cos(first, second) and what people rated",
+        formula="rho over pairs of cos(first, second) and rated similarity",
         sign="1: the encoder orders pairs as people do; utility, not bias",
         range=(-1, 1),
         source="Cer et al. (2017)",
