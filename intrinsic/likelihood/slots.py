@@ -55,7 +55,7 @@ def no_slots(items: ItemSet) -> str:
     if not any(SLOT in item.text for item in items.items):
         return f"{items.name} has no texts with a slot"
     if len({item.fills for item in items.items}) > 1:
-        return f"{items.name} mixes texts that contain their term with texts whose slot it fills"
+        return f"{items.name} mixes texts that contain their term with texts that it fills"
     return no_fillers(items)
 
 

@@ -81,9 +81,7 @@ class LinearProbe(ItemMetric):
         if not items.items:
             return f"{items.name} has no texts of two groups"
         if len({item.fills for item in items.items}) > 1 and items.fillers:
-            return (
-                f"{items.name} mixes texts that contain their term with texts whose slot it fills"
-            )
+            return f"{items.name} mixes texts that contain their term with texts that it fills"
         n_groups = len({example.group for example in examples_of(items)})
         groups = "1 group" if n_groups == 1 else f"{n_groups} groups"
         return "" if n_groups == 2 else f"{items.name} has {groups}, and the probe needs two"

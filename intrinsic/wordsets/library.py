@@ -145,13 +145,13 @@ def write_query(query: Query, path: str | Path) -> None:
     sets = {wordset.name: wordset for wordset in query.sets.values()}
     if any(sets[wordset.name] != wordset for wordset in query.sets.values()):
         raise InputError(f"two word sets of {query.name!r} have the same name; give each its own")
-    facts = {"language": query.language, "source": next(iter(sets.values())).source}
+    defaults = {"language": query.language, "source": next(iter(sets.values())).source}
     entry = {"title": query.title} if query.title else {}
     entry |= {role: wordset.name for role, wordset in query.sets.items()}
     content: dict[str, object] = {
-        **facts,
+        **defaults,
         "queries": {query.name: entry},
-        "sets": {name: _entry(wordset, facts) for name, wordset in sets.items()},
+        "sets": {name: _entry(wordset, defaults) for name, wordset in sets.items()},
     }
     if Path(path).suffix == ".json":
         text = json.dumps(content, indent=1, ensure_ascii=False)
@@ -163,11 +163,11 @@ def write_query(query: Query, path: str | Path) -> None:
         work.write_text(text, encoding="utf-8")
 
 
-def _entry(wordset: WordSet, facts: dict[str, str]) -> dict[str, object]:
-    """Return a word set as a file entry, without the fields that equal the file's ``facts``."""
+def _entry(wordset: WordSet, defaults: dict[str, str]) -> dict[str, object]:
+    """Return a word set as a file entry, without the fields that equal the file's ``defaults``."""
     metadata = {"language": wordset.language, "source": wordset.source}
     entry: dict[str, object] = {
-        key: value for key, value in metadata.items() if value != facts[key]
+        key: value for key, value in metadata.items() if value != defaults[key]
     }
     if wordset.values:
         entry["values"] = dict(zip(wordset.words, wordset.values, strict=True))

@@ -15,13 +15,13 @@ from intrinsic.wordsets.wordset import ROLES, Query, WordSet, width_of
 
 FILE_KEYS = ("version", "language", "source", "licence", "sets", "queries")
 SET_KEYS = ("words", "values", "file", "union", "deleted", "language", "source")
-QUERY_FACTS = ("title", "language", "source")
+QUERY_METADATA = ("title", "language", "source")
 MOST_WORDS = 500_000
 MORE = "(and X3, A3, ... for more groups)"
-ROLE_KEYS = f"a query takes {', '.join(ROLES)} {MORE}, and {', '.join(QUERY_FACTS)}"
+ROLE_KEYS = f"a query takes {', '.join(ROLES)} {MORE}, and {', '.join(QUERY_METADATA)}"
 EXAMPLE = '{"mine": {"X": [...], "Y": [...], "A": [...], "B": [...]}}'
 TABLES = (".csv", ".tsv")
-Facts = Mapping[str, str]  # default language and source of entries
+Defaults = Mapping[str, str]  # default language and source of entries
 FORM = f'the short form is {EXAMPLE}, the full form has "sets" and "queries"'
 
 
@@ -34,8 +34,8 @@ class WordFile:
     files: tuple[Path, ...] = ()  # word lists it refers to
 
 
-def parse_file(path: str | Path, known: Mapping[str, WordSet]) -> WordFile:
-    """Parse a word file; its queries may refer to its own sets and to those of ``known``.
+def parse_file(path: str | Path, wordsets: Mapping[str, WordSet]) -> WordFile:
+    """Parse a word file; its queries may refer to its own sets and to those of ``wordsets``.
 
     Raises ``InputError`` with file and entry for anything that is not a word set or query.
     """
@@ -47,16 +47,17 @@ def parse_file(path: str | Path, known: Mapping[str, WordSet]) -> WordFile:
     if not content.keys() & {"sets", "queries"}:
         content = {"queries": content}
     _check_keys(content, FILE_KEYS, str(path))
-    facts = {
-        "language": _fact(content.get("language", "und"), str(path)),
-        "source": _fact(content.get("source", Path(path).name), str(path)),
+    defaults = {
+        "language": _one_line(content.get("language", "und"), str(path)),
+        "source": _one_line(content.get("source", Path(path).name), str(path)),
     }
-    parser = _Parser(Path(path), known)
+    parser = _Parser(Path(path), wordsets)
     sets = {
-        name: parser.add_set(name, entry, facts) for name, entry in _entries(content, "sets", path)
+        name: parser.add_set(name, entry, defaults)
+        for name, entry in _entries(content, "sets", path)
     }
     entries = _entries(content, "queries", path)
-    queries = {name: parser.parse_query(name, entry, facts) for name, entry in entries}
+    queries = {name: parser.parse_query(name, entry, defaults) for name, entry in entries}
     return WordFile(sets, queries, tuple(parser.lists))
 
 
@@ -87,46 +88,52 @@ def _entries(
 
 
 class _Parser:
-    """Parser of the entries of one file, in order; ``known``: the sets parsed so far."""
+    """Parser of the entries of one file, in order; ``wordsets``: the sets parsed so far."""
 
-    def __init__(self, path: Path, known: Mapping[str, WordSet]) -> None:
-        self.path, self.known = path, dict(known)
+    def __init__(self, path: Path, wordsets: Mapping[str, WordSet]) -> None:
+        self.path, self.wordsets = path, dict(wordsets)
         self.lists: dict[Path, list[str]] = {}
         self.count = 0
 
-    def add_set(self, name: str, entry: object, facts: Facts) -> WordSet:
+    def add_set(self, name: str, entry: object, defaults: Defaults) -> WordSet:
         """Parse a set; later sets and queries may refer to it."""
-        self.known[name] = self._parse_set(name, entry, facts, f"set {name!r} in {self.path}")
-        return self.known[name]
+        self.wordsets[name] = self._parse_set(name, entry, defaults, f"set {name!r} in {self.path}")
+        return self.wordsets[name]
 
-    def parse_query(self, name: str, entry: object, facts: Facts) -> Query:
+    def parse_query(self, name: str, entry: object, defaults: Defaults) -> Query:
         """Parse a query, whose roles are names of word sets or lists of words."""
         where = f"query {name!r} in {self.path}"
         fields = _mapping(entry, where)
-        facts = {key: _fact(fields.get(key, fact), where) for key, fact in facts.items()}
-        roles = {role: value for role, value in fields.items() if role not in QUERY_FACTS}
+        defaults = {
+            key: _one_line(fields.get(key, default), where) for key, default in defaults.items()
+        }
+        roles = {role: value for role, value in fields.items() if role not in QUERY_METADATA}
         for role in roles:
             if not isinstance(role, str) or width_of(role) is None:
                 unknown = f"unknown key {role!r}{nearest(role, ROLES)}"
                 raise InputError(f"{where}: {unknown}; {ROLE_KEYS}")
         if not roles:
             raise InputError(f"{where} has no words; {ROLE_KEYS}")
-        sets = {str(role): self._parse_role(name, str(role), roles[role], facts) for role in roles}
-        return Query(name, sets, facts["language"], title=_fact(fields.get("title", ""), where))
+        sets = {
+            str(role): self._parse_role(name, str(role), roles[role], defaults) for role in roles
+        }
+        return Query(
+            name, sets, defaults["language"], title=_one_line(fields.get("title", ""), where)
+        )
 
-    def _parse_role(self, query: str, role: str, entry: object, facts: Facts) -> WordSet:
+    def _parse_role(self, query: str, role: str, entry: object, defaults: Defaults) -> WordSet:
         where = f"{role} of query {query!r} in {self.path}"
         if isinstance(entry, str):
             wordset = self._look_up(entry, where)
         else:
-            wordset = self._parse_set(f"{query}.{role}", entry, facts, where)
+            wordset = self._parse_set(f"{query}.{role}", entry, defaults, where)
         if wordset.width != width_of(role):
             expected = f"{role} takes items of {width_of(role)} words"
             actual = f"{wordset.name!r} has items of {wordset.width}"
             raise InputError(f"{where}: {expected}, and {actual}")
         return wordset
 
-    def _parse_set(self, name: str, entry: object, facts: Facts, where: str) -> WordSet:
+    def _parse_set(self, name: str, entry: object, defaults: Defaults, where: str) -> WordSet:
         """Parse a list of words, pairs or rows, or a mapping with ``SET_KEYS``."""
         fields = _mapping({"words": entry} if isinstance(entry, list) else entry, where)
         _check_keys(fields, SET_KEYS, where)
@@ -151,8 +158,8 @@ class _Parser:
         return WordSet(
             name=name,
             words=tuple(word for item in items for word in item),
-            language=_fact(fields.get("language", facts["language"]), where),
-            source=_fact(fields.get("source", facts["source"]), where),
+            language=_one_line(fields.get("language", defaults["language"]), where),
+            source=_one_line(fields.get("source", defaults["source"]), where),
             deleted=_words(fields.get("deleted", []), where),
             width=len(items[0]),
             values=tuple(_number(value, str(word), where) for word, value in numbers.items()),
@@ -184,11 +191,11 @@ class _Parser:
         return list(dict.fromkeys(item for member in members for item in member.items))
 
     def _look_up(self, name: str, where: str) -> WordSet:
-        if name not in self.known:
-            unknown = f"unknown word set {name!r}{nearest(name, self.known)}"
+        if name not in self.wordsets:
+            unknown = f"unknown word set {name!r}{nearest(name, self.wordsets)}"
             remedy = "name a built-in set or one listed above; a set cannot contain itself"
             raise InputError(f"{where}: {unknown}; {remedy}")
-        return self.known[name]
+        return self.wordsets[name]
 
 
 def _items(entry: object, where: str) -> list[tuple[str, ...]]:
@@ -228,7 +235,7 @@ def _words(entry: object, where: str) -> tuple[str, ...]:
     return tuple(unicodedata.normalize("NFC", word) for word in entry)
 
 
-def _fact(value: object, where: str) -> str:
+def _one_line(value: object, where: str) -> str:
     """Return a language, source or title on one line."""
     return _printable(" ".join(str(value).split()), where)
 
