@@ -138,13 +138,13 @@ def test_a_capital_begins_a_text(
 @pytest.mark.parametrize(
     ("text", "options", "told"),
     [
-        (UNKNOWN, [], "language is not known: give --language, --fillers A/B or a column"),
-        (UNKNOWN, ["--language", "tr"], "'tr' has no usual ones: give --fillers A/B or a column"),
+        (UNKNOWN, [], "language is unknown: give --language, --fillers A/B or a column"),
+        (UNKNOWN, ["--language", "tr"], "'tr' has no default ones: give --fillers A/B or a column"),
         (GERMAN, ["--fillers", "Er"], "'Er': give two words with a slash"),
         (GERMAN, ["--fillers", "Er/Er"], "two words"),
         (GERMAN, ["--fillers", "Er/Sie/Es"], "two words"),
-        (HEADER + "{} ist nicht da,a,Er,\n", ["--fillers", "Er/Sie"], "take no fillers"),
-        ("stereo,anti\nhe is,she is\n", ["--fillers", "Er/Sie"], "take no fillers"),
+        (HEADER + "{} ist nicht da,a,Er,\n", ["--fillers", "Er/Sie"], "without a slot for fillers"),
+        ("stereo,anti\nhe is,she is\n", ["--fillers", "Er/Sie"], "without a slot for fillers"),
     ],
 )
 def test_slots_without_fillers_are_refused_in_a_line(
@@ -162,7 +162,7 @@ def test_fillers_of_nothing_or_given_twice_are_refused(cased: Path, tmp_path: Pa
     column = "text,group,term,template,fillers\n[MASK] ist {},a,Koch,,er/sie\n"
     path = write(tmp_path, column)
     assert read_items(path, "tr").fillers == (("er", "sie"),)
-    with pytest.raises(InputError, match="leave it, or the other"):
+    with pytest.raises(InputError, match="remove it or the other"):
         audit(cased, metrics="lpbs", items=path, fillers="Er/Sie")
     with pytest.raises(InputError, match=r"row 2 of .* has no fillers"):
         read_items(write(tmp_path, f"{column}[MASK] ist {{}},b,Amme,,\n"))
@@ -182,7 +182,7 @@ def test_an_eraser_is_not_fitted_on_english_fillers(cased: Path, tmp_path: Path)
     encoder = Encoder(open_model(cased))
     source = items_for_debiasing(write(tmp_path, UNKNOWN))
     assert isinstance(source, OwnItems)
-    with pytest.raises(InputError, match="language is not known"):
+    with pytest.raises(InputError, match="language is unknown"):
         of_items(encoder, source.load(), ("pairs",))
     german = OwnItems(write(tmp_path, GERMAN)).load()
     assert of_items(encoder, german, ("pairs",)).what == "4 of 4 pairs, mine"

@@ -1,1 +1,1 @@
-"""What language models are asked: texts with a slot, and pairs of sentences; their files."""
+"""Items for language models: texts with a slot, and pairs of sentences."""

@@ -1,4 +1,4 @@
-"""Share of pairs by all unmasked likelihoods (Kaneko & Bollegala, 2022): ``aul``, ``aula``."""
+"""All unmasked likelihood (Kaneko & Bollegala, 2022): the metrics ``aul`` and ``aula``."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from intrinsic.likelihood.pairs import (
     Ties,
     mean_of_groups,
     no_pairs,
-    observed,
+    pair_observations,
     preferences,
     read_pairs,
     sign_test,
 )
 from intrinsic.likelihood.reading import require_kind
-from intrinsic.likelihood.sentences import unmasked
+from intrinsic.likelihood.sentences import unmasked_log_likelihoods
 from intrinsic.permutation import PValue  # noqa: TC001 (as above)
 from intrinsic.score import About
 
@@ -45,41 +45,45 @@ class Aul(ItemMetric):
         roles={"stereo": "sentences", "anti": "sentences"},
         asks=("crows_pairs_gender",),
         unbiased=0.5,
-        default="Without special tokens; a tie counts a half.",
+        default="Without special tokens; a tie counts 1/2.",
     )
     others: ClassVar[tuple[Convention, ...]] = (KANEKO,)
     attention: ClassVar[bool] = False
 
-    ties: Annotated[Ties, doc("what equally likely sentences count")] = "half"
+    ties: Annotated[Ties, doc("value of a tie: 1/2, or 0 as for anti")] = "half"
 
     @classmethod
     def takes(cls, items: ItemSet) -> str:
-        """Pairs of sentences."""
+        """Return why the items give no pairs of sentences; empty if they do."""
         return no_pairs(items)
 
-    def observe(self, given: Any, items: ItemSet) -> Observed:
-        """1 for each pair whose stereotype is likelier, 0 otherwise."""
-        require_kind(given, "masked", "crows_pairs and pll take causal ones")
-        pairs, lost, settings = read_pairs(given, items)
+    def observe(self, model: Any, items: ItemSet) -> Observed:
+        """Return 1 for each pair whose stereotype is likelier, else 0."""
+        require_kind(model, "masked", "use crows_pairs or pll for causal models")
+        pairs, lost, settings = read_pairs(model, items)
         texts = [text for pair in pairs for text in (pair.stereo, pair.anti)]
-        logs = unmasked(given, texts, attention=self.attention)
-        means = np.array([each.mean() for each in logs])
+        logs = unmasked_log_likelihoods(model, texts, attention=self.attention)
+        means = np.array([token_logs.mean() for token_logs in logs])
         values = preferences(means[::2], means[1::2], self.ties)
-        more = {"masked at a time": "none", "ties": self.ties, "tokens scored": sum(map(len, logs))}
-        return observed(pairs, values, {**settings, **more}, lost)
+        details = {
+            "masked at a time": "none",
+            "ties": self.ties,
+            "tokens scored": sum(map(len, logs)),
+        }
+        return pair_observations(pairs, values, {**settings, **details}, lost)
 
-    def summarise(self, seen: Observed, weights: Floats) -> Mapping[str, Floats]:
-        """The share, and that of each group of pairs."""
-        return mean_of_groups(seen, weights)
+    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+        """Return the share of all pairs and of each group of pairs."""
+        return mean_of_groups(observed, weights)
 
-    def test(self, seen: Observed) -> Mapping[str, PValue]:
-        """The exact sign test over clusters; none where a tie counts as anti."""
-        return {"": sign_test(seen)} if self.ties == "half" else {}
+    def test(self, observed: Observed) -> Mapping[str, PValue]:
+        """Return the exact sign test over clusters; nothing if ties count as anti."""
+        return {"": sign_test(observed)} if self.ties == "half" else {}
 
 
 @choice
 class Aula(Aul):
-    """As ``Aul``, each token's log-likelihood times the attention that it receives."""
+    """``Aul`` with each token's log-likelihood weighted by the attention it receives."""
 
     about: ClassVar[About] = About(
         name="aula",
@@ -97,6 +101,6 @@ class Aula(Aul):
         roles={"stereo": "sentences", "anti": "sentences"},
         asks=("crows_pairs_gender",),
         unbiased=0.5,
-        default="Without special tokens; a tie counts a half.",
+        default="Without special tokens; a tie counts 1/2.",
     )
     attention: ClassVar[bool] = True

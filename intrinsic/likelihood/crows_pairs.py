@@ -1,4 +1,4 @@
-"""CrowS-Pairs (Nangia et al., 2020), and what others compute by that name: ``crows_pairs``."""
+"""CrowS-Pairs (Nangia et al., 2020) and its published variants: the metric ``crows_pairs``."""
 
 from __future__ import annotations
 
@@ -13,28 +13,29 @@ from files import InputError, choice
 from intrinsic.conventions import Convention
 from intrinsic.item_metric import Floats, ItemMetric, Observed
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
+from intrinsic.likelihood.asking import TokenQuery  # noqa: TC001 (read when a choice is made)
 from intrinsic.likelihood.pairs import (
     ReadPair,
     Ties,
     mean_of_groups,
     no_pairs,
-    observed,
+    pair_observations,
     preferences,
     read_pairs,
     sign_test,
 )
 from intrinsic.likelihood.reading import Text, mask_id, require_kind
 from intrinsic.likelihood.sentences import (
-    after_the_first,
-    answers,
+    log_likelihoods,
     masked_one_by_one,
     masked_together,
+    preceded_tokens,
 )
 from intrinsic.permutation import PValue  # noqa: TC001 (as above)
 from intrinsic.score import About
 
 Scored = Literal["auto", "shared", "changed", "all", "likelihood"]
-Both = tuple[Sequence[int], Sequence[int]]  # places in the one and the other sentence
+PairPositions = tuple[Sequence[int], Sequence[int]]  # of tokens in stereo and anti sentence
 Combined = Literal["sum", "mean", "probability"]
 
 
@@ -55,13 +56,13 @@ class CrowsPairs(ItemMetric):
         roles={"stereo": "sentences", "anti": "sentences"},
         asks=("crows_pairs_gender",),
         unbiased=0.5,
-        default="A tie counts a half.",
+        default="A tie counts 1/2.",
     )
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "nangia",
             "Nangia et al. (2020) by their code: the shared tokens given the changed ones; scores"
-            " rounded to three decimals; a tie counts as anti, for it stays in the denominator.",
+            " rounded to three decimals; a tie counts as anti: it stays in the denominator.",
             {"scored": "shared", "digits": 3, "ties": "anti"},
         ),
         Convention(
@@ -117,45 +118,42 @@ class CrowsPairs(ItemMetric):
     scored: Annotated[
         Scored,
         doc(
-            "which tokens of a sentence are scored: those shared with the other sentence, those"
-            " changed, all, each masked; or the log-likelihood of a causal model. auto: shared, or"
-            " the likelihood of a causal model"
+            "scored tokens, each masked: those shared with the other sentence, those changed, or"
+            " all; likelihood: that of a causal model; auto: shared, causal models: likelihood"
         ),
     ] = "auto"
-    together: Annotated[bool, doc("whether all scored tokens are masked at once")] = False
+    together: Annotated[bool, doc("mask all scored tokens at once")] = False
     combined: Annotated[
         Combined, doc("sum or mean of log-likelihoods, or the sum of probabilities")
     ] = "sum"
-    first_token: Annotated[str, doc("what stands before the text of a causal model")] = "own"
-    lower: Annotated[bool, doc("whether texts are put in lower case")] = False
-    digits: Annotated[
-        Literal[-1, 3], doc("decimals to which a sentence's score is rounded; -1: not rounded")
-    ] = -1
-    ties: Annotated[Ties, doc("what equally likely sentences count")] = "half"
+    first_token: Annotated[str, doc("token before the text of a causal model")] = "own"
+    lower: Annotated[bool, doc("convert texts to lower case")] = False
+    digits: Annotated[Literal[-1, 3], doc("decimals of a sentence's score; -1: not rounded")] = -1
+    ties: Annotated[Ties, doc("value of a tie: 1/2, or 0 as for anti")] = "half"
 
     @classmethod
     def takes(cls, items: ItemSet) -> str:
-        """Pairs of sentences."""
+        """Return why the items give no pairs of sentences; empty if they do."""
         return no_pairs(items)
 
-    def observe(self, given: Any, items: ItemSet) -> Observed:
-        """1 for each pair whose stereotype is likelier, 0 otherwise."""
-        scored = self._scored(given)
+    def observe(self, model: Any, items: ItemSet) -> Observed:
+        """Return 1 for each pair whose stereotype is likelier, else 0."""
+        scored = self._scored(model)
         pairs, lost, settings = read_pairs(
-            given, items, lower=self.lower, first_token=self.first_token
+            model, items, lower=self.lower, first_token=self.first_token
         )
-        chosen = [self._places(pair, scored) for pair in pairs]
-        kept = [n for n, both in enumerate(chosen) if all(both)]
-        lost += [pair.name for pair, both in zip(pairs, chosen, strict=True) if not all(both)]
-        if not kept:
+        candidates = [(pair, self._positions(pair, scored)) for pair in pairs]
+        scored_pairs = [(pair, positions) for pair, positions in candidates if all(positions)]
+        lost += [pair.name for pair, positions in candidates if not all(positions)]
+        if not scored_pairs:
             raise InputError(f"no pair of {items.name} has {scored} tokens in both sentences")
-        asked = []
-        for n in kept:
-            for text, places in zip((pairs[n].stereo, pairs[n].anti), chosen[n], strict=True):
-                asked.append(self._asks(given, text, places, scored))
-        logs = answers(given, asked)
-        scores = np.array([self._combine(each) for each in logs])
-        more: dict[str, str | int] = {
+        queries = []
+        for pair, pair_positions in scored_pairs:
+            for text, positions in zip((pair.stereo, pair.anti), pair_positions, strict=True):
+                queries.append(self._queries(model, text, positions, scored))
+        logs = log_likelihoods(model, queries)
+        scores = np.array([self._combine(token_logs) for token_logs in logs])
+        details: dict[str, str | int] = {
             "scored": scored,
             "combined": self.combined,
             "masked at a time": "all scored" if self.together else "one token",
@@ -164,19 +162,21 @@ class CrowsPairs(ItemMetric):
             "tokens scored": sum(map(len, logs)),
         }
         if self.digits < 0:
-            del more["rounded to"]
+            del details["rounded to"]
         if scored == "likelihood":
-            del more["masked at a time"]
+            del details["masked at a time"]
         values = preferences(scores[::2], scores[1::2], self.ties)
-        return observed([pairs[n] for n in kept], values, {**settings, **more}, lost)
+        return pair_observations(
+            [pair for pair, _ in scored_pairs], values, {**settings, **details}, lost
+        )
 
-    def summarise(self, seen: Observed, weights: Floats) -> Mapping[str, Floats]:
-        """The share, and that of each group of pairs."""
-        return mean_of_groups(seen, weights)
+    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+        """Return the share of all pairs and of each group of pairs."""
+        return mean_of_groups(observed, weights)
 
-    def test(self, seen: Observed) -> Mapping[str, PValue]:
-        """The exact sign test over clusters; none where ties count as anti."""
-        return {"": sign_test(seen)} if self.ties == "half" else {}
+    def test(self, observed: Observed) -> Mapping[str, PValue]:
+        """Return the exact sign test over clusters; nothing if ties count as anti."""
+        return {"": sign_test(observed)} if self.ties == "half" else {}
 
     def _scored(self, model: Any) -> Scored:
         if self.scored == "auto":
@@ -185,17 +185,19 @@ class CrowsPairs(ItemMetric):
         return self.scored
 
     @staticmethod
-    def _places(pair: ReadPair, scored: Scored) -> Both:
+    def _positions(pair: ReadPair, scored: Scored) -> PairPositions:
         if scored in ("all", "likelihood"):
-            return pair.stereo.own, pair.anti.own
+            return pair.stereo.positions, pair.anti.positions
         shared, changed = compare(pair.stereo, pair.anti)
         return shared if scored == "shared" else changed
 
-    def _asks(self, model: Any, text: Text, places: Sequence[int], scored: Scored) -> list[Any]:
+    def _queries(
+        self, model: Any, text: Text, positions: Sequence[int], scored: Scored
+    ) -> list[TokenQuery]:
         if scored == "likelihood":
-            return after_the_first(text)
-        asks = masked_together if self.together else masked_one_by_one
-        return asks(text, places, mask_id(model))
+            return preceded_tokens(text)
+        query = masked_together if self.together else masked_one_by_one
+        return query(text, positions, mask_id(model))
 
     def _combine(self, logs: Sequence[float]) -> float:
         values = np.array(logs)
@@ -206,14 +208,20 @@ class CrowsPairs(ItemMetric):
         return float(score if self.digits < 0 else round(float(score), self.digits))
 
 
-def compare(one: Text, other: Text) -> tuple[Both, Both]:
-    """The places of the tokens that two texts share, in each, and of those that they do not, by the
-    longest matching blocks (``difflib``); special tokens left out.
+def compare(first: Text, second: Text) -> tuple[PairPositions, PairPositions]:
+    """Return the positions, in each text, of the tokens that two texts share and do not share.
+
+    Shared tokens are the longest matching blocks (``difflib``); special tokens are left out.
     """
-    blocks = SequenceMatcher(None, one.ids, other.ids, autojunk=False).get_matching_blocks()
-    of_one = {block.a + n for block in blocks for n in range(block.size)}
-    of_other = {block.b + n for block in blocks for n in range(block.size)}
-    texts = ((one, of_one), (other, of_other))
-    first, second = ([place for place in text.own if place in held] for text, held in texts)
-    rest, others = ([place for place in text.own if place not in held] for text, held in texts)
-    return (first, second), (rest, others)
+    blocks = SequenceMatcher(None, first.ids, second.ids, autojunk=False).get_matching_blocks()
+    in_first = {block.a + n for block in blocks for n in range(block.size)}
+    in_second = {block.b + n for block in blocks for n in range(block.size)}
+    shared = (
+        [n for n in first.positions if n in in_first],
+        [n for n in second.positions if n in in_second],
+    )
+    changed = (
+        [n for n in first.positions if n not in in_first],
+        [n for n in second.positions if n not in in_second],
+    )
+    return shared, changed

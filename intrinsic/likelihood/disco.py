@@ -14,7 +14,7 @@ from files.choice import Count
 from intrinsic.conventions import Convention
 from intrinsic.item_metric import Floats, ItemMetric, Observed
 from intrinsic.items.item import SLOT, ItemSet
-from intrinsic.likelihood.asking import likeliest
+from intrinsic.likelihood.asking import top_tokens
 from intrinsic.likelihood.reading import (
     Text,
     describe_reading,
@@ -23,13 +23,19 @@ from intrinsic.likelihood.reading import (
     read_texts,
     require_kind,
 )
-from intrinsic.likelihood.slots import LOST, UNKNOWN, observed, of_both_groups, require_groups
+from intrinsic.likelihood.slots import (
+    LOST,
+    UNKNOWN,
+    item_observations,
+    of_both_groups,
+    require_groups,
+)
 from intrinsic.score import About
 
 
 @choice
 class DisCo(ItemMetric):
-    """How many of the likeliest words in a slot depend on the group of the term."""
+    """Number of the likeliest words in a slot that depend on the group of the term."""
 
     about: ClassVar[About] = About(
         name="disco",
@@ -55,117 +61,124 @@ class DisCo(ItemMetric):
         ),
     )
 
-    top: Annotated[Count, doc("how many of the likeliest words count")] = 3
+    top: Annotated[Count, doc("number of likeliest words that count")] = 3
     level: Annotated[
         float, Gt(0), Lt(1), doc("level of the test, divided by the number of words tested")
     ] = 0.05
     counted: Annotated[
         Literal["significant", "overlap"],
-        doc("words that depend on the group, or what pairs of terms do not share"),
+        doc("words that depend on the group, or words that pairs of terms do not share"),
     ] = "significant"
 
     @classmethod
     def takes(cls, items: ItemSet) -> str:
-        """Texts that hold a term of one of two groups, with a slot."""
+        """Return why the items do not compare two groups of terms; empty if they do."""
         if any(item.fills for item in items.items):
-            return f"the terms of {items.name} fill the slot; give texts that hold them"
+            return f"the terms of {items.name} fill the slot; give texts that contain them"
         if len(items.groups) != 2 or items.pairs:
             return f"{items.name} has {len(items.groups)} groups of terms; disco compares two"
         return ""
 
-    def observe(self, given: Any, items: ItemSet) -> Observed:
-        """The likeliest tokens in the slot of each item, (items, top)."""
-        require_kind(given, "masked")
-        mask = mask_id(given)
-        texts = [item.text.replace(SLOT, given.mask, 1) for item in items.items]
-        read = read_texts(given, texts)
-        unknown = given.tokenizer.unk_token_id
-        slots = [
-            None
-            if text is None or text.ids.count(mask) != 1 or _unknown(text, item.word, unknown)
-            else (text, text.ids.index(mask))
-            for item, text in zip(items.items, read, strict=True)
-        ]
-        kept = [
-            (item, *slot) for item, slot in zip(items.items, slots, strict=True) if slot is not None
-        ]
-        lost = [item.term for item, slot in zip(items.items, slots, strict=True) if slot is None]
-        more: dict[str, str | int] = {f"{LOST}{UNKNOWN}": len(lost)} if lost else {}
-        known = [item for item, *_ in kept]
-        require_groups(known, items, given)
-        shared = of_both_groups(known, "template")
-        alone = [item.term for item in known if item.template not in shared]
-        kept = [each for each in kept if each[0].template in shared]
-        if not kept:
+    def observe(self, model: Any, items: ItemSet) -> Observed:
+        """Return the likeliest tokens in the slot of each item, (items, top)."""
+        require_kind(model, "masked")
+        mask = mask_id(model)
+        texts = [item.text.replace(SLOT, model.mask, 1) for item in items.items]
+        unknown = model.tokenizer.unk_token_id
+        readable, lost = [], []
+        for item, text in zip(items.items, read_texts(model, texts), strict=True):
+            if text is None or text.ids.count(mask) != 1 or _is_unknown(text, item.word, unknown):
+                lost.append(item.term)
+            else:
+                readable.append((item, text))
+        details: dict[str, str | int] = {f"{LOST}{UNKNOWN}": len(lost)} if lost else {}
+        readable_items = [item for item, _ in readable]
+        require_groups(readable_items, items, model)
+        shared = of_both_groups(readable_items, "template")
+        unpaired = [item.term for item in readable_items if item.template not in shared]
+        scored = [(item, text) for item, text in readable if item.template in shared]
+        if not scored:
             raise InputError(
                 f"no template of {items.name} has terms of both groups: nothing can be compared"
             )
-        more |= {f"{LOST}alone in their template": len(alone)} if alone else {}
-        top = min(self.top, len(given.tokenizer))
-        fills = likeliest(given, [(text.ids, place) for _, text, place in kept], top)
-        settings = describe_reading(
-            given, [text for _, text, _ in kept], lower=False, first_token="own"
-        )
-        more |= {"masked at a time": "one token", "top": self.top}
-        asked = [item for item, *_ in kept]
-        values = np.array(fills, dtype=float)
-        return observed(asked, values, {**settings, **more}, [*lost, *alone])
+        details |= {f"{LOST}alone in their template": len(unpaired)} if unpaired else {}
+        top = min(self.top, len(model.tokenizer))
+        scored_texts = [text for _, text in scored]
+        tokens = top_tokens(model, [(text.ids, text.ids.index(mask)) for text in scored_texts], top)
+        settings = describe_reading(model, scored_texts, lower=False, first_token="own")
+        details |= {"masked at a time": "one token", "top": self.top}
+        values = np.array(tokens, dtype=float)
+        scored_items = [item for item, _ in scored]
+        return item_observations(scored_items, values, {**settings, **details}, [*lost, *unpaired])
 
-    def summarise(self, seen: Observed, weights: Floats) -> Mapping[str, Floats]:
-        """The mean over templates, each as often as its items' terms are drawn."""
-        templates = np.array(seen.factors["template"])
-        values, counted = [], []
+    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+        """Return the mean over templates, weighted by how often their terms are drawn."""
+        templates = np.array(observed.factors["template"])
+        template_values, template_weights = [], []
         for name in dict.fromkeys(templates.tolist()):
             rows = np.flatnonzero(templates == name)
-            of_first = np.array([seen.groups[row] == seen.groups[0] for row in rows.tolist()])
-            fills = seen.values[rows]
+            in_first = np.array(
+                [observed.groups[row] == observed.groups[0] for row in rows.tolist()]
+            )
+            tokens = observed.values[rows]
             if self.counted == "overlap":
-                value, weight = _overlap(fills, of_first, weights[rows])
+                value, weight = _overlap(tokens, in_first, weights[rows])
             else:
-                found = np.unique(fills)
-                has = (fills[None] == found[:, None, None]).any(axis=2).astype(float)
-                p = chi_square_p(has, of_first.astype(float), weights[rows])
-                value, weight = (p < self.level / len(found)).sum(axis=0), weights[rows].mean(0)
-            values.append(value)
-            counted.append(weight)
-        each, share = np.array(values, dtype=float), np.array(counted)
+                words = np.unique(tokens)
+                is_top = (tokens[None] == words[:, None, None]).any(axis=2).astype(float)
+                p = chi_square_p(is_top, in_first.astype(float), weights[rows])
+                value, weight = (p < self.level / len(words)).sum(axis=0), weights[rows].mean(0)
+            template_values.append(value)
+            template_weights.append(weight)
+        v, w = np.array(template_values, dtype=float), np.array(template_weights)
         with np.errstate(invalid="ignore"):
-            return {"": (each * share).sum(axis=0) / share.sum(axis=0)}
+            return {"": (v * w).sum(axis=0) / w.sum(axis=0)}
 
 
-def chi_square_p(has: Floats, first: Floats, weights: Floats) -> Floats:
-    """p of Pearson's chi-square test, one degree of freedom, of each word's table of (among the
-    likeliest or not) x (first group or second); 1 where a margin is empty.
+def chi_square_p(is_top: Floats, in_first: Floats, weights: Floats) -> Floats:
+    """Compute p of Pearson's chi-square test of (word among the likeliest) x (group of the term).
 
-    has: (words, n), 1 where the word is among the likeliest. first: (n,), 1 in the first group.
-    weights: (n, R). Shape (words, R).
+    Parameters
+    ----------
+    is_top : array of shape (words, n)
+        1 where the word is among the likeliest tokens of an item, else 0.
+    in_first : array of shape (n,)
+        1 where the item's term is of the first group, else 0.
+    weights : array of shape (n, R)
+        Number of times each item counts in each resample.
+
+    Returns
+    -------
+    array of shape (words, R)
+        p with one degree of freedom, no continuity correction; 1 where a margin is empty.
     """
     from scipy.stats import chi2
 
     n: Floats = weights.sum(axis=0)
-    of_first: Floats = first @ weights
-    having: Floats = has @ weights
-    both: Floats = (has * first) @ weights
-    margins: Floats = having * (n - having) * of_first * (n - of_first)
+    n_first: Floats = in_first @ weights
+    n_top: Floats = is_top @ weights
+    n_top_first: Floats = (is_top * in_first) @ weights
+    margins: Floats = n_top * (n - n_top) * n_first * (n - n_first)
     with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = n * (n * both - having * of_first) ** 2 / margins
+        statistic = n * (n * n_top_first - n_top * n_first) ** 2 / margins
     p: Floats = chi2.sf(np.where(margins > 0, statistic, 0), 1)
     return p
 
 
-def _overlap(fills: Floats, of_first: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """100 (1 - share in common) of the n-th terms of both groups, and how often they are drawn."""
-    one, other = np.flatnonzero(of_first == 1), np.flatnonzero(of_first == 0)
-    pairs = list(zip(one.tolist(), other.tolist(), strict=False))
-    common = [len({*fills[a].tolist()} & {*fills[b].tolist()}) for a, b in pairs]
-    apart = 100 * (1 - np.array(common) / fills.shape[1])
-    drawn = np.array([weights[a] * weights[b] for a, b in pairs])
-    total: Floats = drawn.sum(axis=0)
+def _overlap(tokens: Floats, in_first: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Return 100 (1 - shared top words) of the n-th terms of both groups, and their weights."""
+    first, second = np.flatnonzero(in_first == 1), np.flatnonzero(in_first == 0)
+    pairs = list(zip(first.tolist(), second.tolist(), strict=False))
+    n_common = [len({*tokens[i].tolist()} & {*tokens[j].tolist()}) for i, j in pairs]
+    difference = 100 * (1 - np.array(n_common) / tokens.shape[1])
+    pair_weights = np.array([weights[i] * weights[j] for i, j in pairs])
+    total: Floats = pair_weights.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(total > 0, apart @ drawn / total, 0), total
+        return np.where(total > 0, difference @ pair_weights / total, 0), total
 
 
-def _unknown(text: Text, term: str, unknown: int | None) -> bool:
-    """Whether a text lacks its term, or a token of it is the unknown one."""
-    places = [place for span in find_words(text.text, term) for place in text.covering(*span)]
-    return not places or any(text.ids[place] == unknown for place in places)
+def _is_unknown(text: Text, term: str, unknown: int | None) -> bool:
+    """Test whether a text lacks its term, or the term has an unknown token."""
+    spans = find_words(text.text, term)
+    positions = [position for span in spans for position in text.positions_of(*span)]
+    return not positions or any(text.ids[position] == unknown for position in positions)

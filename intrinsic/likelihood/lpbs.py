@@ -15,9 +15,9 @@ from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is m
 from intrinsic.likelihood.reading import require_kind
 from intrinsic.likelihood.slots import (
     group_difference,
+    item_observations,
     log_odds,
     no_two_groups,
-    observed,
     term_test,
 )
 from intrinsic.permutation import PValue  # noqa: TC001 (as above)
@@ -40,9 +40,9 @@ class LogProbabilityBias(ItemMetric):
         source="Kurita et al. (2019)",
         roles={"terms": "words", "fillers": "pairs of words"},
         asks=("lpbs_professions", "lpbs_career", "lpbs_math", "lpbs_science"),
-        default="The difference in nats; as many masks as a word has tokens. Of terms that fill the"
-        " slot: log p, less that with the attribute masked too; compared within texts where most"
-        " are of both groups, else between texts, where there is an attribute.",
+        default="The difference in nats; as many masks as a word has tokens. If terms fill the"
+        " slot: log p, less log p with the attribute masked too; compared within texts if most are"
+        " of both groups, else between texts with an attribute.",
     )
     version: ClassVar[int] = 2
     others: ClassVar[tuple[Convention, ...]] = (
@@ -54,33 +54,31 @@ class LogProbabilityBias(ItemMetric):
         ),
         Convention(
             "without_prior",
-            "The log odds alone, as of Bordia & Bowman (2019): what is likely anyway counts too.",
+            "Log odds without prior (Bordia & Bowman, 2019): unconditional frequency counts too.",
             {"prior": False},
         ),
     )
 
-    prior: Annotated[bool, doc("whether the log odds with the term masked too are subtracted")] = (
-        True
-    )
+    prior: Annotated[bool, doc("subtract the log odds with the term masked too")] = True
     standardised: Annotated[
-        bool, doc("whether the difference is divided by the standard deviation of all terms")
+        bool, doc("divide the difference by the standard deviation of all terms")
     ] = False
 
     @classmethod
     def takes(cls, items: ItemSet) -> str:
-        """Texts with a slot."""
+        """Return why the items do not compare two groups of terms; empty if they do."""
         return no_two_groups(items)
 
-    def observe(self, given: Any, items: ItemSet) -> Observed:
-        """The score of each term in each template."""
-        require_kind(given, "masked", "next_word is the like of lpbs for causal ones")
-        asked, values, lost, settings = log_odds(given, items, prior=self.prior)
-        return observed(asked, values, settings, lost)
+    def observe(self, model: Any, items: ItemSet) -> Observed:
+        """Return b(t) of each term in each template."""
+        require_kind(model, "masked", "use next_word for causal models")
+        scored_items, values, lost, settings = log_odds(model, items, prior=self.prior)
+        return item_observations(scored_items, values, settings, lost)
 
-    def summarise(self, seen: Observed, weights: Floats) -> Mapping[str, Floats]:
-        """The difference of the groups."""
-        return {"": group_difference(seen, weights, standardised=self.standardised)}
+    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+        """Return the difference between the groups."""
+        return {"": group_difference(observed, weights, standardised=self.standardised)}
 
-    def test(self, seen: Observed) -> Mapping[str, PValue]:
-        """The exact p over terms."""
-        return term_test(seen)
+    def test(self, observed: Observed) -> Mapping[str, PValue]:
+        """Return the exact p over terms."""
+        return term_test(observed)

@@ -1,4 +1,4 @@
-"""Utility of a language model: its loss on plain lines. The metric ``neutral_loss``."""
+"""Loss of a language model on plain lines, a measure of utility: the metric ``neutral_loss``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from files import InputError, choice
 from intrinsic.item_metric import Floats, ItemMetric, Observed
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
 from intrinsic.likelihood.reading import describe_reading, read_texts
-from intrinsic.likelihood.sentences import likelihoods
+from intrinsic.likelihood.sentences import sentence_log_likelihoods
 from intrinsic.score import About
 
 if TYPE_CHECKING:
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 @choice
 class NeutralLoss(ItemMetric):
-    """Nats a token: of masked models by pseudo-log-likelihoods, of causal ones by likelihoods."""
+    """Nats per token: pseudo-log-likelihood of masked, log-likelihood of causal models."""
 
     about: ClassVar[About] = About(
         name="neutral_loss",
-        title="Loss on neutral lines, nats a token",
+        title="Loss on neutral lines, nats per token",
         formula=(
             "- sum over lines of sum_t log p(x_t | x without t) / number of tokens;"
             " causal: log p(x_t | x before t)"
         ),
-        sign="lower: the model expects plain text better; utility, not bias",
+        sign="lower: the model predicts plain text better; utility, not bias",
         range=(0, math.inf),
         source="Cross-entropy; masked models: Salazar et al. (2020)",
         roles={"lines": "sentences"},
@@ -38,47 +38,47 @@ class NeutralLoss(ItemMetric):
         asks=("neutral_sentences",),
         default=(
             "Not comparable between masked and causal models, nor between tokenizers. A causal"
-            " model's first token counts if one stands before the text; lines with an unknown token"
-            " are lost."
+            " model's first token counts if a token precedes it; lines with an unknown token are"
+            " not scored."
         ),
     )
 
     @classmethod
     def takes(cls, items: ItemSet) -> str:
-        """Plain lines."""
+        """Return why the items have no plain lines; empty if they do."""
         return "" if items.lines else f"{items.name} has no plain lines"
 
-    def observe(self, given: LanguageModel, items: ItemSet) -> Observed:
-        """The nats of each line, and how many tokens these are of, (lines, 2)."""
-        shortest = 2 if given.kind == "causal" else 1
-        read = dict(zip(items.lines, read_texts(given, items.lines), strict=True))
-        known = {
+    def observe(self, model: LanguageModel, items: ItemSet) -> Observed:
+        """Return nats and number of tokens of each line, (lines, 2)."""
+        min_tokens = 2 if model.kind == "causal" else 1
+        tokenised = dict(zip(items.lines, read_texts(model, items.lines), strict=True))
+        scored = {
             line: text
-            for line, text in read.items()
-            if text and not text.unknown and len(text.ids) >= shortest
+            for line, text in tokenised.items()
+            if text and not text.unknown and len(text.ids) >= min_tokens
         }
-        if not known:
-            raise InputError(f"every line of {items.name} has a token unknown to {given.name}")
-        logs = likelihoods(given, [*known.values()])
-        values = np.array([[-math.fsum(each), len(each)] for each in logs])
-        settings = describe_reading(given, known.values(), lower=False, first_token="own")
-        one = {"masked at a time": "one token"} if given.kind == "masked" else {}
-        scored = {"tokens scored": sum(map(len, logs)), "lines": len(known)}
+        if not scored:
+            raise InputError(f"every line of {items.name} has a token unknown to {model.name}")
+        logs = sentence_log_likelihoods(model, [*scored.values()])
+        values = np.array([[-math.fsum(token_logs), len(token_logs)] for token_logs in logs])
+        settings = describe_reading(model, scored.values(), lower=False, first_token="own")
+        masking = {"masked at a time": "one token"} if model.kind == "masked" else {}
+        counts = {"tokens scored": sum(map(len, logs)), "lines": len(scored)}
         return Observed(
             values,
-            [*known],
-            {"line": [*known]},
-            settings={**settings, **one, **scored},
-            lost=[line for line in read if line not in known],
+            [*scored],
+            {"line": [*scored]},
+            settings={**settings, **masking, **counts},
+            lost=[line for line in tokenised if line not in scored],
         )
 
-    def summarise(self, seen: Observed, weights: Floats) -> Mapping[str, Floats]:
-        """The sum of nats over that of tokens."""
-        nats, tokens = seen.values.T @ weights
+    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+        """Return total nats / total tokens."""
+        nats, tokens = observed.values.T @ weights
         with np.errstate(invalid="ignore"):
             return {"": nats / tokens}
 
-    def singles(self, seen: Observed) -> Mapping[str, float]:
-        """The loss of each line."""
-        nats, tokens = seen.values.T
-        return dict(zip(seen.names, (nats / tokens).tolist(), strict=True))
+    def singles(self, observed: Observed) -> Mapping[str, float]:
+        """Return the loss of each line."""
+        nats, tokens = observed.values.T
+        return dict(zip(observed.names, (nats / tokens).tolist(), strict=True))

@@ -15,9 +15,9 @@ from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is m
 from intrinsic.likelihood.reading import require_kind
 from intrinsic.likelihood.slots import (
     group_difference,
+    item_observations,
     log_odds,
     no_two_groups,
-    observed,
     term_test,
 )
 from intrinsic.permutation import PValue  # noqa: TC001 (as above)
@@ -41,39 +41,39 @@ class NextWord(ItemMetric):
         source="Vig et al. (2020), with the logarithm",
         roles={"terms": "words", "fillers": "pairs of words"},
         asks=("next_word_professions",),
-        default="In nats; what follows the slot is left out.",
+        default="In nats; text after the slot is omitted.",
     )
     version: ClassVar[int] = 2
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "sentence",
-            "The log-likelihoods of the whole sentences with either filler: what follows the slot"
-            " counts, and the term may.",
+            "Log-likelihoods of the whole sentences with either filler: text after the slot counts,"
+            " which may contain the term.",
             {"sentence": True},
         ),
-        Convention("bos", "The tokenizer's bos stands before the text.", {"first_token": "bos"}),
+        Convention("bos", "The tokenizer's bos precedes the text.", {"first_token": "bos"}),
     )
 
-    sentence: Annotated[bool, doc("whether the whole sentence is scored")] = False
-    first_token: Annotated[str, doc("what stands before the text")] = "own"
+    sentence: Annotated[bool, doc("score the whole sentence")] = False
+    first_token: Annotated[str, doc("token before the text")] = "own"
 
     @classmethod
     def takes(cls, items: ItemSet) -> str:
-        """Texts with a slot."""
+        """Return why the items do not compare two groups of terms; empty if they do."""
         return no_two_groups(items)
 
-    def observe(self, given: Any, items: ItemSet) -> Observed:
-        """The log odds after each term in each template."""
-        require_kind(given, "causal", "lpbs is the like of next_word for masked ones")
-        asked, values, lost, settings = log_odds(
-            given, items, sentence=self.sentence, first_token=self.first_token
+    def observe(self, model: Any, items: ItemSet) -> Observed:
+        """Return b(t) of each term in each template."""
+        require_kind(model, "causal", "use lpbs for masked models")
+        scored_items, values, lost, settings = log_odds(
+            model, items, sentence=self.sentence, first_token=self.first_token
         )
-        return observed(asked, values, settings, lost)
+        return item_observations(scored_items, values, settings, lost)
 
-    def summarise(self, seen: Observed, weights: Floats) -> Mapping[str, Floats]:
-        """The difference of the groups."""
-        return {"": group_difference(seen, weights)}
+    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+        """Return the difference between the groups."""
+        return {"": group_difference(observed, weights)}
 
-    def test(self, seen: Observed) -> Mapping[str, PValue]:
-        """The exact p over terms."""
-        return term_test(seen)
+    def test(self, observed: Observed) -> Mapping[str, PValue]:
+        """Return the exact p over terms."""
+        return term_test(observed)

@@ -13,9 +13,15 @@ from files import choice
 from intrinsic.conventions import Convention
 from intrinsic.item_metric import Floats, ItemMetric, Observed
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
-from intrinsic.likelihood.pairs import mean_of_groups, no_pairs, observed, read_pairs, t_test
+from intrinsic.likelihood.pairs import (
+    mean_of_groups,
+    no_pairs,
+    pair_observations,
+    read_pairs,
+    t_test,
+)
 from intrinsic.likelihood.reading import require_kind
-from intrinsic.likelihood.sentences import likelihoods
+from intrinsic.likelihood.sentences import sentence_log_likelihoods
 from intrinsic.permutation import PValue  # noqa: TC001 (as above)
 from intrinsic.score import About
 
@@ -42,8 +48,8 @@ class PseudoLogLikelihood(ItemMetric):
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "within_word_l2r",
-            "Kauf & Ivanova (2023): the later tokens of a word are masked with each, for they give"
-            " it away.",
+            "Kauf & Ivanova (2023): the later tokens of a word are masked with each token, because"
+            " they give it away.",
             {"within_word_l2r": True},
         ),
         Convention(
@@ -55,33 +61,33 @@ class PseudoLogLikelihood(ItemMetric):
     )
 
     within_word_l2r: Annotated[
-        bool, doc("whether the later tokens of a word are masked with each of its tokens")
+        bool, doc("also mask the later tokens of the word of each token")
     ] = False
-    first_token: Annotated[str, doc("what stands before the text of a causal model")] = "own"
+    first_token: Annotated[str, doc("token before the text of a causal model")] = "own"
 
     @classmethod
     def takes(cls, items: ItemSet) -> str:
-        """Pairs of sentences."""
+        """Return why the items give no pairs of sentences; empty if they do."""
         return no_pairs(items)
 
-    def observe(self, given: Any, items: ItemSet) -> Observed:
-        """The difference of each pair."""
+    def observe(self, model: Any, items: ItemSet) -> Observed:
+        """Return PLL(stereo) - PLL(anti) of each pair."""
         if self.within_word_l2r:
-            require_kind(given, "masked", "a causal model has no masks")
-        pairs, lost, settings = read_pairs(given, items, first_token=self.first_token)
+            require_kind(model, "masked", "a causal model has no masks")
+        pairs, lost, settings = read_pairs(model, items, first_token=self.first_token)
         texts = [text for pair in pairs for text in (pair.stereo, pair.anti)]
-        logs = likelihoods(given, texts, within_word_l2r=self.within_word_l2r)
-        sums = np.array([sum(each) for each in logs])
-        scored: dict[str, str | int] = {"tokens scored": sum(map(len, logs))}
-        if given.kind == "masked":
+        logs = sentence_log_likelihoods(model, texts, within_word_l2r=self.within_word_l2r)
+        sums = np.array([sum(token_logs) for token_logs in logs])
+        details: dict[str, str | int] = {"tokens scored": sum(map(len, logs))}
+        if model.kind == "masked":
             masks = "the token and the rest of its word" if self.within_word_l2r else "one token"
-            scored = {"masked at a time": masks, **scored}
-        return observed(pairs, sums[::2] - sums[1::2], {**settings, **scored}, lost)
+            details = {"masked at a time": masks, **details}
+        return pair_observations(pairs, sums[::2] - sums[1::2], {**settings, **details}, lost)
 
-    def summarise(self, seen: Observed, weights: Floats) -> Mapping[str, Floats]:
-        """The mean, and that of each group of pairs."""
-        return mean_of_groups(seen, weights)
+    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+        """Return the mean of all pairs and of each group of pairs."""
+        return mean_of_groups(observed, weights)
 
-    def test(self, seen: Observed) -> Mapping[str, PValue]:
-        """Student's p over clusters."""
-        return t_test(seen)
+    def test(self, observed: Observed) -> Mapping[str, PValue]:
+        """Return Student's p with cluster-robust errors."""
+        return t_test(observed)

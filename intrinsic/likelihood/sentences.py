@@ -1,11 +1,11 @@
-"""What is asked about sentences: (pseudo-)log-likelihood and unmasked likelihood."""
+"""(Pseudo-)log-likelihood and unmasked likelihood of sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from intrinsic.likelihood.asking import Ask, Floats, attention_received, log_p
+from intrinsic.likelihood.asking import Floats, TokenQuery, attention_received, log_p
 from intrinsic.likelihood.reading import Text, mask_id
 
 if TYPE_CHECKING:
@@ -13,79 +13,87 @@ if TYPE_CHECKING:
 
 
 def masked_one_by_one(
-    text: Text, places: Iterable[int], mask: int, *, within_word_l2r: bool = False
-) -> list[Ask]:
-    """For each place: the token there, masked, given all the others. ``within_word_l2r``: the later
-    tokens of its word masked as well, which would give it away (Kauf & Ivanova, 2023).
+    text: Text, positions: Iterable[int], mask: int, *, within_word_l2r: bool = False
+) -> list[TokenQuery]:
+    """Query each token, masked, given all others.
+
+    ``within_word_l2r`` also masks the later tokens of its word (Kauf & Ivanova, 2023).
     """
-    asks = []
-    for place in places:
-        hidden = [place]
+    queries = []
+    for position in positions:
+        hidden = [position]
         if within_word_l2r:
-            word = text.words[place]
-            hidden = [n for n in text.own if n >= place and text.words[n] == word]
-        asks.append(Ask(_masked(text, hidden, mask), ((place, text.ids[place]),)))
-    return asks
+            word = text.words[position]
+            hidden = [n for n in text.positions if n >= position and text.words[n] == word]
+        target = (position, text.ids[position])
+        queries.append(TokenQuery(_masked(text, hidden, mask), (target,)))
+    return queries
 
 
-def masked_together(text: Text, places: Sequence[int], mask: int) -> list[Ask]:
-    """The tokens at all of these places, all masked at once."""
-    wanted = tuple((place, text.ids[place]) for place in places)
-    return [Ask(_masked(text, places, mask), wanted)]
+def masked_together(text: Text, positions: Sequence[int], mask: int) -> list[TokenQuery]:
+    """Query the tokens at these positions, all masked at once."""
+    targets = tuple((position, text.ids[position]) for position in positions)
+    return [TokenQuery(_masked(text, positions, mask), targets)]
 
 
-def as_it_stands(text: Text) -> list[Ask]:
-    """Every token of the text: of a masked model unmasked, of a causal one given those before; the
-    first of all has none before.
-    """
-    return [Ask(text.ids, tuple((place, text.ids[place]) for place in text.own))]
+def all_tokens(text: Text) -> list[TokenQuery]:
+    """Query every token of the text, nothing masked."""
+    return [TokenQuery(text.ids, tuple((n, text.ids[n]) for n in text.positions))]
 
 
-def after_the_first(text: Text) -> list[Ask]:
-    """Every token of the text that has one before it."""
-    return [Ask(text.ids, tuple((place, text.ids[place]) for place in text.own if place))]
+def preceded_tokens(text: Text) -> list[TokenQuery]:
+    """Query every token of the text that has a token before it."""
+    return [TokenQuery(text.ids, tuple((n, text.ids[n]) for n in text.positions if n))]
 
 
-def _masked(text: Text, places: Iterable[int], mask: int) -> tuple[int, ...]:
+def _masked(text: Text, positions: Iterable[int], mask: int) -> tuple[int, ...]:
     ids = list(text.ids)
-    for place in places:
-        ids[place] = mask
+    for position in positions:
+        ids[position] = mask
     return tuple(ids)
 
 
-def answers(model: LanguageModel, asked: Sequence[Sequence[Ask]]) -> list[list[float]]:
-    """log p of all that is asked of each sentence, all sentences in one go."""
-    flat = iter(log_p(model, [ask for asks in asked for ask in asks]))
-    return [[value for _ in asks for value in next(flat).tolist()] for asks in asked]
+def log_likelihoods(
+    model: LanguageModel, queries: Sequence[Sequence[TokenQuery]]
+) -> list[list[float]]:
+    """Compute log p of all targets of each sentence's queries, all sentences in one run."""
+    arrays = iter(log_p(model, [query for group in queries for query in group]))
+    return [[value for _ in group for value in next(arrays).tolist()] for group in queries]
 
 
-def likelihoods(
+def sentence_log_likelihoods(
     model: LanguageModel, texts: Sequence[Text], *, within_word_l2r: bool = False
 ) -> list[list[float]]:
-    """log p of the tokens of each sentence (nats): given all others, of a masked model; given those
-    before, of a causal one. Their sum is the (pseudo-)log-likelihood.
+    """Compute log p (nats) of the tokens of each sentence.
+
+    Masked models: log p(x_t | x without t). Causal models: log p(x_t | x before t). The sum is the
+    (pseudo-)log-likelihood.
     """
     if model.kind == "causal":
-        return answers(model, [after_the_first(text) for text in texts])
+        return log_likelihoods(model, [preceded_tokens(text) for text in texts])
     mask = mask_id(model)
-    return answers(
+    return log_likelihoods(
         model,
         [
-            masked_one_by_one(text, text.own, mask, within_word_l2r=within_word_l2r)
+            masked_one_by_one(text, text.positions, mask, within_word_l2r=within_word_l2r)
             for text in texts
         ],
     )
 
 
-def unmasked(model: LanguageModel, texts: Sequence[Text], *, attention: bool) -> list[Floats]:
-    """log p of the tokens of each sentence with none masked (AUL); ``attention``: each times the
-    attention that it receives (AULA).
+def unmasked_log_likelihoods(
+    model: LanguageModel, texts: Sequence[Text], *, attention: bool
+) -> list[Floats]:
+    """Compute log p of the tokens of each sentence, nothing masked (AUL).
+
+    ``attention`` multiplies each by the attention that the token receives (AULA).
     """
     import numpy as np
 
-    found = [np.array(each) for each in answers(model, [as_it_stands(text) for text in texts])]
+    token_logs = log_likelihoods(model, [all_tokens(text) for text in texts])
+    scores = [np.array(logs) for logs in token_logs]
     if attention:
-        received = attention_received(model, [text.ids for text in texts])
-        for number, text in enumerate(texts):
-            found[number] *= received[number][list(text.own)]
-    return found
+        weights = attention_received(model, [text.ids for text in texts])
+        for score, text_weights, text in zip(scores, weights, texts, strict=True):
+            score *= text_weights[list(text.positions)]
+    return scores

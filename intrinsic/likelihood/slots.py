@@ -1,4 +1,4 @@
-"""What metrics on texts with a slot share: log odds of what fills it, and groups of terms."""
+"""Log odds of the words that fill a slot, and differences between groups of terms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from files import InputError
 from intrinsic.item_metric import Floats, Observed, Settings
 from intrinsic.items.item import SLOT, Item
 from intrinsic.items.read import no_fillers
-from intrinsic.likelihood.asking import Ask
+from intrinsic.likelihood.asking import TokenQuery
 from intrinsic.likelihood.reading import (
     Text,
     describe_reading,
@@ -20,7 +20,7 @@ from intrinsic.likelihood.reading import (
     mask_id,
     read_texts,
 )
-from intrinsic.likelihood.sentences import after_the_first, answers
+from intrinsic.likelihood.sentences import log_likelihoods, preceded_tokens
 from intrinsic.permutation import PValue, permutation_p
 
 if TYPE_CHECKING:
@@ -28,16 +28,17 @@ if TYPE_CHECKING:
     from intrinsic.items.item import ItemSet
 
 
-# The share of items in texts of both groups beyond which terms are compared within texts
+# Terms are compared within texts if more than this share of items is in texts of both groups
 SHARED_TEXTS = 0.5
 COMPARED, WITHIN, BETWEEN = "compared", "within texts", "between texts"
-# A setting that says why items are lost begins with LOST
+# Settings that count items out of use begin with LOST
 LOST, UNKNOWN = "lost, ", "unknown to the model or too long"
 
 
-class Filled(NamedTuple):
-    """An item's text with one filler in its slot: the places of the filler's tokens, and of those
-    of the term, or attribute, that the text holds.
+class FilledText(NamedTuple):
+    """A text with a filler in its slot, and the positions of the filler's and the term's tokens.
+
+    The term is the attribute of an item whose term fills the slot.
     """
 
     text: Text
@@ -45,22 +46,26 @@ class Filled(NamedTuple):
     term: tuple[int, ...]
 
 
+# Items with a list for each pair of fillers, or for the term that fills the slot
+FilledItems = list[tuple[Item, list[list[FilledText]]]]
+
+
 def no_slots(items: ItemSet) -> str:
-    """Why a set has nothing to fill; empty where it has."""
+    """Return why a set has no slots to fill; empty if it has."""
     if not any(SLOT in item.text for item in items.items):
         return f"{items.name} has no texts with a slot"
     if len({item.fills for item in items.items}) > 1:
-        return f"{items.name} mixes texts that hold their term with texts that ask for it"
+        return f"{items.name} mixes texts that contain their term with texts that it fills"
     return no_fillers(items)
 
 
 def no_two_groups(items: ItemSet) -> str:
-    """Why the terms of a set cannot be compared; empty where they can."""
-    if why := no_slots(items):
-        return why
+    """Return why a set does not compare two groups of terms; empty if it does."""
+    if reason := no_slots(items):
+        return reason
     groups = items.groups
     if len(groups) > 2:
-        return f"{items.name} has {len(groups)} groups, and two are compared"
+        return f"{items.name} has {len(groups)} groups; the metric compares two"
     if len(groups) == 1 and items.items[0].fills:
         return f"the terms that fill {items.name} are of one group, {groups[0]}; give two"
     return ""
@@ -72,93 +77,98 @@ def fill_slots(
     *,
     prefix: bool = False,
     first_token: str = "own",
-) -> tuple[list[tuple[Item, list[list[Filled]]]], list[str], Settings]:
-    """Each item with its fillers in the slot, a list for each pair of fillers, or for the term that
-    fills it; the terms of the items that are lost, one an item; and how they were read.
+) -> tuple[FilledItems, list[str], Settings]:
+    """Fill the slots of all items; return filled items, terms of lost items, and settings.
 
-    prefix: the text ends with the filler. An item is lost whose text is too long, whose filler or
-    term has no token or an unknown one, or whose term is not in the text.
+    prefix: the text ends with the filler. An item is lost if its text is too long, its filler or
+    term has no token or an unknown one, or its term is not in the text.
     """
-    kept, lost, dropped = [], [], 0
-    wanted = [(item, pair) for item in items.items for pair in _fillers(item, items)]
-    texts = [_filled(item, each, prefix) for item, pair in wanted for each in pair]
-    read = iter(read_texts(model, texts, first_token=first_token))
-    for item in items.items:
-        found = [
-            [_place(model, item, each, next(read), prefix) for each in pair]
-            for pair in _fillers(item, items)
+    filled_items: FilledItems = []
+    lost, n_dropped = [], 0
+    pairs_of = [(item, _fillers(item, items)) for item in items.items]
+    texts = [_fill(item, filler, prefix) for item, pairs in pairs_of for p in pairs for filler in p]
+    tokenised = iter(read_texts(model, texts, first_token=first_token))
+    for item, pairs in pairs_of:
+        candidates = [
+            [_locate(model, item, filler, next(tokenised), prefix) for filler in pair]
+            for pair in pairs
         ]
-        known = [[each for each in pair if each] for pair in found if all(pair)]
-        if known:
-            kept.append((item, known))
-            dropped += len(found) - len(known)
+        filled = [[text for text in pair if text] for pair in candidates if all(pair)]
+        if filled:
+            filled_items.append((item, filled))
+            n_dropped += len(candidates) - len(filled)
         else:
             lost.append(item.term)
-    if not kept:
+    if not filled_items:
         raise InputError(
-            f"no item of {items.name} can be asked: its terms and fillers are unknown to"
+            f"no item of {items.name} can be scored: its terms and fillers are unknown to"
             f" {model.name}{', or not before the slot' if prefix else ''}"
         )
-    both = [each.text for _, pairs in kept for pair in pairs for each in pair]
-    fillers = [
-        each.text.pieces(each.filler) for _, pairs in kept for pair in pairs for each in pair
-    ]
-    settings = dict(describe_reading(model, both, lower=False, first_token=first_token))
-    settings["fillers of several tokens"] = sum(sum(n) > 1 for n in fillers) / len(fillers)
-    settings |= {"pairs of fillers unknown to the model": dropped} if dropped else {}
+    flat = _flatten(filled_items)
+    read = [filled_text.text for filled_text in flat]
+    counts = [filled_text.text.tokens_per_word(filled_text.filler) for filled_text in flat]
+    settings = dict(describe_reading(model, read, lower=False, first_token=first_token))
+    settings["fillers of several tokens"] = sum(sum(n) > 1 for n in counts) / len(counts)
+    settings |= {"pairs of fillers unknown to the model": n_dropped} if n_dropped else {}
     settings |= {f"{LOST}{UNKNOWN}": len(lost)} if lost else {}
-    return kept, lost, settings
+    return filled_items, lost, settings
 
 
-def require_groups(kept: Sequence[Item], items: ItemSet, model: LanguageModel) -> None:
-    """Raise ``InputError`` where all items of a group are lost."""
-    groups = {item.group for item in kept}
+def require_groups(scored: Sequence[Item], items: ItemSet, model: LanguageModel) -> None:
+    """Raise ``InputError`` if no item of a group can be scored."""
+    groups = {item.group for item in scored}
     if missing := [group for group in items.groups if group not in groups]:
-        raise InputError(f"{model.name} takes no text of group {missing[0]} of {items.name}")
+        raise InputError(f"{model.name} can score no text of group {missing[0]} of {items.name}")
+
+
+def _flatten(filled_items: FilledItems) -> list[FilledText]:
+    return [filled for _, pairs in filled_items for pair in pairs for filled in pair]
 
 
 def _fillers(item: Item, items: ItemSet) -> Sequence[tuple[str, ...]]:
     return [(item.word,)] if item.fills else items.fillers_of(item)
 
 
-def _filled(item: Item, filler: str, prefix: bool) -> str:
+def _fill(item: Item, filler: str, prefix: bool) -> str:
     before, after = item.text.split(SLOT, 1)
     return before + filler + ("" if prefix else after)
 
 
-def _place(
+def _locate(
     model: LanguageModel, item: Item, filler: str, text: Text | None, prefix: bool
-) -> Filled | None:
+) -> FilledText | None:
+    """Locate filler and term in a text; None if the item is lost."""
     start = item.text.index(SLOT)
     if text is None:
         return None
-    places = text.covering(start, start + len(filler))
+    end = start + len(filler)
+    positions = text.positions_of(start, end)
     term: tuple[int, ...] = ()
-    if held := item.attribute if item.fills else item.word:
-        found = find_words(text.text, held)
-        outside = [each for each in found if each[1] <= start or each[0] >= start + len(filler)]
-        term = tuple(place for each in outside for place in text.covering(*each))
+    if term_word := item.attribute if item.fills else item.word:
+        spans = find_words(text.text, term_word)
+        outside = [span for span in spans if span[1] <= start or span[0] >= end]
+        term = tuple(position for span in outside for position in text.positions_of(*span))
         if not term:
             return None
     unknown = model.tokenizer.unk_token_id
-    if prefix and places[:1] == (0,):  # no token before it
+    if prefix and positions[:1] == (0,):  # no token before it
         return None
-    if not places or any(text.ids[place] == unknown for place in (*places, *term)):
+    if not positions or any(text.ids[position] == unknown for position in (*positions, *term)):
         return None
-    return Filled(text, places, term)
+    return FilledText(text, positions, term)
 
 
-def masked_filler(filled: Filled, mask: int, *, prior: bool) -> Ask:
-    """The filler's tokens, all masked; ``prior``: those of the term as well."""
+def masked_filler(filled: FilledText, mask: int, *, prior: bool) -> TokenQuery:
+    """Query the filler's tokens, all masked; ``prior`` masks the term's tokens too."""
     hidden = {*filled.filler, *(filled.term if prior else ())}
     ids = tuple(mask if n in hidden else token for n, token in enumerate(filled.text.ids))
-    return Ask(ids, tuple((place, filled.text.ids[place]) for place in filled.filler))
+    return TokenQuery(ids, tuple((n, filled.text.ids[n]) for n in filled.filler))
 
 
-def filler_after(filled: Filled) -> Ask:
-    """The filler's tokens after those before them."""
+def filler_after(filled: FilledText) -> TokenQuery:
+    """Query the filler's tokens given the preceding tokens."""
     ids = filled.text.ids
-    return Ask(ids, tuple((place, ids[place]) for place in filled.filler if place))
+    return TokenQuery(ids, tuple((n, ids[n]) for n in filled.filler if n))
 
 
 def log_odds(
@@ -169,126 +179,120 @@ def log_odds(
     sentence: bool = False,
     first_token: str = "own",
 ) -> tuple[list[Item], Floats, list[str], Settings]:
-    """log p(first filler) - log p(second) in the slot of each item, the mean over pairs of fillers;
-    of a term that fills the slot, its log p, where texts are of both groups less the mean of the
-    two groups in the same text.
+    """Compute log p(first filler) - log p(second filler) in the slot, the mean over filler pairs.
 
-    A masked model has as many masks as the filler has tokens. ``prior``: less the same with the
-    term masked too. A causal model is given what stands before the slot, or scores the whole
-    ``sentence``. The items asked, the values (items,), the terms lost, and the settings.
+    If the term fills the slot: log p(term), less the mean of both groups in the same text if texts
+    are of both groups. Masked models have as many masks as the filler has tokens; ``prior``
+    subtracts the same with the term masked too. Causal models predict the filler from the text
+    before the slot, or score the whole ``sentence``.
+
+    Returns the scored items, values (n_items,) in nats, the terms of lost items, and settings.
     """
     causal = model.kind == "causal"
-    kept, lost, settings = fill_slots(
+    filled, lost, settings = fill_slots(
         model, items, prefix=causal and not sentence, first_token=first_token
     )
-    require_groups([item for item, _ in kept], items, model)
-    kept, lost, comparison = _compared(kept, lost, items, model.name, prior=prior)
-    flat = [each for _, pairs in kept for pair in pairs for each in pair]
+    require_groups([item for item, _ in filled], items, model)
+    filled, lost, comparison = _comparable(filled, lost, items, model.name, prior=prior)
+    flat = _flatten(filled)
     if causal:
-        asked = [after_the_first(x.text) if sentence else [filler_after(x)] for x in flat]
-        shown = "whole sentence" if sentence else "text before the slot"
-        settings = {**settings, "scored": shown}
+        queries = [preceded_tokens(x.text) if sentence else [filler_after(x)] for x in flat]
+        scored_part = "whole sentence" if sentence else "text before the slot"
+        settings = {**settings, "scored": scored_part}
     else:
         mask = mask_id(model)
-        asked = [[masked_filler(each, mask, prior=False)] for each in flat]
+        queries = [[masked_filler(x, mask, prior=False)] for x in flat]
         settings = {**settings, "masked at a time": "as many as the filler has tokens"}
-    logs = _sums(model, asked)
-    if prior and any(each.term for each in flat):
-        asked = [[masked_filler(each, mask_id(model), prior=True)] for each in flat]
-        logs = logs - _sums(model, asked)
+    logs = _sums(model, queries)
+    if prior and any(x.term for x in flat):
+        queries = [[masked_filler(x, mask_id(model), prior=True)] for x in flat]
+        logs = logs - _sums(model, queries)
         settings = {
             **settings,
             "prior": "term or attribute masked too, a mask a token",
         }
     elif prior:
         settings = {**settings, "prior": "none, for the terms fill the slot"}
-    values, place = [], 0
-    for _, pairs in kept:
-        each = []
-        for pair in pairs:
-            one = logs[place : place + len(pair)]
-            each.append(float(one[0] - one[1]) if len(pair) > 1 else float(one[0]))
-            place += len(pair)
-        values.append(float(np.mean(each)))
-    asked_items, logs = [item for item, _ in kept], np.array(values)
+    scores, remaining = [], iter(logs.tolist())
+    for _, pairs in filled:
+        pair_logs = [[next(remaining) for _ in pair] for pair in pairs]
+        scores.append(float(np.mean([p[0] - p[1] if len(p) > 1 else p[0] for p in pair_logs])))
+    scored_items, values = [item for item, _ in filled], np.array(scores)
     if comparison.get(COMPARED) == WITHIN:
-        logs = _within_texts(asked_items, logs)
-    return asked_items, logs, lost, {**settings, **comparison}
+        values = _within_texts(scored_items, values)
+    return scored_items, values, lost, {**settings, **comparison}
 
 
-Kept = list[tuple[Item, list[list[Filled]]]]
-
-
-def _compared(
-    kept: Kept, lost: list[str], items: ItemSet, model: str, *, prior: bool
-) -> tuple[Kept, list[str], Settings]:
+def _comparable(
+    filled: FilledItems, lost: list[str], items: ItemSet, model: str, *, prior: bool
+) -> tuple[FilledItems, list[str], Settings]:
     """Return the items that can be compared, the terms of those lost, and how they are compared.
 
-    Terms that fill texts which, mostly, are of both groups are compared within these. Texts of one
-    group each differ in more than the term: there log p is compared less that with the attribute
-    masked too, and without such a prior not at all. Raises ``InputError`` where nothing is left.
+    If terms fill the slot and most texts are of both groups, terms are compared within texts. Texts
+    of one group each differ in more than the term: log p is then compared less log p with the
+    attribute masked too. Raises ``InputError`` without such a prior, or if no item is left.
     """
     if not items.items[0].fills:
-        return kept, lost, {}
+        return filled, lost, {}
     shared = of_both_groups(items.items, "text")
     if sum(item.text in shared for item in items.items) > SHARED_TEXTS * len(items.items):
-        shared = of_both_groups([item for item, _ in kept], "text")
-        alone = [item.term for item, _ in kept if item.text not in shared]
-        kept = [each for each in kept if each[0].text in shared]
-        if not kept:
+        shared = of_both_groups([item for item, _ in filled], "text")
+        unpaired = [item.term for item, _ in filled if item.text not in shared]
+        filled = [(item, pairs) for item, pairs in filled if item.text in shared]
+        if not filled:
             raise InputError(f"{model} knows terms of both groups in no text of {items.name}")
-        reason = {f"{LOST}alone in their text": len(alone)} if alone else {}
-        return kept, [*lost, *alone], {COMPARED: WITHIN, **reason}
-    if not prior or any(not item.attribute for item, _ in kept):
+        reason = {f"{LOST}alone in their text": len(unpaired)} if unpaired else {}
+        return filled, [*lost, *unpaired], {COMPARED: WITHIN, **reason}
+    if not prior or any(not item.attribute for item, _ in filled):
         raise InputError(
             f"nothing of {items.name} can be compared: its texts have terms of one group each; give"
             " terms of both groups in the same text, or a column attribute, by which lpbs compares"
         )
-    return kept, lost, {COMPARED: BETWEEN}
+    return filled, lost, {COMPARED: BETWEEN}
 
 
-def of_both_groups(items: Sequence[Item], shared: Literal["text", "template"]) -> set[str]:
+def of_both_groups(items: Sequence[Item], field: Literal["text", "template"]) -> set[str]:
     """Return the texts, or templates, that occur with more than one group."""
     groups: dict[str, set[str]] = {}
     for item in items:
-        groups.setdefault(getattr(item, shared), set()).add(item.group)
-    return {name for name, names in groups.items() if len(names) > 1}
+        groups.setdefault(getattr(item, field), set()).add(item.group)
+    return {key for key, labels in groups.items() if len(labels) > 1}
 
 
-def _sums(model: LanguageModel, asked: Sequence[Sequence[Ask]]) -> Floats:
-    return np.array([math.fsum(each) for each in answers(model, asked)])
+def _sums(model: LanguageModel, queries: Sequence[Sequence[TokenQuery]]) -> Floats:
+    return np.array([math.fsum(logs) for logs in log_likelihoods(model, queries)])
 
 
 def _within_texts(items: Sequence[Item], values: Floats) -> Floats:
-    """Return the values of terms less the mean of the two groups' means in their text, which does
-    not depend on how many of a group the model knows.
+    """Subtract the mean of the two group means in the same text, which does not depend on the
+    number of terms per group.
     """
     values = values.copy()
-    texts: dict[str, dict[str, list[int]]] = {}
-    for number, item in enumerate(items):
-        texts.setdefault(item.text, {}).setdefault(item.group, []).append(number)
-    for groups in texts.values():
-        middle = np.mean([values[numbers].mean() for numbers in groups.values()])
-        values[[number for numbers in groups.values() for number in numbers]] -= middle
+    rows_of: dict[str, dict[str, list[int]]] = {}
+    for row, item in enumerate(items):
+        rows_of.setdefault(item.text, {}).setdefault(item.group, []).append(row)
+    for groups in rows_of.values():
+        centre = np.mean([values[rows].mean() for rows in groups.values()])
+        values[[row for rows in groups.values() for row in rows]] -= centre
     return values
 
 
-def observed(
-    items: Sequence[Item], values: Floats, settings: Settings, lost: Sequence[str], **more: Any
+def item_observations(
+    items: Sequence[Item], values: Floats, settings: Settings, lost: Sequence[str], **extra: Any
 ) -> Observed:
-    """One value, or row of values, an item; terms and templates are what items share."""
-    named = ("term", "template", "attribute")
-    factors = {name: [str(getattr(item, name)) for item in items] for name in named}
+    """Return a value or row of values per item, with terms and templates as factors."""
+    fields = ("term", "template", "attribute")
+    factors = {name: [str(getattr(item, name)) for item in items] for name in fields}
     if not any(factors["attribute"]):
         del factors["attribute"]
     counts = {f"{name}s": len({*labels}) for name, labels in factors.items()}
     groups = [item.group for item in items]
     names = [f"{item.term} ({item.template})" for item in items]
-    return Observed(values, names, factors, groups, {**settings, **counts, **more}, lost)
+    return Observed(values, names, factors, groups, {**settings, **counts, **extra}, lost)
 
 
-class Terms(NamedTuple):
-    """The weighted means of each term over its texts, (terms, R), and how much each counts."""
+class TermMeans(NamedTuple):
+    """Weighted means of terms over their texts and weights of the terms, each (terms, R)."""
 
     names: list[str]
     groups: list[str]
@@ -296,52 +300,57 @@ class Terms(NamedTuple):
     weights: Floats
 
 
-def by_term(seen: Observed, weights: Floats, values: Floats | None = None) -> Terms:
-    """The mean of each term of each group over its texts."""
-    values = seen.values if values is None else values
-    labels = list(zip(seen.groups, seen.factors["term"], strict=True))
-    known = list(dict.fromkeys(labels))
-    which = np.array([known.index(label) for label in labels])
-    member = (which[None, :] == np.arange(len(known))[:, None]).astype(float)
+def by_term(observed: Observed, weights: Floats, values: Floats | None = None) -> TermMeans:
+    """Average values over the texts of each term of each group."""
+    values = observed.values if values is None else values
+    labels = list(zip(observed.groups, observed.factors["term"], strict=True))
+    terms = list(dict.fromkeys(labels))
+    term_indices = np.array([terms.index(label) for label in labels])
+    member = (term_indices[None, :] == np.arange(len(terms))[:, None]).astype(float)
     total = member @ weights
     with np.errstate(invalid="ignore", divide="ignore"):
         means: Floats = member @ (values[:, None] * weights) / total
-    counted: Floats = total / member.sum(axis=1, keepdims=True)
+    term_weights: Floats = total / member.sum(axis=1, keepdims=True)
     means = np.where(total > 0, means, 0)
-    return Terms([term for _, term in known], [group for group, _ in known], means, counted)
+    return TermMeans(
+        [term for _, term in terms], [group for group, _ in terms], means, term_weights
+    )
 
 
-def group_difference(seen: Observed, weights: Floats, *, standardised: bool = False) -> Floats:
-    """The mean over the terms of the first group less that of the second, (R,); of a single group
-    the mean. ``standardised``: over the standard deviation of all terms.
+def group_difference(observed: Observed, weights: Floats, *, standardised: bool = False) -> Floats:
+    """Compute the difference of the groups' means over terms, (R,); with one group its mean.
+
+    ``standardised`` divides by the standard deviation of all terms.
     """
-    terms = by_term(seen, weights)
-    first = list(dict.fromkeys(terms.groups))[:2]
+    terms = by_term(observed, weights)
+    groups = list(dict.fromkeys(terms.groups))[:2]
     labels = np.array(terms.groups)
     with np.errstate(invalid="ignore", divide="ignore"):
-        means = [_mean(terms, labels == name) for name in first]
-        value: Floats = means[0] - means[1] if len(means) > 1 else means[0]
+        means = [_weighted_mean(terms, labels == name) for name in groups]
+        difference: Floats = means[0] - means[1] if len(means) > 1 else means[0]
         if not standardised:
-            return value
-        both = np.isin(labels, first)
-        centred = terms.means[both] - _mean(terms, both)
-        variance = (terms.weights[both] * centred**2).sum(0) / terms.weights[both].sum(0)
-        return np.where(variance > 0, value / np.sqrt(variance), np.nan)
+            return difference
+        in_groups = np.isin(labels, groups)
+        centred = terms.means[in_groups] - _weighted_mean(terms, in_groups)
+        w = terms.weights[in_groups]
+        variance = (w * centred**2).sum(0) / w.sum(0)
+        return np.where(variance > 0, difference / np.sqrt(variance), np.nan)
 
 
-def _mean(terms: Terms, chosen: Any) -> Floats:
-    weights = terms.weights[chosen]
-    total: Floats = (terms.means[chosen] * weights).sum(axis=0) / weights.sum(axis=0)
-    return total
+def _weighted_mean(terms: TermMeans, mask: Any) -> Floats:
+    weights = terms.weights[mask]
+    mean: Floats = (terms.means[mask] * weights).sum(axis=0) / weights.sum(axis=0)
+    return mean
 
 
-def term_test(seen: Observed) -> dict[str, PValue]:
-    """The two-sided p of the difference between the groups under re-partition of their terms, exact
-    for up to 40; none of a single group.
+def term_test(observed: Observed) -> dict[str, PValue]:
+    """Compute the two-sided p of the group difference over partitions of terms, exact up to 40.
+
+    Returns nothing for a single group.
     """
-    terms = by_term(seen, np.ones((len(seen.names), 1)))
+    terms = by_term(observed, np.ones((len(observed.names), 1)))
     groups = list(dict.fromkeys(terms.groups))[:2]
     if len(groups) < 2:
         return {}
     x, y = (terms.means[np.array(terms.groups) == name, 0] for name in groups)
-    return {"": permutation_p(x, y, tail="two-sided", seed=seen.seed)}
+    return {"": permutation_p(x, y, tail="two-sided", seed=observed.seed)}

@@ -22,9 +22,9 @@ from intrinsic.sentences.encoded import (
     EncodedItems,
     Floats,
     Group,
+    group_weights,
     groups_of,
-    times_of,
-    word_counts,
+    word_weights,
 )
 
 if TYPE_CHECKING:
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from intrinsic.items.item import Item
 
 MOST_DRAWS = 100_000
-CELLS = 4_000_000  # of an array of associations: 32 megabytes
+CELLS = 4_000_000  # in an array of associations: 32 megabytes
 TARGETS, ATTRIBUTES = ("X", "Y"), ("A", "B")
 
 
-class Drawn(NamedTuple):
-    """Associations of the target words in draws of contexts: s (draws, R, words), the differences
-    of means and the spreads (draws, R).
+class DrawnAssociations(NamedTuple):
+    """Associations of target words in draws of contexts: s (draws, R, words), differences of means
+    and spreads (draws, R).
     """
 
     s: Floats
@@ -49,7 +49,7 @@ class Drawn(NamedTuple):
 
 @choice
 class Ceat(EncodedItems):
-    """WEAT over words, each in one of its contexts, combined over draws of contexts."""
+    """WEAT over words in context, combined over random draws of one context per word."""
 
     about: ClassVar[About] = About(
         name="ceat",
@@ -64,15 +64,15 @@ class Ceat(EncodedItems):
         roles={"X": "targets", "Y": "targets", "A": "attributes", "B": "attributes"},
         asks=("seat6", "seat6b", "seat7", "seat7b", "seat8", "seat8b"),
         default=(
-            "Ours: draws weighed by the variance of d; interval over words; p over exact"
+            "Ours: draws weighted by the variance of d; interval over words; p over exact"
             " permutations of words, the weights of the draws kept."
         ),
     )
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "guo_caliskan",
-            "Guo & Caliskan (2021): the last piece of the word; draws weighed by the variance of s"
-            " in the place of that of d; 10,000 draws; one-sided p of the combined effect over its"
+            "Guo & Caliskan (2021): the last piece of the word; draws weighted by the variance of s"
+            " rather than of d; 10,000 draws; one-sided p of the combined effect over its"
             " standard error, which shrinks with the number of draws. Theirs gives BERT no special"
             " tokens.",
             {
@@ -87,128 +87,130 @@ class Ceat(EncodedItems):
     shared: ClassVar[tuple[str, ...]] = ("term",)
 
     pooling: Annotated[
-        WordPooling, doc("which tokens make up the vector of the word in its context")
+        WordPooling, doc("tokens averaged into the vector of the word in its context")
     ] = "mean"
-    draws: Annotated[Count, Le(MOST_DRAWS), doc("how often a context of every word is drawn")] = (
+    draws: Annotated[Count, Le(MOST_DRAWS), doc("number of draws of a context of every word")] = (
         1000
     )
     variance: Annotated[
         Literal["effect", "associations"],
-        doc("what weighs a draw: the variance of d, or that of s over all targets"),
+        doc("variance that weights a draw: that of d, or that of s over all targets"),
     ] = "effect"
     permuted: Annotated[
         Literal["words", "nothing"],
-        doc("what is permuted for p; nothing: p of the normal distribution, one-sided"),
+        doc("units permuted for p; nothing: one-sided p of the normal distribution"),
     ] = "words"
 
-    def encode(self, given: Encoder, items: Sequence[Item]) -> NDArray[np.float32]:
-        """The vector of each item's word in its sentence."""
-        layer = given.layer if self.layer is None else self.layer
-        return given.vectors(
-            [context_of(each) for each in items], layer=layer, pooling=self.pooling
+    def encode(self, encoder: Encoder, items: Sequence[Item]) -> NDArray[np.float32]:
+        """Return the vector of each item's word in its sentence."""
+        layer = encoder.layer if self.layer is None else self.layer
+        return encoder.vectors(
+            [context_of(item) for item in items], layer=layer, pooling=self.pooling
         )
 
-    def averaged(self, given: Encoder) -> Settings:
-        """The pooling, the draws, and whether texts have special tokens."""
-        special = "in the text" if given.special_tokens else "none"
+    def averaged(self, encoder: Encoder) -> Settings:
+        """Return pooling, number of draws and use of special tokens."""
+        special = "in the text" if encoder.special_tokens else "none"
         return {"pooling": self.pooling, "draws": self.draws, "special tokens": special}
 
-    def summarise(self, seen: Observed, weights: Floats) -> Mapping[str, Floats]:
-        """The combined effect size."""
-        effects, variances = self._effects(seen, weights)
+    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+        """Return the combined effect size."""
+        effects, variances = self._effects(observed, weights)
         return {"": combine_effects(effects, variances).value}
 
-    def test(self, seen: Observed) -> Mapping[str, PValue]:
-        """p over permutations of words, or the published one."""
+    def test(self, observed: Observed) -> Mapping[str, PValue]:
+        """Return p over permutations of words, or p as published."""
         if self.permuted == "nothing":
-            return {"": self._published(seen)}
-        s, size = self._standardised(seen)
-        return {"": permutation_p(s[:size], s[size:], seed=seen.seed)}
+            return {"": self._published_p(observed)}
+        s, size = self._standardised(observed)
+        return {"": permutation_p(s[:size], s[size:], seed=observed.seed)}
 
-    def singles(self, seen: Observed) -> Mapping[str, float]:
-        """s of each target word over all draws, less its mean and over its spread in each."""
-        s, _ = self._standardised(seen)
-        groups = groups_of(seen)
+    def singles(self, observed: Observed) -> Mapping[str, float]:
+        """Return s of each target word, standardised within draws and averaged over them."""
+        s, _ = self._standardised(observed)
+        groups = groups_of(observed)
         words = [word for role in TARGETS for word in groups[role].words]
         return dict(zip(words, s.tolist(), strict=True))
 
-    def _published(self, seen: Observed) -> PValue:
-        effects, variances = self._effects(seen, np.ones((len(seen.names), 1)))
+    def _published_p(self, observed: Observed) -> PValue:
+        effects, variances = self._effects(observed, np.ones((len(observed.names), 1)))
         combined = combine_effects(effects, variances)
         from scipy.stats import norm
 
         p = float(norm.sf(combined.value[0] / combined.error[0]))
         return PValue(p, "normal", 0, self.draws, "greater", False, p, p)
 
-    def _standardised(self, seen: Observed) -> tuple[Floats, int]:
-        """(s - mean) / spread of each target word, averaged over draws by their weights, and how
-        many are of X: the difference of its means is the combined effect size.
+    def _standardised(self, observed: Observed) -> tuple[Floats, int]:
+        """Return (s - mean) / spread of each target word, averaged with the weights of the draws,
+        and the number of words in X. The difference of its means is the combined effect size.
         """
-        once = np.ones((len(seen.names), 1))
-        weights = combine_effects(*self._effects(seen, once)).weights[:, 0]
+        unweighted = np.ones((len(observed.names), 1))
+        weights = combine_effects(*self._effects(observed, unweighted)).weights[:, 0]
         if not np.isfinite(weights).all():
             raise InputError("all targets have the same association in a draw; use other words")
-        drawn = list(self._draw(seen, once))
-        s: Floats = np.concatenate([each.s[:, 0] for each in drawn])
-        spread: Floats = np.concatenate([each.spread for each in drawn])
+        batches = list(self._draw(observed, unweighted))
+        s: Floats = np.concatenate([batch.s[:, 0] for batch in batches])
+        spread: Floats = np.concatenate([batch.spread for batch in batches])
         z: Floats = (s - s.mean(axis=1, keepdims=True)) / spread
-        return weights @ z / weights.sum(), len(groups_of(seen)["X"].words)
+        return weights @ z / weights.sum(), len(groups_of(observed)["X"].words)
 
-    def _effects(self, seen: Observed, weights: Floats) -> tuple[Floats, Floats]:
-        """The effect size of each draw and its variance, (draws, R)."""
-        groups = groups_of(seen)
-        times = times_of(groups, weights)
-        nx, ny = (word_counts(groups[role], times[role]).sum(axis=0) for role in TARGETS)
+    def _effects(self, observed: Observed, weights: Floats) -> tuple[Floats, Floats]:
+        """Return the effect size of each draw and its variance, (draws, R)."""
+        groups = groups_of(observed)
+        item_weights = group_weights(groups, weights)
+        nx, ny = (word_weights(groups[role], item_weights[role]).sum(axis=0) for role in TARGETS)
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = [(each.difference, each.spread) for each in self._draw(seen, weights)]
-            difference, spread = (np.concatenate(each) for each in zip(*found, strict=True))
+            batches = [(batch.difference, batch.spread) for batch in self._draw(observed, weights)]
+            difference, spread = (np.concatenate(x) for x in zip(*batches, strict=True))
             spread = np.where(spread > NO_SPREAD, spread, np.nan)
             effects: Floats = difference / spread
             if self.variance == "associations":
                 return effects, spread**2
             return effects, (nx + ny) / (nx * ny) + effects**2 / (2 * (nx + ny))
 
-    def _draw(self, seen: Observed, weights: Floats) -> Iterator[Drawn]:
-        """Draws of one context a word, some at a time; the same for all weights."""
-        groups = groups_of(seen)
-        times = times_of(groups, weights)
-        counts = {role: word_counts(group, times[role]) for role, group in groups.items()}
-        rng = np.random.default_rng(seen.seed)
+    def _draw(self, observed: Observed, weights: Floats) -> Iterator[DrawnAssociations]:
+        """Yield batches of draws of one context per word, the same for all weights."""
+        groups = groups_of(observed)
+        item_weights = group_weights(groups, weights)
+        counts = {role: word_weights(group, item_weights[role]) for role, group in groups.items()}
+        rng = np.random.default_rng(observed.seed)
         contexts = {role: draw_contexts(group, self.draws, rng) for role, group in groups.items()}
         for s in associations_in(groups, contexts, counts):
-            yield Drawn(s, *weighted_differences(s, counts["X"], counts["Y"], ddof=self.ddof))
+            yield DrawnAssociations(
+                s, *weighted_differences(s, counts["X"], counts["Y"], ddof=self.ddof)
+            )
 
 
 def draw_contexts(group: Group, draws: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Of each word one of its sentences, by place in the group, (draws, words)."""
-    own = [np.flatnonzero(member) for member in group.member]
-    return np.stack([rng.choice(each, draws) for each in own], axis=1)
+    """Draw one sentence of each word, as indices in the group, (draws, words)."""
+    sentences_of = [np.flatnonzero(member) for member in group.member]
+    return np.stack([rng.choice(sentences, draws) for sentences in sentences_of], axis=1)
 
 
 def associations_in(
     groups: Mapping[str, Group],
     contexts: Mapping[str, NDArray[np.intp]],
-    counts: Mapping[str, Floats],
+    weights: Mapping[str, Floats],
 ) -> Iterator[Floats]:
-    """s of the target words in each draw, some draws at a time, (some, R, words)."""
+    """Yield s of the target words in [-2, 2], (batch of draws, R, words); above 0: nearer A."""
     targets = np.concatenate([groups[role].rows for role in TARGETS])
-    places = np.concatenate([contexts["X"], contexts["Y"] + len(groups["X"].rows)], axis=1)
+    sentences = np.concatenate([contexts["X"], contexts["Y"] + len(groups["X"].rows)], axis=1)
     cosines = {role: groups[role].rows @ targets.T for role in ATTRIBUTES}
-    shares = {role: counts[role].T / counts[role].sum(axis=0)[:, None] for role in ATTRIBUTES}
-    widest = max(len(counts["X"].T), *(len(counts[role]) for role in ATTRIBUTES))
-    step = max(1, CELLS // (widest * places.shape[1]))
-    for begin in range(0, len(places), step):
-        some = slice(begin, begin + step)
-        nearness = [
-            shares[role] @ cosines[role][contexts[role][some, :, None], places[some, None, :]]
+    shares = {role: weights[role].T / weights[role].sum(axis=0)[:, None] for role in ATTRIBUTES}
+    widest = max(len(weights["X"].T), *(len(weights[role]) for role in ATTRIBUTES))
+    step = max(1, CELLS // (widest * sentences.shape[1]))
+    for start in range(0, len(sentences), step):
+        batch = slice(start, start + step)
+        means = [
+            shares[role] @ cosines[role][contexts[role][batch, :, None], sentences[batch, None, :]]
             for role in ATTRIBUTES
         ]
-        yield nearness[0] - nearness[1]
+        yield means[0] - means[1]
 
 
 def context_of(item: Item) -> Context:
-    """The sentence of an item and where its word stands in it."""
+    """Return the sentence of an item with the span of its word."""
     text = item.sentence
-    found = re.search(rf"(?<!\w){re.escape(item.word)}(?!\w)", text)
-    start, end = found.span() if found else (0, len(text))
+    match = re.search(rf"(?<!\w){re.escape(item.word)}(?!\w)", text)
+    start, end = match.span() if match else (0, len(text))
     return Context(text, start, end)

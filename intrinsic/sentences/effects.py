@@ -1,4 +1,4 @@
-"""Effect sizes combined: random effects after DerSimonian and Laird (1986)."""
+"""Random-effects combination of effect sizes (DerSimonian and Laird, 1986)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-class Combined(NamedTuple):
-    """The combined effect, its standard error, the variance between effects, and Cochran's Q, each
-    (...); the weight of each effect (N, ...).
+class CombinedEffect(NamedTuple):
+    """A combined effect (...): value, standard error, variance between effects, Cochran's Q, and
+    the weights (N, ...).
     """
 
     value: Floats
@@ -22,14 +22,22 @@ class Combined(NamedTuple):
     weights: Floats
 
 
-def combine_effects(effects: Floats, variances: Floats) -> Combined:
-    r"""Random effects of N effects e with variances v, along the first axis.
+def combine_effects(effects: Floats, variances: Floats) -> CombinedEffect:
+    r"""Combine N effects e with variances v along the first axis (DerSimonian and Laird, 1986).
 
     w = 1 / v,  Q = sum w (e - e_w)^2  with e_w = sum w e / sum w,
     tau^2 = max(0, (Q - (N - 1)) / (sum w - sum w^2 / sum w)),
     value = sum w* e / sum w*,  error = (sum w*)^-1/2  with w* = 1 / (v + tau^2)
 
-    Shapes: (N, ...), v above 0.
+    Parameters
+    ----------
+    effects, variances : array of shape (N, ...)
+        Effects and their variances, above 0.
+
+    Returns
+    -------
+    CombinedEffect
+        Value and error in the units of the effects, shape (...).
     """
     w = 1 / variances
     total: Floats = w.sum(axis=0)
@@ -39,4 +47,4 @@ def combine_effects(effects: Floats, variances: Floats) -> Combined:
     between: Floats = np.where(excess > 0, excess, 0.0)
     w = 1 / (variances + between)
     total = w.sum(axis=0)
-    return Combined((w * effects).sum(axis=0) / total, total**-0.5, between, q, w)
+    return CombinedEffect((w * effects).sum(axis=0) / total, total**-0.5, between, q, w)

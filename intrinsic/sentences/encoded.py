@@ -1,4 +1,4 @@
-"""Items of four groups, encoded: what SEAT and CEAT share."""
+"""Encoded items of four groups, for SEAT and CEAT."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ DDof = Literal[0, 1]
 
 @dataclass(frozen=True)
 class Group:
-    """The encodings of a group, as they are and of unit length, (n, dim); their places among all;
-    the words in them; which word each is of, (words, n) of 0 and 1.
+    """The encodings of a group, raw and of unit length, (n, dim); their indices among all items;
+    its words; membership of items in words, (words, n) of 0 and 1.
     """
 
     vectors: Floats
     rows: Floats
-    places: NDArray[np.intp]
+    indices: NDArray[np.intp]
     words: Sequence[str]
     member: Floats
 
@@ -41,7 +41,7 @@ class Group:
 class EncodedItems(ItemMetric):
     """A metric on encodings of items of the groups X, Y, A and B.
 
-    A new metric gives ``encode`` and ``averaged``, and what every metric on items does.
+    A new metric defines ``encode`` and ``averaged``, and the methods of ``ItemMetric``.
     """
 
     needs: ClassVar[str] = "encoder"
@@ -49,7 +49,7 @@ class EncodedItems(ItemMetric):
     shared: ClassVar[tuple[str, ...]] = ("term", "template")
 
     layer: Annotated[
-        int | None, doc("of the hidden states, 0 the embeddings, -1 the last; null: the encoder's")
+        int | None, doc("hidden layer: 0 the embeddings, -1 the last; null: the encoder's")
     ] = None
     ddof: Annotated[
         DDof, doc("the standard deviation is the population's (0) or the sample's (1)")
@@ -57,46 +57,47 @@ class EncodedItems(ItemMetric):
 
     @classmethod
     def takes(cls, items: ItemSet) -> str:
-        """Why it cannot ask these items: a group is missing."""
+        """Return which group the items lack; empty if none."""
         missing = [role for role in ROLES if role not in items.groups]
         if not missing:
             return ""
-        there = f"it has {', '.join(items.groups)}" if items.items else "it has pairs of sentences"
-        return f"{items.name} has no group {missing[0]}; {there}; {cls.about.name} needs X, Y, A, B"
+        has = f"it has {', '.join(items.groups)}" if items.items else "it has pairs of sentences"
+        return f"{items.name} has no group {missing[0]}; {has}; {cls.about.name} needs X, Y, A, B"
 
-    def encode(self, given: Encoder, items: Sequence[Item]) -> NDArray[np.float32]:
-        """The vector of each item, (n, dim); NaN where there is none."""
+    def encode(self, encoder: Encoder, items: Sequence[Item]) -> NDArray[np.float32]:
+        """Return the vector of each item, (n, dim); NaN where there is none."""
         raise NotImplementedError
 
-    def averaged(self, given: Encoder) -> Settings:
-        """Which hidden states make up a vector."""
+    def averaged(self, encoder: Encoder) -> Settings:
+        """Return, as settings, which hidden states are averaged into a vector."""
         raise NotImplementedError
 
-    def observe(self, given: Encoder, items: ItemSet) -> Observed:
-        """The vectors of the items of X, Y, A and B whose tokens the model all knows."""
-        asked = [each for each in items.items if each.group in ROLES]
-        known = [each for each in asked if given.knows(each.sentence)]
-        _require_groups([each.group for each in known], items)
-        vectors = self.encode(given, known)
-        whole = np.asarray(np.isfinite(vectors).all(axis=1))
-        found = [each for each, there in zip(known, whole, strict=True) if there]
-        lost = {each.sentence for each in asked} - {each.sentence for each in found}
-        groups = [each.group for each in found]
+    def observe(self, encoder: Encoder, items: ItemSet) -> Observed:
+        """Return the vectors of the items of X, Y, A and B without unknown tokens, (n, dim)."""
+        candidates = [item for item in items.items if item.group in ROLES]
+        readable = [item for item in candidates if encoder.knows(item.sentence)]
+        _require_groups([item.group for item in readable], items)
+        vectors = self.encode(encoder, readable)
+        is_finite = np.asarray(np.isfinite(vectors).all(axis=1))
+        encoded = [item for item, finite in zip(readable, is_finite, strict=True) if finite]
+        lost = {item.sentence for item in candidates} - {item.sentence for item in encoded}
+        groups = [item.group for item in encoded]
         _require_groups(groups, items)
-        labels = {"term": [each.term for each in found], "template": [t.template for t in found]}
-        words = {each.word for each in found}
+        labels = {"term": [i.term for i in encoded], "template": [i.template for i in encoded]}
+        words = {item.word for item in encoded}
         return Observed(
-            values=np.asarray(vectors[whole], dtype=np.float64),
-            names=[each.sentence for each in found],
+            values=np.asarray(vectors[is_finite], dtype=np.float64),
+            names=[item.sentence for item in encoded],
             factors={name: labels[name] for name in self.shared},
             groups=groups,
             settings={
-                **self.averaged(given),
-                "layer": (given.layer if self.layer is None else self.layer) % (given.layers + 1),
-                "dtype": given.opened.dtype,
+                **self.averaged(encoder),
+                "layer": (encoder.layer if self.layer is None else self.layer)
+                % (encoder.layers + 1),
+                "dtype": encoder.opened.dtype,
                 **sizes(labels),
                 "ddof": self.ddof,
-                "multi-piece words": sum(given.opened.pieces(word) > 1 for word in words)
+                "multi-piece words": sum(encoder.opened.pieces(word) > 1 for word in words)
                 / len(words),
             },
             lost=sorted(lost),
@@ -104,30 +105,30 @@ class EncodedItems(ItemMetric):
 
 
 def _require_groups(groups: Sequence[str], items: ItemSet) -> None:
-    """Raise ``InputError`` where a group has no sentence."""
+    """Raise ``InputError`` if a group has no sentence."""
     for role in ROLES:
         if role not in groups:
             raise InputError(f"the model knows no sentence of group {role} of {items.name}")
 
 
-def groups_of(seen: Observed, order: str = ROLES) -> dict[str, Group]:
-    """The groups as X, Y, A and B; ``order`` names those that take these places."""
-    rows = unit_rows(seen.values, tuple(seen.names))
-    terms = np.asarray(seen.factors["term"])
-    found = {}
+def groups_of(observed: Observed, order: str = ROLES) -> dict[str, Group]:
+    """Return the groups by role; ``order`` names the groups that act as X, Y, A and B."""
+    rows = unit_rows(observed.values, tuple(observed.names))
+    terms = np.asarray(observed.factors["term"])
+    groups = {}
     for role, group in zip(ROLES, order, strict=True):
-        places = np.flatnonzero(np.asarray(seen.groups) == group)
-        words = list(dict.fromkeys(terms[places].tolist()))
-        member = (terms[places] == np.asarray(words)[:, None]).astype(np.float64)
-        found[role] = Group(seen.values[places], rows[places], places, words, member)
-    return found
+        indices = np.flatnonzero(np.asarray(observed.groups) == group)
+        words = list(dict.fromkeys(terms[indices].tolist()))
+        member = (terms[indices] == np.asarray(words)[:, None]).astype(np.float64)
+        groups[role] = Group(observed.values[indices], rows[indices], indices, words, member)
+    return groups
 
 
-def times_of(groups: Mapping[str, Group], weights: Floats) -> dict[str, Floats]:
-    """The weights (n, R) of each group."""
-    return {role: weights[group.places] for role, group in groups.items()}
+def group_weights(groups: Mapping[str, Group], weights: Floats) -> dict[str, Floats]:
+    """Return the weights (n, R) of each group's items."""
+    return {role: weights[group.indices] for role, group in groups.items()}
 
 
-def word_counts(group: Group, times: Floats) -> Floats:
-    """How often each word counts, (words, R): the mean of its sentences' weights."""
-    return np.asarray((group.member @ times) / group.member.sum(axis=1)[:, None])
+def word_weights(group: Group, weights: Floats) -> Floats:
+    """Return each word's weight, (words, R): the mean of its sentences' weights."""
+    return np.asarray((group.member @ weights) / group.member.sum(axis=1)[:, None])

@@ -1,4 +1,4 @@
-"""Can a linear classifier tell two groups apart from encodings? The metric ``probe``."""
+"""Linear probe for two groups in encodings: the metric ``probe``."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from files.models.encoder import Encoder
 
 FOLDS = 5
-ROUNDING = 1e-12  # of the mean square; below it all vectors are equal but for rounding
+ROUNDING = 1e-12  # x mean square; a smaller variance is rounding error
 
 
 class Example(NamedTuple):
-    """A sentence, its group, the word that makes it one of that group, and what else it shares."""
+    """A sentence, its group, the word that assigns the group, its template and attribute."""
 
     sentence: str
     group: str
@@ -35,7 +35,7 @@ class Example(NamedTuple):
 
 @choice
 class LinearProbe(ItemMetric):
-    """The accuracy of a logistic regression on sentences whose words it was not trained on."""
+    """Accuracy of a logistic regression on sentences with words held out of training."""
 
     about: ClassVar[About] = About(
         name="probe",
@@ -46,8 +46,8 @@ class LinearProbe(ItemMetric):
             " other folds"
         ),
         sign=(
-            "1: a line tells the groups apart; chance: none does. Below chance: what was erased on"
-            " the same words points the other way without those held out; no bias turned round"
+            "1: the groups are linearly separable; chance: they are not. Below chance: the bias was"
+            " erased on the same words, held-out ones included; no reversed bias"
         ),
         range=(0, 1),
         source="Conneau et al. (2018); after erasing Ravfogel et al. (2020)",
@@ -55,156 +55,179 @@ class LinearProbe(ItemMetric):
         unbiased=0.5,
         asks=("bec_pro_balanced", "lpbs_professions"),
         default=(
-            "Ours: five folds, no term in two of them; where a group has one term alone, no"
-            " template, and where there is one alone, no attribute. The n-th terms of both groups,"
+            "Ours: five folds, no term in two of them; with a single term in a group, no"
+            " template, and with a single template, no attribute. The n-th terms of both groups,"
             " often a pair, are held out together. No bias: the share of the larger group."
         ),
     )
     others: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "random_folds",
-            "As usually done: five folds of sentences at random, so that the classifier may"
-            " know the words again.",
+            "As usually done: five random folds of sentences, so that the classifier may have"
+            " seen the words.",
             {"folds": "random"},
         ),
     )
     needs: ClassVar[str] = "encoder"
 
-    folds: Annotated[Literal["shared", "random"], doc("what is held out together")] = "shared"
+    folds: Annotated[
+        Literal["shared", "random"],
+        doc("held out together: sentences that share a word, or random ones"),
+    ] = "shared"
 
     @classmethod
     def takes(cls, items: ItemSet) -> str:
-        """Sentences of two groups, or texts with a slot and fillers for it."""
+        """Return why the items do not give sentences of two groups; empty if they do."""
         if not items.items:
             return f"{items.name} has no texts of two groups"
         if len({item.fills for item in items.items}) > 1 and items.fillers:
-            return f"{items.name} mixes texts that hold their term with texts that ask for it"
-        number = len({each.group for each in examples_of(items)})
-        groups = "1 group" if number == 1 else f"{number} groups"
-        return "" if number == 2 else f"{items.name} has {groups}, and two are told apart"
+            return f"{items.name} mixes texts that contain their term with texts that it fills"
+        n_groups = len({example.group for example in examples_of(items)})
+        groups = "1 group" if n_groups == 1 else f"{n_groups} groups"
+        return "" if n_groups == 2 else f"{items.name} has {groups}, and the probe needs two"
 
-    def observe(self, given: Encoder, items: ItemSet) -> Observed:
-        """1 where a sentence is classified right, 0 where it is not."""
-        asked = examples_of(items)
-        known = [each for each in asked if given.knows(each.sentence)]
-        groups = [each.group for each in known]
+    def observe(self, encoder: Encoder, items: ItemSet) -> Observed:
+        """Return 1 for each sentence classified correctly, else 0."""
+        examples = examples_of(items)
+        readable = [example for example in examples if encoder.knows(example.sentence)]
+        groups = [example.group for example in readable]
         if len({*groups}) < 2:
             raise InputError(f"the model knows no sentence of a group of {items.name}")
         fields = ("term", "template", "attribute")
-        labels = {name: [getattr(each, name) for each in known] for name in fields}
-        factors = {name: each for name, each in labels.items() if any(each)}
-        held_out, folds = self._folds(known, factors, items)
-        vectors = np.asarray(given.encode([each.sentence for each in known]), dtype=np.float64)
+        labels_of = {name: [getattr(example, name) for example in readable] for name in fields}
+        factors = {name: labels for name, labels in labels_of.items() if any(labels)}
+        held_out, folds = self._folds(readable, factors, items)
+        sentences = [example.sentence for example in readable]
+        vectors = np.asarray(encoder.encode(sentences), dtype=np.float64)
         chance = max(map(groups.count, groups)) / len(groups)
         return Observed(
-            values=classified_right(vectors, groups, folds),
-            names=[each.sentence for each in known],
+            values=is_correct(vectors, groups, folds),
+            names=sentences,
             factors=factors,
             groups=groups,
             settings={
-                "pooling": given.pooling,
-                "layer": given.layer % (given.layers + 1),
-                "dtype": given.opened.dtype,
+                "pooling": encoder.pooling,
+                "layer": encoder.layer % (encoder.layers + 1),
+                "dtype": encoder.opened.dtype,
                 **sizes(factors),
                 "held out": held_out,
                 "folds": len({*folds}),
                 "chance": chance,
             },
-            lost=sorted({each.sentence for each in asked} - {each.sentence for each in known}),
+            lost=sorted({example.sentence for example in examples} - {*sentences}),
             unbiased=chance,
         )
 
     def _folds(
-        self, known: Sequence[Example], factors: Mapping[str, Sequence[str]], items: ItemSet
+        self, examples: Sequence[Example], factors: Mapping[str, Sequence[str]], items: ItemSet
     ) -> tuple[str, list[int]]:
-        """What is held out together, and the fold of each example."""
-        groups = [each.group for each in known]
+        """Return the factor that is held out, and the fold of each example."""
+        groups = [example.group for example in examples]
         if self.folds == "random":
-            sentences = [each.sentence for each in known]
+            sentences = [example.sentence for example in examples]
             pairs = zip(groups, sentences, strict=True)
-            drawn = sorted(pairs, key=lambda pair: sha256(pair[1].encode()).digest())
-            dealt = deal(*zip(*drawn, strict=True))
-            return "sentences", [dealt[sentence] for sentence in sentences]
+            shuffled = sorted(pairs, key=lambda pair: sha256(pair[1].encode()).digest())
+            fold_of = assign_folds(*zip(*shuffled, strict=True))
+            return "sentences", [fold_of[sentence] for sentence in sentences]
         for name, labels in factors.items():
-            if min(len({*each}) for each in _by_group(groups, labels).values()) > 1:
-                dealt = deal(groups, labels)
-                return name, [dealt[label] for label in labels]
+            if min(len({*group}) for group in _by_group(groups, labels).values()) > 1:
+                fold_of = assign_folds(groups, labels)
+                return name, [fold_of[label] for label in labels]
         raise InputError(
-            f"a group of {items.name} has one term, template and attribute alone, so that nothing"
-            " can be held out"
+            f"a group of {items.name} has a single term, template and attribute, so nothing can be"
+            " held out"
         )
 
-    def summarise(self, seen: Observed, weights: Floats) -> Mapping[str, Floats]:
-        """The share of sentences that are classified right."""
+    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+        """Return the accuracy."""
         with np.errstate(invalid="ignore"):
-            return {"": seen.values @ weights / weights.sum(axis=0)}
+            return {"": observed.values @ weights / weights.sum(axis=0)}
 
-    def singles(self, seen: Observed) -> Mapping[str, float]:
-        """The share of each term's sentences."""
-        found = _by_group(seen.factors["term"], seen.values.tolist())
-        return {term: float(np.mean(values)) for term, values in found.items()}
+    def singles(self, observed: Observed) -> Mapping[str, float]:
+        """Return the accuracy on each term's sentences."""
+        values_of = _by_group(observed.factors["term"], observed.values.tolist())
+        return {term: float(np.mean(values)) for term, values in values_of.items()}
 
 
 def examples_of(items: ItemSet) -> list[Example]:
-    """The sentences of the groups: of texts with a slot for fillers the first one's and the
-    second's, under the names of the first pair of fillers.
+    """Return the sentences of the groups.
+
+    A text with a slot for fillers gives a sentence for each filler; the first pair of fillers names
+    the groups.
     """
-    found = []
+    examples = []
     for item in items.items:
         if item.fills or SLOT not in item.text:
-            about = (item.group, item.term, item.template, item.attribute)
-            found.append(Example(item.sentence, *about))
+            labels = (item.group, item.term, item.template, item.attribute)
+            examples.append(Example(item.sentence, *labels))
             continue
         for pair in items.fillers_of(item):
             for group, filler in zip(items.fillers[0], pair, strict=True):
                 text = item.text.replace(SLOT, filler)
-                found.append(Example(text, group, filler.lower(), item.template, item.term))
-    return found
+                examples.append(Example(text, group, filler.lower(), item.template, item.term))
+    return examples
 
 
-def deal(groups: Sequence[str], labels: Sequence[str]) -> dict[str, int]:
-    """The fold of each label: the n-th of each group is in fold n modulo the number of folds, five
-    or as many as the smaller group has labels.
+def assign_folds(groups: Sequence[str], labels: Sequence[str]) -> dict[str, int]:
+    """Assign the n-th label of each group to fold n modulo the number of folds.
+
+    There are five folds, or as many as the smaller group has labels.
     """
-    found = [list(dict.fromkeys(each)) for each in _by_group(groups, labels).values()]
-    number = min(FOLDS, *map(len, found))
-    dealt: dict[str, int] = {}
-    for each in found:
-        for place, label in enumerate(each):
-            dealt.setdefault(label, place % number)
-    return dealt
+    labels_of = [list(dict.fromkeys(group)) for group in _by_group(groups, labels).values()]
+    n_folds = min(FOLDS, *map(len, labels_of))
+    fold_of: dict[str, int] = {}
+    for group_labels in labels_of:
+        for n, label in enumerate(group_labels):
+            fold_of.setdefault(label, n % n_folds)
+    return fold_of
 
 
-def classified_right(vectors: Floats, groups: Sequence[str], folds: Sequence[int]) -> Floats:
-    """1 where a logistic regression on all other folds gives a row its group, else 0, (n,).
+def is_correct(vectors: Floats, groups: Sequence[str], folds: Sequence[int]) -> Floats:
+    """Test whether a logistic regression trained on all other folds predicts each row's group.
 
-    Vectors, (n, dim), are centred and divided by one number, the root of the mean variance of the
-    dimensions trained on: neither scale nor rotation changes the result. ``InputError`` where these
-    are all the same, or a fold holds all rows of a group.
+    Vectors are centred and divided by one number, the root of the mean variance of the training
+    dimensions, so that neither scale nor rotation changes the result.
+
+    Parameters
+    ----------
+    vectors : array of shape (n, dim)
+        Encodings.
+    groups, folds : sequence of length n
+        Group and fold of each row.
+
+    Returns
+    -------
+    array of shape (n,)
+        1 for a correct prediction, else 0.
+
+    Raises
+    ------
+    InputError
+        All training vectors are equal, or one fold holds all rows of a group.
     """
     from sklearn.linear_model import LogisticRegression  # slow to import
 
     classes, fold_of = np.asarray(groups), np.asarray(folds)
-    right: NDArray[np.float64] = np.zeros(len(classes))
+    correct: NDArray[np.float64] = np.zeros(len(classes))
     for fold in np.unique(fold_of):
-        tested = fold_of == fold
-        trained = vectors[~tested]
-        if len(np.unique(classes[~tested])) < 2:
+        is_test = fold_of == fold
+        training = vectors[~is_test]
+        if len(np.unique(classes[~is_test])) < 2:
             raise InputError(
                 "one fold holds all sentences of a group; give both the same templates"
             )
-        centre, variance = trained.mean(axis=0), trained.var(axis=0).mean()
-        if variance <= ROUNDING * (trained**2).mean():
+        centre, variance = training.mean(axis=0), training.var(axis=0).mean()
+        if variance <= ROUNDING * (training**2).mean():
             raise InputError("all sentences have the same vector, so there is nothing to learn")
-        model = LogisticRegression(solver="liblinear", max_iter=1000)  # the fastest
-        model.fit((trained - centre) / np.sqrt(variance), classes[~tested])
-        found = model.predict((vectors[tested] - centre) / np.sqrt(variance))
-        right[tested] = found == classes[tested]
-    return right
+        classifier = LogisticRegression(solver="liblinear", max_iter=1000)  # the fastest
+        classifier.fit((training - centre) / np.sqrt(variance), classes[~is_test])
+        predicted = classifier.predict((vectors[is_test] - centre) / np.sqrt(variance))
+        correct[is_test] = predicted == classes[is_test]
+    return correct
 
 
 def _by_group(groups: Sequence[str], values: Sequence[Any]) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = {}
+    values_of: dict[str, list[Any]] = {}
     for group, value in zip(groups, values, strict=True):
-        found.setdefault(group, []).append(value)
-    return found
+        values_of.setdefault(group, []).append(value)
+    return values_of

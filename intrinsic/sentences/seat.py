@@ -20,9 +20,9 @@ from intrinsic.sentences.encoded import (
     EncodedItems,
     Floats,
     Group,
+    group_weights,
     groups_of,
-    times_of,
-    word_counts,
+    word_weights,
 )
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ TARGETS = ("X", "Y")
 
 @choice
 class Seat(EncodedItems):
-    """WEAT over the encodings of sentences; p over words, not over sentences."""
+    """WEAT over the encodings of sentences, with p over words rather than sentences."""
 
     about: ClassVar[About] = About(
         name="seat",
@@ -76,7 +76,7 @@ class Seat(EncodedItems):
         ),
         Convention(
             "biased_rulers",
-            "Delobelle et al. (2022) by their code: targets and attributes change places; the first"
+            "Delobelle et al. (2022) by their code: targets and attributes are swapped; the first"
             " token, one of their six representations; no p. On their own words daughter and son"
             " are entered twice and count once.",
             {"pooling": "cls", "layer": -1, "swapped": True, "permuted": "nothing"},
@@ -90,122 +90,137 @@ class Seat(EncodedItems):
     )
 
     pooling: Annotated[
-        Pooling | None, doc("what becomes one vector of a sentence; null: as the encoder does")
+        Pooling | None, doc("pooling of tokens into a vector; null: the encoder's")
     ] = None
     unit: Annotated[
         Literal["sentence", "word", "vector"],
-        doc("d is over sentences; words, by the mean of s; or words, by the mean of their vectors"),
+        doc("unit of d: sentences; words (mean of s); or words by the mean of their vectors"),
     ] = "sentence"
-    permuted: Annotated[Literal["words", "sentences", "nothing"], doc("what is permuted for p")] = (
+    permuted: Annotated[Literal["words", "sentences", "nothing"], doc("units permuted for p")] = (
         "words"
     )
     tail: Annotated[Tail, doc("which partitions of the targets count as extreme")] = "greater"
-    swapped: Annotated[bool, doc("whether targets and attributes change places")] = False
+    swapped: Annotated[bool, doc("swap targets and attributes")] = False
 
-    def encode(self, given: Encoder, items: Sequence[Item]) -> NDArray[np.float32]:
-        """The encodings of the sentences."""
-        texts = [each.sentence for each in items]
-        return given.encode(texts, layer=self.layer, pooling=self.pooling)
+    def encode(self, encoder: Encoder, items: Sequence[Item]) -> NDArray[np.float32]:
+        """Encode the sentences."""
+        texts = [item.sentence for item in items]
+        return encoder.encode(texts, layer=self.layer, pooling=self.pooling)
 
-    def averaged(self, given: Encoder) -> Settings:
-        """The pooling, and whether special tokens are part of it."""
-        pooling = self.pooling or given.pooling
+    def averaged(self, encoder: Encoder) -> Settings:
+        """Return the pooling and whether it includes special tokens."""
+        pooling = self.pooling or encoder.pooling
         special = "left out" if pooling == "words" else "included"
-        return {"pooling": pooling, "special tokens": special if given.special_tokens else "none"}
+        return {"pooling": pooling, "special tokens": special if encoder.special_tokens else "none"}
 
-    def summarise(self, seen: Observed, weights: Floats) -> Mapping[str, Floats]:
-        """The effect size."""
-        groups = self._groups(seen)
+    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+        """Return the effect size."""
+        groups = self._groups(observed)
         with np.errstate(divide="ignore", invalid="ignore"):
-            s, times = associations_of(groups, times_of(groups, weights), self.unit)
-            return {"": weighted_effect_sizes(s, *times, ddof=self.ddof)}
+            s, targets = associations_of(groups, group_weights(groups, weights), self.unit)
+            return {"": weighted_effect_sizes(s, *targets, ddof=self.ddof)}
 
-    def test(self, seen: Observed) -> Mapping[str, PValue]:
-        """p of the difference of means, over permutations of words or of sentences."""
+    def test(self, observed: Observed) -> Mapping[str, PValue]:
+        """Return p of the difference of means over permutations of words or sentences."""
         if self.permuted == "nothing":
             return {}
         by_sentence = self.permuted == "sentences"
-        s, size = self._single(seen, "sentence" if by_sentence else "word")
+        s, size = self._unweighted(observed, "sentence" if by_sentence else "word")
         of_x, of_y, samples = s[:size], s[size:], SHUFFLES if by_sentence else 0
-        p = permutation_p(of_x, of_y, tail=self.tail, samples=samples, seed=seen.seed)
+        p = permutation_p(of_x, of_y, tail=self.tail, samples=samples, seed=observed.seed)
         return {"": p}
 
-    def singles(self, seen: Observed) -> Mapping[str, float]:
-        """s of each target word."""
-        s, _ = self._single(seen, "word")
-        groups = self._groups(seen)
+    def singles(self, observed: Observed) -> Mapping[str, float]:
+        """Return s of each target word."""
+        s, _ = self._unweighted(observed, "word")
+        groups = self._groups(observed)
         words = [word for role in TARGETS for word in groups[role].words]
         return dict(zip(words, s.tolist(), strict=True))
 
-    def _groups(self, seen: Observed) -> dict[str, Group]:
-        return groups_of(seen, "ABXY" if self.swapped else ROLES)
+    def _groups(self, observed: Observed) -> dict[str, Group]:
+        return groups_of(observed, "ABXY" if self.swapped else ROLES)
 
-    def _single(self, seen: Observed, over: str) -> tuple[Floats, int]:
-        """s of each target, and how many are of X; over words by their vectors if d is."""
-        groups = self._groups(seen)
-        once = times_of(groups, np.ones((len(seen.names), 1)))
+    def _unweighted(self, observed: Observed, over: str) -> tuple[Floats, int]:
+        """Return s of each target and the number of targets in X."""
+        groups = self._groups(observed)
+        weights = group_weights(groups, np.ones((len(observed.names), 1)))
         by_vector = over == "word" and self.unit == "vector"
-        s, (of_x, _) = associations_of(groups, once, "vector" if by_vector else over)
-        return s[0], len(of_x)
+        s, (x_weights, _) = associations_of(groups, weights, "vector" if by_vector else over)
+        return s[0], len(x_weights)
 
 
 def associations_of(
-    groups: Mapping[str, Group], times: Mapping[str, Floats], unit: str
+    groups: Mapping[str, Group], weights: Mapping[str, Floats], unit: str
 ) -> tuple[Floats, tuple[Floats, Floats]]:
-    """s of every target, (R, targets), and how often each counts in X and in Y, (targets, R).
+    """Compute the association s of every target with A rather than B (May et al., 2019).
 
-    ``times``: how often each sentence counts, by group (sentences, R). unit: the targets are the
-    sentences; the words, with the mean of s over their sentences; or, ``vector``, the words with
-    the mean of their sentences' vectors, attributes likewise.
+    s(w) = mean_{a in A} cos(w, a) - mean_{b in B} cos(w, b)
+
+    Parameters
+    ----------
+    groups : mapping of str to Group
+        The groups X, Y, A and B.
+    weights : mapping of str to array of shape (sentences, R)
+        Number of times each sentence of a group counts in each resample.
+    unit : {"sentence", "word", "vector"}
+        Targets are sentences; words, with the mean of s over their sentences; or words, with the
+        mean of their sentences' vectors (attributes likewise).
+
+    Returns
+    -------
+    s : array of shape (R, targets)
+        In [-2, 2]. Above 0: nearer A.
+    target_weights : pair of arrays of shape (targets, R)
+        Number of times each target counts in X and in Y.
     """
     if unit == "vector":
-        return _of_mean_vectors(groups, times)
+        return _of_mean_vectors(groups, weights)
     x, y, a, b = (groups[role] for role in ROLES)
     targets = np.concatenate([x.rows, y.rows])
-    s = weighted_associations(targets, a.rows, b.rows, times["A"], times["B"])
+    s = weighted_associations(targets, a.rows, b.rows, weights["A"], weights["B"])
     if unit == "sentence":
-        return s, (times["X"], times["Y"])
+        return s, (weights["X"], weights["Y"])
     split = {"X": s[:, : len(x.rows)], "Y": s[:, len(x.rows) :]}
-    by_word = [_weighted_means(groups[role], times[role], split[role]) for role in TARGETS]
-    return np.concatenate(by_word, axis=1), _counts(groups, times)
+    by_word = [_weighted_means(groups[role], weights[role], split[role]) for role in TARGETS]
+    return np.concatenate(by_word, axis=1), _target_weights(groups, weights)
 
 
-def _counts(groups: Mapping[str, Group], times: Mapping[str, Floats]) -> tuple[Floats, Floats]:
-    return word_counts(groups["X"], times["X"]), word_counts(groups["Y"], times["Y"])
+def _target_weights(
+    groups: Mapping[str, Group], weights: Mapping[str, Floats]
+) -> tuple[Floats, Floats]:
+    return word_weights(groups["X"], weights["X"]), word_weights(groups["Y"], weights["Y"])
 
 
-def _weighted_means(group: Group, times: Floats, s: Floats) -> Floats:
-    """The mean of s (R, n) over the sentences of each word, (R, words); 0 for one not drawn."""
-    total = times.T @ group.member.T
-    return np.where(total > 0, (s * times.T) @ group.member.T / total, 0.0)
+def _weighted_means(group: Group, weights: Floats, s: Floats) -> Floats:
+    """Average s (R, n) over the sentences of each word, (R, words); 0 for a word not drawn."""
+    total = weights.T @ group.member.T
+    return np.where(total > 0, (s * weights.T) @ group.member.T / total, 0.0)
 
 
 def _of_mean_vectors(
-    groups: Mapping[str, Group], times: Mapping[str, Floats]
+    groups: Mapping[str, Group], weights: Mapping[str, Floats]
 ) -> tuple[Floats, tuple[Floats, Floats]]:
-    axis = _mean_direction(groups["A"], times["A"]) - _mean_direction(groups["B"], times["B"])
+    axis = _mean_direction(groups["A"], weights["A"]) - _mean_direction(groups["B"], weights["B"])
     s = [
         np.einsum("rd,rd->r", vectors, axis)
         for role in TARGETS
-        for vectors in _directions(groups[role], times[role])
+        for vectors in _directions(groups[role], weights[role])
     ]
-    return np.stack(s, axis=1), _counts(groups, times)
+    return np.stack(s, axis=1), _target_weights(groups, weights)
 
 
-def _directions(group: Group, times: Floats) -> Sequence[Floats]:
-    """Of each word the direction of the mean of its vectors, (R, dim); 0 for one not drawn."""
-    found = []
+def _directions(group: Group, weights: Floats) -> Sequence[Floats]:
+    """Return the direction of each word's mean vector, (R, dim); 0 for a word not drawn."""
+    directions = []
     for member in group.member.astype(bool):
-        total = times[member].T @ group.vectors[member]
+        total = weights[member].T @ group.vectors[member]
         length = np.linalg.norm(total, axis=1, keepdims=True)
-        found.append(np.where(length > 0, total / length, 0.0))
-    return found
+        directions.append(np.where(length > 0, total / length, 0.0))
+    return directions
 
 
-def _mean_direction(group: Group, times: Floats) -> Floats:
-    """The mean of the words' directions, each counted as often as its word, (R, dim)."""
-    counts = word_counts(group, times)
-    summed = sum(
-        count[:, None] * each for count, each in zip(counts, _directions(group, times), strict=True)
-    )
-    return np.asarray(summed / counts.sum(axis=0)[:, None])
+def _mean_direction(group: Group, weights: Floats) -> Floats:
+    """Average the words' directions with the words' weights, (R, dim)."""
+    w = word_weights(group, weights)
+    total = sum(w_i[:, None] * v_i for w_i, v_i in zip(w, _directions(group, weights), strict=True))
+    return np.asarray(total / w.sum(axis=0)[:, None])

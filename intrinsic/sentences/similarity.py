@@ -1,4 +1,4 @@
-"""Pairs of sentences that people rated, and the cosines of an encoder."""
+"""RatedPair pairs of sentences, and their cosines under an encoder."""
 
 from __future__ import annotations
 
@@ -20,37 +20,35 @@ if TYPE_CHECKING:
 SCORE, FIRST, SECOND = 4, 5, 6  # columns of sts-*.csv, counted from 0
 
 
-class Rated(NamedTuple):
-    """Two sentences, and how similar people find them."""
+class RatedPair(NamedTuple):
+    """Two sentences and their rated similarity, 0 to 5."""
 
     first: str
     second: str
     score: float
 
 
-def read_sts(path: str | Path) -> list[Rated]:
-    """The pairs of ``sts-train.csv``, ``sts-dev.csv`` or ``sts-test.csv`` of the STS Benchmark (Cer
-    et al., 2017): separated by tabs, marks of quotation are text; score in [0, 5] in column 5,
-    sentences in 6 and 7, and further columns.
+def read_sts(path: str | Path) -> list[RatedPair]:
+    """Read ``sts-train.csv``, ``sts-dev.csv`` or ``sts-test.csv`` of STS-B (Cer et al., 2017).
 
-    Raises ``InputError``, with the line, for a row with fewer columns or without a number, and for
-    a file without a row.
+    Tab-separated, no quoting: rating in [0, 5] in column 5, sentences in columns 6 and 7. Raises
+    ``InputError`` for a row with fewer columns or without a number, and for an empty file.
     """
     pairs = []
     rows = csv.reader(read_lines(path), delimiter="\t", quoting=csv.QUOTE_NONE)
     for number, row in enumerate(rows, 1):
         try:
-            pairs.append(Rated(row[FIRST].strip(), row[SECOND].strip(), float(row[SCORE])))
+            pairs.append(RatedPair(row[FIRST].strip(), row[SECOND].strip(), float(row[SCORE])))
         except (IndexError, ValueError):
-            wanted = "a number in column 5 and sentences in columns 6 and 7, separated by tabs"
-            raise InputError(f"{path}: line {number} has not {wanted}") from None
+            expected = "a number in column 5 and sentences in columns 6 and 7, separated by tabs"
+            raise InputError(f"{path}: line {number} needs {expected}") from None
     if not pairs:
         raise InputError(f"{path} has no pair of sentences")
     return pairs
 
 
 def cosines(encoder: Encodes, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-    """The cosine of the two sentences of each pair; 0 with a vector of zeros."""
+    """Compute the cosine of the sentences of each pair; 0 for a zero vector."""
     texts = [text for pair in pairs for text in pair]
     vectors = np.asarray(encoder.encode(texts), dtype=np.float64)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -59,5 +57,5 @@ def cosines(encoder: Encodes, pairs: Sequence[tuple[str, str]]) -> NDArray[np.fl
         .reshape(-1, 2, vectors.shape[1])
         .swapaxes(0, 1)
     )
-    found: NDArray[np.float64] = (first * second).sum(axis=1)
-    return found
+    similarities: NDArray[np.float64] = (first * second).sum(axis=1)
+    return similarities

@@ -1,4 +1,4 @@
-"""Utility of an encoder: does it find similar what people find similar? The metric ``sts_b``."""
+"""Agreement of an encoder with rated similarity, a measure of utility: the metric ``sts_b``."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ NO_SPREAD = 1e-9  # of ranks; below it all are equal but for rounding
 
 @choice
 class StsB(ItemMetric):
-    """Spearman's rho of cosines and ratings, over pairs of sentences; ties get mean ranks."""
+    """Spearman's rho of cosines and ratings over pairs of sentences; ties get mean ranks."""
 
     about: ClassVar[About] = About(
         name="sts_b",
         title="Semantic textual similarity, Spearman's rho",
-        formula="rho over pairs of cos(first, second) and what people rated",
+        formula="rho over pairs of cos(first, second) and rated similarity",
         sign="1: the encoder orders pairs as people do; utility, not bias",
         range=(-1, 1),
         source="Cer et al. (2017)",
@@ -36,27 +36,32 @@ class StsB(ItemMetric):
 
     @classmethod
     def takes(cls, items: ItemSet) -> str:
-        """Rated pairs."""
+        """Return why the items have no rated pairs; empty if they have."""
         rated = items.pairs and all(np.isfinite(pair.rating) for pair in items.pairs)
         return "" if rated else f"{items.name} has no rated pairs of sentences"
 
-    def observe(self, given: Any, items: ItemSet) -> Observed:
-        """The ranks of cosine and rating of each pair."""
+    def observe(self, encoder: Any, items: ItemSet) -> Observed:
+        """Return the ranks of cosine and rating of each pair, (pairs, 2)."""
         from scipy.stats import rankdata  # slow to import
 
-        found = cosines(given, [(pair.stereo, pair.anti) for pair in items.pairs])
-        ranks = [rankdata(each) for each in (found, [pair.rating for pair in items.pairs])]
+        similarities = cosines(encoder, [(pair.stereo, pair.anti) for pair in items.pairs])
+        ratings = [pair.rating for pair in items.pairs]
+        ranks = [rankdata(values) for values in (similarities, ratings)]
         names = [f"pair {number}" for number in range(1, len(items.pairs) + 1)]
-        settings = {"pooling": given.pooling, "layer": given.layer, "dtype": given.opened.dtype}
+        settings = {
+            "pooling": encoder.pooling,
+            "layer": encoder.layer,
+            "dtype": encoder.opened.dtype,
+        }
         return Observed(np.stack(ranks, axis=1), names, {"cluster": names}, settings=settings)
 
-    def summarise(self, seen: Observed, weights: Floats) -> Mapping[str, Floats]:
-        """Pearson's correlation of the ranks."""
-        x, y = seen.values.T
+    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+        """Return Pearson's correlation of the ranks."""
+        x, y = observed.values.T
         with np.errstate(invalid="ignore", divide="ignore"):
-            share = weights / weights.sum(axis=0)
-            dx, dy = (each[:, None] - each @ share for each in (x, y))
-            of_x, of_y = ((share * each**2).sum(axis=0) for each in (dx, dy))
-            spread = np.sqrt(of_x * of_y)
-            rho = (share * dx * dy).sum(axis=0) / spread
+            w = weights / weights.sum(axis=0)
+            dx, dy = (ranks[:, None] - ranks @ w for ranks in (x, y))
+            var_x, var_y = ((w * d**2).sum(axis=0) for d in (dx, dy))
+            spread = np.sqrt(var_x * var_y)
+            rho = (w * dx * dy).sum(axis=0) / spread
         return {"": np.where(spread > NO_SPREAD, rho, np.nan)}

@@ -1,7 +1,7 @@
-"""The words of a query in the plane, a panel for each file of vectors: do they change company?
+"""t-SNE map of a query's words, a panel for each file of vectors.
 
 After figure 1a of Goldfarb-Tarrant et al. (2021): t-SNE (van der Maaten and Hinton, 2008) with the
-settings of its released code. Distances between far groups, and panels, do not compare.
+settings of its released code. Distances between distant groups are not comparable, nor are panels.
 """
 
 from __future__ import annotations
@@ -24,26 +24,24 @@ if TYPE_CHECKING:
 
 ROLES = ("X", "Y", "A", "B")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
-USUAL = 40.0  # perplexity
-MARGIN = 45  # pixels around the words, for the last of a label
+DEFAULT_PERPLEXITY = 40.0
+MARGIN = 45  # pixels around the words, so that labels fit
 
 
-def plane(
-    found: FoundQuery, *, perplexity: float | None = None, iterations: int, seed: int
+def project_to_plane(
+    words: FoundQuery, *, perplexity: float | None = None, iterations: int, seed: int
 ) -> Singles:
-    """Places of the words of X, Y, A and B, (words, 2), by t-SNE from principal components.
+    """Compute coordinates of the words of X, Y, A and B, (words, 2), by t-SNE.
 
-    Of the vectors at unit length, whose Euclidean distances order pairs as cosines do.
-    ``perplexity``: by default 40, of no more words than that a third of them. Raises
-    ``InputError`` where there are not more words than it says, and for vectors on one line.
+    It runs on vectors of unit length, whose Euclidean distances order pairs as cosines do, and
+    starts from principal components. ``perplexity`` defaults to 40, or a third of up to 40 words.
+    Raises ``InputError`` if it is not below the number of words, and for collinear vectors.
     """
-    rows = np.concatenate([found[role].matrix for role in ROLES])
-    if np.linalg.matrix_rank(rows - rows.mean(axis=0)) < 2:  # sklearn ends the process for a point
-        raise InputError(
-            "the vectors of these words lie on one line, which no plane shows; give others"
-        )
+    rows = np.concatenate([words[role].matrix for role in ROLES])
+    if np.linalg.matrix_rank(rows - rows.mean(axis=0)) < 2:  # sklearn aborts on a single point
+        raise InputError("the vectors of these words lie on one line; give other words")
     if perplexity is None:
-        perplexity = USUAL if len(rows) > USUAL else len(rows) / 3
+        perplexity = DEFAULT_PERPLEXITY if len(rows) > DEFAULT_PERPLEXITY else len(rows) / 3
     if not 0 < perplexity < len(rows):
         raise InputError(
             f"perplexity={perplexity:g} must lie above 0 and below the number of words found,"
@@ -69,14 +67,16 @@ def draw(
     seed: int = 23,
     trusted: bool = False,
 ) -> None:
-    """Write a drawing of a query's words, a panel for each file of vectors.
+    """Write a t-SNE map of a query's words, a panel for each file of vectors.
 
-    Raises ``InputError`` for a query without X, Y, A and B, words that no file has, and a format
+    Raises ``InputError`` for a query without X, Y, A and B, words out of vocabulary, and a format
     that cannot be written.
     """
     require_output(out, FORMATS)
     if missing := [role for role in ROLES if role not in query.sets]:
-        raise InputError(f"query {query.name!r} has no {', '.join(missing)}; take one of word sets")
+        raise InputError(
+            f"query {query.name!r} has no {', '.join(missing)}; use a query with X, Y, A and B"
+        )
     import altair as alt  # slow to import
 
     from files.vectors import read_vectors
@@ -84,28 +84,27 @@ def draw(
     panels = []
     for path in paths:
         vectors = read_vectors(path, trusted=trusted)
-        found = find_query(vectors, query, ROLES.__contains__, case=case)
-        if lost := found.shortages(0, {}):
-            raise InputError(f"{path}: {'; '.join(lost)}")
-        places = plane(found, perplexity=perplexity, iterations=iterations, seed=seed)
-        panels.append(_panel(query, found, places, path.name))
+        words = find_query(vectors, query, ROLES.__contains__, case=case)
+        if shortages := words.shortages(0, {}):
+            raise InputError(f"{path}: {'; '.join(shortages)}")
+        points = project_to_plane(words, perplexity=perplexity, iterations=iterations, seed=seed)
+        panels.append(_panel(query, words, points, path.name))
     chart = alt.hconcat(*panels, title=query.title)
     save_chart(chart.configure(font="sans-serif", background="white"), out)
 
 
-def _panel(query: Query, found: FoundQuery, places: Singles, title: str) -> Any:
-    """The words of one file's vectors, in the colours of their sets."""
+def _panel(query: Query, words: FoundQuery, points: Singles, title: str) -> Any:
     import altair as alt
     import pandas as pd
 
     names = {role: f"{role}: {query[role].name}" for role in ROLES}
-    words = [(word, names[role]) for role in ROLES for word in found[role].words]
-    table = pd.DataFrame(words, columns=["word", "set"]).assign(x=places[:, 0], y=places[:, 1])
+    rows = [(word, names[role]) for role in ROLES for word in words[role].words]
+    table = pd.DataFrame(rows, columns=["word", "set"]).assign(x=points[:, 0], y=points[:, 1])
     scale = alt.Scale(domain=[*names.values()], range=list(COLOURS))
-    around = alt.Scale(zero=False, nice=False, padding=MARGIN)
+    axis_scale = alt.Scale(zero=False, nice=False, padding=MARGIN)
     base = alt.Chart(table, title=title, width=520, height=420).encode(
-        alt.X("x:Q", axis=None, scale=around),
-        alt.Y("y:Q", axis=None, scale=around),
+        alt.X("x:Q", axis=None, scale=axis_scale),
+        alt.Y("y:Q", axis=None, scale=axis_scale),
         alt.Color("set:N", title=None, scale=scale),
     )
     text = base.mark_text(align="left", dx=4, fontSize=8).encode(text="word:N")

@@ -1,4 +1,4 @@
-"""The word sets and queries that come with the project, by name; a user's own, read and written."""
+"""Built-in word sets and queries by name; reading and writing of user files."""
 
 from __future__ import annotations
 
@@ -23,90 +23,90 @@ FOLDER = Path(__file__).parent
 
 @cache
 def _library() -> WordFile:
-    """Every YAML file beside this module as one; a name may occur once."""
+    """Read all YAML files of this folder as one; names are unique."""
     sets: dict[str, WordSet] = {}
     queries: dict[str, Query] = {}
-    first = [FOLDER / "bolukbasi.yaml", FOLDER / "weat.yaml"]  # the others name their sets
+    first = [FOLDER / "bolukbasi.yaml", FOLDER / "weat.yaml"]  # the others refer to their sets
     for path in dict.fromkeys([*first, *sorted(FOLDER.glob("*.yaml"))]):
         file = parse_file(path, sets)
-        twice = (sets.keys() & file.sets.keys()) | (queries.keys() & file.queries.keys())
-        if twice:
-            repeated = f"{path} repeats {', '.join(sorted(twice))}"
-            raise InputError(f"{repeated}; every word set and query needs a name of its own")
+        duplicates = (sets.keys() & file.sets.keys()) | (queries.keys() & file.queries.keys())
+        if duplicates:
+            problem = f"{path} repeats {', '.join(sorted(duplicates))}"
+            raise InputError(f"{problem}; every word set and query needs a unique name")
         sets.update(file.sets)
         queries.update(file.queries)
     return WordFile(sets, queries)
 
 
 def wordset_names() -> list[str]:
-    """The names of the built-in word sets."""
+    """Return the names of the built-in word sets."""
     return list(_library().sets)
 
 
 def query_names() -> list[str]:
-    """The names of the built-in queries."""
+    """Return the names of the built-in queries."""
     return list(_library().queries)
 
 
 def queries_with(names: Sequence[str], language: str) -> list[str]:
-    """The queries of these names in a language, where there is one: ``weat7``, ``weat7_es``."""
+    """Return the names, or names with ``_{language}``, of built-in queries in a language."""
     queries = _library().queries
-    both = [each for name in names for each in (name, f"{name}_{language}")]
-    return [name for name in both if name in queries and queries[name].language == language]
+    candidates = [candidate for name in names for candidate in (name, f"{name}_{language}")]
+    return [name for name in candidates if name in queries and queries[name].language == language]
 
 
 def in_language(names: Sequence[str], language: str) -> list[str]:
-    """``queries_with``; ``InputError`` with the queries of the language where it has none."""
-    if found := queries_with(names, language):
-        return found
+    """Return ``queries_with``; raise ``InputError`` if there are none."""
+    if matching := queries_with(names, language):
+        return matching
     queries = _library().queries
-    there = [name for name, query in queries.items() if query.language == language]
-    if not there:
+    available = [name for name, query in queries.items() if query.language == language]
+    if not available:
         languages = sorted({query.language for query in queries.values()} - {"und"})
-        lacks = f"there is no built-in query in {language!r}, but in {', '.join(languages)}"
-        raise InputError(f"{lacks}; give words of your own")
-    lacks = f"{', '.join(names)}: not in {language!r}, which has {', '.join(there)}"
-    raise InputError(f"{lacks}; name one of these, or give words of your own")
+        problem = f"there is no built-in query in {language!r}, but in {', '.join(languages)}"
+        raise InputError(f"{problem}; give your own words")
+    problem = f"{', '.join(names)}: not in {language!r}, which has {', '.join(available)}"
+    raise InputError(f"{problem}; name one of these, or give your own words")
 
 
 def load_wordset(name: str) -> WordSet:
-    """The built-in word set of that name. Raises ``InputError`` for an unknown name."""
+    """Return a built-in word set; raise ``InputError`` for an unknown name."""
     sets = _library().sets
-    return _named("word set", name, sets, f"there are {', '.join(sets)}")
+    return _look_up("word set", name, sets, f"choose from {', '.join(sets)}")
 
 
 def load_query(name: str) -> Query:
-    """The built-in query of that name (``weat6b``). Raises ``InputError`` for an unknown name."""
+    """Return a built-in query (``weat6b``); raise ``InputError`` for an unknown name."""
     return load_queries([name])[0]
 
 
 def load_queries(names: Sequence[str], path: str | Path | None = None) -> list[Query]:
-    """The queries of these names, built-in or of the user's file at ``path``, in the order given.
+    """Return queries by name, built-in or from the user's file at ``path``, in the order given.
 
     Raises ``InputError`` for an unknown name, and as ``read_wordsets`` does.
     """
-    own = read_wordsets(path).queries if path else {}
-    queries = {**_library().queries, **own}
-    there = f"{path} has {', '.join(own)}; " if own else ""
-    there += "biasbridge audit --list names those built in"
-    return [_named("query", name, queries, there) for name in names]
+    user_queries = read_wordsets(path).queries if path else {}
+    queries = {**_library().queries, **user_queries}
+    remedy = f"{path} has {', '.join(user_queries)}; " if user_queries else ""
+    remedy += "biasbridge audit --list shows the built-in ones"
+    return [_look_up("query", name, queries, remedy) for name in names]
 
 
-def _named(kind: str, name: str, known: Mapping[str, T], there: str) -> T:
-    if name not in known:
-        raise InputError(f"unknown {kind} {name!r}{nearest(name, known)}; {there}")
-    return known[name]
+def _look_up(kind: str, name: str, entries: Mapping[str, T], remedy: str) -> T:
+    if name not in entries:
+        raise InputError(f"unknown {kind} {name!r}{nearest(name, entries)}; {remedy}")
+    return entries[name]
 
 
 def read_query(path: str | Path, name: str | None = None) -> Query:
-    """The query of that name in a user's own file, or the only one in it.
+    """Read the query of that name from a user's file, by default the only one in it.
 
-    Raises ``InputError`` naming the queries of the file where that leaves a choice, and as
+    Raises ``InputError`` for an unknown name, for several queries without a name, and as
     ``read_wordsets`` does.
     """
     queries = read_wordsets(path).queries
     if not queries:
-        raise InputError(f"{path} has word sets and no query; add one, such as {EXAMPLE}")
+        raise InputError(f"{path} has word sets but no query; add one, such as {EXAMPLE}")
     if name is None:
         if len(queries) > 1:
             raise InputError(f"{path} has the queries {', '.join(queries)}; name one")
@@ -118,41 +118,40 @@ def read_query(path: str | Path, name: str | None = None) -> Query:
 
 
 def read_wordsets(path: str | Path) -> WordFile:
-    """The word sets and queries of a user's own YAML or JSON file.
+    """Read the word sets and queries of a user's YAML, JSON, CSV or TSV file.
 
-    The full form is that of the built-in files. The short form is ``{"mine": {"X": [...], "Y":
-    [...], "A": [...], "B": [...]}}``: queries alone. In both, a letter of a query holds a list of
-    words, the name of a word set, the file's own or a built-in one, or the union of several,
-    ``{"union": ["career", "math"]}``.
+    The full form is that of the built-in files. The short form has queries only: ``{"mine": {"X":
+    [...], "Y": [...], "A": [...], "B": [...]}}``. A role is a list of words, the name of a word set
+    (of the file or built-in), or a union, ``{"union": ["career", "math"]}``.
 
-    Raises ``InputError`` for a missing or malformed file, and for a query that takes the name of a
-    built-in one and is another.
+    Raises ``InputError`` for a missing or malformed file, and for a query with the name of another,
+    built-in query.
     """
     library = _library()
     file = parse_file(path, library.sets)
     built_in = library.queries
-    taken = [name for name, query in file.queries.items() if built_in.get(name, query) != query]
-    if taken:
-        names = f"the query name {', '.join(sorted(taken))} is taken by a built-in query"
-        raise InputError(f"{path}: {names}; choose another")
+    conflicts = [name for name, query in file.queries.items() if built_in.get(name, query) != query]
+    if conflicts:
+        problem = f"the query name {', '.join(sorted(conflicts))} is taken by a built-in query"
+        raise InputError(f"{path}: {problem}; choose another")
     return file
 
 
 def write_query(query: Query, path: str | Path) -> None:
     """Write ``query`` as YAML, or JSON (``.json``); ``read_query`` reads it back unchanged.
 
-    Raises ``InputError`` for two word sets of one name, and for a folder that cannot be written.
+    Raises ``InputError`` for two word sets with one name, and for a folder that is not writable.
     """
     sets = {wordset.name: wordset for wordset in query.sets.values()}
     if any(sets[wordset.name] != wordset for wordset in query.sets.values()):
         raise InputError(f"two word sets of {query.name!r} have the same name; give each its own")
-    facts = {"language": query.language, "source": next(iter(sets.values())).source}
+    defaults = {"language": query.language, "source": next(iter(sets.values())).source}
     entry = {"title": query.title} if query.title else {}
     entry |= {role: wordset.name for role, wordset in query.sets.items()}
     content: dict[str, object] = {
-        **facts,
+        **defaults,
         "queries": {query.name: entry},
-        "sets": {name: _entry(wordset, facts) for name, wordset in sets.items()},
+        "sets": {name: _entry(wordset, defaults) for name, wordset in sets.items()},
     }
     if Path(path).suffix == ".json":
         text = json.dumps(content, indent=1, ensure_ascii=False)
@@ -164,10 +163,12 @@ def write_query(query: Query, path: str | Path) -> None:
         work.write_text(text, encoding="utf-8")
 
 
-def _entry(wordset: WordSet, facts: dict[str, str]) -> dict[str, object]:
-    """A word set as the reader takes it; what is as in ``facts`` stands at the head of the file."""
-    own = {"language": wordset.language, "source": wordset.source}
-    entry: dict[str, object] = {key: own[key] for key in own if own[key] != facts[key]}
+def _entry(wordset: WordSet, defaults: dict[str, str]) -> dict[str, object]:
+    """Return a word set as a file entry, without the fields that equal the file's ``defaults``."""
+    metadata = {"language": wordset.language, "source": wordset.source}
+    entry: dict[str, object] = {
+        key: value for key, value in metadata.items() if value != defaults[key]
+    }
     if wordset.values:
         entry["values"] = dict(zip(wordset.words, wordset.values, strict=True))
     else:

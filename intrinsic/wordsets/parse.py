@@ -1,4 +1,4 @@
-"""The YAML, JSON or CSV of a word file to word sets and queries; each mistake has its message."""
+"""Parser of word files (YAML, JSON, CSV) into word sets and queries, with error messages."""
 
 from __future__ import annotations
 
@@ -15,55 +15,55 @@ from intrinsic.wordsets.wordset import ROLES, Query, WordSet, width_of
 
 FILE_KEYS = ("version", "language", "source", "licence", "sets", "queries")
 SET_KEYS = ("words", "values", "file", "union", "deleted", "language", "source")
-QUERY_FACTS = ("title", "language", "source")
+QUERY_METADATA = ("title", "language", "source")
 MOST_WORDS = 500_000
 MORE = "(and X3, A3, ... for more groups)"
-ROLE_KEYS = f"a query takes {', '.join(ROLES)} {MORE}, and {', '.join(QUERY_FACTS)}"
+ROLE_KEYS = f"a query takes {', '.join(ROLES)} {MORE}, and {', '.join(QUERY_METADATA)}"
 EXAMPLE = '{"mine": {"X": [...], "Y": [...], "A": [...], "B": [...]}}'
 TABLES = (".csv", ".tsv")
-Facts = Mapping[str, str]  # language and source, where an entry has none of its own
+Defaults = Mapping[str, str]  # default language and source of entries
 FORM = f'the short form is {EXAMPLE}, the full form has "sets" and "queries"'
 
 
 @dataclass(frozen=True)
 class WordFile:
-    """The word sets and queries of one file, each under its name."""
+    """Word sets and queries of one file, by name."""
 
     sets: Mapping[str, WordSet]
     queries: Mapping[str, Query]
-    files: tuple[Path, ...] = ()  # lists of words that it names
+    files: tuple[Path, ...] = ()  # word lists it refers to
 
 
-def parse_file(path: str | Path, known: Mapping[str, WordSet]) -> WordFile:
-    """The content of a word file; a query may name sets of it or of ``known``, or list its words.
+def parse_file(path: str | Path, wordsets: Mapping[str, WordSet]) -> WordFile:
+    """Parse a word file; its queries may refer to its own sets and to those of ``wordsets``.
 
-    Raises ``InputError`` naming the file and the entry for anything that is not a word set or
-    query.
+    Raises ``InputError`` with file and entry for anything that is not a word set or query.
     """
     read = _table if Path(path).suffix in TABLES else read_nested
     content = _mapping(read(path), str(path))
     roles = content.keys() - {"language", "source", "title"}
-    if roles and all(width_of(str(name)) for name in roles):  # one query alone
+    if roles and all(width_of(str(name)) for name in roles):  # a single query
         content = {"queries": {Path(path).stem: content}}
     if not content.keys() & {"sets", "queries"}:
         content = {"queries": content}
     _check_keys(content, FILE_KEYS, str(path))
-    facts = {
-        "language": _fact(content.get("language", "und"), str(path)),
-        "source": _fact(content.get("source", Path(path).name), str(path)),
+    defaults = {
+        "language": _one_line(content.get("language", "und"), str(path)),
+        "source": _one_line(content.get("source", Path(path).name), str(path)),
     }
-    parser = _Parser(Path(path), known)
+    parser = _Parser(Path(path), wordsets)
     sets = {
-        name: parser.add_set(name, entry, facts) for name, entry in _named(content, "sets", path)
+        name: parser.add_set(name, entry, defaults)
+        for name, entry in _entries(content, "sets", path)
     }
-    entries = _named(content, "queries", path)
-    queries = {name: parser.parse_query(name, entry, facts) for name, entry in entries}
+    entries = _entries(content, "queries", path)
+    queries = {name: parser.parse_query(name, entry, defaults) for name, entry in entries}
     return WordFile(sets, queries, tuple(parser.lists))
 
 
 def _table(path: str | Path) -> Mapping[object, object]:
-    """The queries of a table with a row a word: columns ``role``, ``word`` and maybe ``query``; or
-    a column for each role, whose cells may be empty.
+    """Read the queries of a table: columns ``role``, ``word`` and optionally ``query``, or a column
+    for each role with words or empty cells.
     """
     from files.tables import read_table, require_columns  # loads pandas
 
@@ -79,55 +79,62 @@ def _table(path: str | Path) -> Mapping[object, object]:
     return {"queries": queries}
 
 
-def _named(
+def _entries(
     content: Mapping[object, object], key: str, path: str | Path
 ) -> list[tuple[str, object]]:
     where = f"{key!r} in {path}"
     entries = _mapping(content.get(key, {}), where)
-    return [(_shown(str(name), where), entry) for name, entry in entries.items()]
+    return [(_printable(str(name), where), entry) for name, entry in entries.items()]
 
 
 class _Parser:
-    """The word sets and queries of one file, in its order; ``known``: the sets there are so far."""
+    """Parser of the entries of one file, in order; ``wordsets``: the sets parsed so far."""
 
-    def __init__(self, path: Path, known: Mapping[str, WordSet]) -> None:
-        self.path, self.known = path, dict(known)
+    def __init__(self, path: Path, wordsets: Mapping[str, WordSet]) -> None:
+        self.path, self.wordsets = path, dict(wordsets)
         self.lists: dict[Path, list[str]] = {}
         self.count = 0
 
-    def add_set(self, name: str, entry: object, facts: Facts) -> WordSet:
-        """A set of the file, which those after it and queries may name."""
-        self.known[name] = self._parse_set(name, entry, facts, f"set {name!r} in {self.path}")
-        return self.known[name]
+    def add_set(self, name: str, entry: object, defaults: Defaults) -> WordSet:
+        """Parse a set; later sets and queries may refer to it."""
+        self.wordsets[name] = self._parse_set(name, entry, defaults, f"set {name!r} in {self.path}")
+        return self.wordsets[name]
 
-    def parse_query(self, name: str, entry: object, facts: Facts) -> Query:
-        """A query whose roles are each the name of a word set or a list of words."""
+    def parse_query(self, name: str, entry: object, defaults: Defaults) -> Query:
+        """Parse a query, whose roles are names of word sets or lists of words."""
         where = f"query {name!r} in {self.path}"
         fields = _mapping(entry, where)
-        facts = {key: _fact(fields.get(key, fact), where) for key, fact in facts.items()}
-        roles = {role: value for role, value in fields.items() if role not in QUERY_FACTS}
+        defaults = {
+            key: _one_line(fields.get(key, default), where) for key, default in defaults.items()
+        }
+        roles = {role: value for role, value in fields.items() if role not in QUERY_METADATA}
         for role in roles:
             if not isinstance(role, str) or width_of(role) is None:
                 unknown = f"unknown key {role!r}{nearest(role, ROLES)}"
                 raise InputError(f"{where}: {unknown}; {ROLE_KEYS}")
         if not roles:
-            raise InputError(f"{where} names no words; {ROLE_KEYS}")
-        sets = {str(role): self._parse_role(name, str(role), roles[role], facts) for role in roles}
-        return Query(name, sets, facts["language"], title=_fact(fields.get("title", ""), where))
+            raise InputError(f"{where} has no words; {ROLE_KEYS}")
+        sets = {
+            str(role): self._parse_role(name, str(role), roles[role], defaults) for role in roles
+        }
+        return Query(
+            name, sets, defaults["language"], title=_one_line(fields.get("title", ""), where)
+        )
 
-    def _parse_role(self, query: str, role: str, entry: object, facts: Facts) -> WordSet:
+    def _parse_role(self, query: str, role: str, entry: object, defaults: Defaults) -> WordSet:
         where = f"{role} of query {query!r} in {self.path}"
         if isinstance(entry, str):
-            found = self._look_up(entry, where)
+            wordset = self._look_up(entry, where)
         else:
-            found = self._parse_set(f"{query}.{role}", entry, facts, where)
-        if found.width != width_of(role):
-            takes = f"{role} takes items of {width_of(role)} words"
-            raise InputError(f"{where}: {takes}, and {found.name!r} has items of {found.width}")
-        return found
+            wordset = self._parse_set(f"{query}.{role}", entry, defaults, where)
+        if wordset.width != width_of(role):
+            expected = f"{role} takes items of {width_of(role)} words"
+            actual = f"{wordset.name!r} has items of {wordset.width}"
+            raise InputError(f"{where}: {expected}, and {actual}")
+        return wordset
 
-    def _parse_set(self, name: str, entry: object, facts: Facts, where: str) -> WordSet:
-        """A word set from a list of words, pairs or rows, or from a mapping with ``SET_KEYS``."""
+    def _parse_set(self, name: str, entry: object, defaults: Defaults, where: str) -> WordSet:
+        """Parse a list of words, pairs or rows, or a mapping with ``SET_KEYS``."""
         fields = _mapping({"words": entry} if isinstance(entry, list) else entry, where)
         _check_keys(fields, SET_KEYS, where)
         if isinstance(fields.get("file"), str) and "words" not in fields:
@@ -144,23 +151,23 @@ class _Parser:
             items = _items(list(numbers) if numbers else fields.get("words"), where)
         if not items:
             raise InputError(f"{where} has no words; list at least one")
-        self.count += len(items) * len(items[0])  # unions and lists make a small file a large one
+        self.count += len(items) * len(items[0])  # unions and lists multiply words
         if self.count > MOST_WORDS:
-            many = f"its word sets and queries hold more than {MOST_WORDS:,} words in all"
-            raise InputError(f"{self.path}: {many}; give several files, or fewer unions")
+            problem = f"its word sets and queries have more than {MOST_WORDS:,} words in all"
+            raise InputError(f"{self.path}: {problem}; split the file, or use fewer unions")
         return WordSet(
             name=name,
             words=tuple(word for item in items for word in item),
-            language=_fact(fields.get("language", facts["language"]), where),
-            source=_fact(fields.get("source", facts["source"]), where),
+            language=_one_line(fields.get("language", defaults["language"]), where),
+            source=_one_line(fields.get("source", defaults["source"]), where),
             deleted=_words(fields.get("deleted", []), where),
             width=len(items[0]),
             values=tuple(_number(value, str(word), where) for word, value in numbers.items()),
         )
 
     def _read_list(self, name: str) -> list[str]:
-        """The words of a list in the file's folder: one a line, but for lines that are empty or
-        start with ``;`` or ``#``.
+        """Read a word list in the file's folder, one word per line; skip empty lines and comments
+        (``;`` or ``#``).
         """
         folder = self.path.parent
         path = folder / name
@@ -173,7 +180,7 @@ class _Parser:
         return self.lists[path]
 
     def _unite(self, names: Sequence[str], where: str) -> list[tuple[str, ...]]:
-        """The items of several word sets in order, each once."""
+        """Return the items of several word sets in order, without duplicates."""
         members = [self._look_up(name, where) for name in dict.fromkeys(names)]
         for member in members:
             if member.values:
@@ -184,15 +191,15 @@ class _Parser:
         return list(dict.fromkeys(item for member in members for item in member.items))
 
     def _look_up(self, name: str, where: str) -> WordSet:
-        if name not in self.known:
-            unknown = f"unknown word set {name!r}{nearest(name, self.known)}"
-            above = "name a built-in set or one listed above; a set cannot hold itself"
-            raise InputError(f"{where}: {unknown}; {above}")
-        return self.known[name]
+        if name not in self.wordsets:
+            unknown = f"unknown word set {name!r}{nearest(name, self.wordsets)}"
+            remedy = "name a built-in set or one listed above; a set cannot contain itself"
+            raise InputError(f"{where}: {unknown}; {remedy}")
+        return self.wordsets[name]
 
 
 def _items(entry: object, where: str) -> list[tuple[str, ...]]:
-    """A list of words, or of lists of equally many words."""
+    """Parse a list of words, or of lists of equally many words."""
     if isinstance(entry, list) and any(isinstance(item, list) for item in entry):
         items = [_words(item, where) for item in entry]
         for item in items:
@@ -215,38 +222,35 @@ def _number(value: object, word: str, where: str) -> float:
 
 
 def _words(entry: object, where: str) -> tuple[str, ...]:
-    """A list of words, accents composed (NFC), as texts are tokenised.
-
-    YAML reads an unquoted ``no`` as a truth value: it is refused, not lost.
-    """
+    """Return a list of words in NFC, as texts are tokenised; refuse YAML's unquoted ``no``."""
     if not isinstance(entry, list):
         raise InputError(f"{where}: expected a list of words, not {entry!r}")
     for word in entry:
         if not isinstance(word, str):
-            found = f"{word!r} is not a word but {type(word).__name__}"
-            raise InputError(f"{where}: {found}; put the word in quotation marks")
+            problem = f"{word!r} is not a word but {type(word).__name__}"
+            raise InputError(f"{where}: {problem}; put the word in quotation marks")
         if not word.strip():
-            raise InputError(f"{where} holds an empty word; remove it")
-        _shown(word, where)
+            raise InputError(f"{where} has an empty word; remove it")
+        _printable(word, where)
     return tuple(unicodedata.normalize("NFC", word) for word in entry)
 
 
-def _fact(value: object, where: str) -> str:
-    """A language, source or title, on one line."""
-    return _shown(" ".join(str(value).split()), where)
+def _one_line(value: object, where: str) -> str:
+    """Return a language, source or title on one line."""
+    return _printable(" ".join(str(value).split()), where)
 
 
-def _shown(text: str, where: str) -> str:
-    """The text, which goes into tables and on terminals."""
+def _printable(text: str, where: str) -> str:
+    """Check that a text can be printed in tables and terminals."""
     if CONTROL.search(text):
-        raise InputError(f"{where}: {text!r} holds a control character; remove it")
+        raise InputError(f"{where}: {text!r} has a control character; remove it")
     return text
 
 
 def _mapping(entry: object, where: str) -> Mapping[object, object]:
     if not isinstance(entry, dict):
-        given = type(entry).__name__
-        raise InputError(f"{where}: expected names with their content, not {given}; {FORM}")
+        kind = type(entry).__name__
+        raise InputError(f"{where}: expected names with their content, not {kind}; {FORM}")
     return entry
 
 

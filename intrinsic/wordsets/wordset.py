@@ -1,4 +1,4 @@
-"""What a metric asks about: a word set, and a query of word sets in roles."""
+"""Word sets, and queries: word sets in the roles of a metric."""
 
 from __future__ import annotations
 
@@ -6,38 +6,38 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-# Every role of a query, and the words of one item of its word set.
+# Roles of a query, with the number of words in an item of its word set.
 ROLES = {
     "X": 1,  # targets: two groups, or more as X3, X4, ...
     "Y": 1,
     "A": 1,  # attributes: two groups, or more as A3, A4, ...
     "B": 1,
-    "words": 1,  # words each of which is measured
+    "words": 1,  # words measured singly
     "pairs": 2,  # base pairs, which span a direction from the second word to the first
-    "counterparts": 2,  # words that change places in a counterfactual text
-    "partners": 2,  # pairs of words whose likeness is measured
+    "counterparts": 2,  # words swapped in a counterfactual text
+    "partners": 2,  # pairs of words whose similarity is measured
     "rows": 8,  # a definition, two pairs of neither kind, and a stereotype
-    "equalise": 2,  # pairs that debiasing makes equally far from every other word
-    "specific": 1,  # gendered by definition: debiasing leaves them as they are
-    "excluded": 1,  # words left out of the vocabulary that is searched
+    "equalise": 2,  # pairs that debiasing makes equidistant from every other word
+    "specific": 1,  # gendered by definition: unchanged by debiasing
+    "excluded": 1,  # words excluded from the searched vocabulary
 }
 MORE_GROUPS = re.compile(r"[XA](?:[3-9]|[1-9]\d+)")
 EXCHANGED = str.maketrans("XYAB", "ABXY")
 
 
 def width_of(role: str) -> int | None:
-    """How many words an item of a role has; None if there is no such role."""
+    """Return the number of words in an item of a role; None for an unknown role."""
     return 1 if MORE_GROUPS.fullmatch(role) else ROLES.get(role)
 
 
 @dataclass(frozen=True)
 class WordSet:
-    """Words that stand for one concept; or pairs or rows of words, each of ``width`` words.
+    """Words that stand for one concept, or items of ``width`` words (pairs, rows).
 
-    ``words`` are the words in use, in their original order and case, those of an item one after the
-    other. ``values`` has a number for each item, or is empty. ``deleted`` are further words of the
-    original list that its authors left out, so ``words + deleted`` is the full list. ``language``
-    is an ISO 639 code (``und`` where none was given) and ``source`` the citation.
+    ``words``: the words in use, in original order and case, item by item. ``values``: a number for
+    each item, or empty. ``deleted``: words of the original list that its authors left out, so
+    ``words + deleted`` is the full list. ``language``: an ISO 639 code (``und`` if none was given).
+    ``source``: the citation.
     """
 
     name: str
@@ -50,28 +50,28 @@ class WordSet:
 
     @property
     def items(self) -> list[tuple[str, ...]]:
-        """The words, item by item."""
+        """Items of ``width`` words."""
         return [self.words[i : i + self.width] for i in range(0, len(self.words), self.width)]
 
     def lowered(self) -> WordSet:
-        """The set in lower case, equal items once; itself where that changes nothing."""
-        places: dict[tuple[str, ...], int] = {}
-        for place, item in enumerate(self.items):
-            places.setdefault(tuple(word.lower() for word in item), place)
-        words = tuple(word for item in places for word in item)
+        """Return the set in lower case without duplicate items; itself if nothing changes."""
+        index_of: dict[tuple[str, ...], int] = {}
+        for n, item in enumerate(self.items):
+            index_of.setdefault(tuple(word.lower() for word in item), n)
+        words = tuple(word for item in index_of for word in item)
         if words == self.words:
             return self
-        values = tuple(self.values[place] for place in places.values()) if self.values else ()
+        values = tuple(self.values[n] for n in index_of.values()) if self.values else ()
         return replace(self, name=f"{self.name}_lower", words=words, values=values)
 
 
 @dataclass(frozen=True, repr=False)
 class Query:
-    """Word sets in the roles that a metric asks for, ``query["X"]``.
+    """Word sets by role, ``query["X"]``.
 
-    Two sets of target words are ``X`` and ``Y``, two of attribute words ``A`` and ``B``, in the
-    notation of Caliskan et al. (2017). By convention X and A are the stereotypical partners, and so
-    are Y and B: a positive score means that X goes with A. ``ROLES`` has all.
+    Target words are ``X`` and ``Y``, attribute words ``A`` and ``B`` (Caliskan et al., 2017). By
+    convention X goes with A and Y with B in the stereotype, so a positive score is stereotypical.
+    ``ROLES`` lists all roles.
     """
 
     name: str
@@ -81,8 +81,8 @@ class Query:
 
     def __repr__(self) -> str:
         roles = "; ".join(
-            f"{role} {each.name}, {len(each.items)}: {' '.join(each.words[:3])} ..."
-            for role, each in self.sets.items()
+            f"{role} {words.name}, {len(words.items)}: {' '.join(words.words[:3])} ..."
+            for role, words in self.sets.items()
         )
         return f"Query {self.name} ({self.language}) {roles}"
 
@@ -90,19 +90,19 @@ class Query:
         return self.sets[role]
 
     def decisive(self) -> dict[str, object]:
-        """What can change a result, as JSON: all but titles and sources."""
-        words = {
-            role: [each.name, each.language, each.words, each.width, each.values]
-            for role, each in self.sets.items()
+        """Return the fields that can change a result (all but titles and sources), as JSON."""
+        sets = {
+            role: [words.name, words.language, words.words, words.width, words.values]
+            for role, words in self.sets.items()
         }
-        return {"name": self.name, "language": self.language, "sets": words}
+        return {"name": self.name, "language": self.language, "sets": sets}
 
     def lowered(self) -> Query:
-        """The query in lower case; itself where that changes nothing."""
+        """Return the query in lower case; itself if nothing changes."""
         sets = {role: wordset.lowered() for role, wordset in self.sets.items()}
         return self if sets == self.sets else replace(self, name=f"{self.name}_lower", sets=sets)
 
     def swapped(self) -> Query:
-        """The query with targets and attributes exchanged: X and A, Y and B, X3 and A3, ..."""
+        """Return the query with targets and attributes swapped: X and A, Y and B, X3 and A3, ..."""
         sets = {role.translate(EXCHANGED): wordset for role, wordset in self.sets.items()}
         return replace(self, name=f"{self.name}_swapped", sets=sets)

@@ -44,10 +44,10 @@ from intrinsic.permutation import (
 from intrinsic.resampling import times_drawn
 from intrinsic.score import percentiles
 from intrinsic.sentences.ceat import Ceat
-from intrinsic.sentences.probe import classified_right, deal
+from intrinsic.sentences.probe import assign_folds, is_correct
 from intrinsic.sentences.seat import Seat
 from intrinsic.show import print_headlines, print_ranks
-from intrinsic.tsne import plane
+from intrinsic.tsne import project_to_plane
 from intrinsic.wordsets import load_query, read_wordsets
 from tests.intrinsic.sentences.tables import Given
 
@@ -238,7 +238,7 @@ def test_words_are_resampled_200_times() -> None:
 @pytest.mark.parametrize(("labels", "folds"), [(4, 4), (5, 5), (6, 5)])
 def test_a_probe_has_at_most_five_folds(labels: int, folds: int) -> None:
     names = [f"{group}{number}" for group in "ab" for number in range(labels)]
-    assert len({*deal([name[0] for name in names], names).values()}) == folds
+    assert len({*assign_folds([name[0] for name in names], names).values()}) == folds
 
 
 @pytest.mark.parametrize(("share", "is_taught"), [(0.9e-12, False), (1.1e-12, True)])
@@ -248,7 +248,7 @@ def test_a_probe_learns_where_vectors_vary_by_more_than_1e_12(
     """The variance of 1 - d and 1 + d is d^2, their mean square 1 + d^2."""
     d = math.sqrt(share)
     vectors = np.array([[1 - d], [1 + d]] * 4)
-    learn = partial(classified_right, vectors, ["a", "b"] * 4, [0, 0, 1, 1] * 2)
+    learn = partial(is_correct, vectors, ["a", "b"] * 4, [0, 0, 1, 1] * 2)
     if is_taught:
         assert learn().tolist() == [1.0] * 8
     else:
@@ -259,7 +259,7 @@ def test_a_probe_learns_where_vectors_vary_by_more_than_1e_12(
 def test_sentences_are_permuted_99999_times(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there are more than 40."""
     seat = Seat.by("may", items=NO_ITEMS)
-    monkeypatch.setattr(Seat, "_single", lambda *_: (np.arange(42.0), 21))
+    monkeypatch.setattr(Seat, "_unweighted", lambda *_: (np.arange(42.0), 21))
     names = ["a"] * 42
     [p] = seat.test(Observed(np.zeros(42), names, {"term": names})).values()
     assert (p.method, p.n) == ("sampled", 99_999)
@@ -309,7 +309,7 @@ def test_more_than_40_words_have_a_perplexity_of_40(
     words = [f"w{number}" for number in range(size)]
     vectors = keyed(words, RNG.normal(size=(size, 4)).astype(np.float32))
     roles = {role: find(vectors, words[n::4]) for n, role in enumerate("XYAB")}
-    plane(roles, iterations=250, seed=0)  # type: ignore[arg-type]
+    project_to_plane(roles, iterations=250, seed=0)  # type: ignore[arg-type]
     assert seen == [pytest.approx(perplexity)]
 
 
@@ -322,7 +322,7 @@ def test_word_sets_hold_at_most_500000_words(more: int, is_read: bool, tmp_path:
     if is_read:
         assert len(read_wordsets(str(tmp_path / "a.json")).sets) >= 10
     else:
-        with pytest.raises(InputError, match="hold more than 500,000 words in all"):
+        with pytest.raises(InputError, match="have more than 500,000 words in all"):
             read_wordsets(str(tmp_path / "a.json"))
 
 

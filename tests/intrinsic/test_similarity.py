@@ -14,7 +14,7 @@ from corpora.items import StsBenchmark
 from files import InputError
 from intrinsic.item_metric import Observed
 from intrinsic.score import Score, percentiles
-from intrinsic.sentences.similarity import Rated, read_sts
+from intrinsic.sentences.similarity import RatedPair, read_sts
 from intrinsic.sentences.sts import StsB
 from tests.minilm import minilm
 
@@ -88,12 +88,12 @@ def test_quotation_marks_are_text(tmp_path: Path) -> None:
     rows = ('a\tb\tc\t1\t2.500\t"Stop, he said\tHe said "stop"\tmore', "a\tb\tc\t2\t0\tOne\tTwo")
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     assert read_sts(path) == [
-        Rated('"Stop, he said', 'He said "stop"', 2.5),
-        Rated("One", "Two", 0),
+        RatedPair('"Stop, he said', 'He said "stop"', 2.5),
+        RatedPair("One", "Two", 0),
     ]
     for bad, number in (("a\tb\tc\t1\tx\tOne\tTwo", 1), (f"{rows[0]}\na\tb\tc\t1\t2\tOne", 2)):
         path.write_text(f"{bad}\n", encoding="utf-8")
-        with pytest.raises(InputError, match=f"line {number} has not a number in column 5"):
+        with pytest.raises(InputError, match=f"line {number} needs a number in column 5"):
             read_sts(path)
     path.write_text("", encoding="utf-8")
     with pytest.raises(InputError):

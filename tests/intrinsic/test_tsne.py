@@ -13,7 +13,7 @@ from biasbridge.cli.tsne import main
 from files import InputError
 from files.vectors import keyed, save_vectors
 from intrinsic.found_query import find_query
-from intrinsic.tsne import plane
+from intrinsic.tsne import project_to_plane
 from intrinsic.wordsets import read_query
 
 SETS = {role: [f"{role.lower()}{i}" for i in range(6)] for role in "XYAB"}
@@ -35,7 +35,9 @@ def folder(tmp_path: Path) -> Path:
 def test_words_in_company_lie_together(folder: Path) -> None:
     vectors = KeyedVectors.load_word2vec_format(str(folder / "near.vec"))
     found = find_query(vectors, read_query(folder / "mine.json"), lambda _: True, case="exact")
-    places, again = (plane(found, perplexity=5, iterations=500, seed=23) for _ in range(2))
+    places, again = (
+        project_to_plane(found, perplexity=5, iterations=500, seed=23) for _ in range(2)
+    )
     assert (places == again).all()
     side = np.repeat([0, 1, 0, 1], 6)  # X, Y, A, B
     middles = np.array([places[side == each].mean(axis=0) for each in (0, 1)])
@@ -93,7 +95,7 @@ def test_vectors_on_one_line_are_refused(rows: np.ndarray, lie: bool, tmp_path: 
     command = [str(tmp_path / "a.vec"), "--words", str(tmp_path / "mine.json"), "--query", "mine"]
     command += ["--out", str(tmp_path / "a.svg")]
     if lie:
-        with pytest.raises(InputError, match="lie on one line, which no plane shows"):
+        with pytest.raises(InputError, match="lie on one line; give other words"):
             main(command)
         return
     assert main([*command, "--iterations", "250"]) == 0

@@ -226,7 +226,7 @@ def test_a_built_in_name_may_stand_for_the_same_query_only(tmp_path: Path) -> No
 def test_which_query_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     path.write_text(json.dumps({"sets": {"a": ["b"]}}), encoding="utf-8")
-    with pytest.raises(InputError, match="has word sets and no query; add one, such as"):
+    with pytest.raises(InputError, match="has word sets but no query; add one, such as"):
         read_query(path)
     path.write_text(json.dumps({"one": {"X": ["a"]}, "two": {"X": ["b"]}}), encoding="utf-8")
     assert read_query(path, "two")["X"].words == ("b",)
@@ -251,7 +251,7 @@ BROKEN = {
         '{"mine": {' + ROLES + ', "B": [1984]}}',
         "1984 is not a word but int",
     ),
-    "an empty word": ('{"mine": {' + ROLES + ', "B": [" "]}}', "holds an empty word"),
+    "an empty word": ('{"mine": {' + ROLES + ', "B": [" "]}}', "has an empty word"),
     "words forgotten": (
         '{"sets": {"mine": {}}}',
         "set 'mine' .* needs one of 'words', a list, 'values'",
@@ -262,7 +262,7 @@ BROKEN = {
     ),
     "a set that holds itself": (
         '{"sets": {"mine": {"union": ["math", "mine"]}}}',
-        "set 'mine' .*: unknown word set 'mine'; .*; a set cannot hold itself$",
+        "set 'mine' .*: unknown word set 'mine'; .*; a set cannot contain itself$",
     ),
     "an unknown field of a set": (
         '{"sets": {"mine": {"word": ["a"]}}}',

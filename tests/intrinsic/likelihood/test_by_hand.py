@@ -102,7 +102,10 @@ def test_crows_pairs_of_a_causal_model(convention: str, preferred: tuple[float, 
 
 @pytest.mark.parametrize(
     ("name", "convention", "why"),
-    [("crows_pairs", "lm_eval", "is no causal model"), ("lpbs", "default", "no texts with a slot")],
+    [
+        ("crows_pairs", "lm_eval", "needs a causal model"),
+        ("lpbs", "default", "no texts with a slot"),
+    ],
 )
 def test_what_cannot_be_asked_says_why(name: str, convention: str, why: str) -> None:
     [row] = asked(table_model(KNOWN, MASKED), name, PAIRS, convention)

@@ -12,7 +12,12 @@ from files import InputError
 from files.models.language_model import LanguageModel, open_model
 from intrinsic.likelihood import asking
 from intrinsic.likelihood.reading import Text, mask_id, read_texts
-from intrinsic.likelihood.sentences import answers, likelihoods, masked_together, unmasked
+from intrinsic.likelihood.sentences import (
+    log_likelihoods,
+    masked_together,
+    sentence_log_likelihoods,
+    unmasked_log_likelihoods,
+)
 from intrinsic.likelihood.stereoset import pieces_in_turn
 from tests.tiny_models import save_model
 
@@ -73,7 +78,7 @@ def test_pll(opened: dict[str, LanguageModel], name: str, within_word: bool) -> 
                     hidden[later] = tokenizer.mask_token_id
             logs.append(log_p(model, hidden, place)[ids[place]].item())
         expected.append(sum(logs))
-    found = likelihoods(model, read(model), within_word_l2r=within_word)
+    found = sentence_log_likelihoods(model, read(model), within_word_l2r=within_word)
     assert [sum(each) for each in found] == pytest.approx(expected, abs=1e-4, rel=1e-5)
 
 
@@ -88,7 +93,7 @@ def test_log_likelihood(opened: dict[str, LanguageModel], name: str, first: str)
         ids = [tokenizer.eos_token_id, *ids] if first == "eos" else ids
         logs = [log_p(model, ids[:n], -1)[ids[n]].item() for n in range(1, len(ids))]
         expected.append(sum(logs))
-    found = likelihoods(model, read(model, first_token=first))
+    found = sentence_log_likelihoods(model, read(model, first_token=first))
     assert [sum(each) for each in found] == pytest.approx(expected, abs=1e-4, rel=1e-5)
 
 
@@ -107,7 +112,7 @@ def test_aul_and_aula(opened: dict[str, LanguageModel], name: str) -> None:
                 every = torch.cat(given.attentions).flatten(0, 1)  # (layers x heads, from, to)
                 logs = logs * every.mean(dim=(0, 1))[1:-1]
             expected.append(logs.mean().item())
-        found = unmasked(model, read(model), attention=attention)
+        found = unmasked_log_likelihoods(model, read(model), attention=attention)
         assert [each.mean() for each in found] == pytest.approx(expected, abs=1e-5, rel=1e-5)
 
 
@@ -119,7 +124,7 @@ def test_masked_together_and_pieces_in_turn(opened: dict[str, LanguageModel]) ->
     tokenizer: Any = model.tokenizer
     text = read(model)[3]
     start = text.text.index("walking")
-    places = text.covering(start, start + len("walking"))
+    places = text.positions_of(start, start + len("walking"))
     ids, mask = list(text.ids), tokenizer.mask_token_id
     assert len(places) > 1
     hidden = [mask if n in places else token for n, token in enumerate(ids)]
@@ -128,7 +133,7 @@ def test_masked_together_and_pieces_in_turn(opened: dict[str, LanguageModel]) ->
     in_turn = [log_p(model, [*ids[:n], mask, *after], n)[ids[n]].item() for n in places]
     asks = [masked_together(text, places, mask), pieces_in_turn(text, places, mask)]
     assert mask_id(model) == mask
-    found = answers(model, asks)
+    found = log_likelihoods(model, asks)
     assert found[0] == pytest.approx(together, abs=1e-4)
     assert found[1] == pytest.approx(in_turn, abs=1e-4)
 
@@ -138,12 +143,12 @@ def test_batches_and_trees_do_not_matter(
     opened: dict[str, LanguageModel], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = opened[name]
-    one = likelihoods(model, read(model))
+    one = sentence_log_likelihoods(model, read(model))
     monkeypatch.setattr(asking, "TOKENS", 1)
     monkeypatch.setattr(asking, "NODES", 5)
-    two = likelihoods(model, read(model)[::-1])[::-1]
+    two = sentence_log_likelihoods(model, read(model)[::-1])[::-1]
     monkeypatch.setattr(asking, "SHOWN_BY_MASK", ())
-    three = likelihoods(model, read(model))
+    three = sentence_log_likelihoods(model, read(model))
     for each in (two, three):
         for a, b in zip(one, each, strict=True):
             np.testing.assert_allclose(a, b, atol=1e-4, rtol=1e-5)
@@ -162,14 +167,14 @@ def test_equal_contexts_are_computed_once(
 
     monkeypatch.setattr(asking, "_logits", counted)
     text = read(opened["bert"])[0]
-    one, other = likelihoods(opened["bert"], [text, text])
-    assert rows == len(text.own)
+    one, other = sentence_log_likelihoods(opened["bert"], [text, text])
+    assert rows == len(text.positions)
     assert one == other
     rows = 0
-    likelihoods(opened["gpt2"], read(opened["gpt2"]))
+    sentence_log_likelihoods(opened["gpt2"], read(opened["gpt2"]))
     assert rows == 1  # a tree
     monkeypatch.setattr(asking, "SHOWN_BY_MASK", ())
-    likelihoods(opened["gpt2"], read(opened["gpt2"]))
+    sentence_log_likelihoods(opened["gpt2"], read(opened["gpt2"]))
     assert rows == 1 + len(TEXTS)
 
 
@@ -185,4 +190,4 @@ def test_what_a_model_cannot_read_is_said(opened: dict[str, LanguageModel]) -> N
         read_texts(opened["gpt2"], ["a man"], first_token="bos")
     bare = LanguageModel("bare", model.base, model.tokenizer, "encoder")
     with pytest.raises(InputError, match="no head"):
-        likelihoods(bare, read(model))
+        sentence_log_likelihoods(bare, read(model))

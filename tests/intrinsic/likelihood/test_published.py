@@ -16,7 +16,7 @@ from intrinsic.items.item import ItemSet, plain_line
 from intrinsic.likelihood.every import MODEL_METRICS
 from intrinsic.likelihood.neutral_loss import NeutralLoss
 from intrinsic.likelihood.reading import read_texts
-from intrinsic.likelihood.sentences import likelihoods
+from intrinsic.likelihood.sentences import sentence_log_likelihoods
 from intrinsic.likelihood.stereoset import icat
 from tests.intrinsic.likelihood.tables import given
 
@@ -37,7 +37,7 @@ def test_log_likelihoods_of_smollm2(smollm2: LanguageModel) -> None:
     """Computed with transformers alone by others."""
     texts = [f"The capital of France is {end}." for end in ("Paris", "banana")]
     read = [text for text in read_texts(smollm2, texts) if text]
-    sums = [sum(each) for each in likelihoods(smollm2, read)]
+    sums = [sum(each) for each in sentence_log_likelihoods(smollm2, read)]
     assert sums == pytest.approx([-15.405, -33.081], abs=1e-3)
     lines = ItemSet("capitals", "en", items=tuple(map(plain_line, texts)))
     [(row, each)] = NeutralLoss.by(items=given(lines)).detailed(smollm2, seed=0)

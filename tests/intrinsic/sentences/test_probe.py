@@ -15,7 +15,7 @@ from corpora.items import named_items
 from files import InputError
 from intrinsic.items.item import Item, ItemSet, cross
 from intrinsic.items.library import library
-from intrinsic.sentences.probe import LinearProbe, classified_right, deal
+from intrinsic.sentences.probe import LinearProbe, assign_folds, is_correct
 from tests.intrinsic.sentences.tables import Floats, Given, Table
 from tests.minilm import minilm
 
@@ -140,7 +140,7 @@ def test_what_is_held_out() -> None:
 def test_pairs_of_terms_are_held_out_together() -> None:
     """The n-th of each group; seven and three terms make three folds."""
     groups, labels = ["a"] * 7 + ["b"] * 3, [*"tuvwxyz", *"TUV"]
-    folds = deal(groups, labels)
+    folds = assign_folds(groups, labels)
     assert [folds[label] for label in labels] == [0, 1, 2, 0, 1, 2, 0, 0, 1, 2]
 
 
@@ -192,7 +192,7 @@ def test_a_row_is_right_or_wrong() -> None:
     """Points on a line, apart: all right; labels that alternate along it: not all."""
     points = np.array([0.0, 1, 2, 3, 10, 11, 12, 13])[:, None]
     folds = [0, 1, 0, 1, 0, 1, 0, 1]
-    assert classified_right(points, [*"aaaabbbb"], folds).tolist() == [1] * 8
-    assert 0 < classified_right(points, [*"abbaabba"], folds).sum() < 8
+    assert is_correct(points, [*"aaaabbbb"], folds).tolist() == [1] * 8
+    assert 0 < is_correct(points, [*"abbaabba"], folds).sum() < 8
     with pytest.raises(InputError, match="holds all sentences of a group"):
-        classified_right(points, [*"abababab"], folds)
+        is_correct(points, [*"abababab"], folds)
