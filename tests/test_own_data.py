@@ -126,9 +126,9 @@ def test_too_little_coverage_is_a_warning_that_names_no_token(own: Path, train: 
     strange.to_csv(own / "strange.csv", index=False)
     _, out, error = train(*FAST, *posts("strange"), "intrinsic.weat.min_found=0")
     printed = (
-        "warning: .20 of the tokens of source=strange have a vector; take vectors, or a corpus"
+        "warning: .20 of the tokens of source=strange have a vector; use vectors, or a corpus"
     )
-    assert f"{printed}, of such texts\n" in out, error
+    assert f"{printed}, of similar texts\n" in out, error
     assert "zwk" not in out + error
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import subprocess
 
 pytestmark = pytest.mark.slow
-GO_ON = "interrupted; what is finished stays in the store, and the same command goes on from there"
+GO_ON = "interrupted; finished results stay in the store; run the same command to continue"
 
 
 @pytest.mark.parametrize("engine", ENGINES)

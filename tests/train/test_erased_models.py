@@ -29,7 +29,7 @@ from files.models.encoder import Encoder
 from intrinsic.items.item import Item, ItemSet
 from intrinsic.sentences.seat import Seat
 from tests.tiny_models import save_model
-from train.finish import unmoved_points
+from train.finish import models_like_parent
 from train.models import PretrainedModel
 from train.parts.language_model import Encoding, LanguageModelSubject
 from train.parts.part import Stages
@@ -236,7 +236,7 @@ def test_every_score_of_an_erased_layer_is_that_of_its_parent() -> None:
         columns=["point", "metric", "convention", "query", "part", "value"],
     )
     intrinsic = intrinsic.assign(least=-2.0, most=2.0)
-    found = unmoved_points(Tables(points, intrinsic, pd.DataFrame()))
+    found = models_like_parent(Tables(points, intrinsic, pd.DataFrame()))
     shares = intrinsic.assign(least=0.0, most=1.0)
-    assert not unmoved_points(Tables(points, shares, pd.DataFrame())), "shares may stay"
-    assert found == ["error: every score of leace  0.5 is that of its parent, bit by bit"]
+    assert not models_like_parent(Tables(points, shares, pd.DataFrame())), "shares may stay"
+    assert found == ["error: leace  0.5 scores exactly like its parent: the method had no effect"]

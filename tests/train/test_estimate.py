@@ -32,7 +32,7 @@ def test_typical_times_are_shared_by_cores_and_stretched_by_slowness(tmp_path: P
     assert cost(tmp_path, cores=2).endswith("about 7 s on 2 cores")
     assert cost(tmp_path, slowness=1.5).endswith("about 21 s on 1 core")
     assert cost(tmp_path, slowness=1.6).endswith(
-        "about 22 s on 1 core; the machine is busy and takes 1.6 times as long"
+        "about 22 s on 1 core; the machine is busy: 1.6 times slower than idle"
     )
 
 

@@ -117,9 +117,9 @@ def test_the_confirmatory_slices_are_those_that_the_verdict_counts() -> None:
 
 def test_what_is_refused(plans: list[Plan], tmp_path: Path) -> None:
     store, console = Store(tmp_path / "store"), Console(quiet=True)
-    with pytest.raises(InputError, match=r"state planner\.reliability_x=0\.8"):
+    with pytest.raises(InputError, match=r"give planner\.reliability_x=0\.8"):
         print_power(Planner(), Correlation(), plans, store, tmp_path, console)
-    with pytest.raises(InputError, match="study=survey asks for none"):
+    with pytest.raises(InputError, match="study=survey computes none"):
         print_power(STATED, Survey(), plans, store, tmp_path, console)
 
 

@@ -312,7 +312,7 @@ def test_a_sweep_after_a_change_of_code_without_a_new_version(tmp_path: Path) ->
     assert "used: made by other code: 2 vectors (Scaled): toy_scaled" in run(tmp_path, "stale=use")
     assert made.read_text() == first
     more = run(tmp_path, "--stale", "use", "seed=0,1,2")
-    assert "made by mixed versions: vectors (toy_scaled.Scaled) by 2 codes" in more
+    assert "results of different code versions: vectors (toy_scaled.Scaled) by 2 codes" in more
     plan = run(tmp_path, "--stale=rebuild", "plan=true")
     assert "built again: made by other code: 2 vectors (Scaled)" in plan
     rebuilt = run(tmp_path, "stale=rebuild")

@@ -127,7 +127,7 @@ def test_several_contexts_are_averaged_and_too_long_ones_left_out(models: Path) 
     assert vectors.index_to_key == ["nurse"]
     mean = encoder.vectors(near).mean(axis=0)
     np.testing.assert_allclose(vectors["nurse"], mean, atol=1e-6)
-    with pytest.raises(InputError, match="every word lies beyond the longest text"):
+    with pytest.raises(InputError, match="every word lies beyond the maximum length"):
         word_vectors(encoder, {"man": [far]})
 
 
@@ -297,7 +297,7 @@ def test_words_that_stand_nowhere_are_refused(models: Path, tmp_path: Path) -> N
     text = tmp_path / "text.txt"
     text.write_text("a line of other words\n", encoding="utf-8")
     choice = TransformerInCorpus(str(models / "bert"), queries=QUERIES)
-    with pytest.raises(InputError, match="none of the words stands in a text with tokens"):
+    with pytest.raises(InputError, match="no word has tokens"):
         choice.train(text, seed=0)
 
 
