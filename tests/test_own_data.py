@@ -150,14 +150,14 @@ def test_real_posts_meet_the_generated_corpus_by_its_name_alone(own: Path, train
         status, out, error = train(*posts("posts"), *asked, "plan=true")
         assert (status, out) == (2, "")
         assert error.startswith(
-            "error: source=posts is no synthetic text, and there are no vectors and no corpus: give"
+            "error: source=posts is real text, but no vectors and no corpus are given: give"
             " embedding=pretrained embedding.path=FILE, or corpus=text corpus.path=FILE; to try it"
             " on synthetic text: corpus=generated"
         )
     _, out, _ = train(*posts("posts"), "corpus=generated", "plan=true")
     assert (
-        "warning: corpus=generated_en_gender is generated and source=posts is not: what is"
-        " measured is neither the one nor the other\n"
+        "warning: results mix synthetic and real data: corpus=generated_en_gender is synthetic,"
+        " source=posts is real\n"
     ) in out
 
 
@@ -223,7 +223,7 @@ def test_what_spanish_posts_alone_lack_is_one_sentence(
     own: Path, train: Train, capsys: pytest.CaptureFixture[str]
 ) -> None:
     missing = (
-        "source=spanish is no synthetic text, and there are no vectors and no corpus: give"
+        "source=spanish is real text, but no vectors and no corpus are given: give"
         " embedding=pretrained embedding.path=FILE, or corpus=text corpus.path=FILE; to try it on"
         " synthetic text: corpus=generated_es_gender\n"
     )
@@ -288,11 +288,11 @@ def test_other_separators_are_recognised(mark: str, suffix: str, own: Path) -> N
             "--experiment=own",  # of which Hydra would make its --experimental-rerun
             "there is no option --experiment; values are given as +experiment=own",
         ),
-        ("corpus=text source=none", "corpus.path is not given; give corpus.path=FILE"),
-        ("source=csv", "source.path is not given; give source.path=FILE"),
+        ("corpus=text source=none", "corpus.path is required; give corpus.path=FILE"),
+        ("source=csv", "source.path is required; give source.path=FILE"),
         (
             "embedding=transformers source=none",
-            "embedding.model is not given; give embedding.model=FOLDER",
+            "embedding.model is required; give embedding.model=FOLDER",
         ),
         (
             "--config-dir . +experiment=own",

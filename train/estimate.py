@@ -54,14 +54,7 @@ def print_plan(
 ) -> None:
     """Print a row per step: results of all cells one by one, shared, stored, to make, and time.
 
-    Parameters
-    ----------
-    plans : sequence of Plan
-        The distinct points.
-    cells : sequence of Plan
-        The plans of all cells of the grid.
-    anew : container of str
-        Keys of stored results that are rebuilt.
+    ``plans``: the distinct points of the grid's ``cells``. ``anew``: keys that are rebuilt.
     """
     steps = _steps(plans)
     one_by_one = Counter(step.name for plan in cells for step in plan.stages().values())

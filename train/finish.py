@@ -46,17 +46,9 @@ def finish(
 ) -> int:
     """Write the tables and the study's conclusions; return the exit status.
 
-    Sweeps that end in the same folder at the same time wait for one another.
-
-    Parameters
-    ----------
-    extend : bool, default=False
-        Keep the points that the results folder already holds (see ``extend_tables``).
-
-    Returns
-    -------
-    int
-        0 if every point is done, 2 if all were refused for invalid input, else 1.
+    0: every point is done; 2: all were refused for invalid input; else 1. ``extend`` keeps the
+    points in the results folder (``extend_tables``). Sweeps ending in one folder wait for one
+    another.
     """
     from analysis.results import note_writes, shareable, write_tables
 

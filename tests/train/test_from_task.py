@@ -148,7 +148,7 @@ def test_without_training_posts_it_is_refused_with_the_remedy(tmp_path: Path) ->
 def test_what_nobody_draws_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="unknown query 'from_tusk'; did you mean 'from_task'"):
         planned(tmp_path, Weat(queries=("from_tusk",)))
-    with pytest.raises(InputError, match="no posts are named to take words from"):
+    with pytest.raises(InputError, match="no posts are given to take words from"):
         planned(tmp_path, words=None)
     with pytest.raises(InputError, match="one language"):
         planned(tmp_path, words=replace(WORDS, source=GeneratedPosts(world="es_gender")))
