@@ -279,14 +279,14 @@ def test_other_separators_are_recognised(mark: str, suffix: str, own: Path) -> N
             "source.positive=[sí,no] cannot be read; put the value in double quotes inside:"
             ' \'source.positive=["sí","no"]\'',
         ),
-        ("source.path", "'source.path' is no KEY=VALUE"),
+        ("source.path", "'source.path' is no override; give KEY=VALUE"),
         (
             "source=csv --language es",
-            "there is no option --language; values are given as language=VALUE",
+            "unknown option --language; give values as language=VALUE",
         ),
         (
             "--experiment=own",  # of which Hydra would make its --experimental-rerun
-            "there is no option --experiment; values are given as +experiment=own",
+            "unknown option --experiment; give values as +experiment=own",
         ),
         ("corpus=text source=none", "corpus.path is required; give corpus.path=FILE"),
         ("source=csv", "source.path is required; give source.path=FILE"),

@@ -88,7 +88,7 @@ def test_a_sweep_says_how_far_it_is(
     assert status == 0, error
     found = lines_of(caplog)
     assert any(line.endswith(": 0 of 3 points done") or "; building " in line for line in found)
-    assert found[-1].endswith("writing the tables and what the study concludes")
+    assert found[-1].endswith("writing the tables and conclusions")
 
 
 def test_what_a_sweep_says(tmp_path: Path) -> None:
