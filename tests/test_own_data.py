@@ -61,7 +61,7 @@ def test_a_corpus_in_another_language_than_the_queries_is_refused(own: Path, tra
     assert train(*corpus) == (
         2,
         "",
-        "error: the texts of corpus=some look to be in 'es', and query 'weat6b' is in 'en'; give"
+        "error: the texts of corpus=some appear to be in 'es', and query 'weat6b' is in 'en'; give"
         " language=es, or en if not\n",
     )
     assert train(*corpus, "language=es")[0] == 0
@@ -125,9 +125,7 @@ def test_too_little_coverage_is_a_warning_that_names_no_token(own: Path, train: 
     strange = pd.DataFrame({"text": texts, "label": [0, 1] * len(rare)})
     strange.to_csv(own / "strange.csv", index=False)
     _, out, error = train(*FAST, *posts("strange"), "intrinsic.weat.min_found=0")
-    printed = (
-        "warning: .20 of the tokens of source=strange have a vector; use vectors, or a corpus"
-    )
+    printed = "warning: .20 of the tokens of source=strange have a vector; use vectors, or a corpus"
     assert f"{printed}, of similar texts\n" in out, error
     assert "zwk" not in out + error
 
@@ -188,7 +186,7 @@ def test_posts_without_text_and_repeated_ones_are_told_by_check_and_by_the_run(
     whole.to_csv("posts.csv", index=False)
     of_folds = (
         "1 post without text left out",
-        "2 posts with the text of another, no text both learned from and tested on",
+        "2 duplicate posts, no text in both training and test",
     )
     biasbridge(["check", "posts.csv", "own.vec"])
     printed = capsys.readouterr().out.splitlines()
@@ -204,7 +202,7 @@ def test_texts_on_both_sides_of_a_split_are_counted() -> None:
     texts = pd.Series(["a", "a", "b", "b", "c"])
     posts = pd.DataFrame({"text": texts, "split": ["train", "test", "dev", "train", "x"]})
     lines = describe_oddities(posts)
-    assert lines == ["2 posts with the text of another, 1 text both learned from and tested on"]
+    assert lines == ["2 duplicate posts, 1 text in both training and test"]
     assert not describe_oddities(pd.DataFrame({"text": ["a", "b"], "split": ["all", "all"]}))
 
 

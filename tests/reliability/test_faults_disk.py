@@ -85,10 +85,7 @@ def test_damage_is_reported_set_aside_and_built_again(
     (aside,) = (store.root / "damaged").iterdir()
     assert reason in (aside / "damage.txt").read_text()
     assert reason in caplog.text
-    assert (
-        f"damaged result set aside in {aside}, to be built again: corpus {CORPUS.key}"
-        in caplog.text
-    )
+    assert f"rebuilding a damaged result, moved to {aside}: corpus {CORPUS.key}" in caplog.text
     assert check(store.make(CORPUS))
     assert store.built == ["corpus", "corpus"]
 
@@ -163,7 +160,7 @@ def test_error_at_every_single_write_leaves_the_store_valid(
             break
     assert len(messages) > 15
     assert all(
-        "store.dir=" in text and "the same command goes on from here" in text for text in messages
+        "store.dir=" in text and "run the same command to continue" in text for text in messages
     )
 
 

@@ -37,10 +37,10 @@ def test_a_file_system_without_locks_is_said_before_anything_runs(
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    said = rf"its file system gives no lock \({os.strerror(errno.ENOLCK)}\)"
+    said = rf"its file system does not support locks \({os.strerror(errno.ENOLCK)}\)"
     with pytest.raises(InputError, match=rf"store\.dir=.*{said}; choose another"):
         Store(tmp_path / "store").prove_writable()
-    with pytest.raises(StoreError, match=rf"store\.dir=.*{said}\. What is finished stays"):
+    with pytest.raises(StoreError, match=rf"store\.dir=.*{said}\. Finished results stay"):
         Store(tmp_path / "store").make(CORPUS)
     with pytest.raises(InputError, match=rf"results\.dir=.*{said}"), sharing(tmp_path / "results"):
         pytest.fail("the results folder was taken for one that can be shared")
@@ -138,7 +138,7 @@ def test_who_waits_for_a_worker_of_the_same_command_is_silent(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     wait(tmp_path / "lock", monkeypatch, until=60, holder=holder, waiter=waiter)
-    expected = f"waiting for corpus, which process {os.getpid()} on {platform.node()} holds"
+    expected = f"waiting for corpus, locked by process {os.getpid()} on {platform.node()}"
     assert caplog.messages == ([expected] if said else [])
 
 
@@ -150,7 +150,7 @@ def hold_and_stop(path: Path) -> None:
 def test_who_waits_for_a_stopped_process_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("train.store.lock.SILENT", 0.5)
+    monkeypatch.setattr("train.store.lock.SECONDS_BEFORE_MESSAGE", 0.5)
     store = Store(tmp_path / "store")
     store.prove_writable()
     lock = store.root / "locks" / f"{CORPUS.key}.lock"
@@ -165,7 +165,7 @@ def test_who_waits_for_a_stopped_process_says_so(
     waker.wait()
     holder.join()
     (said,) = caplog.messages
-    assert said.startswith(f"waiting for corpus {CORPUS.key}, which process {holder.pid} on ")
+    assert said.startswith(f"waiting for corpus {CORPUS.key}, locked by process {holder.pid} on ")
 
 
 def test_gc_leaves_what_a_sweep_has_a_lease_on(

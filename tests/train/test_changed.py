@@ -170,6 +170,6 @@ def test_shipped_words_that_change_meanwhile_are_noticed(
     store = Store(tmp_path / "store")
     stage = Stages(0, store)("words", WordChoice("weat7"), write_words)
     monkeypatch.setitem(_library().queries, "weat7", load_query("weat8"))
-    with pytest.raises(InputError, match="what its words or files stand for changed after words"):
+    with pytest.raises(InputError, match="the content of its words or files changed after words"):
         store.make(stage)
     assert not store.has(stage)

@@ -259,7 +259,7 @@ def test_a_sweep_beside_a_module_that_changes_the_project(tmp_path: Path) -> Non
     assert (scores["value"] > 90).all(), "all in one process"
     run(tmp_path, both)
     refused = run(tmp_path, status=2)
-    assert "error: other code made results that this sweep would use: " in refused
+    assert "error: stored results are of other code: " in refused
     assert "intrinsic (Weat): patched intrinsic.metrics.weat.Weat.measure by toy_mine" in refused
     run(tmp_path, "stale=rebuild")
     scores = pd.read_parquet(tmp_path / "results" / "point" / "intrinsic.parquet")

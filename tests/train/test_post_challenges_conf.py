@@ -45,7 +45,7 @@ def test_a_challenge_of_the_other_task_is_refused() -> None:
 
 
 def test_another_language_is_refused() -> None:
-    with pytest.raises(InputError, match="take a challenge set of the posts' language"):
+    with pytest.raises(InputError, match="choose a challenge set in the language of the posts"):
         point("challenge=generated_templates", "challenge.world=es_gender")
 
 

@@ -165,8 +165,8 @@ def test_code_that_is_edited_between_plan_and_load_and_put_back_stores_nothing(
 
     outcome = run_vectors(tmp_path, train)
     assert outcome.error == (
-        "toy_vectors changed after vectors (Word2Vec) was planned; nothing made from it is kept:"
-        " give the same command again"
+        "toy_vectors changed after vectors (Word2Vec) was planned; its results were not kept:"
+        " run the same command again"
     )
     assert outcome.built == ("corpus",)
     assert not Store(tmp_path / "store").has(VECTORS)
@@ -215,15 +215,15 @@ def test_other_code_is_refused_and_named_with_the_remedy(
 ) -> None:
     code.edit("return 1", "return 2")
     message = (
-        r"other code made results that this sweep would use: 1 corpus \(Text\): toy_corpus,"
-        r" 1 scores \(Weat\): rests on such, 1 vectors \(Word2Vec\): rests on such; --stale"
-        r" rebuild makes them and what rests on them again, --stale use takes them as they are"
+        r"stored results are of other code: 1 corpus \(Text\): toy_corpus,"
+        r" 1 scores \(Weat\): depends on these, 1 vectors \(Word2Vec\): depends on these; --stale"
+        r" rebuild rebuilds them and what depends on them, --stale use uses them unchanged"
     )
     found = outdated(store, [SCORES])
     with pytest.raises(InputError, match=message):
         say(found, "refuse", Console())
     say(found, "use", Console())
-    assert "used: made by other code: 1 corpus (Text): toy_corpus" in capsys.readouterr().out
+    assert "using results of other code: 1 corpus (Text): toy_corpus" in capsys.readouterr().out
 
 
 def test_other_libraries_are_used_and_named(
@@ -240,7 +240,7 @@ def test_other_libraries_are_used_and_named(
     ]
     say(found, "refuse", Console())
     out = capsys.readouterr().out
-    assert "used: made by other versions of libraries: 1 vectors (Word2Vec): " in out
+    assert "using results of other library versions: 1 vectors (Word2Vec): " in out
     assert f"numpy {before} (now 99.1)" in out
 
 
@@ -306,15 +306,17 @@ def test_a_sweep_after_a_change_of_code_without_a_new_version(tmp_path: Path) ->
     scores = (tmp_path / "results" / "point" / "intrinsic.parquet").read_bytes()
     source.write_text(EMBEDDING.replace("*= 1", "*= 9"))
     refused = run(tmp_path, status=2)
-    assert "error: other code made results that this sweep would use: " in refused
-    assert "2 vectors (Scaled): toy_scaled, 2 intrinsic (Weat): rests on such" in refused
+    assert "error: stored results are of other code: " in refused
+    assert "2 vectors (Scaled): toy_scaled, 2 intrinsic (Weat): depends on these" in refused
     assert "Traceback" not in refused
-    assert "used: made by other code: 2 vectors (Scaled): toy_scaled" in run(tmp_path, "stale=use")
+    assert "using results of other code: 2 vectors (Scaled): toy_scaled" in run(
+        tmp_path, "stale=use"
+    )
     assert made.read_text() == first
     more = run(tmp_path, "--stale", "use", "seed=0,1,2")
     assert "results of different code versions: vectors (toy_scaled.Scaled) by 2 codes" in more
     plan = run(tmp_path, "--stale=rebuild", "plan=true")
-    assert "built again: made by other code: 2 vectors (Scaled)" in plan
+    assert "rebuilding results of other code: 2 vectors (Scaled)" in plan
     rebuilt = run(tmp_path, "stale=rebuild")
     assert "mixed" not in rebuilt
     assert (tmp_path / "results" / "point" / "intrinsic.parquet").read_bytes() != scores
