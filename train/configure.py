@@ -55,9 +55,7 @@ def to_point(tree: Tree, written: Tree) -> Point:
 
     if tree["task"] is None and isinstance(challenge := tree.get("challenge"), Mapping):
         kind = find_class(challenge.get(TARGET), "challenge").__name__
-        raise InputError(
-            f"challenge={kind} needs a task, and task is null; give a task or leave it out"
-        )
+        raise InputError(f"challenge={kind} needs a task, and task is null; give one, or neither")
     _check_name(str(tree["name"]))
     metrics = (
         read(node, f"intrinsic.{name}")
@@ -82,9 +80,7 @@ def to_point(tree: Tree, written: Tree) -> Point:
 
 
 def _require_text(subject: Subject, task: Task) -> None:
-    """Raise ``InputError`` for real texts if the subject is trained on the default synthetic
-    corpus.
-    """
+    """Raise ``InputError`` for real texts with a model of the default synthetic corpus."""
     parts = {name: part for name, part in vars(task).items() if hasattr(part, "generated")}
     real_parts = [f"{name}={part.name}" for name, part in parts.items() if not part.generated]
     if not (real_parts and subject.facts()["generated"]):
@@ -154,11 +150,7 @@ def require_kind(choice: object, kind: type, where: str) -> Any:
 
 
 class Reader:
-    """Builder of choices from nodes.
-
-    Errors name the user's key: a value that comes from ``${corpus}`` is named as that of
-    ``corpus``.
-    """
+    """Builder of choices from nodes; errors name the key that the user wrote, not ``${...}``."""
 
     def __init__(self, written: Tree) -> None:
         self.written = written
@@ -217,9 +209,7 @@ def find_class(target: object, where: str) -> type:
     """
     module, _, name = importable(str(target)).rpartition(".")
     if module.partition(".")[0] in sys.stdlib_module_names:
-        raise InputError(
-            f"{where}.{TARGET}={target} is no choice; decorate the class with files.choice"
-        )
+        raise InputError(f"{where}.{TARGET}={target} is no choice; decorate it with files.choice")
     if module not in sys.modules and (reason := _import_problem(module, name)):
         raise _import_error(target, where, reason)
     try:
@@ -227,9 +217,7 @@ def find_class(target: object, where: str) -> type:
     except (ImportError, AttributeError, ValueError) as error:
         raise _import_error(target, where, str(error)) from error
     if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
-        raise InputError(
-            f"{where}.{TARGET}={target} is no choice; decorate the class with files.choice"
-        )
+        raise InputError(f"{where}.{TARGET}={target} is no choice; decorate it with files.choice")
     fields = [field.name for field in dataclasses.fields(cls)]
     required = ("name", "version", "files")
     if missing := [name for name in required if not (hasattr(cls, name) or name in fields)]:
@@ -266,10 +254,7 @@ def _import_problem(module: str, name: str) -> str:
 
 
 def _find_module_file(folders: Iterable[Path], module: str) -> tuple[Path | None, list[Path]]:
-    """Return the file of a module in a package's folders, and its own folders.
-
-    A package may lack ``__init__.py``.
-    """
+    """Return the file of a module in a package's folders, and its folders if a package."""
     for folder in folders:
         for file in (folder / module / "__init__.py", folder / f"{module}.py"):
             if file.is_file():

@@ -21,13 +21,9 @@ if TYPE_CHECKING:
     from train.point import Plan
     from train.store import Store
 
-# Columns shared by sweeps of one study, and data columns with the steps that read the data
+# Columns that are equal within a study; data columns and the steps that read the data
 STUDY_COLUMNS = ("experiment", "task", "positive_class")
-DATA_COLUMNS = {
-    "source": ("posts", "documents"),
-    "challenge": ("challenge",),
-    "corpus": ("corpus",),
-}
+DATA_STEPS = {"source": ("posts", "documents"), "challenge": ("challenge",), "corpus": ("corpus",)}
 
 
 def join_tables(
@@ -51,10 +47,8 @@ def join_tables(
                 key = pa.repeat(step.key, scores.num_rows)
                 intrinsic.append(scores.add_column(scores.num_columns, "intrinsic_key", key))
             probes += [_read_scores(store.path(step), point=plan.key) for step in plan.probes]
-            task_word_steps = [step for step in plan.task_words() if store.intact(step)]
-            words += [
-                _read_scores(store.path(step), EVIDENCE, point=plan.key) for step in task_word_steps
-            ]
+            stored = [store.path(step) for step in plan.task_words() if store.intact(step)]
+            words += [_read_scores(folder, EVIDENCE, point=plan.key) for folder in stored]
             if plan.task:
                 task = str(plan.point.facts()["task"])
                 extrinsic.append(_read_scores(store.path(plan.task), task=task, point=plan.key))
@@ -113,13 +107,13 @@ def extend_tables(tables: Tables, results: Path) -> Tables:
 
 def _study_and_data(points: pd.DataFrame) -> list[tuple[str, ...]]:
     """Return the study and the data of each point."""
-    study, data_names = text_rows(points, STUDY_COLUMNS), text_rows(points, DATA_COLUMNS)
+    study, data_names = text_rows(points, STUDY_COLUMNS), text_rows(points, DATA_STEPS)
     rows = []
     for study_cells, data_cells, cells in zip(
         study, data_names, text_rows(points, OPTIONS), strict=True
     ):
         options = {name: value for cell in cells for name, value in options_of(cell).items()}
-        data = zip(data_cells, DATA_COLUMNS.values(), strict=True)
+        data = zip(data_cells, DATA_STEPS.values(), strict=True)
         contents = (_content(options, steps) or name for name, steps in data)
         rows.append((*study_cells, *contents))
     return rows

@@ -41,9 +41,7 @@ def print_power(
     planner give the reliabilities of scores and gaps.
     """
     if not isinstance(study, Correlation):
-        raise InputError(
-            f"power=true plans correlations; study={study.name} computes none; choose another study"
-        )
+        raise InputError(f"power=true plans correlations; study={study.name} computes none")
     pilot = read_pilot(results, study)
     design = design_of(planner, study, plans, pilot)
     seconds, n_untimed = cost_of(plans, store)
@@ -52,11 +50,8 @@ def print_power(
     rows = []
     for name, size in _sizes(design).items():
         powers = [power(size, planner.studies, scenario) for scenario in get_args(Scenario)]
-        cost = (
-            f"{duration(seconds_per_model * size.models)}{' + ?' if n_untimed else ''}"
-            if seconds_per_model
-            else "?"
-        )
+        time = duration(seconds_per_model * size.models) + (" + ?" if n_untimed else "")
+        cost = time if seconds_per_model else "?"
         cells = name, str(size.models), *_shares(powers), "?" if "items" in name else cost
         rows.append(dict(zip(COLUMNS, cells, strict=True)))
     title = (
@@ -86,11 +81,8 @@ def _sizes(design: Design) -> dict[str, Design]:
 def _shares(powers: Sequence[Power]) -> list[str]:
     power_over_conditions = powers[0].seen_over_conditions
     others = f"{power_over_conditions:.0%}" if isfinite(power_over_conditions) else "-"
-    return [
-        *(f"{scenario_power.seen:.0%}" for scenario_power in powers),
-        others,
-        f"{powers[0].excluded:.0%}",
-    ]
+    seen = (f"{scenario_power.seen:.0%}" for scenario_power in powers)
+    return [*seen, others, f"{powers[0].excluded:.0%}"]
 
 
 def read_pilot(results: Path, study: Correlation) -> Pilot:
@@ -128,9 +120,8 @@ def design_of(planner: Planner, study: Correlation, plans: Sequence[Plan], pilot
                 f" resamples of words and posts, or give planner.{name}=0.8"
             )
         reliabilities.append(max(value, MIN_RELIABILITY))
-    sampling = [
-        error if isfinite(error) else 0.0 for error in (pilot.words_error, pilot.items_error)
-    ]
+    errors = (pilot.words_error, pilot.items_error)
+    sampling = [error if isfinite(error) else 0.0 for error in errors]
     # Without modified models the parents are compared with one another
     shape = (n_parents, round(n_models / n_parents)) if n_models >= 2 * n_parents else (1, n_models)
     return Design(*shape, tests, planner.sesoi or study.sesoi, *reliabilities, *sampling)

@@ -39,15 +39,7 @@ CONF = Path(__file__).resolve().parent.parent.parent / "conf"
 DATA = "BIASBRIDGE_DATA"
 MAX_CELLS = 100_000
 # Keys of Hydra closed to experiments: output folders, and what would run code
-CLOSED_KEYS = (
-    "callbacks",
-    "job.chdir",
-    "job.env_copy",
-    "job.env_set",
-    "output_subdir",
-    "run",
-    "sweep",
-)
+CLOSED = ("callbacks", "job.chdir", "job.env_copy", "job.env_set", "output_subdir", "run", "sweep")
 NO_LOG = {"version": 1, "root": None, "disable_existing_loggers": False}
 TARGET = "_target_"
 
@@ -111,7 +103,7 @@ def refuse_code(hydra: DictConfig) -> None:
     defaults = OmegaConf.load(CONF / "config.yaml")
     expected = OmegaConf.merge(OmegaConf.structured(HydraConf), OmegaConf.select(defaults, "hydra"))
     expected = OmegaConf.merge(expected, {"job_logging": NO_LOG, "hydra_logging": NO_LOG})
-    for key in (*CLOSED_KEYS, "job_logging", "hydra_logging"):
+    for key in (*CLOSED, "job_logging", "hydra_logging"):
         if _plain(OmegaConf.select(hydra, key)) != _plain(OmegaConf.select(expected, key)):
             raise InputError(
                 f"hydra.{key} cannot be changed; an experiment may set hydra.mode, hydra.sweeper"
@@ -152,11 +144,10 @@ def build_cells(
     grids: Sequence[Mapping[str, object]],
     arguments: Sequence[str],
 ) -> list[list[str]]:
-    """Return the overrides of every cell: the product of ``params``, or of each of ``grids`` in
-    turn.
+    """Return the overrides of every cell: the product of ``params``, or of each grid in turn.
 
-    A key in ``arguments`` (the command line) replaces the same key of the grids. Raises
-    ``InputError`` for an invalid grid and for more than ``MAX_CELLS``.
+    Keys in ``arguments`` (the command line) replace those of the grids. Raises ``InputError`` for
+    an invalid grid and for more than ``MAX_CELLS``.
     """
     command_overrides = _parse(arguments)
     replaced_keys = {override.key_or_group for override in command_overrides}
@@ -234,10 +225,8 @@ class Composer:
         key = override.key_or_group
         if key not in self._groups:
             loader = GlobalHydra.instance().config_loader()
-            options = loader.get_group_options(
-                key, config_name=self._primary, overrides=self._hydra
-            )
-            self._groups[key] = bool(options)
+            names = loader.get_group_options(key, config_name=self._primary, overrides=self._hydra)
+            self._groups[key] = bool(names)
         return self._groups[key] and not isinstance(override.value(), dict)
 
 
@@ -264,16 +253,12 @@ def check_keys(config: DictConfig, hydra: DictConfig) -> None:
     known |= set(re.findall(r"\$\{(\w+)[.}]", written))
     for key in map(str, config):
         if key not in known | {"hydra"}:
-            known_keys = ", ".join(sorted(known))
-            raise InputError(
-                f"unknown config key {key!r}{nearest(key, known)} Known keys: {known_keys}"
-            )
+            names = ", ".join(sorted(known))
+            raise InputError(f"unknown config key {key!r}{nearest(key, known)} Known keys: {names}")
     for key in (*required, "subject", "intrinsic", "task", "study"):
         if key not in config:
-            empty_value = f"~{key} or {key}=[]"
-            raise InputError(
-                f"the config key {key!r} is missing; do not remove it with {empty_value}"
-            )
+            remedy = f"do not remove it with ~{key} or {key}=[]"
+            raise InputError(f"the config key {key!r} is missing; {remedy}")
 
 
 @choice
@@ -304,9 +289,7 @@ class Settings:
 
 def read_settings(config: DictConfig) -> Settings:
     """Return the settings of a configuration. Raises ``InputError``."""
-    values: dict[str, Any] = {
-        name: config[name] for name in ("overwrite", "stale", "plan", "power")
-    }
+    values: dict[str, Any] = {n: config[n] for n in ("overwrite", "stale", "plan", "power")}
     values |= {name: _folder(config, name) for name in ("store", "results")}
     try:
         return Settings(**values, extend=config.results.extend)

@@ -176,9 +176,8 @@ def _describe_end(message: str) -> str:
         return "the process of this point ended"
     if match[1] == "EXIT":
         return f"the process of this point ended with status {match[2]}"
-    return (
-        f"the process of this point was killed by {match[1]}{KILL_HINT * (match[1] == 'SIGKILL')}"
-    )
+    hint = KILL_HINT if match[1] == "SIGKILL" else ""
+    return f"the process of this point was killed by {match[1]}{hint}"
 
 
 def run_job(config: DictConfig) -> Outcome:
@@ -195,24 +194,20 @@ def run_job(config: DictConfig) -> Outcome:
 
 def check_engine(hydra: DictConfig) -> None:
     """Raise ``InputError`` for an invalid number of parallel points."""
-    n_jobs, batch_size = hydra.launcher.get("n_jobs", -1), hydra.sweeper.get("max_batch_size")
+    n_jobs, size = hydra.launcher.get("n_jobs", -1), hydra.sweeper.get("max_batch_size")
     if type(n_jobs) is not int or (n_jobs < 1 and n_jobs != -1):
-        raise InputError(
-            f"hydra.launcher.n_jobs={n_jobs!r}: give the number of points at once, or -1"
-        )
-    if batch_size is not None and (type(batch_size) is not int or batch_size < 1):
-        raise InputError(
-            f"hydra.sweeper.max_batch_size={batch_size!r}: give a whole number, or null"
-        )
+        raise InputError(f"hydra.launcher.n_jobs={n_jobs!r}: give the number of processes, or -1")
+    if size is not None and (type(size) is not int or size < 1):
+        raise InputError(f"hydra.sweeper.max_batch_size={size!r}: give a whole number, or null")
 
 
 def launch(
     jobs: Sequence[Job], command: Command, progress: SweepProgress, results: Path
 ) -> tuple[dict[str, Outcome], str]:
-    """Run jobs by the command's Hydra launcher; return outcomes by point and the last error.
+    """Run jobs by the command's Hydra launcher, resubmitting those without an outcome.
 
-    Jobs without an outcome are resubmitted until there is no progress. Raises ``InputError`` if the
-    launcher cannot be used.
+    Returns the outcomes by point and the last error. Raises ``InputError`` for an unusable
+    launcher.
     """
     hydra = command.config.hydra
     context = HydraContext(GlobalHydra.instance().config_loader(), Callbacks())
@@ -222,28 +217,21 @@ def launch(
         )
     except Exception as error:
         name = hydra.runtime.choices["hydra/launcher"]
-        raise InputError(
-            f"hydra/launcher={name} cannot be used: {error}; choose another engine"
-        ) from error
+        raise InputError(f"hydra/launcher={name} fails: {error}; choose another engine") from error
     outcomes: dict[str, Outcome] = {}
-    unfinished, first_number, last_error, n_without_progress = list(jobs), 0, "", 0
+    unfinished, number, last_error, n_without_progress = list(jobs), 0, "", 0
     while unfinished and n_without_progress < TRIES:
-        batch_size = hydra.sweeper.max_batch_size or len(unfinished)
-        for batch in (
-            unfinished[start : start + batch_size]
-            for start in range(0, len(unfinished), batch_size)
-        ):
+        size = hydra.sweeper.max_batch_size or len(unfinished)
+        for batch in (unfinished[i : i + size] for i in range(0, len(unfinished), size)):
             try:
-                returns = launcher.launch(
-                    [job.overrides for job in batch], initial_job_idx=first_number
-                )
+                returns = launcher.launch([job.overrides for job in batch], initial_job_idx=number)
                 outcomes |= _outcomes_of(batch, returns)
             except Exception as error:
                 previous_error, last_error = last_error, _shorten(error)
                 if last_error != previous_error:
                     message = "the engine stopped; resubmitting its unfinished points"
                     log.warning("%s: %s", message, last_error)
-            first_number += len(batch)
+            number += len(batch)
         for point in progress.new_outcomes() - outcomes.keys():
             if outcome := read_outcome(results, point):
                 outcomes[point] = outcome

@@ -65,9 +65,7 @@ def run(command: Command) -> int:
     jobs = _plan(check_input(_compose(command, cells), console), cells, store)
     plans = [job.plan for job in _distinct(jobs)]
     cell_plans, n_workers = [job.plan for job in jobs], count_workers(config.hydra, len(plans))
-    steps_to_rebuild = _plan_rebuilds(
-        plans, cell_plans, store, settings, console, n_workers=n_workers
-    )
+    to_rebuild = _plan_rebuilds(plans, cell_plans, store, settings, console, n_workers=n_workers)
     study = read_study(config)
     if settings.power:
         from train.power import print_power
@@ -79,9 +77,9 @@ def run(command: Command) -> int:
     results = results_folder(folder)
     outcomes: dict[str, Outcome] = {}
     with lease(store.root, _stages(jobs)) as hold_lease, sharing(results):
-        if steps_to_rebuild:
+        if to_rebuild:
             store.prove_writable()
-        for step in steps_to_rebuild.values():
+        for step in to_rebuild.values():
             store.discard(step)
         unfinished = _list_missing(_distinct(jobs), store, results, settings.overwrite)
         for _ in range(TRIES):
@@ -161,26 +159,22 @@ def _plan_rebuilds(
 
     Raises ``InputError`` if results of other code are refused.
     """
-    steps_to_rebuild = {key: step for plan in plans for key, step in plan.stages().items()}
-    outdated_results: list[Outdated] = []
+    to_rebuild = {key: step for plan in plans for key, step in plan.stages().items()}
+    results: list[Outdated] = []
     if settings.overwrite != "always":
-        outdated_results = outdated(store, [step for plan in plans for step in plan.ends])
-        rebuild_outdated = settings.stale == "rebuild"
-        steps_to_rebuild = (
-            {result.stage.key: result.stage for result in outdated_results}
-            if rebuild_outdated
-            else {}
-        )
+        results = outdated(store, [step for plan in plans for step in plan.ends])
+        outdated_steps = {result.stage.key: result.stage for result in results}
+        to_rebuild = outdated_steps if settings.stale == "rebuild" else {}
     if settings.plan or is_verbose():
-        print_plan(plans, cells, store, console, anew=steps_to_rebuild)
+        print_plan(plans, cells, store, console, anew=to_rebuild)
     elif not is_quiet() and (
         line := describe_cost(
-            plans, store, anew=steps_to_rebuild, cores=n_workers, slowness=measure_slowness()
+            plans, store, anew=to_rebuild, cores=n_workers, slowness=measure_slowness()
         )
     ):
         console.print(line)
-    say(outdated_results, settings.stale, console)
-    return steps_to_rebuild
+    say(results, settings.stale, console)
+    return to_rebuild
 
 
 def _run(

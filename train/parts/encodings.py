@@ -51,8 +51,8 @@ def keep_encodings(encoder: object, out: Path) -> None:
     if isinstance(encoder, Encoder) and not encoder.opened.eraser:
         encodings = encoder.encodings
     rows = [
-        (*layer_and_pooling, text, vector)
-        for layer_and_pooling, vectors in encodings.items()
+        (*key, text, vector)
+        for key, vectors in encodings.items()
         for text, vector in vectors.items()
     ]
     table = pd.DataFrame([row[:3] for row in rows], columns=["layer", "pooling", "text"])
