@@ -14,7 +14,7 @@ from rich.table import Table
 
 from analysis.naming import counted
 from files.progress import duration
-from train.store import DamagedError, Stage, Store
+from train.store import DamagedError, Step, Store
 from train.store.entry import read_recipe
 
 if TYPE_CHECKING:
@@ -57,13 +57,13 @@ def print_plan(
     ``plans``: the distinct points of the grid's ``cells``. ``anew``: keys that are rebuilt.
     """
     steps = _steps(plans)
-    one_by_one = Counter(step.name for plan in cells for step in plan.stages().values())
+    one_by_one = Counter(step.name for plan in cells for step in plan.steps().values())
     to_make = [step for step in steps if step.key in anew or not store.has(step)]
     step_timings = timings(store, {step.name for step in to_make})
     title = f"{counted(len(cells), 'run')}, {counted(len(plans), 'distinct point')}"
     table = Table(title=title, title_justify="left")
-    for column in ("stage", "one by one", "shared", "in store", "to make", "about"):
-        table.add_column(column, justify="left" if column == "stage" else "right")
+    for column in ("step", "one by one", "shared", "in store", "to make", "about"):
+        table.add_column(column, justify="left" if column == "step" else "right")
     shared = Counter(step.name for step in steps)
     rows = [(name, one_by_one[name], shared[name]) for name in shared]
     for name, n_alone, n_shared in [*rows, ("all", one_by_one.total(), len(steps))]:
@@ -122,8 +122,8 @@ def cost_of(plans: Sequence[Plan], store: Store) -> tuple[float, int]:
     return sum(filter(None, seconds)), seconds.count(None)
 
 
-def _steps(plans: Iterable[Plan]) -> list[Stage]:
-    return list({key: step for plan in plans for key, step in plan.stages().items()}.values())
+def _steps(plans: Iterable[Plan]) -> list[Step]:
+    return list({key: step for plan in plans for key, step in plan.steps().items()}.values())
 
 
 def timings(store: Store, names: set[str]) -> Timings:
@@ -136,10 +136,10 @@ def timings(store: Store, names: set[str]) -> Timings:
     return seconds
 
 
-def expected_seconds(stage: Stage, step_timings: Timings) -> float | None:
+def expected_seconds(step: Step, step_timings: Timings) -> float | None:
     """Return the median time of the same step with the same parameters; None if it never ran."""
     return (
-        median(step_timings[key]) if (key := _timing_key(stage.recipe())) in step_timings else None
+        median(step_timings[key]) if (key := _timing_key(step.recipe())) in step_timings else None
     )
 
 

@@ -13,7 +13,7 @@ from analysis.naming import LEAST_COVERAGE
 from analysis.show import short
 from files.verbosity import LOG
 from train.join import extend_tables, join_tables
-from train.parts.part import Remarking
+from train.parts.part import HasWarnings
 from train.store.lock import locked
 from train.store.tools import makers
 
@@ -152,14 +152,14 @@ def _list_written(written: Sequence[Path], results: Path) -> list[str]:
 
 def _task_warnings(plans: Sequence[Plan], store: Store) -> list[str]:
     """Return the warnings of tasks about their results, once per task."""
-    tasks: dict[str, tuple[Remarking, list[Plan]]] = {}
+    tasks: dict[str, tuple[HasWarnings, list[Plan]]] = {}
     for plan in plans:
-        if isinstance(task := plan.point.task, Remarking):
+        if isinstance(task := plan.point.task, HasWarnings):
             tasks.setdefault(repr(task), (task, []))[1].append(plan)
     lines = [
         line
         for task, task_plans in tasks.values()
-        for line in task.remarks(partial(_find_folder, task_plans, store))
+        for line in task.warnings(partial(_find_folder, task_plans, store))
     ]
     return list(dict.fromkeys(lines))
 
@@ -167,7 +167,7 @@ def _task_warnings(plans: Sequence[Plan], store: Store) -> list[str]:
 def _find_folder(plans: Sequence[Plan], store: Store, name: str) -> Path | None:
     """Return the folder of a step by its name; None if it is no longer stored."""
     folders = (
-        store.path(step) for plan in plans for step in plan.stages().values() if step.name == name
+        store.path(step) for plan in plans for step in plan.steps().values() if step.name == name
     )
     return next((folder for folder in folders if folder.exists()), None)
 

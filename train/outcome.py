@@ -110,8 +110,8 @@ def run_point(plan: Plan, store: Store, results: Path) -> Outcome:
     start = time.perf_counter()
     failure: BaseException | None = None
     try:
-        for stage in plan.ends:
-            store.make(stage)
+        for step in plan.ends:
+            store.make(step)
     except (Exception, SystemExit) as error:
         failure = error
     outcome = Outcome(

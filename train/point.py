@@ -16,13 +16,13 @@ from files.language import require_one_language
 from files.source import full_name
 from intrinsic.probe import AnyMetric, Probe
 from train.parts.genders import ask_about_genders
-from train.parts.part import Facts, OfGroups, Stages, Subject, Task
+from train.parts.part import ComparesGroups, Facts, StepBuilder, Subject, Task
 from train.parts.scores import build_probes, build_score
 from train.parts.task_words import TaskWords
 
 if TYPE_CHECKING:
     from intrinsic.wordsets import Query
-    from train.store import Stage, Store
+    from train.store import Step, Store
 
 NO_TASK: Facts = {"task": "none"}
 NAMES = {"base": "parent"}  # step names of a subject and their names in the tables
@@ -97,13 +97,13 @@ class Point:
         from analysis.groups import doubt
 
         groups = self._asks_about().get("asks_about", "")
-        return doubt(groups, self.task.compared) if isinstance(self.task, OfGroups) else ""
+        return doubt(groups, self.task.compared) if isinstance(self.task, ComparesGroups) else ""
 
     def _asks_about(self) -> dict[str, str]:
         """Return ``asks_about`` if the words are about men and women, and other groups are
         compared.
         """
-        if not isinstance(self.task, OfGroups) or self.asks_task:
+        if not isinstance(self.task, ComparesGroups) or self.asks_task:
             return {}
         from analysis.groups import GENDERS, doubt  # slow to import
 
@@ -130,28 +130,28 @@ class Plan:
     """Steps of one point: the subject's by name, one per metric, the probe's, the task's last."""
 
     point: Point
-    subject: Mapping[str, Stage]
-    metrics: tuple[Stage, ...]
-    probes: tuple[Stage, ...]
-    task: Stage | None
+    subject: Mapping[str, Step]
+    metrics: tuple[Step, ...]
+    probes: tuple[Step, ...]
+    task: Step | None
 
     @property
-    def ends(self) -> list[Stage]:
+    def ends(self) -> list[Step]:
         """Steps whose results are the point's scores."""
         return [*self.metrics, *self.probes, *([self.task] if self.task else [])]
 
     @property
-    def unit(self) -> Stage:
+    def unit(self) -> Step:
         """Step of the subject that is one observation."""
         return self.subject[self.point.subject.unit]
 
     @property
-    def parent(self) -> Stage:
+    def parent(self) -> Step:
         """Unmodified step that the unit was made from."""
         return self.subject.get("base", self.unit)
 
     @property
-    def origin(self) -> Stage:
+    def origin(self) -> Step:
         """First step of the subject's kind: the training that points of one embedding share."""
         name = self.point.subject.gives[0]
         step = self.subject[name]
@@ -166,16 +166,18 @@ class Plan:
         return hashlib.sha256("/".join(ends).encode()).hexdigest()[:16]
 
     @cached_property
-    def _stages(self) -> dict[str, Stage]:
+    def _steps_by_key(self) -> dict[str, Step]:
         return _ancestry(self.ends)
 
-    def stages(self) -> dict[str, Stage]:
+    def steps(self) -> dict[str, Step]:
         """Return every step by key, inputs first."""
-        return self._stages
+        return self._steps_by_key
 
-    def task_words(self) -> list[Stage]:
+    def task_words(self) -> list[Step]:
         """Return the steps that drew words from the task."""
-        return [step for step in self._stages.values() if step.made_by == full_name(TaskWords)]
+        return [
+            step for step in self._steps_by_key.values() if step.made_by == full_name(TaskWords)
+        ]
 
     def keys(self) -> dict[str, str]:
         """Return the columns of store keys: ``unit_key`` (the observation), the subject's other
@@ -206,15 +208,15 @@ class Plan:
         return {name: json.dumps(options, sort_keys=True) for name, options in columns.items()}
 
 
-def _ancestry(ends: Iterable[Stage]) -> dict[str, Stage]:
+def _ancestry(ends: Iterable[Step]) -> dict[str, Step]:
     """Return the steps and all steps they depend on, by key, inputs first."""
-    steps: dict[str, Stage] = {}
+    steps: dict[str, Step] = {}
     for step in ends:
         steps |= step.ancestry()
     return steps
 
 
-def _options(ends: Iterable[Stage]) -> dict[str, object]:
+def _options(ends: Iterable[Step]) -> dict[str, object]:
     """Return ``STEP.OPTION`` of the steps and all steps they depend on."""
     options: dict[str, object] = {}
     for step in _ancestry(ends).values():
@@ -226,7 +228,7 @@ def _options(ends: Iterable[Stage]) -> dict[str, object]:
 
 def plan_point(point: Point, store: Store) -> Plan:
     """Plan the point's steps: outside files are hashed, nothing is built."""
-    steps = Stages(point.seed, store)
+    steps = StepBuilder(point.seed, store)
     subject = point.subject.build_steps(steps)
     words = point.from_task.build_steps(steps) if point.from_task and point.asks_task else None
     scores = [build_score(steps, metric, subject, words) for metric in point.metrics]

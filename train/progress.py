@@ -43,7 +43,7 @@ class SweepProgress:
     ) -> None:
         self._stamps = {plan.key: read_stamp(results, plan.key) for plan in plans}
         self._pending = {*self._stamps}
-        self._labels = {key: stage.label for plan in plans for key, stage in plan.stages().items()}
+        self._labels = {key: step.label for plan in plans for key, step in plan.steps().items()}
         self._store, self._results, self._console = store, results, console
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)

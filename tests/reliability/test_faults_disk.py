@@ -23,7 +23,7 @@ from biasbridge.cli.store import main
 from files import InputError, atomic_path
 from train.estimate import timings
 from train.outcome import Outcome, read_stamp, sharing, write_outcome
-from train.store import DamagedError, Stage, Store, StoreError
+from train.store import DamagedError, Step, Store, StoreError
 from train.store.entry import check, read_recipe, seal
 
 
@@ -33,7 +33,7 @@ def write(out: Path, inputs: Mapping[str, Path]) -> None:
     (out / "text").write_text("some text\n" * 20)
 
 
-CORPUS = Stage(name="corpus", made_by="Text", version=1, params={"0": {}}, build=write, seed=3)
+CORPUS = Step(name="corpus", made_by="Text", version=1, params={"0": {}}, build=write, seed=3)
 VECTORS = replace(CORPUS, name="vectors", made_by="Word2Vec", inputs={"corpus": CORPUS})
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from train.store import Stage
+    from train.store import Step
 
 
 def cost(folder: Path, *, cores: int = 1, slowness: float = 1.0) -> str:
@@ -37,7 +37,7 @@ def test_typical_times_are_shared_by_cores_and_stretched_by_slowness(tmp_path: P
 
 
 def test_a_measured_time_is_not_stretched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def measured(stage: Stage, _: object) -> float | None:
+    def measured(stage: Step, _: object) -> float | None:
         return 10.0 if stage.choice == "Word2Vec" else None
 
     monkeypatch.setattr(estimate, "expected_seconds", measured)

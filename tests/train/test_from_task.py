@@ -23,7 +23,7 @@ from intrinsic.wordsets import read_query
 from tests.points import SUBJECT, TASK, WEAT
 from train.join import join_tables
 from train.outcome import run_point
-from train.parts.part import Stages
+from train.parts.part import StepBuilder
 from train.parts.task_words import TaskWords, draw_words
 from train.point import Plan, Point, plan_point
 from train.store import Store
@@ -63,7 +63,7 @@ def test_groups_by_a_tagger_are_those_of_the_task(language: str, tmp_path: Path)
     (tmp_path / "posts.csv").write_text("text,label,split\na,1,train\nb,0,test\n", encoding="utf-8")
     source = TableSource(str(tmp_path / "posts.csv"), split="split", language=language)
     task = replace(TASK, source=source, groups=MentionTagger())
-    steps = Stages(0, Store(tmp_path / "store"))
+    steps = StepBuilder(0, Store(tmp_path / "store"))
     end = task.build_steps(steps, SUBJECT.build_steps(steps))
     [tagged] = [stage for stage in end.ancestry().values() if stage.name == "tagged"]
     words = TaskWords(source, MentionTagger()).build_steps(steps)

@@ -28,8 +28,8 @@ from train.point import Point, plan_point
 from train.store import Store
 
 if TYPE_CHECKING:
-    from train.parts.part import Facts, Inputs, Stages
-    from train.store import Stage
+    from train.parts.part import Facts, Inputs, StepBuilder
+    from train.store import Step
 
 WORDS = ("he", "his", "man", *(each.name for each in list_occupations("en")[:20]))
 
@@ -46,7 +46,7 @@ class Bags(Fileless):
     def facts(self) -> Facts:
         return {"embedding": "bags", "method": "none", "generated": True}
 
-    def build_steps(self, steps: Stages) -> Mapping[str, Stage]:
+    def build_steps(self, steps: StepBuilder) -> Mapping[str, Step]:
         model = steps("model", self, write)
         return {"model": model, "encoder": steps("encoder", self, write)}
 

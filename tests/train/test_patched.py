@@ -26,7 +26,7 @@ from intrinsic.metrics import weat
 from intrinsic.metrics.weat import Weat
 from tests.fresh_code import forget_code
 from tests.points import plan
-from train.store import Stage, Store
+from train.store import Step, Store
 from train.store.entry import read_recipe
 from train.store.stale import outdated
 
@@ -81,7 +81,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     forget_code()
 
 
-def make_score(folder: Path) -> tuple[Store, Stage, float]:
+def make_score(folder: Path) -> tuple[Store, Step, float]:
     """The store with a score, its step, and its value."""
     store = Store(folder / "store")
     [step] = plan(store.root).metrics

@@ -26,7 +26,7 @@ from files.rooms import is_ours
 from tests.fresh_code import forget_code
 from tests.points import TASK, plan
 from train.outcome import Outcome, run_point
-from train.store import Stage, Store
+from train.store import Step, Store
 from train.store.stale import outdated, say
 from train.store.tools import makers
 
@@ -42,12 +42,12 @@ def write(out: Path, inputs: Mapping[str, Path]) -> None:
     (out / "text").write_text("x")
 
 
-CORPUS = Stage("corpus", "Text", 1, {}, write, made_of=("toy_corpus",))
-VECTORS = Stage(
+CORPUS = Step("corpus", "Text", 1, {}, write, made_of=("toy_corpus",))
+VECTORS = Step(
     *("vectors", "Word2Vec", 1, {}, write, {"corpus": CORPUS}),
     made_of=("toy_vectors",),
 )
-SCORES = Stage("scores", "Weat", 1, {}, write, {"vectors": VECTORS})
+SCORES = Step("scores", "Weat", 1, {}, write, {"vectors": VECTORS})
 
 
 class Code:
@@ -134,7 +134,7 @@ def run_vectors(folder: Path, build: Callable[[Path, Mapping[str, Path]], None])
     """A point whose vectors are trained by the toy, which ``build`` loads."""
     store = Store(folder / "store")
     planned = replace(plan(store.root), metrics=(replace(VECTORS, build=build),), subject={})
-    for stage in planned.stages().values():
+    for stage in planned.steps().values():
         assert stage.source  # as the process that plans reads it
     return run_point(planned, store, folder)
 
@@ -195,7 +195,7 @@ def test_no_file_of_the_project_runs_in_a_build_that_its_recipe_does_not_name(
         if event == "call" and is_ours(name) and not importing:
             ran.add(name)
 
-    for stage in planned.stages().values():
+    for stage in planned.steps().values():
         inputs = {name: Store(tmp_path).make(each) for name, each in stage.inputs.items()}
         ran.clear()
         (out := tmp_path / stage.key).mkdir()

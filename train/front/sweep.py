@@ -43,7 +43,7 @@ from train.outcome import Outcome, read_outcome, results_folder, sharing, write_
 from train.parts.part import Checked
 from train.point import Plan, Point, plan_point
 from train.progress import SweepProgress
-from train.store import Stage, Store
+from train.store import Step, Store
 from train.store.lease import lease
 from train.store.lock import LEASE
 from train.store.stale import Outdated, outdated, say
@@ -76,7 +76,7 @@ def run(command: Command) -> int:
     folder = settings.results if command.is_sweep else f"{settings.results}/{plans[0].key}"
     results = results_folder(folder)
     outcomes: dict[str, Outcome] = {}
-    with lease(store.root, _stages(jobs)) as hold_lease, sharing(results):
+    with lease(store.root, _steps(jobs)) as hold_lease, sharing(results):
         if to_rebuild:
             store.prove_writable()
         for step in to_rebuild.values():
@@ -88,7 +88,7 @@ def run(command: Command) -> int:
             if settings.overwrite == "only-cache" or all(_is_done(job, store) for job in jobs):
                 break
             jobs = _plan(_compose(command, cells), cells, store)
-            hold_lease(_stages(jobs))
+            hold_lease(_steps(jobs))
             if not (unfinished := _list_undone(jobs, store, results, outcomes)):
                 break
         from train.finish import finish  # loads what studies need
@@ -154,12 +154,12 @@ def _plan_rebuilds(
     console: Console,
     *,
     n_workers: int,
-) -> dict[str, Stage]:
+) -> dict[str, Step]:
     """Print cost or plan, and outdated results; return the stored steps to rebuild, by key.
 
     Raises ``InputError`` if results of other code are refused.
     """
-    to_rebuild = {key: step for plan in plans for key, step in plan.stages().items()}
+    to_rebuild = {key: step for plan in plans for key, step in plan.steps().items()}
     results: list[Outdated] = []
     if settings.overwrite != "always":
         results = outdated(store, [step for plan in plans for step in plan.ends])
@@ -262,8 +262,8 @@ def _distinct(jobs: Sequence[Job]) -> list[Job]:
     return list({job.plan.key: job for job in jobs}.values())
 
 
-def _stages(jobs: Sequence[Job]) -> dict[str, Stage]:
-    return {key: stage for job in _distinct(jobs) for key, stage in job.plan.stages().items()}
+def _steps(jobs: Sequence[Job]) -> dict[str, Step]:
+    return {key: step for job in _distinct(jobs) for key, step in job.plan.steps().items()}
 
 
 def _is_done(job: Job, store: Store) -> bool:

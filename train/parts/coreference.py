@@ -22,8 +22,8 @@ from train.device import one_thread
 if TYPE_CHECKING:
     from extrinsic.coreference.resolution import Resolution
     from files.documents import Document
-    from train.parts.part import Facts, Inputs, Stages
-    from train.store import Stage
+    from train.parts.part import Facts, Inputs, StepBuilder
+    from train.store import Step
 
 CASES, MENTIONS = "cases.jsonl", "mentions.parquet"
 CHALLENGE, HELD_OUT = "challenge", "test"
@@ -71,7 +71,7 @@ class Coreference(Fileless):
             "generated": self.documents.generated or self.challenge.generated,
         }
 
-    def build_steps(self, steps: Stages, subject: Mapping[str, Stage]) -> Stage:
+    def build_steps(self, steps: StepBuilder, subject: Mapping[str, Step]) -> Step:
         """Return the table of gaps, from documents, challenge set and predictions."""
         documents = steps("documents", self.documents, load_documents)
         challenge = steps("challenge", self.challenge, load_challenge)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from files.models.encoder import Encodings
-    from train.parts.part import Inputs, Stages
-    from train.store import Stage
+    from train.parts.part import Inputs, StepBuilder
+    from train.store import Step
 
 PLAIN = "plain"  # input of an erased encoder: the encoder without the eraser
 TEXTS, VECTORS = "texts.parquet", "vectors.npy"
@@ -22,13 +22,13 @@ C = TypeVar("C", bound=Choice)
 
 
 def encoded(
-    steps: Stages,
+    steps: StepBuilder,
     choice: C,
     ask: Callable[[C, Path, Inputs, int], None],
-    encoder: Stage,
-    inputs: Mapping[str, Stage],
+    encoder: Step,
+    inputs: Mapping[str, Step],
     name: str,
-) -> dict[str, Stage]:
+) -> dict[str, Step]:
     """Return the inputs of the step ``name``: the encoder and the vectors of the texts it needs.
 
     ``ask`` encodes the texts; their vectors have no eraser and serve all doses.

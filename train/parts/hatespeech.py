@@ -42,8 +42,8 @@ from train.parts.posts import (
 
 if TYPE_CHECKING:
     from intrinsic.wordsets import Query
-    from train.parts.part import Facts, Findings, Stages
-    from train.store import Stage
+    from train.parts.part import Facts, Findings, StepBuilder
+    from train.store import Step
 
 
 @choice
@@ -125,7 +125,7 @@ class HateSpeech(Fileless):
             "generated": self.source.generated or bool(self.challenge and self.challenge.generated),
         }
 
-    def build_steps(self, steps: Stages, subject: Mapping[str, Stage]) -> Stage:
+    def build_steps(self, steps: StepBuilder, subject: Mapping[str, Step]) -> Step:
         """Return the gap table, from posts, groups, changed training posts and predictions."""
         posts = build_posts(steps, self.source, self.groups if self._tagged else None)
         training_posts = (
@@ -179,7 +179,7 @@ class HateSpeech(Fileless):
             posts, group_source = self.groups.tag(posts), f"the words of {self.groups.name}"
         describe_groups(posts, group_source, self.gaps, report)
 
-    def remarks(self, find: Callable[[str], Path | None]) -> list[str]:
+    def warnings(self, find: Callable[[str], Path | None]) -> list[str]:
         """Return warnings about real posts, and how well words find their annotated groups."""
         lines = []
         sources = {POSTS: self.source, "challenge": self.challenge}

@@ -22,8 +22,8 @@ from train.parts.static import PLANTED, write_corpus
 from train.transformer import ALONE, WordsInTemplates
 
 if TYPE_CHECKING:
-    from train.parts.part import Facts, Inputs, Stages
-    from train.store import Stage
+    from train.parts.part import Facts, Inputs, StepBuilder
+    from train.store import Step
 
 
 @choice
@@ -144,7 +144,7 @@ class LanguageModelSubject(Fileless):
             "generated": not self.loaded and self.corpus.generated,
         }
 
-    def build_steps(self, steps: Stages) -> Mapping[str, Stage]:
+    def build_steps(self, steps: StepBuilder) -> Mapping[str, Step]:
         """Return ``model``, ``encoder``, ``vectors``, the unmodified ``base`` and, if trained, the
         ``corpus``.
         """
@@ -163,8 +163,8 @@ class LanguageModelSubject(Fileless):
         return {**model_steps, **views, "model": model, "base": base}
 
     def _trained(
-        self, steps: Stages, corpus: Stage, original: Stage | None = None
-    ) -> dict[str, Stage]:
+        self, steps: StepBuilder, corpus: Step, original: Step | None = None
+    ) -> dict[str, Step]:
         """Return the corpus and the model trained on it; ``original``: the planted corpus before a
         method.
         """
@@ -172,7 +172,7 @@ class LanguageModelSubject(Fileless):
         inputs = {"corpus": corpus, **({"original": original} if original else {})}
         return {"corpus": corpus, "model": steps("model", self.model, train_model, inputs)}
 
-    def _modify(self, steps: Stages, model_steps: Mapping[str, Stage]) -> Stage:
+    def _modify(self, steps: StepBuilder, model_steps: Mapping[str, Step]) -> Step:
         """Return the model with an eraser, or trained on a changed corpus."""
         views = self._views(steps, model_steps["model"])
         words = self.words.build_steps(steps, views["vectors"])
@@ -183,7 +183,7 @@ class LanguageModelSubject(Fileless):
         original = model_steps["corpus"] if isinstance(self.corpus, PlantedCorpus) else None
         return self._trained(steps, changed, original)["model"]
 
-    def _views(self, steps: Stages, model: Stage, plain: Stage | None = None) -> dict[str, Stage]:
+    def _views(self, steps: StepBuilder, model: Step, plain: Step | None = None) -> dict[str, Step]:
         """Return encoder and word vectors of a model; ``plain``: the model without its eraser."""
         plain_inputs = {PLAIN: self._views(steps, plain)["encoder"]} if plain else {}
         encoder = steps("encoder", self.encoding, write_encoder, {"model": model, **plain_inputs})

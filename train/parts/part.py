@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from files import Choice
 from files.source import full_name, module_of
-from train.store import Stage, Store
+from train.store import Step, Store
 from train.store.stage import Decided
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Facts = dict[str, str | int | float | bool]
 Inputs = Mapping[str, Path]
-NOTHING: Mapping[str, Stage] = MappingProxyType({})
+NOTHING: Mapping[str, Step] = MappingProxyType({})
 C = TypeVar("C", bound=Choice)
 
 
@@ -40,17 +40,17 @@ class Subject(Choice, Protocol):
     def facts(self) -> Facts:
         """Return the columns of the points table: embedding, method, direction, dose, ..."""
 
-    def build_steps(self, steps: Stages) -> Mapping[str, Stage]:
+    def build_steps(self, steps: StepBuilder) -> Mapping[str, Step]:
         """Return the steps by name, those of ``gives`` and the ones shared with other subjects.
 
         Parameters
         ----------
-        steps : Stages
+        steps : StepBuilder
             Adds a step: ``steps(name, choice, carry_out, inputs)``.
 
         Returns
         -------
-        mapping of str to Stage
+        mapping of str to Step
             Shared steps are ``base`` (the unmodified parent) and ``corpus``. Keys become the
             columns ``NAME_key``, that of the unit ``unit_key``.
         """
@@ -67,14 +67,14 @@ class Task(Choice, Protocol):
     def facts(self) -> Facts:
         """Return the columns of the points table: task, generated, ..."""
 
-    def build_steps(self, steps: Stages, subject: Mapping[str, Stage]) -> Stage:
+    def build_steps(self, steps: StepBuilder, subject: Mapping[str, Step]) -> Step:
         """Return the step that ends in the rows of the extrinsic table, ``scores.parquet``.
 
         Parameters
         ----------
-        steps : Stages
+        steps : StepBuilder
             Adds a step: ``steps(name, choice, carry_out, inputs)``.
-        subject : mapping of str to Stage
+        subject : mapping of str to Step
             The subject's steps by name.
         """
 
@@ -91,7 +91,7 @@ class Checked(Protocol):
 
 
 @runtime_checkable
-class OfGroups(Protocol):
+class ComparesGroups(Protocol):
     """A task whose gaps compare groups of people."""
 
     @property
@@ -100,10 +100,10 @@ class OfGroups(Protocol):
 
 
 @runtime_checkable
-class Remarking(Protocol):
+class HasWarnings(Protocol):
     """A task with warnings about its results."""
 
-    def remarks(self, find: Callable[[str], Path | None]) -> list[str]:
+    def warnings(self, find: Callable[[str], Path | None]) -> list[str]:
         """Return the warnings; ``find`` returns the folder of a step by name, or None."""
 
 
@@ -133,7 +133,7 @@ class Foreseen(Protocol):
 
 
 @dataclass(frozen=True)
-class Stages:
+class StepBuilder:
     """Builder of steps for one run seed: outside files are hashed, nothing is built."""
 
     run_seed: int
@@ -144,10 +144,10 @@ class Stages:
         name: str,
         choice: C,
         carry_out: Callable[[C, Path, Inputs, int], None],
-        inputs: Mapping[str, Stage] = NOTHING,
+        inputs: Mapping[str, Step] = NOTHING,
         *,
         drawn: str = "",
-    ) -> Stage:
+    ) -> Step:
         """Return the step that runs ``carry_out(choice, out, inputs, seed)`` in a new folder
         ``out``.
 
@@ -165,7 +165,7 @@ class Stages:
         seeded = getattr(choice, "seeded", True)
         seed = derive_seed(self.run_seed, drawn or name) if seeded else None
         params, files = decide(choice, self.store.digest)
-        return Stage(
+        return Step(
             name=name,
             made_by=full_name(type(choice)),
             done_by=full_name(carry_out),

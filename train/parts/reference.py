@@ -12,8 +12,8 @@ from files.language import language_of, require_one_language
 from train.parts.part import Subject
 
 if TYPE_CHECKING:
-    from train.parts.part import Facts, Inputs, Stages
-    from train.store import Stage
+    from train.parts.part import Facts, Inputs, StepBuilder
+    from train.store import Step
 
 
 @choice
@@ -57,7 +57,7 @@ class Reference(Fileless):
         generated = bool(self.biased.facts()["generated"] or self.unbiased.facts()["generated"])
         return {**self._measured.facts(), "reference": self.which, "generated": generated}
 
-    def build_steps(self, steps: Stages) -> Mapping[str, Stage]:
+    def build_steps(self, steps: StepBuilder) -> Mapping[str, Step]:
         """Return ``vectors`` of the common words, the full ``biased`` and ``unbiased`` vectors, and
         further steps of the measured model.
         """

@@ -21,8 +21,8 @@ from train.word_mean import WordMean
 if TYPE_CHECKING:
     from extrinsic.gap_table import Row
     from files.models.encodes import Encodes
-    from train.parts.part import Facts, Inputs, Stages
-    from train.store import Stage
+    from train.parts.part import Facts, Inputs, StepBuilder
+    from train.store import Step
 
 QUERIES = "queries.jsonl"
 
@@ -66,7 +66,7 @@ class Retrieval(Fileless):
             "generated": self.source.generated,
         }
 
-    def build_steps(self, steps: Stages, subject: Mapping[str, Stage]) -> Stage:
+    def build_steps(self, steps: StepBuilder, subject: Mapping[str, Step]) -> Step:
         """Return the table of gaps, from queries and encoded texts."""
         queries = steps("queries", self.source, load)
         query_inputs = {"queries": queries}

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from files.models.encoder import Encoder
     from files.models.language_model import LanguageModel
-    from train.parts.part import Inputs, Stages
-    from train.store import Stage
+    from train.parts.part import Inputs, StepBuilder
+    from train.store import Step
 
 
 def open_vectors(folder: Path) -> KeyedVectors:
@@ -60,8 +60,8 @@ def open_needed(needs: str, inputs: Inputs) -> Any:
 
 
 def build_score(
-    steps: Stages, metric: AnyMetric, subject: Mapping[str, Stage], words: Stage | None = None
-) -> Stage:
+    steps: StepBuilder, metric: AnyMetric, subject: Mapping[str, Step], words: Step | None = None
+) -> Step:
     """Return the step of a metric's scores; ``words``: the step of its open query's words."""
     inputs = _inputs(metric.needs, metric, subject, words)
     if metric.needs == "encoder":
@@ -70,12 +70,12 @@ def build_score(
 
 
 def build_probes(
-    steps: Stages,
+    steps: StepBuilder,
     probe: Probe,
     metrics: Sequence[AnyMetric],
-    subject: Mapping[str, Stage],
-    words: Stage | None = None,
-) -> list[Stage]:
+    subject: Mapping[str, Step],
+    words: Step | None = None,
+) -> list[Step]:
     """Return the steps of a probe: one per metric if it examines metrics, else one."""
     probed_metrics = [Probed(probe, m) for m in (metrics if probe.of_metrics else (None,))]
     return [
@@ -85,8 +85,8 @@ def build_probes(
 
 
 def _inputs(
-    needs: str, metric: AnyMetric | None, subject: Mapping[str, Stage], words: Stage | None
-) -> dict[str, Stage]:
+    needs: str, metric: AnyMetric | None, subject: Mapping[str, Step], words: Step | None
+) -> dict[str, Step]:
     word_inputs = {"words": words} if words and metric and metric.open else {}
     return {needs: subject[needs], **word_inputs}
 

@@ -23,8 +23,8 @@ from train.embed import Loaded, Trained
 
 if TYPE_CHECKING:
     from intrinsic.wordsets import Query
-    from train.parts.part import Facts, Inputs, Stages
-    from train.store import Stage
+    from train.parts.part import Facts, Inputs, StepBuilder
+    from train.store import Step
 
 PLANTED = "planted.json"
 
@@ -99,7 +99,7 @@ class StaticVectors(Fileless):
             "generated": not self.loaded and self.corpus.generated,
         }
 
-    def build_steps(self, steps: Stages) -> Mapping[str, Stage]:
+    def build_steps(self, steps: StepBuilder) -> Mapping[str, Step]:
         """Return ``vectors``, the unmodified ``base`` and, if trained, the ``corpus``."""
         if isinstance(self.embedding, Loaded):
             base = steps("vectors", self.embedding, load)
@@ -111,7 +111,7 @@ class StaticVectors(Fileless):
             changed = steps("vectors", self.embedding, train, {"corpus": changed})
         return {"vectors": changed, "base": base, "corpus": corpus}
 
-    def _modify(self, steps: Stages, inputs: Mapping[str, Stage]) -> Stage:
+    def _modify(self, steps: StepBuilder, inputs: Mapping[str, Step]) -> Step:
         """Return the method's result; the vectors themselves if nothing is modified."""
         if not self.modified:
             return inputs["vectors"]

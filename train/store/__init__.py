@@ -2,9 +2,9 @@
 
 from files.loaded import watch_loads
 from train.store.entry import DamagedError
-from train.store.stage import Stage
+from train.store.stage import Step
 from train.store.store import Store, StoreError
 
 watch_loads()  # before the modules that a step runs are loaded
 
-__all__ = ["DamagedError", "Stage", "Store", "StoreError"]
+__all__ = ["DamagedError", "Step", "Store", "StoreError"]

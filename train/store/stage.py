@@ -36,7 +36,7 @@ class Decided(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Stage:
+class Step:
     """One step of a run.
 
     ``build(out, inputs)`` writes the result into the new folder ``out``; ``inputs`` maps names to
@@ -51,7 +51,7 @@ class Stage:
     version: int
     params: Mapping[str, object]
     build: Callable[[Path, Mapping[str, Path]], None] = field(repr=False)
-    inputs: Mapping[str, Stage] = field(default_factory=dict)
+    inputs: Mapping[str, Step] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     seed: int | None = None
     done_by: str = ""
@@ -96,9 +96,9 @@ class Stage:
         """32 hexadecimal digits of the recipe's SHA-256."""
         return digest_of(self.recipe())
 
-    def ancestry(self) -> dict[str, Stage]:
+    def ancestry(self) -> dict[str, Step]:
         """Return this step and all its ancestors, by key, inputs first."""
-        steps: dict[str, Stage] = {}
+        steps: dict[str, Step] = {}
         for step in self.inputs.values():
             steps |= step.ancestry()
         return steps | {self.key: self}

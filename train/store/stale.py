@@ -13,7 +13,7 @@ from train.store.entry import DamagedError, Lineage, lineage, read_recipe
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from train.store.stage import Stage
+    from train.store.stage import Step
     from train.store.store import Store
 
 Policy = Literal["refuse", "use", "rebuild"]
@@ -26,13 +26,13 @@ class Outdated(NamedTuple):
     whether code differs here or in an ancestor.
     """
 
-    stage: Stage
+    stage: Step
     code: bool
     modules: tuple[str, ...]
     libraries: tuple[str, ...]
 
 
-def outdated(store: Store, ends: Iterable[Stage]) -> list[Outdated]:
+def outdated(store: Store, ends: Iterable[Step]) -> list[Outdated]:
     """Return the outdated results that these steps use, and outdated ancestors.
 
     Only recipes are read; no result is checked.
@@ -41,7 +41,7 @@ def outdated(store: Store, ends: Iterable[Stage]) -> list[Outdated]:
     outdated_by_key: dict[str, Outdated] = {}
     visited: set[str] = set()
 
-    def compare(step: Stage) -> tuple[Lineage, bool, Outdated | None]:
+    def compare(step: Step) -> tuple[Lineage, bool, Outdated | None]:
         if step.key not in compared:
             inputs = {name: compare(input_step)[0] for name, input_step in step.inputs.items()}
             compared[step.key] = _compare(store, step, inputs)
@@ -62,14 +62,14 @@ def outdated(store: Store, ends: Iterable[Stage]) -> list[Outdated]:
 
 
 def _compare(
-    store: Store, stage: Stage, inputs: Mapping[str, Lineage]
+    store: Store, step: Step, inputs: Mapping[str, Lineage]
 ) -> tuple[Lineage, bool, Outdated | None]:
     """Return the current lineage of a result, whether it is stored, and how that one differs."""
     try:
-        made = read_recipe(store.path(stage))["made"]
+        made = read_recipe(store.path(step))["made"]
     except DamagedError:  # missing, or moved away when it is used
-        return lineage(stage.source, inputs), False, None
-    source = source_now(stage.source, made["modules"])
+        return lineage(step.source, inputs), False, None
+    source = source_now(step.source, made["modules"])
     current, old_libraries = lineage(source, inputs), made["libraries"]
     if made["lineage"] == current:
         return current, True, None
@@ -79,7 +79,7 @@ def _compare(
     )
     code = made["lineage"]["code"] != current["code"]
     modules = tuple(_differing(made["modules"], source.modules))
-    return current, True, Outdated(stage, code, modules, libraries)
+    return current, True, Outdated(step, code, modules, libraries)
 
 
 def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:

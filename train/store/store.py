@@ -25,7 +25,7 @@ from train.store.entry import RECIPE, DamagedError, Request, check, describe_bui
 from train.store.lock import HeldError, NoLockError, locked
 
 if TYPE_CHECKING:
-    from train.store.stage import Stage
+    from train.store.stage import Step
 
 RESERVED = ("work", "unfinished", "locks", "leases", "digests", "damaged")
 KEY = re.compile("[0-9a-f]{32}")
@@ -97,80 +97,80 @@ class Store:
                 f"store.dir={self.root}: {reason}; choose another with store.dir=PATH"
             ) from error
 
-    def path(self, stage: Stage) -> Path:
+    def path(self, step: Step) -> Path:
         """Return the folder of a step's result, stored or not."""
-        return self.root / stage.name / stage.key
+        return self.root / step.name / step.key
 
-    def has(self, stage: Stage) -> bool:
+    def has(self, step: Step) -> bool:
         """Test whether a result is stored; ``intact`` also verifies it."""
-        return self.path(stage).is_dir()
+        return self.path(step).is_dir()
 
-    def intact(self, stage: Stage) -> bool:
+    def intact(self, step: Step) -> bool:
         """Test whether a result is stored and passes its checksums (compared once per process).
 
         A damaged result is moved away and reported.
         """
-        entry = self.path(stage)
+        entry = self.path(step)
         try:
             return self._passes(entry)
         except DamagedError:
-            with self._locked(stage.key):
+            with self._locked(step.key):
                 try:
                     return self._passes(entry)  # another process may have rebuilt it
                 except DamagedError as damage:
                     self._set_aside(entry, damage)
                     return False
 
-    def make(self, stage: Stage) -> Path:
+    def make(self, step: Step) -> Path:
         """Return the folder of a step's result, built with its inputs if missing or damaged.
 
         Raises ``StoreError`` if the store cannot be written, ``InputError`` if an input file has
         changed since planning, and whatever the build raises.
         """
         for _ in range(MAX_TRIES):
-            if self.intact(stage):
-                return self.path(stage)
-            inputs = {name: self.make(ancestor) for name, ancestor in stage.inputs.items()}
-            with self._locked(stage.key, stage.name):
-                if self.has(stage):  # built by another process while this one waited
+            if self.intact(step):
+                return self.path(step)
+            inputs = {name: self.make(ancestor) for name, ancestor in step.inputs.items()}
+            with self._locked(step.key, step.name):
+                if self.has(step):  # built by another process while this one waited
                     continue
                 try:
-                    self._build(stage, inputs)
-                    return self.path(stage)
+                    self._build(step, inputs)
+                    return self.path(step)
                 except Exception as error:  # libraries raise errors of their own for missing files
-                    required_folders = (self.path(stage).parent, *inputs.values())
+                    required_folders = (self.path(step).parent, *inputs.values())
                     is_store_error = isinstance(error, StoreError) and self.root.is_dir()
                     if is_store_error or all(folder.is_dir() for folder in required_folders):
                         raise
         raise StoreError(
-            f"{stage.name} {stage.key} could not be built: another process keeps removing it or its"
+            f"{step.name} {step.key} could not be built: another process keeps removing it or its"
             f" inputs from {self.root}"
         )
 
-    def _build(self, stage: Stage, inputs: Mapping[str, Path]) -> None:
-        entry, work = self.path(stage), self.root / "work" / stage.key
+    def _build(self, step: Step, inputs: Mapping[str, Path]) -> None:
+        entry, work = self.path(step), self.root / "work" / step.key
         with self._writing():
             try:
                 if work.exists():
                     shutil.rmtree(work)
                 work.mkdir(parents=True)
                 entry.parent.mkdir(exist_ok=True)
-                read_files = self._refuse_changed(stage)
+                read_files = self._refuse_changed(step)
                 start = time.perf_counter()
-                stage.build(work, inputs)
+                step.build(work, inputs)
                 seconds = time.perf_counter() - start
-                self._refuse_changed(stage, read_files)
-                made = describe_build(source_run(stage.source), inputs, seconds, self.made)
-                seal(work, stage.recipe(), made)
+                self._refuse_changed(step, read_files)
+                made = describe_build(source_run(step.source), inputs, seconds, self.made)
+                seal(work, step.recipe(), made)
                 os.replace(work, entry)
                 flush(entry.parent)
             finally:
                 shutil.rmtree(work, ignore_errors=True)
         self.checked.add((entry, (entry / RECIPE).stat().st_ino))
-        self.built.append(stage.name)
+        self.built.append(step.name)
 
     def _refuse_changed(
-        self, stage: Stage, before: Mapping[Path, Identity] | None = None
+        self, step: Step, before: Mapping[Path, Identity] | None = None
     ) -> dict[Path, Identity]:
         """Return the identities of the files that a step reads.
 
@@ -184,23 +184,23 @@ class Store:
             identities[path] = identity(path)
             return sha
 
-        changed = differing(stage.source, source_run(stage.source))
-        if stage.decide is not None:
+        changed = differing(step.source, source_run(step.source))
+        if step.decide is not None:
             try:
-                params, files = stage.decide(digest)
+                params, files = step.decide(digest)
             except FileNotFoundError as error:
                 changed.append(Path(str(error.filename)).name)
             else:
-                names = {**stage.files, **files}
-                differing_files = [n for n in names if stage.files.get(n) != files.get(n)]
+                names = {**step.files, **files}
+                differing_files = [n for n in names if step.files.get(n) != files.get(n)]
                 changed += [name.partition(" ")[2] for name in differing_files]
-                if not differing_files and params != stage.params:
+                if not differing_files and params != step.params:
                     changed.append("the content of its words or files")
         if before and not changed:  # another file may have replaced the same one for a while
             changed = [path.name for path in identities if identities[path] != before.get(path)]
         if changed:
             raise InputError(
-                f"{', '.join(changed)} changed after {stage.label} was planned; its results were"
+                f"{', '.join(changed)} changed after {step.label} was planned; its results were"
                 " not kept: run the same command again"
             )
         return identities
@@ -220,10 +220,10 @@ class Store:
             self.hashed[file_identity] = sha
         return self.hashed[file_identity]
 
-    def discard(self, stage: Stage) -> None:
+    def discard(self, step: Step) -> None:
         """Remove a result if it is stored."""
-        with self._locked(stage.key):
-            self.remove(self.path(stage))
+        with self._locked(step.key):
+            self.remove(self.path(step))
 
     def remove(self, entry: Path) -> None:
         """Remove a folder of the store atomically."""
@@ -288,9 +288,9 @@ class Store:
             except FileNotFoundError:  # another process is removing it
                 return
             (target / "damage.txt").write_text(f"{damage}\n", encoding="utf-8")
-        stage, key = entry.parent.name, entry.name
+        step, key = entry.parent.name, entry.name
         message = "rebuilding a damaged result, moved to %s: %s %s: %s"
-        log.warning(message, target, stage, key, damage)
+        log.warning(message, target, step, key, damage)
 
     @contextmanager
     def _locked(self, key: str, what: str = "result", *, wait: bool = True) -> Iterator[None]:

@@ -41,14 +41,14 @@ def open_store(root: str) -> Store:
     return Store(root)
 
 
-def entries(store: Store, stage: str | None = None) -> list[Path]:
+def entries(store: Store, step: str | None = None) -> list[Path]:
     """Return the folders of all results, or of a step. Raises ``InputError`` for no such step."""
     folders = (path for path in sorted(store.root.glob("[!.]*")) if path.is_dir())
     steps = [path.name for path in folders if path.name not in RESERVED]
-    if stage is not None and stage not in steps:
+    if step is not None and step not in steps:
         step_names = ", ".join(steps) or "none"
-        raise InputError(f"{store.root} has no stage {stage!r}; it has {step_names}")
-    return [entry for name in steps if stage in (None, name) for entry in store.entries(name)]
+        raise InputError(f"{store.root} has no step {step!r}; it has {step_names}")
+    return [entry for name in steps if step in (None, name) for entry in store.entries(name)]
 
 
 def find(store: Store, prefix: str) -> Path:
@@ -60,14 +60,14 @@ def find(store: Store, prefix: str) -> Path:
         raise InputError(f"{prefix} matches {len(matches)} keys; give more digits")
     raise InputError(
         f"no result in {store.root} has a key that begins with {prefix}; biasbridge store ls"
-        " STAGE lists keys, and the tables of a sweep have them in unit_key, intrinsic_key and"
+        " STEP lists keys, and the tables of a sweep have them in unit_key, intrinsic_key and"
         " extrinsic_key"
     )
 
 
-def ls(store: Store, stage: str | None, console: Console) -> None:
+def ls(store: Store, step: str | None, console: Console) -> None:
     """Print a row per step, or per result of one step, and the number of unfinished results."""
-    console.print(_list_steps(store) if stage is None else _list_results(store, stage))
+    console.print(_list_steps(store) if step is None else _list_results(store, step))
     orphans = {path.name for path in store.orphans(remove=False)}
     being_built = store.in_progress() - orphans
     console.print(
@@ -76,7 +76,7 @@ def ls(store: Store, stage: str | None, console: Console) -> None:
 
 
 def _list_steps(store: Store) -> Table:
-    table = _table(str(store.root), "stage", "results", "size", "took", "last used")
+    table = _table(str(store.root), "step", "results", "size", "took", "last used")
     for name in dict.fromkeys(entry.parent.name for entry in entries(store)):
         group = entries(store, name)
         contents = [content for entry in group if (content := _content(entry))]
@@ -90,9 +90,9 @@ def _list_steps(store: Store) -> Table:
     return table
 
 
-def _list_results(store: Store, stage: str) -> Table:
+def _list_results(store: Store, step: str) -> Table:
     table = _table(str(store.root), "key", "made by", "size", "took", "made", "last used")
-    for entry in entries(store, stage):
+    for entry in entries(store, step):
         cells = ("damaged",) * 4
         if content := _content(entry):
             cells = (
@@ -113,9 +113,9 @@ def _table(title: str, text_column: str, *number_columns: str) -> Table:
     return table
 
 
-def verify(store: Store, stage: str | None, console: Console) -> int:
+def verify(store: Store, step: str | None, console: Console) -> int:
     """Compare every file with its checksum; return 1 if a result is damaged, else 0."""
-    results = entries(store, stage)
+    results = entries(store, step)
     hidden = not console.is_terminal
     n_damaged = 0
     for entry in track(results, "checking", console=console, transient=True, disable=hidden):
@@ -238,9 +238,9 @@ def explain(store: Store, prefix: str, console: Console) -> None:
     console.print("\n".join(lines), soft_wrap=True)
 
 
-def _tree(stage: str, key: str, by_key: Mapping[str, Path]) -> Tree:
+def _tree(step: str, key: str, by_key: Mapping[str, Path]) -> Tree:
     """Return the recipe of a result and, below, those of its inputs."""
-    title = Text.assemble((stage, "bold"), f" {key}")
+    title = Text.assemble((step, "bold"), f" {key}")
     if key not in by_key:
         return Tree(title + " (no longer in the store)")
     try:
