@@ -17,7 +17,7 @@ from files.language import guess_language
 from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
 from train.front.spell import format_override
-from train.parts.check_posts import describe_oddities
+from train.parts.check_posts import describe_text_problems
 from train.parts.posts import coverage
 
 if TYPE_CHECKING:
@@ -201,9 +201,9 @@ def test_posts_without_text_and_repeated_ones_are_told_by_check_and_by_the_run(
 def test_texts_on_both_sides_of_a_split_are_counted() -> None:
     texts = pd.Series(["a", "a", "b", "b", "c"])
     posts = pd.DataFrame({"text": texts, "split": ["train", "test", "dev", "train", "x"]})
-    lines = describe_oddities(posts)
+    lines = describe_text_problems(posts)
     assert lines == ["2 duplicate posts, 1 text in both training and test"]
-    assert not describe_oddities(pd.DataFrame({"text": ["a", "b"], "split": ["all", "all"]}))
+    assert not describe_text_problems(pd.DataFrame({"text": ["a", "b"], "split": ["all", "all"]}))
 
 
 def test_check_warns(own: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @runtime_checkable
-class Trained(Choice, Protocol):
+class TrainedEmbedding(Choice, Protocol):
     """An embedding that is trained on a corpus."""
 
     def train(self, corpus: Path, *, seed: int) -> KeyedVectors:
@@ -25,7 +25,7 @@ class Trained(Choice, Protocol):
 
 
 @runtime_checkable
-class Loaded(Choice, Protocol):
+class LoadedEmbedding(Choice, Protocol):
     """An existing embedding."""
 
     def load(self) -> KeyedVectors:

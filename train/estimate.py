@@ -114,7 +114,7 @@ def describe_cost(
     return line
 
 
-def cost_of(plans: Sequence[Plan], store: Store) -> tuple[float, int]:
+def total_cost(plans: Sequence[Plan], store: Store) -> tuple[float, int]:
     """Return the total seconds of all steps, stored or not, and the number without timings."""
     steps = _steps(plans)
     step_timings = timings(store, {step.name for step in steps})

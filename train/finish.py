@@ -15,7 +15,7 @@ from files.verbosity import LOG
 from train.join import extend_tables, join_tables
 from train.parts.part import HasWarnings
 from train.store.lock import locked
-from train.store.tools import makers
+from train.store.tools import build_records
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,15 +60,15 @@ def finish(
         shareable_tables = shareable(tables)
         folders_before = _earlier_folders(results)
         written = write_tables(results, shareable_tables)
-        build_records = makers(store, {key for table in tables[:2] for key in _keys(table)})
-        written.append(write_made(results, build_records))
+        records = build_records(store, {key for table in tables[:2] for key in _keys(table)})
+        written.append(write_made(results, records))
         note_writes(results, study.writes)
         written += study.conclude(shareable_tables, results, console)
     messages = [
         f"earlier tables of other points moved from {_near(results)} to {_near(folder)}"
         for folder in sorted(_earlier_folders(results) - folders_before)
     ]
-    if mixed_versions := mixed(build_records):
+    if mixed_versions := mixed(records):
         remedy = "for details run biasbridge store explain KEY"
         messages.append(f"results of different code versions: {mixed_versions}; {remedy}")
     LOG.info("%s", "\n".join(_list_written(written, results)))

@@ -59,7 +59,7 @@ def results_folder(path: str) -> Path:
 
 
 @contextmanager
-def sharing(results: Path) -> Iterator[None]:
+def shared_results(results: Path) -> Iterator[None]:
     """Share the folder with the sweeps that are writing in it.
 
     The first sweep to start and the last one to end remove half-written files of killed sweeps.

@@ -13,7 +13,7 @@ from analysis.show import print_table
 from analysis.study import Correlation
 from files import InputError
 from files.progress import duration
-from train.estimate import cost_of
+from train.estimate import total_cost
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,8 +43,8 @@ def print_power(
     if not isinstance(study, Correlation):
         raise InputError(f"power=true plans correlations; study={study.name} computes none")
     pilot = read_pilot(results, study)
-    design = design_of(planner, study, plans, pilot)
-    seconds, n_untimed = cost_of(plans, store)
+    design = planned_design(planner, study, plans, pilot)
+    seconds, n_untimed = total_cost(plans, store)
     seconds_per_model = seconds / design.models
     source = f"{pilot.models} existing models" if pilot.models else "as stated"
     rows = []
@@ -104,7 +104,9 @@ def read_pilot(results: Path, study: Correlation) -> Pilot:
     return pilot_of(correlate_slices(joined, study), items)
 
 
-def design_of(planner: Planner, study: Correlation, plans: Sequence[Plan], pilot: Pilot) -> Design:
+def planned_design(
+    planner: Planner, study: Correlation, plans: Sequence[Plan], pilot: Pilot
+) -> Design:
     """Return the planned design: models from the plan, the rest as stated or from the pilot."""
     n_models, n_parents = _count_models_and_parents(plans)
     tests = planner.tests or pilot.tests or confirmatory_slices(study, plans[0].point.metrics)

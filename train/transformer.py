@@ -12,7 +12,7 @@ from files.digest import digest_of
 from files.models.encoder import Context, Encoder, WordPooling
 from files.models.place import find_model
 from intrinsic.wordsets import load_queries, read_wordsets
-from train.word_states import in_lines, in_templates, word_vectors
+from train.word_states import corpus_contexts, in_templates, word_vectors
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -189,6 +189,6 @@ class TransformerInCorpus(_ContextualVectors):
         """Return vectors of words found in a file of one tokenised sentence per line."""
         from files.text import read_lines
 
-        contexts = in_lines(self.listed(), read_lines(corpus), self.sentences, seed=seed)
+        contexts = corpus_contexts(self.listed(), read_lines(corpus), self.sentences, seed=seed)
         encoder = Encoder(self.model, self.revision, device=self.device)
         return self._vectors(encoder, contexts)

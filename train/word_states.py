@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 
-def as_text(word: str) -> str:
+def word_as_text(word: str) -> str:
     """Return the word as written in text: underscores of ``registered_nurse`` become spaces."""
     return word.replace("_", " ").strip() or word
 
@@ -31,7 +31,7 @@ def in_templates(words: Sequence[str], templates: Sequence[str]) -> dict[str, li
             raise InputError(f"template {template!r}: give one with {{}} once, {example}")
     contexts: dict[str, list[Context]] = {}
     for word in words:
-        text, split_templates = as_text(word), [template.split("{}") for template in templates]
+        text, split_templates = word_as_text(word), [template.split("{}") for template in templates]
         contexts[word] = [
             Context(before + text + after, len(before), len(before) + len(text))
             for before, after in split_templates
@@ -39,7 +39,7 @@ def in_templates(words: Sequence[str], templates: Sequence[str]) -> dict[str, li
     return contexts
 
 
-def in_lines(
+def corpus_contexts(
     words: Sequence[str], lines: Iterator[str], sentences: int, *, seed: int
 ) -> dict[str, list[Context]]:
     """Return up to ``sentences`` random lines per word in which it stands between spaces.
@@ -85,7 +85,7 @@ def word_vectors(
     known_contexts = {
         word: word_contexts
         for word, word_contexts in contexts.items()
-        if encoder.knows(as_text(word))
+        if encoder.knows(word_as_text(word))
     }
     all_contexts = list(chain.from_iterable(known_contexts.values()))
     if not all_contexts:

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from biasbridge.cli.store import main
 from files import InputError, atomic_path
 from train.estimate import timings
-from train.outcome import Outcome, read_stamp, sharing, write_outcome
+from train.outcome import Outcome, read_stamp, shared_results, write_outcome
 from train.store import DamagedError, Step, Store, StoreError
 from train.store.entry import check, read_recipe, seal
 
@@ -312,11 +312,11 @@ def test_what_a_kill_left_is_cleared_by_the_next_sweep(store: Store, tmp_path: P
         (tmp_path / name).write_text("half written")
     (results / ".figures-0123456789ab").mkdir()
     (results / ".mine").write_text("no work of ours")
-    with sharing(results), sharing(results):
+    with shared_results(results), shared_results(results):
         assert sorted(path.name for path in results.iterdir()) == [".mine", "points"]
         assert [path.name for path in (results / "points").iterdir()] == [".sweeps"]
         (tmp_path / names[0]).write_text("of a sweep at work")
-        with sharing(results):
+        with shared_results(results):
             pass
         assert (tmp_path / names[0]).exists()
     assert not (tmp_path / names[0]).exists()

@@ -22,7 +22,7 @@ from tests.extrinsic.test_retrieval import Bag
 from tests.points import TASK
 from train.parts import scores
 from train.parts.part import Task
-from train.parts.posts import Known, coverage
+from train.parts.posts import ModelVocabulary, coverage
 from train.parts.retrieval import Retrieval
 from train.point import Point, plan_point
 from train.store import Store
@@ -111,4 +111,4 @@ def test_a_subject_without_what_the_classifier_needs_is_refused() -> None:
 
 def test_coverage_by_a_language_model() -> None:
     """``boat`` has an unknown token, ``He`` is known in lower case."""
-    assert coverage(["he boat", "man He"], Known(Bag(*WORDS))) == pytest.approx(3 / 4)
+    assert coverage(["he boat", "man He"], ModelVocabulary(Bag(*WORDS))) == pytest.approx(3 / 4)

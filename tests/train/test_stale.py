@@ -27,8 +27,8 @@ from tests.fresh_code import forget_code
 from tests.points import TASK, plan
 from train.outcome import Outcome, run_point
 from train.store import Step, Store
-from train.store.stale import outdated, say
-from train.store.tools import makers
+from train.store.stale import outdated, report_outdated
+from train.store.tools import build_records
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -221,8 +221,8 @@ def test_other_code_is_refused_and_named_with_the_remedy(
     )
     found = outdated(store, [SCORES])
     with pytest.raises(InputError, match=message):
-        say(found, "refuse", Console())
-    say(found, "use", Console())
+        report_outdated(found, "refuse", Console())
+    report_outdated(found, "use", Console())
     assert "using results of other code: 1 corpus (Text): toy_corpus" in capsys.readouterr().out
 
 
@@ -238,7 +238,7 @@ def test_other_libraries_are_used_and_named(
         ("scores", False),
         ("vectors", False),
     ]
-    say(found, "refuse", Console())
+    report_outdated(found, "refuse", Console())
     out = capsys.readouterr().out
     assert "using results of other library versions: 1 vectors (Word2Vec): " in out
     assert f"numpy {before} (now 99.1)" in out
@@ -248,7 +248,7 @@ def test_mixed_versions_are_read_from_recipes(
     store: Store, code: Code, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = replace(VECTORS, params={"dim": 3})
-    same = makers(store, [SCORES.key])
+    same = build_records(store, [SCORES.key])
     assert [(each.stage, each.results) for each in same] == [
         ("corpus", 1),
         ("scores", 1),
@@ -260,7 +260,7 @@ def test_mixed_versions_are_read_from_recipes(
     code.edit("ones", "zeros")
     store.make(other)
     monkeypatch.undo()
-    found = makers(store, [SCORES.key, other.key, "gone"])
+    found = build_records(store, [SCORES.key, other.key, "gone"])
     numpy = " and ".join(sorted(["99.1", metadata.version("numpy")]))
     assert mixed(found) == f"vectors (Word2Vec) by 2 codes; numpy {numpy}"
     assert sum(each.results for each in found) == 4

@@ -34,7 +34,7 @@ from train.parts.check_posts import describe_groups
 from train.parts.genders import ask_about_genders
 from train.parts.part import Findings
 from train.planted_probe import Fit
-from train.power import design_of
+from train.power import planned_design
 from train.store import Store
 from train.store.lock import locked
 from train.store.store import StoreError
@@ -71,7 +71,7 @@ def designed(models: int, reliability: float = 0.5) -> Any:
         for i in range(models)
     ]
     pilot = Pilot(reliability, reliability)
-    return design_of(Planner(tests=1), Correlation(), plans, pilot)
+    return planned_design(Planner(tests=1), Correlation(), plans, pilot)
 
 
 @pytest.mark.parametrize(("models", "shape"), [(4, (2, 2)), (3, (1, 3))])

@@ -31,7 +31,7 @@ from train.parts.static import StaticVectors
 from train.point import Point, plan_point
 from train.store import Store
 from train.transformer import Transformer, TransformerInCorpus
-from train.word_states import in_lines, in_templates, word_vectors
+from train.word_states import corpus_contexts, in_templates, word_vectors
 
 TEMPLATE = "the {} said that she was at home"
 WORDS = ("nurse", "engineer", "registered_nurse")
@@ -142,8 +142,10 @@ def test_an_untrimmed_text_fills_the_model_to_its_last_position(models: Path) ->
 
 def test_lines_are_drawn_evenly_and_by_the_seed() -> None:
     lines = [f"{i} the nurse and the nurse" for i in range(40)] + ["nurses nurse-like", "man"]
-    drawn = [in_lines(["nurse", "man", "x"], iter(lines), 5, seed=seed) for seed in range(400)]
-    assert drawn[0] == in_lines(["nurse", "man", "x"], iter(lines), 5, seed=0)
+    drawn = [
+        corpus_contexts(["nurse", "man", "x"], iter(lines), 5, seed=seed) for seed in range(400)
+    ]
+    assert drawn[0] == corpus_contexts(["nurse", "man", "x"], iter(lines), 5, seed=0)
     assert drawn[0].keys() == {"nurse", "man"}
     assert all(each.text[each.start : each.end] == "nurse" for each in drawn[0]["nurse"])
     assert all(each.text[: each.start].endswith("the ") for each in drawn[0]["nurse"])

@@ -60,7 +60,7 @@ class Job(NamedTuple):
     overrides: list[str]
 
 
-class Ready(NamedTuple):
+class PreparedPoint(NamedTuple):
     """Arguments of ``run_point`` in a worker process."""
 
     plan: Plan
@@ -68,13 +68,15 @@ class Ready(NamedTuple):
     results: Path
 
 
-def make_ready(config: DictConfig, overrides: Sequence[str], number: int) -> Ready:
+def prepare_point(config: DictConfig, overrides: Sequence[str], number: int) -> PreparedPoint:
     """Plan job ``number`` on its device; the store records the command that repeats it."""
     config.device = pick_device(str(config.device), number)
     command = f"python train.py {shlex.join(['hydra.mode=RUN', *overrides])}"
     settings = read_settings(config)
     store = Store(settings.store, {"command": command, "device": config.device})
-    return Ready(plan_point(read_point(config), store), store, Path(settings.results).resolve())
+    return PreparedPoint(
+        plan_point(read_point(config), store), store, Path(settings.results).resolve()
+    )
 
 
 def limit_process() -> None:
@@ -89,7 +91,7 @@ def limit_process() -> None:
 def run_here(job: Job, config: DictConfig, results: Path) -> dict[str, Outcome]:
     """Run one point in this process, for debugging. Raises ``InputError`` if it is refused."""
     limit_process()
-    plan, store, _ = make_ready(config, job.overrides, 0)
+    plan, store, _ = prepare_point(config, job.overrides, 0)
     outcome = run_point(plan, store, results)
     if outcome.refused:
         raise InputError(outcome.error)
@@ -119,7 +121,7 @@ def run_locally(jobs: Sequence[Job], compose: Composer, n_jobs: int) -> dict[str
     """
     n_workers = count_cores() if n_jobs == -1 else n_jobs
     unfinished = [
-        make_ready(compose(job.overrides), job.overrides, i) for i, job in enumerate(jobs)
+        prepare_point(compose(job.overrides), job.overrides, i) for i, job in enumerate(jobs)
     ]
     outcomes: dict[str, Outcome] = {}
     while unfinished:
@@ -138,7 +140,9 @@ def run_locally(jobs: Sequence[Job], compose: Composer, n_jobs: int) -> dict[str
     return outcomes
 
 
-def _run_round(ready_points: Sequence[Ready], n_workers: int, outcomes: dict[str, Outcome]) -> str:
+def _run_round(
+    ready_points: Sequence[PreparedPoint], n_workers: int, outcomes: dict[str, Outcome]
+) -> str:
     """Add outcomes of finished points; return how a process ended that broke the pool, if any."""
     from joblib.externals.loky import ProcessPoolExecutor
 
@@ -189,7 +193,7 @@ def run_job(config: DictConfig) -> Outcome:
     )
     end_with_the_sweep()
     limit_process()
-    return run_point(*make_ready(config, hydra.overrides.task, hydra.job.num))
+    return run_point(*prepare_point(config, hydra.overrides.task, hydra.job.num))
 
 
 def check_engine(hydra: DictConfig) -> None:

@@ -39,14 +39,14 @@ from train.front.engine import (
 )
 from train.front.guard import guarded
 from train.front.refuse import one_line
-from train.outcome import Outcome, read_outcome, results_folder, sharing, write_outcome
+from train.outcome import Outcome, read_outcome, results_folder, shared_results, write_outcome
 from train.parts.part import Checked
 from train.point import Plan, Point, plan_point
 from train.progress import SweepProgress
 from train.store import Step, Store
 from train.store.lease import lease
 from train.store.lock import LEASE
-from train.store.stale import Outdated, outdated, say
+from train.store.stale import Outdated, outdated, report_outdated
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -76,7 +76,7 @@ def run(command: Command) -> int:
     folder = settings.results if command.is_sweep else f"{settings.results}/{plans[0].key}"
     results = results_folder(folder)
     outcomes: dict[str, Outcome] = {}
-    with lease(store.root, _steps(jobs)) as hold_lease, sharing(results):
+    with lease(store.root, _steps(jobs)) as hold_lease, shared_results(results):
         if to_rebuild:
             store.prove_writable()
         for step in to_rebuild.values():
@@ -173,7 +173,7 @@ def _plan_rebuilds(
         )
     ):
         console.print(line)
-    say(results, settings.stale, console)
+    report_outdated(results, settings.stale, console)
     return to_rebuild
 
 

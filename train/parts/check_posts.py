@@ -86,7 +86,7 @@ def groups_in_language(groups: Tagger, source: Source) -> Tagger:
     return tagger
 
 
-def describe_oddities(posts: pd.DataFrame) -> list[str]:
+def describe_text_problems(posts: pd.DataFrame) -> list[str]:
     """Return warnings about posts without text and posts that repeat another's text.
 
     A text on both sides of a split gives its label away.
@@ -127,9 +127,8 @@ def describe_agreement(posts: pd.DataFrame, tagger: Tagger) -> list[str]:
             estimate(*MEASURES[name].estimate(cells, 0.95)) for name in ("precision", "recall")
         )
         lines.append(
-            f"{group}: of {is_tagged.sum():,} posts tagged {' or '.join(names)} {precision}"
-            f" are annotated {group} (precision); of {is_annotated.sum():,} annotated posts words"
-            f" find {recall} (recall)"
+            f"{group}: {is_tagged.sum():,} posts tagged {' or '.join(names)} by words, precision"
+            f" {precision}; {is_annotated.sum():,} annotated posts, recall {recall}"
         )
     return lines
 

@@ -21,7 +21,7 @@ TEXTS, VECTORS = "texts.parquet", "vectors.npy"
 C = TypeVar("C", bound=Choice)
 
 
-def encoded(
+def encoding_inputs(
     steps: StepBuilder,
     choice: C,
     ask: Callable[[C, Path, Inputs, int], None],
@@ -38,7 +38,7 @@ def encoded(
     return {"encoder": encoder, "encodings": encodings}
 
 
-def keep_encodings(encoder: object, out: Path) -> None:
+def write_encodings(encoder: object, out: Path) -> None:
     """Write all vectors that an encoder has computed; none if it has an eraser or keeps none.
 
     Vectors of a model with an eraser are not written, as the eraser would be applied again.

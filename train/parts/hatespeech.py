@@ -24,11 +24,11 @@ from train.parts.check_posts import (
     check_posts,
     describe_agreement,
     describe_groups,
-    describe_oddities,
+    describe_text_problems,
     groups_in_language,
     require_language_of_source,
 )
-from train.parts.encodings import encoded
+from train.parts.encodings import encoding_inputs
 from train.parts.posts import (
     POSTS,
     build_posts,
@@ -138,7 +138,9 @@ class HateSpeech(Fileless):
             post_steps["challenge"] = steps("challenge", self.challenge, load_challenge)
         inputs = {**post_steps, "posts": training_posts, needs: subject[needs]}
         if needs == "encoder":
-            inputs |= encoded(steps, self.source, encode_posts, subject[needs], post_steps, POSTS)
+            inputs |= encoding_inputs(
+                steps, self.source, encode_posts, subject[needs], post_steps, POSTS
+            )
         if self.challenge:
             predictions = steps(
                 "predictions", self.classifier, predict_challenge, inputs, drawn=drawn
@@ -167,7 +169,7 @@ class HateSpeech(Fileless):
         Raises ``InputError`` for posts that cannot be cross-validated.
         """
         posts = self.source.load(seed=0)
-        report.lines += [describe_label(self.source.positive_class), *describe_oddities(posts)]
+        report.lines += [describe_label(self.source.positive_class), *describe_text_problems(posts)]
         if isinstance(self.classifier, CrossValidated):
             next(split_posts(read_posts(posts), folds=self.classifier.folds, seed=0))
         if self.source.grouped:
@@ -188,7 +190,7 @@ class HateSpeech(Fileless):
             if data is None or folder is None:
                 continue
             posts = pd.read_parquet(folder / "posts.parquet")
-            warnings = describe_oddities(posts) if data is self.source else []
+            warnings = describe_text_problems(posts) if data is self.source else []
             if data is self.challenge or self.source.grouped:
                 warnings += self._agreement(posts, data)
             option = "source" if data is self.source else "challenge"

@@ -13,7 +13,7 @@ import pandas as pd
 
 from extrinsic.kinds import needs_of
 from train.device import one_thread
-from train.parts.encodings import keep_encodings
+from train.parts.encodings import write_encodings
 from train.parts.scores import open_needed
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def encode_posts(source: Source, out: Path, inputs: Inputs, seed: int) -> None:
     for name in sorted(inputs.keys() - {"encoder"}):
         posts = pd.read_parquet(inputs[name] / "posts.parquet")
         encoder.encode(texts_as_written(read_posts(posts)))
-    keep_encodings(encoder, out)
+    write_encodings(encoder, out)
 
 
 def _predict(
@@ -96,11 +96,11 @@ def _predict(
     model = open_needed(needs_of(classifier), inputs)
     with one_thread():
         predicted = classifier.predict(posts, model, seed=seed)
-    vocabulary = model.key_to_index if hasattr(model, "key_to_index") else Known(model)
+    vocabulary = model.key_to_index if hasattr(model, "key_to_index") else ModelVocabulary(model)
     return predicted.assign(coverage=coverage(texts, vocabulary))
 
 
-class Known:
+class ModelVocabulary:
     """Vocabulary of a language model or encoder: words whose tokens it all knows."""
 
     def __init__(self, model: Encodes | LanguageModel) -> None:

@@ -14,7 +14,7 @@ from files.choice import Fileless, Whole
 from files.language import language_of
 from files.retrieval import read_queries, write_queries
 from train.device import one_thread
-from train.parts.encodings import encoded, keep_encodings
+from train.parts.encodings import encoding_inputs, write_encodings
 from train.parts.scores import open_needed
 from train.word_mean import WordMean
 
@@ -74,7 +74,7 @@ class Retrieval(Fileless):
             return steps(
                 "extrinsic", self, measure, {**query_inputs, "vectors": subject["vectors"]}
             )
-        encoder_inputs = encoded(
+        encoder_inputs = encoding_inputs(
             steps, self, encode_texts, subject["encoder"], query_inputs, "extrinsic"
         )
         return steps("extrinsic", self, measure, {**query_inputs, **encoder_inputs})
@@ -89,7 +89,7 @@ def encode_texts(task: Retrieval, out: Path, inputs: Inputs, seed: int) -> None:
     """Write the vectors of queries and documents."""
     encoder = open_needed("encoder", inputs)
     _rows(task, inputs, encoder)
-    keep_encodings(encoder, out)
+    write_encodings(encoder, out)
 
 
 def measure(task: Retrieval, out: Path, inputs: Inputs, seed: int) -> None:

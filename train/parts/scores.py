@@ -10,7 +10,7 @@ from debias.base import WORDS
 from files import choice
 from intrinsic.probe import AnyMetric, Probe
 from intrinsic.wordsets import read_query
-from train.parts.encodings import encoded, keep_encodings, read_encodings
+from train.parts.encodings import encoding_inputs, read_encodings, write_encodings
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -65,7 +65,7 @@ def build_score(
     """Return the step of a metric's scores; ``words``: the step of its open query's words."""
     inputs = _inputs(metric.needs, metric, subject, words)
     if metric.needs == "encoder":
-        inputs |= encoded(steps, metric, encode_items, subject["encoder"], {}, "intrinsic")
+        inputs |= encoding_inputs(steps, metric, encode_items, subject["encoder"], {}, "intrinsic")
     return steps("intrinsic", metric, measure, inputs)
 
 
@@ -110,7 +110,7 @@ def encode_items(metric: AnyMetric, out: Path, inputs: Inputs, seed: int) -> Non
     """Write the vectors of the texts that a metric encodes."""
     encoder = open_needed("encoder", inputs)
     metric.score(encoder, seed=seed)
-    keep_encodings(encoder, out)
+    write_encodings(encoder, out)
 
 
 def measure(metric: AnyMetric, out: Path, inputs: Inputs, seed: int) -> None:

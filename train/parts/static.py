@@ -19,7 +19,7 @@ from debias.base import Method, Words, applied
 from files import InputError, choice, read_lines
 from files.choice import Fileless
 from files.language import UNDETERMINED, guess_language, language_of, require_one_language
-from train.embed import Loaded, Trained
+from train.embed import LoadedEmbedding, TrainedEmbedding
 
 if TYPE_CHECKING:
     from intrinsic.wordsets import Query
@@ -38,7 +38,7 @@ class StaticVectors(Fileless):
     """
 
     corpus: Corpus
-    embedding: Trained | Loaded
+    embedding: TrainedEmbedding | LoadedEmbedding
     debias: Method
     words: Words
 
@@ -71,7 +71,7 @@ class StaticVectors(Fileless):
     @property
     def loaded(self) -> bool:
         """Whether the vectors are loaded, not trained."""
-        return isinstance(self.embedding, Loaded)
+        return isinstance(self.embedding, LoadedEmbedding)
 
     @property
     def language(self) -> str:
@@ -101,7 +101,7 @@ class StaticVectors(Fileless):
 
     def build_steps(self, steps: StepBuilder) -> Mapping[str, Step]:
         """Return ``vectors``, the unmodified ``base`` and, if trained, the ``corpus``."""
-        if isinstance(self.embedding, Loaded):
+        if isinstance(self.embedding, LoadedEmbedding):
             base = steps("vectors", self.embedding, load)
             return {"vectors": self._modify(steps, {"vectors": base}), "base": base}
         corpus = steps("corpus", self.corpus, write_corpus)
@@ -174,7 +174,7 @@ def write_corpus(corpus: Corpus, out: Path, inputs: Inputs, seed: int) -> None:
     (out / "counts.json").write_text(json.dumps(counts, indent=1), encoding="utf-8")
 
 
-def train(embedding: Trained, out: Path, inputs: Inputs, seed: int) -> None:
+def train(embedding: TrainedEmbedding, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``vectors/``. Raises ``InputError`` if the training diverged."""
     from files.vectors import save_mapped
 
@@ -187,7 +187,7 @@ def train(embedding: Trained, out: Path, inputs: Inputs, seed: int) -> None:
     save_mapped(vectors, out / "vectors")
 
 
-def load(embedding: Loaded, out: Path, inputs: Inputs, seed: int) -> None:
+def load(embedding: LoadedEmbedding, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``vectors/``, so that every later run maps the same memory."""
     from files.vectors import save_mapped
 

@@ -38,7 +38,7 @@ class Lineage(TypedDict):
     libraries: str
 
 
-class Made(Request):
+class Provenance(Request):
     """How a result was made: hashes of source files, versions, commit, user files ``loaded``."""
 
     seconds: float
@@ -63,7 +63,7 @@ class Content(TypedDict):
     """Content of ``recipe.json``, except ``sha256``, the hash of the rest."""
 
     recipe: Recipe
-    made: Made
+    made: Provenance
     files: dict[str, Checksum]
 
 
@@ -79,7 +79,7 @@ def lineage(source: Source, inputs: Mapping[str, Lineage]) -> Lineage:
 
 def describe_build(
     source: Source, inputs: Mapping[str, Path], seconds: float, request: Request
-) -> Made:
+) -> Provenance:
     """Return how a result was made, by this code from the results in the folders ``inputs``."""
     lineages = {name: read_recipe(folder)["made"]["lineage"] for name, folder in inputs.items()}
     return {
@@ -114,7 +114,7 @@ class DamagedError(Exception):
     """A stored result differs from what was stored; the message says how."""
 
 
-def seal(folder: Path, recipe: Recipe, made: Made) -> None:
+def seal(folder: Path, recipe: Recipe, made: Provenance) -> None:
     """Write ``recipe.json`` with recipe, provenance and checksums; flush all files to the disk.
 
     Then renaming ``folder`` completes the result: a power failure leaves all of it or none.

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from train.store.lock import LEASE, HeldError, held, locked
+from train.store.lock import LEASE, HeldError, is_held, locked
 from train.store.store import error_of_removed
 
 CHECK_INTERVAL = 0.5  # seconds between checks that the sweep is running
@@ -61,7 +61,7 @@ def _in_environment(path: Path) -> Iterator[None]:
         os.environ |= {LEASE: previous} if previous else {}
 
 
-def leased(root: Path) -> set[str]:
+def leased_keys(root: Path) -> set[str]:
     """Return the keys on which running sweeps hold a lease."""
     _remove_dead_leases(root / "leases")
     keys: set[str] = set()
@@ -89,6 +89,6 @@ def end_with_the_sweep() -> None:
 def _watch(path: Path) -> None:
     while True:
         with suppress(OSError):  # an unavailable file system is no sign of a dead sweep
-            if not held(path):
+            if not is_held(path):
                 os._exit(1)
         time.sleep(CHECK_INTERVAL)

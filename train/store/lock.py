@@ -58,7 +58,7 @@ def locked(
         os.close(descriptor)
 
 
-def held(path: Path) -> bool:
+def is_held(path: Path) -> bool:
     """Test whether a process holds the exclusive lock; False for a missing file."""
     try:
         descriptor = os.open(path, os.O_RDONLY)

@@ -86,7 +86,7 @@ def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     return [name for name in sorted({**before, **now}) if before.get(name) != now.get(name)]
 
 
-def say(results: Sequence[Outdated], policy: Policy, console: Console) -> None:
+def report_outdated(results: Sequence[Outdated], policy: Policy, console: Console) -> None:
     """Print what happens to outdated results: ``rebuild`` rebuilds, ``use`` uses them.
 
     ``refuse`` uses those of other libraries and raises ``InputError`` for those of other code.

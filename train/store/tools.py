@@ -23,7 +23,7 @@ from files.atomic import require_new
 from files.digest import digest_of
 from files.progress import duration
 from train.store.entry import RECIPE, Content, DamagedError, check, read_recipe
-from train.store.lease import leased
+from train.store.lease import leased_keys
 from train.store.lock import HeldError, NoLockError, locked
 from train.store.store import RESERVED, Store, StoreError
 
@@ -139,7 +139,7 @@ def gc(store: Store, older_than: str | None, console: Console, *, dry_run: bool)
     are kept. Removed results are rebuilt when needed.
     """
     oldest = time.time() - _age(older_than) if older_than else None
-    needed = leased(store.root)
+    needed = leased_keys(store.root)
     table = _table("would be removed" if dry_run else "removed", "kind", "number", "size")
     for kind, folders in _garbage(store, oldest, needed):
         removed = [(size(path), dry_run or _remove(store, path)) for path in folders]
@@ -266,7 +266,7 @@ def _list(values: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {value}" for name, value in values.items())
 
 
-def makers(store: Store, keys: Iterable[str]) -> list[Maker]:
+def build_records(store: Store, keys: Iterable[str]) -> list[Maker]:
     """Return build records of the stored results with these keys and of their ancestors."""
     folders = {entry.name: entry for entry in entries(store)}
     queue, visited = list(keys), set[str]()
