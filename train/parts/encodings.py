@@ -61,7 +61,7 @@ def write_encodings(encoder: object, out: Path) -> None:
 
 
 def read_encodings(folder: Path) -> Encodings:
-    """Read what ``keep_encodings`` wrote."""
+    """Read what ``write_encodings`` wrote."""
     import pandas as pd
 
     table, vectors = pd.read_parquet(folder / TEXTS), np.load(folder / VECTORS)
