@@ -41,8 +41,7 @@ class LoadedModel(Choice, Protocol):
 
 @choice
 class PretrainedModel:
-    """A local folder, a hub name with its ``revision``, or ``package:NAME`` in an installed
-    package.
+    """A local folder, a hub name with its ``revision``, or ``package:NAME``.
 
     ``random_weights``: the same configuration with weights drawn by the run's seed, a model that
     has learned nothing. ``label``: name in the tables. ``language``: of the model's texts.

@@ -100,9 +100,7 @@ class Point:
         return doubt(groups, self.task.compared) if isinstance(self.task, ComparesGroups) else ""
 
     def _asks_about(self) -> dict[str, str]:
-        """Return ``asks_about`` if the words are about men and women, and other groups are
-        compared.
-        """
+        """Return ``asks_about`` if the words are about men and women and the groups are not."""
         if not isinstance(self.task, ComparesGroups) or self.asks_task:
             return {}
         from analysis.groups import GENDERS, doubt  # slow to import
@@ -180,8 +178,9 @@ class Plan:
         ]
 
     def keys(self) -> dict[str, str]:
-        """Return the columns of store keys: ``unit_key`` (the observation), the subject's other
-        steps (``parent_key``: the unmodified one) and ``extrinsic_key``.
+        """Return the columns of store keys: ``unit_key``, ``extrinsic_key`` and one per other step.
+
+        ``unit_key`` is the observation, ``parent_key`` the unmodified step.
         """
         unit = self.point.subject.unit
         others = {

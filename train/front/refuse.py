@@ -25,10 +25,9 @@ EXTRAS = ("ray", "submitit")  # extras of pyproject.toml with a launcher
 
 
 def refuse(error: BaseException) -> NoReturn:
-    """Print what is wrong with the input and exit with 2; a bug keeps its traceback and exits with
-    1.
+    """Print an input error and exit with 2; a bug keeps its traceback and exits with 1.
 
-    Built-in errors raised by readers of the configuration count as invalid input.
+    Built-in errors raised by readers of the configuration count as input errors.
     """
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     module = str(frames[-1].f_globals.get("__name__")) if frames else ""

@@ -56,8 +56,10 @@ class Coreference(Fileless):
         return language_of(self.challenge)
 
     def facts(self) -> Facts:
-        """Return the columns task, source (of the documents), scheme, singletons, challenge,
-        classifier (the resolver), replicate, generated and the planted bias of the documents.
+        """Return the columns of the points table.
+
+        These are task, source (of the documents), scheme, singletons, challenge, classifier (the
+        resolver), replicate, generated and the planted bias of the documents.
         """
         return {
             "task": self.name,
@@ -135,9 +137,7 @@ def _mentions(splits: Mapping[str, Sequence[Resolution]]) -> pd.DataFrame:
 
 
 def measure_gaps(gaps: ChallengeGaps, out: Path, inputs: Inputs, seed: int) -> None:
-    """Write ``scores.parquet``: quality on held-out documents, measures per group and signed gaps,
-    with intervals and support.
-    """
+    """Write ``scores.parquet``: held-out quality, measures per group, gaps, with intervals."""
     from extrinsic.coreference.challenge.gaps import as_table, challenge_rows
     from extrinsic.coreference.challenge.held_out import held_out_rows
     from extrinsic.coreference.challenge.measures import Answer

@@ -105,9 +105,11 @@ class HateSpeech(Fileless):
         return applied(self.labels).dose != 0
 
     def facts(self) -> Facts:
-        """Return the columns task, source, positive_class, challenge and challenge_positive_class,
-        classifier, replicate, label_method, label_direction, label_dose, generated and the
-        planted bias of the labels.
+        """Return the columns of the points table.
+
+        These are task, source, positive_class, challenge and challenge_positive_class, classifier,
+        replicate, label_method, label_direction, label_dose, generated and the labels' planted
+        bias.
         """
         challenge_facts: Facts = {}
         if self.challenge:

@@ -124,9 +124,7 @@ class LanguageModelSubject(Fileless):
         return "".join(f" {label}" for label, option, default in triples if option != default)
 
     def facts(self) -> Facts:
-        """Return the columns corpus, embedding (the model), method, direction, dose, wordset,
-        layer, pooling, generated, planted bias and the model's own.
-        """
+        """Return corpus, embedding (the model), condition, layer, pooling and further columns."""
         model_facts: Callable[[], Facts] = getattr(self.model, "facts", dict)
         condition = applied(self.debias)._asdict()
         if (strength := self._planted) and not self.modified:
@@ -145,9 +143,7 @@ class LanguageModelSubject(Fileless):
         }
 
     def build_steps(self, steps: StepBuilder) -> Mapping[str, Step]:
-        """Return ``model``, ``encoder``, ``vectors``, the unmodified ``base`` and, if trained, the
-        ``corpus``.
-        """
+        """Return ``model``, ``encoder``, ``vectors``, ``base`` and, if trained, ``corpus``."""
         if isinstance(self.model, LoadedModel):
             model_steps = {"model": steps("model", self.model, load_model)}
         else:
@@ -165,9 +161,7 @@ class LanguageModelSubject(Fileless):
     def _trained(
         self, steps: StepBuilder, corpus: Step, original: Step | None = None
     ) -> dict[str, Step]:
-        """Return the corpus and the model trained on it; ``original``: the planted corpus before a
-        method.
-        """
+        """Return corpus and trained model; ``original``: the planted corpus before a method."""
         assert isinstance(self.model, TrainedModel)
         inputs = {"corpus": corpus, **({"original": original} if original else {})}
         return {"corpus": corpus, "model": steps("model", self.model, train_model, inputs)}

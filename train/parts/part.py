@@ -148,8 +148,7 @@ class StepBuilder:
         *,
         drawn: str = "",
     ) -> Step:
-        """Return the step that runs ``carry_out(choice, out, inputs, seed)`` in a new folder
-        ``out``.
+        """Return the step that runs ``carry_out(choice, out, inputs, seed)``.
 
         Parameters
         ----------
@@ -158,7 +157,8 @@ class StepBuilder:
         choice : Choice
             What decides the result. With ``seeded = False`` all run seeds share the step.
         carry_out : callable
-            Module-level function; ``inputs`` maps names to folders of the input steps.
+            Module-level function that writes into the new folder ``out``; ``inputs`` maps names to
+            folders of the input steps.
         drawn : str
             Name to derive the seed from instead of ``name``.
         """

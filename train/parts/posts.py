@@ -111,9 +111,7 @@ class ModelVocabulary:
 
 
 def coverage(texts: Iterable[str], vocabulary: Container[str]) -> float:
-    """Return the proportion of tokens with a vector, as written or in lower case; NaN without
-    tokens.
-    """
+    """Return the share of tokens with a vector, as written or in lower case; NaN without tokens."""
     tokens = [token for text in texts for token in text.split()]
     n_found = sum(token in vocabulary or token.lower() in vocabulary for token in tokens)
     return n_found / len(tokens) if tokens else math.nan
@@ -136,8 +134,10 @@ def measure_gaps(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
 
 
 def measure_challenge(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
-    """Write ``scores.parquet`` of the challenge set: measures and gaps, counterfactual gaps between
-    terms, and measures of the source's test posts (``subset`` "held_out").
+    """Write ``scores.parquet`` of the challenge set.
+
+    It has measures and gaps, counterfactual gaps between terms if there are terms, and measures of
+    the source's test posts (``subset`` "held_out").
     """
     from extrinsic.counterfactual import term_rows
     from extrinsic.gap_table import as_table, gap_rows

@@ -58,8 +58,8 @@ class Reference(Fileless):
         return {**self._measured.facts(), "reference": self.which, "generated": generated}
 
     def build_steps(self, steps: StepBuilder) -> Mapping[str, Step]:
-        """Return ``vectors`` of the common words, the full ``biased`` and ``unbiased`` vectors, and
-        further steps of the measured model.
+        """Return ``vectors`` (common words), full ``biased`` and ``unbiased`` ones, and other
+        steps.
         """
         models = {
             "biased": self.biased.build_steps(steps),

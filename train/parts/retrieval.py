@@ -93,9 +93,7 @@ def encode_texts(task: Retrieval, out: Path, inputs: Inputs, seed: int) -> None:
 
 
 def measure(task: Retrieval, out: Path, inputs: Inputs, seed: int) -> None:
-    """Write ``scores.parquet``: how often relevant documents are nearer, and gaps between wordings,
-    with intervals and support.
-    """
+    """Write ``scores.parquet``: how often relevant documents are nearer, and signed gaps."""
     from extrinsic.gap_table import as_table
 
     model = open_needed(task.by, inputs)

@@ -84,9 +84,7 @@ class StaticVectors(Fileless):
         return applied(self.debias).dose != 0
 
     def facts(self) -> Facts:
-        """Return the columns corpus, embedding, method, direction, dose, wordset, generated,
-        planted bias and the embedding's own.
-        """
+        """Return corpus, embedding, condition, wordset, generated and further columns."""
         planted = {} if self.loaded else dict(self.corpus.planted())
         embedding_facts: Callable[[], Facts] = getattr(self.embedding, "facts", dict)
         return {
@@ -124,9 +122,7 @@ class StaticVectors(Fileless):
         return self.corpus, self.loaded
 
     def check(self, queries: Sequence[Query]) -> None:
-        """Raise ``InputError`` if texts of no stated language appear to be in another than the
-        queries.
-        """
+        """Raise ``InputError`` if texts appear to be in another language than the queries."""
         queries_with_language = [query for query in queries if query.language != UNDETERMINED]
         corpus = self.corpus
         stated = language_of(corpus) != UNDETERMINED
@@ -145,9 +141,7 @@ class StaticVectors(Fileless):
             raise InputError(f"{texts}, and {query}; give language={guess}, or {code} if not")
 
     def foresee_words(self, lines: int) -> list[str]:
-        """Return the words frequent enough in the first lines. Raises ``InputError`` if there are
-        none.
-        """
+        """Return words frequent enough in the first lines. Raises ``InputError`` if none."""
         assert isinstance(self.corpus, LimitedCorpus)
         counts: Counter[str] = Counter()
         with TemporaryDirectory() as folder:
@@ -165,9 +159,7 @@ class StaticVectors(Fileless):
 
 
 def write_corpus(corpus: Corpus, out: Path, inputs: Inputs, seed: int) -> None:
-    """Write ``corpus.txt`` (one tokenised sentence per line), ``counts.json`` and, for planted
-    terms, ``planted.json``.
-    """
+    """Write ``corpus.txt``, ``counts.json`` and, for planted terms, ``planted.json``."""
     counts = corpus.write(out / "corpus.txt", seed=seed)
     if isinstance(corpus, PlantedCorpus):
         write_truths(corpus.truths(seed=seed), out / PLANTED)

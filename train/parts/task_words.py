@@ -28,8 +28,7 @@ TEST, ALL = "test", "all"
 
 @choice
 class TaskWords(Fileless):
-    """The query ``from_task``, drawn from training posts by the log-odds of
-    ``extrinsic.task_words``.
+    """The query ``from_task``, drawn from training posts (see ``extrinsic.task_words``).
 
     X, Y: words of posts about the ``privileged`` and ``unprivileged`` group; A, B: of posts with
     label 0 and 1. ``source``, ``groups`` and ``challenge`` are those of the task, so that its steps
@@ -71,9 +70,7 @@ class TaskWords(Fileless):
         """Accept all roles: X, Y, A and B exist."""
 
     def build_steps(self, steps: Steps[S], vectors: S | None = None) -> S:
-        """Return the step that ends in ``words.yaml``. Raises ``InputError`` without training
-        posts.
-        """
+        """Return the step of ``words.yaml``. Raises ``InputError`` without training posts."""
         if self.source is None:
             raise InputError(
                 f"{FROM_TASK} takes words from a task's posts, and there are none; choose"

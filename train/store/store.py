@@ -56,8 +56,7 @@ def error_of_removed(root: Path) -> StoreError:
 
 
 def identity(path: Path) -> Identity:
-    """Return a value that differs between any two files, and for one file after it was written or
-    moved.
+    """Return a value that no other file has, and that changes when the file is written or moved.
 
     It covers the links that lead to the file.
     """

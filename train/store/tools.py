@@ -293,8 +293,7 @@ def build_records(store: Store, keys: Iterable[str]) -> list[Maker]:
 
 
 def export(entry: Path, out: str | Path, console: Console, *, force: bool = False) -> None:
-    """Write a result to a file: vectors in the format of the suffix, tables as CSV or Parquet,
-    other text unchanged.
+    """Write a result to a file: vectors by its suffix, tables as CSV or Parquet, text unchanged.
 
     Raises ``InputError`` for a damaged result or one of several files, a wrong suffix, and an
     existing file.
