@@ -92,7 +92,7 @@ def differing(folder: Path) -> list[tuple[str, bool, tuple[str, ...]]]:
     """What a sweep of a new process would say of the scores in the store."""
     store = Store(folder / "store")
     found = outdated(store, plan(store.root).metrics)
-    return [(each.stage.name, each.code, each.modules) for each in found]
+    return [(each.step.name, each.code, each.modules) for each in found]
 
 
 @pytest.mark.parametrize("load", MEANS)

@@ -89,7 +89,7 @@ def store(tmp_path: Path, code: Code) -> Store:
 
 
 def differing(store: Store) -> list[tuple[str, bool, tuple[str, ...]]]:
-    return [(each.stage.name, each.code, each.modules) for each in outdated(store, [SCORES])]
+    return [(each.step.name, each.code, each.modules) for each in outdated(store, [SCORES])]
 
 
 def test_the_same_code_is_never_outdated(store: Store, code: Code) -> None:
@@ -234,7 +234,7 @@ def test_other_libraries_are_used_and_named(
     monkeypatch.setattr("files.source.metadata.version", lambda name: versions.get(name, "99.1"))
     code.begin_anew()
     found = outdated(store, [SCORES])
-    assert [(each.stage.name, each.code) for each in found] == [
+    assert [(each.step.name, each.code) for each in found] == [
         ("scores", False),
         ("vectors", False),
     ]

@@ -163,7 +163,7 @@ def _plan_rebuilds(
     results: list[Outdated] = []
     if settings.overwrite != "always":
         results = outdated(store, [step for plan in plans for step in plan.ends])
-        outdated_steps = {result.stage.key: result.stage for result in results}
+        outdated_steps = {result.step.key: result.step for result in results}
         to_rebuild = outdated_steps if settings.stale == "rebuild" else {}
     if settings.plan or is_verbose():
         print_plan(plans, cells, store, console, anew=to_rebuild)

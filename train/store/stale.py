@@ -26,7 +26,7 @@ class Outdated(NamedTuple):
     whether code differs here or in an ancestor.
     """
 
-    stage: Step
+    step: Step
     code: bool
     modules: tuple[str, ...]
     libraries: tuple[str, ...]
@@ -107,7 +107,7 @@ def report_outdated(results: Sequence[Outdated], policy: Policy, console: Consol
 
 def _describe(results: Sequence[Outdated]) -> str:
     """Return the number of results per step and what differs, first causes first."""
-    counts = Counter((r.stage.label, (*r.modules, *r.libraries)) for r in results)
+    counts = Counter((r.step.label, (*r.modules, *r.libraries)) for r in results)
     ordered = sorted(counts.items(), key=lambda entry: not entry[0][1])
     return ", ".join(
         f"{count} {label}: {'+'.join(causes) or 'depends on these'}"
