@@ -144,11 +144,11 @@ def describe_groups(posts: pd.DataFrame, group_source: str, gaps: Gaps, report: 
     positive = posts.loc[posts["label"] == 1, "group"].value_counts()
     min_support = gaps.least_support
     for name in gaps.named or map(str, counts.index):
-        group_size = (
+        sizes = (
             f"group {name!r} has {counts.get(name, 0)} posts, {positive.get(name, 0)} labelled 1"
         )
         remedy = f"a gap needs {min_support} (gaps.least_support)"
         if counts.get(name, 0) < max(1, min_support) and gaps.named:
-            report.problems.append(f"{group_size}; {remedy}")
+            report.problems.append(f"{sizes}; {remedy}")
         elif positive.get(name, 0) < min_support:
-            report.warnings.append(f"{group_size}; {remedy}")
+            report.warnings.append(f"{sizes}; {remedy}")
