@@ -167,7 +167,7 @@ class Reader:
             if key not in fields:
                 raise InputError(
                     f"unknown config key '{where}.{key}'{nearest(key, fields)}"
-                    f" {cls.__name__} has: {', '.join(fields)}"
+                    f" ({cls.__name__} has: {', '.join(fields)})"
                 )
         for key in (key for key, value in values.items() if value == MISSING):
             name = self._origin(f"{where}.{key}")

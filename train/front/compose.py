@@ -254,7 +254,9 @@ def check_keys(config: DictConfig, hydra: DictConfig) -> None:
     for key in map(str, config):
         if key not in known | {"hydra"}:
             names = ", ".join(sorted(known))
-            raise InputError(f"unknown config key {key!r}{nearest(key, known)} Known keys: {names}")
+            raise InputError(
+                f"unknown config key {key!r}{nearest(key, known)} (known keys: {names})"
+            )
     for key in (*required, "subject", "intrinsic", "task", "study"):
         if key not in config:
             remedy = f"do not remove it with ~{key} or {key}=[]"
