@@ -282,7 +282,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.power and not self.plan:
-            raise InputError("power=true only plans; also give plan=true")
+            raise InputError("power=true only plans a study; give plan=true with it")
         if self.stale == "rebuild" and self.overwrite == "only-cache":
             raise InputError(
                 "stale=rebuild rebuilds results and overwrite=only-cache builds none; choose one"
