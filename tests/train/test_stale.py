@@ -322,4 +322,4 @@ def test_a_sweep_after_a_change_of_code_without_a_new_version(tmp_path: Path) ->
     assert (tmp_path / "results" / "point" / "intrinsic.parquet").read_bytes() != scores
     assert "other code" not in run(tmp_path)
     both = run(tmp_path, "stale=rebuild", "overwrite=only-cache", status=2)
-    assert "overwrite=only-cache makes none; choose one" in both
+    assert "overwrite=only-cache builds none; choose one" in both
