@@ -104,7 +104,7 @@ def test_a_strangers_metric_of_one_file_and_one_yaml_is_certified(
     assert "; --stale rebuild makes them" in capfd.readouterr().err
     assert main([*asked, "--stale", "rebuild"]) == 0
     ended = capfd.readouterr()
-    assert "built again: made by other code: 14 intrinsic (Leaning): leaning" in ended.err
+    assert "rebuilding results of other code: 14 intrinsic (Leaning): leaning" in ended.err
     assert json.loads(ended.out)[0]["slope"] == row["slope"]
 
 

@@ -39,7 +39,7 @@ MISTAKES = [
     ("debias own.vec own.vec --direction debias", "is read, and would be overwritten"),
     ("debias own.vec other.vec --direction debias", "--force to replace it"),
     ("debias own.vec new/out.vec --direction debias", "there is no folder new"),
-    (f"{POSTS} source.path=spanish.csv", "look to be in 'es'"),
+    (f"{POSTS} source.path=spanish.csv", "appear to be in 'es'"),
     (f"{POSTS} language=hr", "not in 'hr', which has"),
     (f"train {PRETRAINED} source=none language=fr", "no built-in query in 'fr'"),
     (f"train {PRETRAINED} source=none intrinsic.weat.words=absent.yaml", "no such file"),

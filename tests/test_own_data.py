@@ -17,7 +17,7 @@ from files.language import guess_language
 from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
 from train.front.spell import format_override
-from train.parts.check_posts import describe_oddities
+from train.parts.check_posts import describe_text_problems
 from train.parts.posts import coverage
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def test_a_corpus_in_another_language_than_the_queries_is_refused(own: Path, tra
     assert train(*corpus) == (
         2,
         "",
-        "error: the texts of corpus=some look to be in 'es', and query 'weat6b' is in 'en'; give"
+        "error: the texts of corpus=some appear to be in 'es', and query 'weat6b' is in 'en'; give"
         " language=es, or en if not\n",
     )
     assert train(*corpus, "language=es")[0] == 0
@@ -125,10 +125,8 @@ def test_too_little_coverage_is_a_warning_that_names_no_token(own: Path, train: 
     strange = pd.DataFrame({"text": texts, "label": [0, 1] * len(rare)})
     strange.to_csv(own / "strange.csv", index=False)
     _, out, error = train(*FAST, *posts("strange"), "intrinsic.weat.min_found=0")
-    printed = (
-        "warning: .20 of the tokens of source=strange have a vector; take vectors, or a corpus"
-    )
-    assert f"{printed}, of such texts\n" in out, error
+    printed = "warning: .20 of the tokens of source=strange have a vector; use vectors, or a corpus"
+    assert f"{printed}, of similar texts\n" in out, error
     assert "zwk" not in out + error
 
 
@@ -150,14 +148,14 @@ def test_real_posts_meet_the_generated_corpus_by_its_name_alone(own: Path, train
         status, out, error = train(*posts("posts"), *asked, "plan=true")
         assert (status, out) == (2, "")
         assert error.startswith(
-            "error: source=posts is no synthetic text, and there are no vectors and no corpus: give"
+            "error: source=posts is real text, but no vectors and no corpus are given: give"
             " embedding=pretrained embedding.path=FILE, or corpus=text corpus.path=FILE; to try it"
             " on synthetic text: corpus=generated"
         )
     _, out, _ = train(*posts("posts"), "corpus=generated", "plan=true")
     assert (
-        "warning: corpus=generated_en_gender is generated and source=posts is not: what is"
-        " measured is neither the one nor the other\n"
+        "warning: results mix synthetic and real data: corpus=generated_en_gender is synthetic,"
+        " source=posts is real\n"
     ) in out
 
 
@@ -188,7 +186,7 @@ def test_posts_without_text_and_repeated_ones_are_told_by_check_and_by_the_run(
     whole.to_csv("posts.csv", index=False)
     of_folds = (
         "1 post without text left out",
-        "2 posts with the text of another, no text both learned from and tested on",
+        "2 duplicate posts, no text in both training and test",
     )
     biasbridge(["check", "posts.csv", "own.vec"])
     printed = capsys.readouterr().out.splitlines()
@@ -203,9 +201,9 @@ def test_posts_without_text_and_repeated_ones_are_told_by_check_and_by_the_run(
 def test_texts_on_both_sides_of_a_split_are_counted() -> None:
     texts = pd.Series(["a", "a", "b", "b", "c"])
     posts = pd.DataFrame({"text": texts, "split": ["train", "test", "dev", "train", "x"]})
-    lines = describe_oddities(posts)
-    assert lines == ["2 posts with the text of another, 1 text both learned from and tested on"]
-    assert not describe_oddities(pd.DataFrame({"text": ["a", "b"], "split": ["all", "all"]}))
+    lines = describe_text_problems(posts)
+    assert lines == ["2 duplicate posts, 1 text in both training and test"]
+    assert not describe_text_problems(pd.DataFrame({"text": ["a", "b"], "split": ["all", "all"]}))
 
 
 def test_check_warns(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -223,7 +221,7 @@ def test_what_spanish_posts_alone_lack_is_one_sentence(
     own: Path, train: Train, capsys: pytest.CaptureFixture[str]
 ) -> None:
     missing = (
-        "source=spanish is no synthetic text, and there are no vectors and no corpus: give"
+        "source=spanish is real text, but no vectors and no corpus are given: give"
         " embedding=pretrained embedding.path=FILE, or corpus=text corpus.path=FILE; to try it on"
         " synthetic text: corpus=generated_es_gender\n"
     )
@@ -279,20 +277,20 @@ def test_other_separators_are_recognised(mark: str, suffix: str, own: Path) -> N
             "source.positive=[sí,no] cannot be read; put the value in double quotes inside:"
             ' \'source.positive=["sí","no"]\'',
         ),
-        ("source.path", "'source.path' is no KEY=VALUE"),
+        ("source.path", "'source.path' is no override; give KEY=VALUE"),
         (
             "source=csv --language es",
-            "there is no option --language; values are given as language=VALUE",
+            "unknown option --language; give values as language=VALUE",
         ),
         (
             "--experiment=own",  # of which Hydra would make its --experimental-rerun
-            "there is no option --experiment; values are given as +experiment=own",
+            "unknown option --experiment; give values as +experiment=own",
         ),
-        ("corpus=text source=none", "corpus.path is not given; give corpus.path=FILE"),
-        ("source=csv", "source.path is not given; give source.path=FILE"),
+        ("corpus=text source=none", "corpus.path is required; give corpus.path=FILE"),
+        ("source=csv", "source.path is required; give source.path=FILE"),
         (
             "embedding=transformers source=none",
-            "embedding.model is not given; give embedding.model=FOLDER",
+            "embedding.model is required; give embedding.model=FOLDER",
         ),
         (
             "--config-dir . +experiment=own",

@@ -88,7 +88,7 @@ def test_a_sweep_says_how_far_it_is(
     assert status == 0, error
     found = lines_of(caplog)
     assert any(line.endswith(": 0 of 3 points done") or "; building " in line for line in found)
-    assert found[-1].endswith("writing the tables and what the study concludes")
+    assert found[-1].endswith("writing the tables and conclusions")
 
 
 def test_what_a_sweep_says(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_what_a_sweep_says(tmp_path: Path) -> None:
         time.sleep(1)
     # Two points in 2 s and more leave 2 s and more for the other two
     said, _, left = shown.describe().partition(", about ")
-    assert said == "2 of 4 points done, 1 of them failed"
+    assert said == "2 of 4 points done, 1 failed"
     assert left in {f"{seconds} s left" for seconds in range(2, 12)}
 
 

@@ -1,4 +1,4 @@
-"""Plain configuration values to choices: every node that names a class by ``_target_`` is built."""
+"""Choices built from configuration values: every node with ``_target_`` becomes an object."""
 
 from __future__ import annotations
 
@@ -28,41 +28,41 @@ if TYPE_CHECKING:
     from analysis.study import Study
 
 TARGET = "_target_"
-MISSING = "???"  # what a file of the configuration leaves to be given
-# The generated corpora by the language of their posts
+MISSING = "???"  # a required value in configuration files
+# Generated corpora by language
 WORLDS = dict.fromkeys(("en", UNDETERMINED), "corpus=generated")
 WORLDS |= {"es": "corpus=generated_es_gender"}
-STANDS_FOR = {"path": "FILE", "file": "FILE", "folder": "FOLDER", "model": "FOLDER"}
+PLACEHOLDERS = {"path": "FILE", "file": "FILE", "folder": "FOLDER", "model": "FOLDER"}
 REFERENCE = re.compile(r"\$\{([\w.]+)\}")
 
 Tree = Mapping[str, Any]
 
 
 def to_point(tree: Tree, written: Tree) -> Point:
-    """The point that a configuration describes: its values, and the same as they are written, with
-    ``${...}`` in the place of what a node takes from another.
+    """Return the point of a configuration; ``written``: the same with ``${...}`` unresolved.
 
-    Raises ``InputError`` for an unknown key, a value that a field does not allow, and a choice
-    that lacks what its kind needs.
+    Raises ``InputError`` for an unknown key, an invalid value, or a choice that lacks an attribute.
     """
     _require_fitting_challenge(tree)
     read = Reader(written)
-    chosen = tree["intrinsic"]
-    if not isinstance(chosen, Mapping) or not chosen:
-        raise InputError(f"intrinsic={chosen!r}: give a mapping of names to metrics")
+    intrinsic = tree["intrinsic"]
+    if not isinstance(intrinsic, Mapping) or not intrinsic:
+        raise InputError(f"intrinsic={intrinsic!r}: give a mapping of names to metrics")
 
-    def part(key: str, kind: type) -> Any:
+    def read_part(key: str, kind: type) -> Any:
         node = tree.get(key)
-        return None if node is None else of_kind(read(node, key), kind, key)
+        return None if node is None else require_kind(read(node, key), kind, key)
 
-    if tree["task"] is None and isinstance(unused := tree.get("challenge"), Mapping):
-        kind = find_class(unused.get(TARGET), "challenge").__name__
-        raise InputError(f"challenge={kind} tests a task, and there is none; leave one of them out")
+    if tree["task"] is None and isinstance(challenge := tree.get("challenge"), Mapping):
+        kind = find_class(challenge.get(TARGET), "challenge").__name__
+        raise InputError(f"challenge={kind} needs a task, and task is null; give one, or neither")
     _check_name(str(tree["name"]))
     metrics = (
-        read(node, f"intrinsic.{name}") for name, each in chosen.items() for node in _by_name(each)
+        read(node, f"intrinsic.{name}")
+        for name, metric_node in intrinsic.items()
+        for node in _by_convention(metric_node)
     )
-    subject, task = part("subject", Subject), part("task", Task)
+    subject, task = read_part("subject", Subject), read_part("task", Task)
     if task and not tree["corpus_named"]:
         _require_text(subject, task)
     try:
@@ -70,116 +70,113 @@ def to_point(tree: Tree, written: Tree) -> Point:
             experiment=tree["name"],
             seed=tree["seed"],
             subject=subject,
-            metrics=tuple(of_kind(metric, AnyMetric, "intrinsic") for metric in metrics),
+            metrics=tuple(require_kind(metric, AnyMetric, "intrinsic") for metric in metrics),
             task=task,
-            probe=part("probe", Probe),
-            from_task=part("from_task", TaskWords),
+            probe=read_part("probe", Probe),
+            from_task=read_part("from_task", TaskWords),
         )
     except FieldError as error:
         raise InputError(str(error).replace("experiment=", "name=")) from error
 
 
 def _require_text(subject: Subject, task: Task) -> None:
-    """Raise ``InputError`` for real texts where a subject would be trained on the generated corpus,
-    which nobody named.
-    """
+    """Raise ``InputError`` for real texts with a model of the default synthetic corpus."""
     parts = {name: part for name, part in vars(task).items() if hasattr(part, "generated")}
-    real = [f"{name}={part.name}" for name, part in parts.items() if not part.generated]
-    if not (real and subject.facts()["generated"]):
+    real_parts = [f"{name}={part.name}" for name, part in parts.items() if not part.generated]
+    if not (real_parts and subject.facts()["generated"]):
         return
     language = language_of(task)
     synthetic = f"; to try it on synthetic text: {WORLDS[language]}" if language in WORLDS else ""
     raise InputError(
-        f"{real[0]} is no synthetic text, and there are no vectors and no corpus: give"
+        f"{real_parts[0]} is real text, but no vectors and no corpus are given: give"
         " embedding=pretrained embedding.path=FILE, or corpus=text corpus.path=FILE" + synthetic
     )
 
 
-def _by_name(node: object) -> list[Tree]:
-    """The node of a metric; where its convention is ``all`` one for each of them."""
+def _by_convention(node: object) -> list[Tree]:
+    """Return the node of a metric, or one per convention for the convention ``all``."""
     if not (isinstance(node, Mapping) and node.get("convention") == EVERY):
         return [cast("Tree", node)]
     metric = find_class(node.get(TARGET), "intrinsic")
-    named = metric.conventions() if issubclass(metric, ByConvention) else {"default": None}
-    return [{**node, "convention": name} for name in named]
+    conventions = metric.conventions() if issubclass(metric, ByConvention) else {"default": None}
+    return [{**node, "convention": name} for name in conventions]
 
 
 def _check_name(name: str) -> None:
-    """Raise ``InputError`` for what names no folder inside that of the results."""
+    """Raise ``InputError`` for a name that is no folder inside the results."""
     if CONTROL.search(name):
-        raise InputError(f"name={name!r} holds a control character; choose another")
+        raise InputError(f"name={name!r} contains a control character; choose another name")
     if Path(name).name != name or name in ("", ".."):
-        raise InputError(f"name={name!r} names no folder in results/; choose a name without /")
+        raise InputError(f"name={name!r} is no folder name in results/; choose a name without /")
 
 
 def _require_fitting_challenge(tree: Tree) -> None:
-    """Raise ``InputError`` for a challenge set that the task cannot be tested on, before anything
-    else is read: a set of the other kind brings settings that the task does not know.
+    """Raise ``InputError`` for a challenge set that does not fit the task.
+
+    This is checked first, as sets of another kind bring settings that the task lacks.
     """
     nodes = [tree.get(name) for name in ("task", "challenge")]
     if not all(isinstance(node, Mapping) for node in nodes):
         return
     task, challenge = (find_class(node[TARGET], "task") for node in nodes if node)
-    method, such_as = getattr(task, "challenges", ("", ""))
+    method, example = getattr(task, "challenges", ("", ""))
     if method and not hasattr(challenge, method):
-        remedy = f"take challenge={such_as}"
+        remedy = f"choose challenge={example}"
         raise InputError(
-            f"challenge={challenge.__name__}: task={task.__name__} is not tested on such; {remedy}"
+            f"challenge={challenge.__name__} does not fit task={task.__name__}; {remedy}"
         )
 
 
 def to_study(node: Tree) -> Study:
-    """The study that a configuration's node ``study`` describes."""
-    from analysis.study import Study  # loads the statistics, which a point needs not
+    """Return the study of a configuration's node ``study``."""
+    from analysis.study import Study  # loads the statistics, which a point does not need
 
-    study: Study = of_kind(Reader({"study": node})(node, "study"), Study, "study")
+    study: Study = require_kind(Reader({"study": node})(node, "study"), Study, "study")
     return study
 
 
 def to_planner(node: Tree) -> Planner:
-    """What a configuration's node ``planner`` asks for."""
+    """Return the planner of a configuration's node ``planner``."""
     return cast("Planner", Reader({"planner": node})(node, "planner"))
 
 
-def of_kind(found: object, kind: type, where: str) -> Any:
-    """The choice, if it is what is wanted there. Raises ``InputError`` naming what it lacks."""
-    if isinstance(found, kind):
-        return found
-    missing = lacks(found, kind) if getattr(kind, "_is_protocol", False) else []
-    why = f", for it has no {', '.join(missing)}" if missing else ""
-    raise InputError(f"{where}={type(found).__qualname__}: it is no {kind.__name__}{why}")
+def require_kind(choice: object, kind: type, where: str) -> Any:
+    """Return the choice. Raises ``InputError`` if it is not of the expected kind."""
+    if isinstance(choice, kind):
+        return choice
+    missing = lacks(choice, kind) if getattr(kind, "_is_protocol", False) else []
+    reason = f", it lacks {', '.join(missing)}" if missing else ""
+    raise InputError(f"{where}={type(choice).__qualname__} is no {kind.__name__}{reason}")
 
 
 class Reader:
-    """Builds choices from nodes, and names in its errors the key that the user gave: a value that
-    comes by ``${corpus}`` is named as that of ``corpus``.
-    """
+    """Builder of choices from nodes; errors name the key that the user wrote, not ``${...}``."""
 
     def __init__(self, written: Tree) -> None:
         self.written = written
 
     def __call__(self, node: Tree, where: str) -> Choice:
-        """The choice that a node names by ``_target_``."""
+        """Return the choice that a node names by ``_target_``."""
         if not isinstance(node, Mapping):
             raise InputError(f"{where}={node!r}: give a mapping with {TARGET} and its fields")
         values = {key: value for key, value in node.items() if key != TARGET}
         cls = find_class(node.get(TARGET), where)
-        fields = [each.name for each in dataclasses.fields(cls) if each.init]
+        fields = [field.name for field in dataclasses.fields(cls) if field.init]
         make = getattr(cls, "configured", cls)
         for key in values if make is cls else ():
             if key not in fields:
                 raise InputError(
                     f"unknown config key '{where}.{key}'{nearest(key, fields)}"
-                    f" {cls.__name__} has: {', '.join(fields)}"
+                    f" ({cls.__name__} has: {', '.join(fields)})"
                 )
         for key in (key for key, value in values.items() if value == MISSING):
-            asked = self._origin(f"{where}.{key}")
-            raise InputError(f"{asked} is not given; give {asked}={STANDS_FOR.get(key, 'VALUE')}")
-        ready: dict[str, object] = {
+            name = self._origin(f"{where}.{key}")
+            raise InputError(f"{name} is required; give {name}={PLACEHOLDERS.get(key, 'VALUE')}")
+        arguments: dict[str, object] = {
             key: self._value(value, f"{where}.{key}") for key, value in values.items()
         }
         try:
-            return cast("Choice", make(**ready))
+            return cast("Choice", make(**arguments))
         except FieldError as error:
             raise InputError(f"{where}.{error}") from error
         except TypeError as error:
@@ -191,59 +188,60 @@ class Reader:
         return value
 
     def _origin(self, where: str) -> str:
-        """Where a value is written: the key that ``${...}`` names there, else ``where`` itself."""
-        found: object = self.written
+        """Return the key where a value is written: that of ``${...}``, else ``where``."""
+        node: object = self.written
         for part in where.split("."):
-            found = found.get(part) if isinstance(found, Mapping) else None
-        match = REFERENCE.fullmatch(found) if isinstance(found, str) else None
+            node = node.get(part) if isinstance(node, Mapping) else None
+        match = REFERENCE.fullmatch(node) if isinstance(node, str) else None
         return self._origin(match[1]) if match else where
 
 
 def search_modules(folders: Iterable[str | Path]) -> None:
-    """Search folders of configuration files for modules too, after all others."""
+    """Append folders of configuration files to the module search path."""
     paths = (str(Path(folder).resolve()) for folder in folders)
     sys.path.extend(path for path in paths if path not in sys.path)
 
 
 def find_class(target: object, where: str) -> type:
-    """The choice that ``_target_`` names. Its class is looked for in its file before that is
-    imported, for to import a module is to run it. Raises ``InputError``.
+    """Return the class that ``_target_`` names. Raises ``InputError``.
+
+    The class is first looked up in its source file, as importing a module runs it.
     """
     module, _, name = importable(str(target)).rpartition(".")
     if module.partition(".")[0] in sys.stdlib_module_names:
-        raise InputError(f"{where}.{TARGET}={target} is no choice; make it with files.choice")
-    if module not in sys.modules and (reason := _why_not_there(module, name)):
-        raise _not_imported(target, where, reason)
+        raise InputError(f"{where}.{TARGET}={target} is no choice; decorate it with files.choice")
+    if module not in sys.modules and (reason := _import_problem(module, name)):
+        raise _import_error(target, where, reason)
     try:
         cls: object = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
-        raise _not_imported(target, where, str(error)) from error
+        raise _import_error(target, where, str(error)) from error
     if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
-        raise InputError(f"{where}.{TARGET}={target} is no choice; make it with files.choice")
-    fields = [each.name for each in dataclasses.fields(cls)]
-    needed = ("name", "version", "files")
-    if missing := [name for name in needed if not (hasattr(cls, name) or name in fields)]:
+        raise InputError(f"{where}.{TARGET}={target} is no choice; decorate it with files.choice")
+    fields = [field.name for field in dataclasses.fields(cls)]
+    required = ("name", "version", "files")
+    if missing := [name for name in required if not (hasattr(cls, name) or name in fields)]:
         raise InputError(
             f"{where}.{TARGET}={target} has no {', '.join(missing)}, which every choice needs"
         )
     return cls
 
 
-def _not_imported(target: object, where: str, reason: str) -> InputError:
+def _import_error(target: object, where: str, reason: str) -> InputError:
     remedy = "give package.module.Class"
     return InputError(f"{where}.{TARGET}={target!r} cannot be imported ({reason}); {remedy}")
 
 
-def _why_not_there(module: str, name: str) -> str:
-    """Why there is no such class to import; empty where there is one. Imports nothing."""
-    if not all(part.isidentifier() for part in [*module.split("."), name]):
-        return "that is no dotted name"
-    first, *rest = module.split(".")
+def _import_problem(module: str, name: str) -> str:
+    """Return why a class cannot be imported, empty if it can, without importing its module."""
+    if not all(submodule.isidentifier() for submodule in [*module.split("."), name]):
+        return "not a dotted name"
+    first, *submodules = module.split(".")
     spec = find_spec(first)
     file = Path(spec.origin) if spec and spec.origin else None
-    folders = [Path(each) for each in (spec.submodule_search_locations if spec else None) or []]
-    for part in rest:
-        file, folders = _inside(folders, part)
+    folders = [Path(folder) for folder in (spec.submodule_search_locations if spec else None) or []]
+    for submodule in submodules:
+        file, folders = _find_module_file(folders, submodule)
     if file is None or file.suffix != ".py":
         return f"there is no module {module}"
     try:
@@ -255,12 +253,10 @@ def _why_not_there(module: str, name: str) -> str:
     return f"{file} defines no class {name}"
 
 
-def _inside(folders: Iterable[Path], part: str) -> tuple[Path | None, list[Path]]:
-    """The file of a module in one of the folders of its package, and its own folders; a package
-    may lack ``__init__.py``.
-    """
+def _find_module_file(folders: Iterable[Path], module: str) -> tuple[Path | None, list[Path]]:
+    """Return the file of a module in a package's folders, and its folders if a package."""
     for folder in folders:
-        for file in (folder / part / "__init__.py", folder / f"{part}.py"):
+        for file in (folder / module / "__init__.py", folder / f"{module}.py"):
             if file.is_file():
                 return file, [file.parent] if file.stem == "__init__" else []
-    return None, [folder / part for folder in folders if (folder / part).is_dir()]
+    return None, [folder / module for folder in folders if (folder / module).is_dir()]

@@ -1,4 +1,4 @@
-"""Which processor a point's model runs on, and on how many threads."""
+"""Device and number of threads on which a point's model runs."""
 
 from __future__ import annotations
 
@@ -17,33 +17,31 @@ THREADS = "OMP_NUM_THREADS"  # what torch reads when it is imported
 
 
 def pick_device(device: str, number: int) -> str:
-    """The device of job ``number``: for ``auto`` the visible GPUs in turn, or the CPU where there
-    is none; others as they are named.
+    """Return the device of job ``number``; ``auto``: visible GPUs in turn, or the CPU without any.
 
-    Raises ``InputError`` for a device that is not there.
+    Raises ``InputError`` for an unavailable device.
     """
     if device == "cpu":
         return device
-    named = re.fullmatch(r"cuda(?::(\d+))?", device)
-    if device != "auto" and not named:
+    cuda_device = re.fullmatch(r"cuda(?::(\d+))?", device)
+    if device != "auto" and not cuda_device:
         raise InputError(f"device={device!r}: give auto, cpu, cuda or cuda:NUMBER")
-    if not named and not has_gpu_driver():
+    if not cuda_device and not has_gpu_driver():
         return "cpu"
     import torch  # slow to import, and the CPU does without
 
-    visible = torch.cuda.device_count()
-    if not named:
-        return f"cuda:{number % visible}" if visible else "cpu"
-    if int(named[1] or 0) >= visible:
+    n_visible = torch.cuda.device_count()
+    if not cuda_device:
+        return f"cuda:{number % n_visible}" if n_visible else "cpu"
+    if int(cuda_device[1] or 0) >= n_visible:
         raise InputError(
-            f"device={device}: {visible} GPUs are visible here; give auto, cpu or a number below"
-            " that"
+            f"device={device}: {n_visible} GPUs are visible; give auto, cpu or a number below that"
         )
     return device
 
 
 def has_gpu_driver() -> bool:
-    """Whether the system has a driver without which torch sees no GPU."""
+    """Test whether the system has a GPU driver, which torch needs."""
     for name in DRIVERS:
         with suppress(OSError):
             ctypes.CDLL(name)
@@ -53,10 +51,11 @@ def has_gpu_driver() -> bool:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """One thread for torch: a small network gains little from more, and sums in another order
-    change the last digits of a result. Torch that is first imported within keeps to one.
+    """Limit torch to one thread, also if it is first imported within the block.
+
+    Small networks gain little from more, and another order of sums changes the last digits.
     """
-    if "torch" not in sys.modules:  # takes seconds, and many classifiers do without
+    if "torch" not in sys.modules:  # the import takes seconds, and many classifiers do not need it
         before = os.environ.get(THREADS)
         os.environ[THREADS] = "1"
         try:

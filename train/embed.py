@@ -1,6 +1,4 @@
-"""Skip-gram embeddings, by gensim, with the hyper-parameters of Goldfarb-Tarrant et al. (2021) as
-defaults.
-"""
+"""Skip-gram embeddings by gensim; the defaults are those of Goldfarb-Tarrant et al. (2021)."""
 
 from __future__ import annotations
 
@@ -19,19 +17,19 @@ if TYPE_CHECKING:
 
 
 @runtime_checkable
-class Trained(Choice, Protocol):
+class TrainedEmbedding(Choice, Protocol):
     """An embedding that is trained on a corpus."""
 
     def train(self, corpus: Path, *, seed: int) -> KeyedVectors:
-        """The vectors of the words of a file of one tokenised sentence a line."""
+        """Train on a file of one tokenised sentence per line; return the word vectors."""
 
 
 @runtime_checkable
-class Loaded(Choice, Protocol):
-    """An embedding that exists already."""
+class LoadedEmbedding(Choice, Protocol):
+    """An existing embedding."""
 
     def load(self) -> KeyedVectors:
-        """The vectors, checked."""
+        """Read and check the vectors."""
 
 
 @choice
@@ -39,8 +37,8 @@ class Word2Vec(Fileless):
     """Skip-gram with negative sampling (Mikolov et al., 2013).
 
     ``workers=1`` gives the same vectors for the same seed on the same machine; more workers train
-    faster and are not reproducible. ``sample`` is the threshold of frequent-word subsampling. With
-    ``epochs=0`` vectors are random, as they are before the training.
+    faster and are not reproducible. ``sample``: threshold of frequent-word subsampling.
+    ``epochs=0`` gives random vectors, as before training.
     """
 
     dim: Count = 300
@@ -56,22 +54,22 @@ class Word2Vec(Fileless):
     name: ClassVar[str] = "word2vec"
 
     def facts(self) -> dict[str, object]:
-        """The column ``training_steps``: 0 where vectors are random."""
+        """Return the column ``training_steps``: 0 for random vectors."""
         return {} if self.epochs else {"training_steps": 0}
 
     def train(self, corpus: Path, *, seed: int) -> KeyedVectors:
-        """Vectors of the types that occur at least ``min_count`` times in a file of one tokenised
-        sentence a line, most frequent first.
+        """Return vectors of the words that occur ``min_count`` times, most frequent first.
+
+        ``corpus``: a file of one tokenised sentence per line.
         """
         from gensim.models import Word2Vec as GensimWord2Vec  # slow to import
 
         return self._train(GensimWord2Vec, corpus, seed)
 
     def _train(
-        self, model: Callable[..., GensimWord2Vec], corpus: Path, seed: int, **extra: int
+        self, model_class: Callable[..., GensimWord2Vec], corpus: Path, seed: int, **extra: int
     ) -> KeyedVectors:
-        """By a class of gensim, which knows the model's further options."""
-        made = model(
+        model = model_class(
             sg=1,
             vector_size=self.dim,
             window=self.window,
@@ -84,25 +82,25 @@ class Word2Vec(Fileless):
             seed=seed,
             **extra,
         )
-        made.build_vocab(corpus_file=str(corpus))
-        if not len(made.wv):
+        model.build_vocab(corpus_file=str(corpus))
+        if not len(model.wv):
             raise InputError(
                 f"no word of {corpus} occurs {self.min_count} times; lower embedding.min_count or"
                 " give a larger corpus"
             )
         if self.epochs:
-            words = made.corpus_total_words
-            made.train(corpus_file=str(corpus), total_words=words, epochs=self.epochs)
-        return _whole_words(made.wv)
+            words = model.corpus_total_words
+            model.train(corpus_file=str(corpus), total_words=words, epochs=self.epochs)
+        return _whole_words(model.wv)
 
 
 @choice
 class FastText(Word2Vec):
     """Skip-gram whose word vectors are averages over character n-grams (Bojanowski et al., 2017).
 
-    As in the study only the vectors of whole words are kept, so a word unseen in training has none.
-    ``bucket`` hashed n-grams of ``min_n`` to ``max_n`` characters cost ``bucket * dim * 4`` bytes
-    while training.
+    Only vectors of whole words are kept, as in the study: words unseen in training are out of
+    vocabulary. ``bucket`` hashed n-grams of ``min_n`` to ``max_n`` characters cost ``bucket * dim *
+    4`` bytes during training.
     """
 
     min_n: Count = 3
@@ -112,7 +110,7 @@ class FastText(Word2Vec):
     name: ClassVar[str] = "fasttext"
 
     def train(self, corpus: Path, *, seed: int) -> KeyedVectors:
-        """See ``Word2Vec.train``."""
+        """Train as ``Word2Vec.train`` does."""
         from gensim.models import FastText as GensimFastText  # slow to import
 
         ngrams = {"min_n": self.min_n, "max_n": self.max_n, "bucket": self.bucket}
@@ -120,7 +118,7 @@ class FastText(Word2Vec):
 
 
 def _whole_words(wv: KeyedVectors) -> KeyedVectors:
-    """Plain vectors of the words, with their counts."""
+    """Return plain vectors of the words with their counts."""
     from gensim.models import KeyedVectors
 
     vectors = KeyedVectors(wv.vector_size)
@@ -132,11 +130,10 @@ def _whole_words(wv: KeyedVectors) -> KeyedVectors:
 
 @choice
 class Pretrained:
-    """Vectors from a file of any format that ``files.vectors.read_vectors`` knows, instead of
-    training.
+    """Pretrained vectors from a file of any format that ``files.vectors.read_vectors`` reads.
 
-    ``trusted`` allows gensim's native format, which is a pickle and can run code. ``language`` is
-    that of the words (see ``files.language``).
+    ``trusted`` allows gensim's native format, a pickle that can run code. ``language``: of the
+    words (see ``files.language``).
     """
 
     path: str
@@ -149,15 +146,15 @@ class Pretrained:
 
     @property
     def name(self) -> str:
-        """The file's name, the embedding's name in the tables."""
+        """The file's name, which is the embedding's name in the tables."""
         return Path(self.path).name
 
     def files(self) -> list[Path]:
-        """The files whose bytes decide the result."""
+        """Return the files whose bytes decide the result."""
         return vector_files(self.path)
 
     def load(self) -> KeyedVectors:
-        """The vectors, checked."""
+        """Read and check the vectors."""
         from files.vectors import read_vectors  # gensim is slow to import
 
         return read_vectors(self.path, trusted=self.trusted)

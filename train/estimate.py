@@ -1,6 +1,4 @@
-"""What a sweep will cost: how much is in the store, how much is to be built, and how long that took
-before.
-"""
+"""Cost of a sweep: steps in the store, steps to build, and their expected time."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ from rich.table import Table
 
 from analysis.naming import counted
 from files.progress import duration
-from train.store import DamagedError, Stage, Store
+from train.store import DamagedError, Step, Store
 from train.store.entry import read_recipe
 
 if TYPE_CHECKING:
@@ -25,8 +23,8 @@ if TYPE_CHECKING:
     from train.point import Plan
     from train.store.stage import Recipe
 
-# Seconds of a step with the default synthetic data, where this store has none, on an idle core that
-# takes ``IDLE`` seconds for ``ADDITIONS``
+# Seconds of a step on the default synthetic data and an idle core (``IDLE`` seconds for
+# ``ADDITIONS``), used for steps without timings in the store
 TYPICAL = {
     "Word2Vec": 3.0,
     "FastText": 3.0,
@@ -40,9 +38,9 @@ TYPICAL = {
     "Finetuned": 60.0,
     "ChallengeGaps": 2.0,
 }
-WORTH_SAYING = 60.0  # seconds that another classifier would save
+MIN_SAVING = 60.0  # seconds that a faster classifier must save to be mentioned
 IDLE, ADDITIONS = 0.05, 1_000_000
-BUSY = 1.5  # times as long as on an idle core, which is said
+BUSY_FACTOR = 1.5  # slowness from which it is mentioned
 Timings = Mapping[tuple[str, str, str], list[float]]
 
 
@@ -54,34 +52,30 @@ def print_plan(
     *,
     anew: Container[str] = (),
 ) -> None:
-    """One row a stage: how many results all cells would need one by one, how many they share, how
-    many of those are in the store, how many are to be built, and in what time.
+    """Print a row per step: results of all cells one by one, shared, stored, to make, and time.
 
-    ``plans`` are the distinct points of the grid's ``cells``. ``anew``: keys of results that are
-    built again though they are in the store.
+    ``plans``: the distinct points of the grid's ``cells``. ``anew``: keys that are rebuilt.
     """
-    stages = _stages(plans)
-    one_by_one = Counter(stage.name for plan in cells for stage in plan.stages().values())
-    to_make = [stage for stage in stages if stage.key in anew or not store.has(stage)]
-    known = timings(store, {stage.name for stage in to_make})
+    steps = _steps(plans)
+    one_by_one = Counter(step.name for plan in cells for step in plan.steps().values())
+    to_make = [step for step in steps if step.key in anew or not store.has(step)]
+    step_timings = timings(store, {step.name for step in to_make})
     title = f"{counted(len(cells), 'run')}, {counted(len(plans), 'distinct point')}"
     table = Table(title=title, title_justify="left")
-    for column in ("stage", "one by one", "shared", "in store", "to make", "about"):
-        table.add_column(column, justify="left" if column == "stage" else "right")
-    shared = Counter(stage.name for stage in stages)
+    for column in ("step", "one by one", "shared", "in store", "to make", "about"):
+        table.add_column(column, justify="left" if column == "step" else "right")
+    shared = Counter(step.name for step in steps)
     rows = [(name, one_by_one[name], shared[name]) for name in shared]
-    for name, alone, together in [*rows, ("all", one_by_one.total(), len(stages))]:
-        left = [stage for stage in to_make if name in (stage.name, "all")]
-        cost = _format_costs([expected_seconds(stage, known) for stage in left])
-        counts = (alone, together, together - len(left), len(left))
+    for name, n_alone, n_shared in [*rows, ("all", one_by_one.total(), len(steps))]:
+        steps_to_make = [step for step in to_make if name in (step.name, "all")]
+        cost = _format_costs([expected_seconds(step, step_timings) for step in steps_to_make])
+        counts = (n_alone, n_shared, n_shared - len(steps_to_make), len(steps_to_make))
         table.add_row(name, *map(str, counts), cost, style="bold" if name == "all" else None)
     console.print(table)
 
 
 def measure_slowness() -> float:
-    """Return how many times as long as on an idle core a computation takes here and now, beside
-    whatever else runs.
-    """
+    """Return the time of a fixed computation now, as a multiple of that on an idle core."""
     start = time.perf_counter()
     sum(number * number for number in range(ADDITIONS))
     return (time.perf_counter() - start) / IDLE
@@ -95,70 +89,68 @@ def describe_cost(
     cores: int = 1,
     slowness: float = 1.0,
 ) -> str:
-    """Return ``50 points, 221 steps to run, about 2 min on 2 cores``; empty where nothing is to
-    run. A step that never ran in this store is taken to last ``slowness`` times as long as
-    ``TYPICAL`` ones.
+    """Return ``50 points, 221 steps to run, about 2 min on 2 cores``; empty if nothing is to run.
+
+    Steps without timings in the store are assumed to take ``slowness`` times ``TYPICAL``.
     """
-    left = [each for each in _stages(plans) if each.key in anew or not store.has(each)]
-    if not left:
+    steps_to_make = [step for step in _steps(plans) if step.key in anew or not store.has(step)]
+    if not steps_to_make:
         return ""
-    known = timings(store, {stage.name for stage in left})
+    step_timings = timings(store, {step.name for step in steps_to_make})
     seconds = {
-        stage.key: TYPICAL.get(stage.choice, 0.1) * slowness if found is None else found
-        for stage in left
-        for found in [expected_seconds(stage, known)]
+        step.key: TYPICAL.get(step.choice, 0.1) * slowness if expected is None else expected
+        for step in steps_to_make
+        for expected in [expected_seconds(step, step_timings)]
     }
-    line = f"{counted(len(plans), 'point')}, {counted(len(left), 'step')} to run"
+    line = f"{counted(len(plans), 'point')}, {counted(len(steps_to_make), 'step')} to run"
     line += f", about {duration(sum(seconds.values()) / cores)} on {counted(cores, 'core')}"
-    if slowness > BUSY:
-        line += f"; the machine is busy and takes {slowness:.1f} times as long"
-    slow = [stage.key for stage in left if stage.choice == "CNN"]
-    saved = sum(seconds[key] for key in slow) - len(slow) * TYPICAL["Linear"]
-    if saved > WORTH_SAYING:
-        less = duration((sum(seconds.values()) - saved) / cores)
-        line += f" (with classifier=linear {less})"
+    if slowness > BUSY_FACTOR:
+        line += f"; the machine is busy: {slowness:.1f} times slower than idle"
+    cnn_keys = [step.key for step in steps_to_make if step.choice == "CNN"]
+    saved = sum(seconds[cnn_key] for cnn_key in cnn_keys) - len(cnn_keys) * TYPICAL["Linear"]
+    if saved > MIN_SAVING:
+        shorter_time = duration((sum(seconds.values()) - saved) / cores)
+        line += f" ({shorter_time} with classifier=linear)"
     return line
 
 
-def cost_of(plans: Sequence[Plan], store: Store) -> tuple[float, int]:
-    """Seconds that all stages of the plans take one after another, as in ``expected_seconds``,
-    whether or not their results are in the store; and how many are of a step that never ran.
-    """
-    stages = _stages(plans)
-    known = timings(store, {stage.name for stage in stages})
-    seconds = [expected_seconds(stage, known) for stage in stages]
+def total_cost(plans: Sequence[Plan], store: Store) -> tuple[float, int]:
+    """Return the total seconds of all steps, stored or not, and the number without timings."""
+    steps = _steps(plans)
+    step_timings = timings(store, {step.name for step in steps})
+    seconds = [expected_seconds(step, step_timings) for step in steps]
     return sum(filter(None, seconds)), seconds.count(None)
 
 
-def _stages(plans: Iterable[Plan]) -> list[Stage]:
-    return list({key: stage for plan in plans for key, stage in plan.stages().items()}.values())
+def _steps(plans: Iterable[Plan]) -> list[Step]:
+    return list({key: step for plan in plans for key, step in plan.steps().items()}.values())
 
 
 def timings(store: Store, names: set[str]) -> Timings:
-    """Seconds that results of the named stages took, by step: (stage, maker, parameters)."""
-    found: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    for folder in (each for name in names for each in store.entries(name)):
+    """Return the seconds that stored results took, by (step name, maker, parameters)."""
+    seconds: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    for folder in (entry for name in names for entry in store.entries(name)):
         with suppress(DamagedError):
             content = read_recipe(folder)
-            found[_step(content["recipe"])].append(content["made"]["seconds"])
-    return found
+            seconds[_timing_key(content["recipe"])].append(content["made"]["seconds"])
+    return seconds
 
 
-def expected_seconds(stage: Stage, known: Timings) -> float | None:
-    """Seconds: the median of what the same step with the same parameters took in this store; None
-    where it never ran.
-    """
-    return median(known[step]) if (step := _step(stage.recipe())) in known else None
+def expected_seconds(step: Step, step_timings: Timings) -> float | None:
+    """Return the median time of the same step with the same parameters; None if it never ran."""
+    return (
+        median(step_timings[key]) if (key := _timing_key(step.recipe())) in step_timings else None
+    )
 
 
-def _step(recipe: Recipe) -> tuple[str, str, str]:
+def _timing_key(recipe: Recipe) -> tuple[str, str, str]:
     return recipe["stage"], recipe["made_by"], json.dumps(recipe["params"], sort_keys=True)
 
 
 def _format_costs(seconds: Sequence[float | None]) -> str:
-    """The sum of estimates, ``3 min``; ``?`` for steps that never ran in this store."""
-    known = [value for value in seconds if value is not None]
-    unknown = len(seconds) - len(known)
-    if not known:
-        return "?" if unknown else ""
-    return f"{duration(sum(known))}{f' + {unknown} new' if unknown else ''}"
+    """Return the sum of estimates, ``3 min + 2 new``; ``?`` if no step has timings."""
+    estimates = [estimate for estimate in seconds if estimate is not None]
+    n_unknown = len(seconds) - len(estimates)
+    if not estimates:
+        return "?" if n_unknown else ""
+    return f"{duration(sum(estimates))}{f' + {n_unknown} new' if n_unknown else ''}"

@@ -1,4 +1,4 @@
-"""The end of a sweep: tables written, the study concluded from them, failures last."""
+"""End of a sweep: write the tables, conclude the study, report warnings and failures."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from analysis.naming import LEAST_COVERAGE
 from analysis.show import short
 from files.verbosity import LOG
 from train.join import extend_tables, join_tables
-from train.parts.part import Remarking
+from train.parts.part import HasWarnings
 from train.store.lock import locked
-from train.store.tools import makers
+from train.store.tools import build_records
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from train.store import Store
 
 
-SHOWN = 3  # tables that are named
-FEW = 3  # scores that may all be alike by chance, as those of ranks
+N_TABLES_NAMED = 3  # in the last lines
+MIN_EQUAL_SCORES = 3  # fewer scores, such as ranks, may be equal by chance
 
 
 def finish(
@@ -44,64 +44,72 @@ def finish(
     *,
     extend: bool = False,
 ) -> int:
-    """Write the tables and what the study concludes from them; 0 if every point is done, 2 if all
-    were refused for bad input, else 1.
+    """Write the tables and the study's conclusions; return the exit status.
 
-    ``extend`` keeps the points that the results folder holds already (``extend_tables``). Sweeps
-    that end in the same folder at the same time wait for one another.
+    0: every point is done; 2: all were refused for invalid input; else 1. ``extend`` keeps the
+    points in the results folder (``extend_tables``). Sweeps ending in one folder wait for one
+    another.
     """
     from analysis.results import note_writes, shareable, write_tables
 
     tables = join_tables(plans, store, results, outcomes)
-    if len(tables.points) and tables.points["refused"].all():  # what is there says more
+    if len(tables.points) and tables.points["refused"].all():  # keep the existing tables
         return _report_failures(tables.points, console)
     with locked(results / "points" / ".lock", f"the tables in {_near(results)}"):
         tables = extend_tables(tables, results) if extend else tables
-        shared = shareable(tables)
-        before = _kept(results)
-        written = write_tables(results, shared)
-        made = makers(store, {key for table in tables[:2] for key in _keys(table)})
-        written.append(write_made(results, made))
+        shareable_tables = shareable(tables)
+        folders_before = _earlier_folders(results)
+        written = write_tables(results, shareable_tables)
+        records = build_records(store, {key for table in tables[:2] for key in _keys(table)})
+        written.append(write_made(results, records))
         note_writes(results, study.writes)
-        written += study.conclude(shared, results, console)
-    lines = [
-        f"the tables of other points that were in {_near(results)} are kept in {_near(folder)}"
-        for folder in sorted(_kept(results) - before)
+        written += study.conclude(shareable_tables, results, console)
+    messages = [
+        f"earlier tables of other points moved from {_near(results)} to {_near(folder)}"
+        for folder in sorted(_earlier_folders(results) - folders_before)
     ]
-    if differing := mixed(made):
-        explain = "biasbridge store explain KEY tells more"
-        lines.append(f"made by mixed versions: {differing}; {explain}")
+    if mixed_versions := mixed(records):
+        remedy = "for details run biasbridge store explain KEY"
+        messages.append(f"results of different code versions: {mixed_versions}; {remedy}")
     LOG.info("%s", "\n".join(_list_written(written, results)))
-    lines += [*_remarks(plans, store), *_describe_coverage(tables), *_where(written, results)]
-    lines += _next(tables.points)
-    _print(lines, console)
-    unmoved = unmoved_points(tables)
-    _print(unmoved, console)
-    return _report_failures(tables.points, console) or int(bool(unmoved))
+    messages += [
+        *_task_warnings(plans, store),
+        *_describe_coverage(tables),
+        *_output_lines(written, results),
+    ]
+    messages += _next_command(tables.points)
+    _print(messages, console)
+    unchanged_models = models_like_parent(tables)
+    _print(unchanged_models, console)
+    return _report_failures(tables.points, console) or int(bool(unchanged_models))
 
 
-def unmoved_points(tables: Tables) -> list[str]:
-    """An error for each modified embedding or model of which every score but shares, bit by bit, is
-    that of its unmodified parent: what was to change it was not there when it was measured.
+def models_like_parent(tables: Tables) -> list[str]:
+    """Return an error per modified model whose scores all equal its parent's: no effect.
+
+    Scores that are proportions are left out; they may well stay equal.
     """
     points = tables.points.set_index("point")
     if not {"unit_key", "parent_key"} <= {*points} or "least" not in tables.intrinsic:
         return []
-    same = ["metric", "convention", "query", "part", "value"]
-    scores = tables.intrinsic.query("least != 0 or most != 1")  # shares may well stay
+    score_columns = ["metric", "convention", "query", "part", "value"]
+    scores = tables.intrinsic.query("least != 0 or most != 1")  # not proportions
     values = scores.assign(unit=scores["point"].map(points["unit_key"]))
-    found_by = {  # those of all layers of a model
-        str(unit): {*rows[same].itertuples(index=False, name=None)}
+    scores_by_unit = {  # of all layers of a model
+        str(unit): {*rows[score_columns].itertuples(index=False, name=None)}
         for unit, rows in values.dropna(subset="value").groupby("unit")
     }
-    found = {}
+    errors = {}
     for _, point in points.iterrows():
         unit, parent = str(point["unit_key"]), str(point["parent_key"])
-        own, plain = found_by.get(unit, set()), found_by.get(parent, set())
-        if unit != parent and len(own) >= FEW and own <= plain:
+        unit_scores = scores_by_unit.get(unit, set())
+        parent_scores = scores_by_unit.get(parent, set())
+        has_enough = len(unit_scores) >= MIN_EQUAL_SCORES
+        if unit != parent and has_enough and unit_scores <= parent_scores:
             condition = " ".join(map(str, (point["method"], point["direction"], point["dose"])))
-            found[unit] = f"error: every score of {condition} is that of its parent, bit by bit"
-    return list(dict.fromkeys(found.values()))
+            effect = "scores exactly like its parent: the method had no effect"
+            errors[unit] = f"error: {condition} {effect}"
+    return list(dict.fromkeys(errors.values()))
 
 
 def _print(lines: Iterable[str], console: Console) -> None:
@@ -109,31 +117,29 @@ def _print(lines: Iterable[str], console: Console) -> None:
         console.print(line, soft_wrap=True)
 
 
-def _kept(results: Path) -> set[Path]:
-    """The folders of tables that were set aside."""
+def _earlier_folders(results: Path) -> set[Path]:
+    """Return the folders of tables that were set aside."""
     return set((results / "earlier").glob("[!.]*"))
 
 
-def _where(written: Sequence[Path], results: Path) -> list[str]:
-    """The page to open, and the folder of the tables."""
+def _output_lines(written: Sequence[Path], results: Path) -> list[str]:
+    """Return the page to open, and the folder of the tables."""
     pages = [f"report  {_near(path)}" for path in written if path.suffix == ".html"]
     names = [path.name for path in written if path.parent == results and path.suffix != ".html"]
     names.sort(key=lambda name: name.endswith(".parquet") or name == MADE)  # conclusions first
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return [*pages, f"tables  {_near(results)}/: {', '.join(names[:SHOWN])}{more}"]
+    more = f" and {len(names) - N_TABLES_NAMED} more" if len(names) > N_TABLES_NAMED else ""
+    return [*pages, f"tables  {_near(results)}/: {', '.join(names[:N_TABLES_NAMED])}{more}"]
 
 
-def _next(points: pd.DataFrame) -> list[str]:
-    """The command to try next, where nothing was of one's own."""
+def _next_command(points: pd.DataFrame) -> list[str]:
+    """Return the next command to try if all data were synthetic."""
     if texts(points, "generated").count("True") != len(points):
         return []
     return ["next    your own data: biasbridge check posts.csv vectors.vec"]
 
 
 def _list_written(written: Sequence[Path], results: Path) -> list[str]:
-    """What was written, a line a folder: a figure once, without its formats; pages last and each by
-    itself, to be opened.
-    """
+    """Return the written files, a line per folder, figures without formats; pages last."""
     pages = [path for path in written if path.suffix == ".html"]
     folders: dict[Path, dict[str, None]] = {}
     for path in written:
@@ -144,55 +150,50 @@ def _list_written(written: Sequence[Path], results: Path) -> list[str]:
     return lines + [_near(page) for page in pages]
 
 
-def _remarks(plans: Sequence[Plan], store: Store) -> list[str]:
-    """What tasks have to say of their results, once for points of the same task."""
-    tasks: dict[str, tuple[Remarking, list[Plan]]] = {}
+def _task_warnings(plans: Sequence[Plan], store: Store) -> list[str]:
+    """Return the warnings of tasks about their results, once per task."""
+    tasks: dict[str, tuple[HasWarnings, list[Plan]]] = {}
     for plan in plans:
-        if isinstance(task := plan.point.task, Remarking):
+        if isinstance(task := plan.point.task, HasWarnings):
             tasks.setdefault(repr(task), (task, []))[1].append(plan)
     lines = [
         line
-        for task, alike in tasks.values()
-        for line in task.remarks(partial(_find, alike, store))
+        for task, task_plans in tasks.values()
+        for line in task.warnings(partial(_find_folder, task_plans, store))
     ]
     return list(dict.fromkeys(lines))
 
 
-def _find(plans: Sequence[Plan], store: Store, name: str) -> Path | None:
-    """The folder of a step of that name; tables may outlive what they rest on."""
+def _find_folder(plans: Sequence[Plan], store: Store, name: str) -> Path | None:
+    """Return the folder of a step by its name; None if it is no longer stored."""
     folders = (
-        store.path(stage)
-        for plan in plans
-        for stage in plan.stages().values()
-        if stage.name == name
+        store.path(step) for plan in plans for step in plan.steps().values() if step.name == name
     )
     return next((folder for folder in folders if folder.exists()), None)
 
 
 def _describe_coverage(tables: Tables) -> list[str]:
-    """A warning where few tokens of a source have a vector: little of a text is seen by a
-    classifier that knows few of its words.
-    """
+    """Return a warning per source of which few tokens have a vector."""
     if "coverage" not in tables.extrinsic:
         return []
     sources = tables.points.set_index("point")["source"]
-    found = tables.extrinsic.drop_duplicates("point").assign(
+    coverage = tables.extrinsic.drop_duplicates("point").assign(
         source=lambda table: table["point"].map(sources)
     )
     lines = []
-    for source, rows in found.groupby("source", sort=False):
+    for source, rows in coverage.groupby("source", sort=False):
         fewest, most = float(rows["coverage"].min()), float(rows["coverage"].max())
         low, high = short(fewest), short(most)
-        share = low if low == high else f"{low} to {high}"
-        line = f"{share} of the tokens of source={source} have a vector"
+        coverage_range = low if low == high else f"{low} to {high}"
+        line = f"{coverage_range} of the tokens of source={source} have a vector"
         LOG.info(line)
         if fewest < LEAST_COVERAGE:
-            lines.append(f"warning: {line}; take vectors, or a corpus, of such texts")
+            lines.append(f"warning: {line}; use vectors, or a corpus, of similar texts")
     return lines
 
 
 def _keys(table: pd.DataFrame) -> set[str]:
-    """The keys of results that a table names."""
+    """Return the result keys in the columns of a table."""
     return {key for name in table if str(name).endswith("_key") for key in texts(table, str(name))}
 
 
@@ -207,5 +208,5 @@ def _report_failures(points: pd.DataFrame, console: Console) -> int:
 
 
 def _near(path: Path) -> str:
-    """The path as seen from the working directory, where that is shorter."""
+    """Return the path relative to the working directory if it lies inside."""
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM end in one line, at whatever moment they come."""
+"""Handlers of Ctrl-C and SIGTERM: the process ends with one line at any moment."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-GO_ON = "interrupted; what is finished stays in the store, and the same command goes on from there"
+GO_ON = "interrupted; finished results stay in the store; run the same command to continue"
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal asked the process to end; its number is the argument."""
+    """A signal asked the process to end; its argument is the signal number."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -24,13 +24,13 @@ class Interrupted(KeyboardInterrupt):
 
 
 def end_at_once(number: int, frame: FrameType | None) -> NoReturn:
-    """While there is nothing to clean up, or at the second signal."""
+    """Exit without cleaning up: during imports, or at the second signal."""
     os.write(2, f"{GO_ON}\n".encode())
     os._exit(128 + number)
 
 
 def listen() -> None:
-    """End at once on a signal; for the seconds that imports take."""
+    """Exit at once on a signal, as long as imports run."""
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as in the background of a shell
             signal.signal(number, end_at_once)
@@ -38,29 +38,29 @@ def listen() -> None:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Within the block the first signal raises ``Interrupted``, and another one ends at once.
+    """Raise ``Interrupted`` at the first signal within the block and exit at the second.
 
-    So does what libraries make of it: an error of their own, or an exit with its number.
+    Errors or exits that libraries raise because of the signal become ``Interrupted`` too.
     """
-    asked: list[int] = []
+    received: list[int] = []
 
     def interrupt(number: int, frame: FrameType | None) -> NoReturn:
         listen()
-        asked.append(number)
+        received.append(number)
         raise Interrupted(number)
 
-    before = {number: signal.getsignal(number) for number in SIGNALS}
+    previous_handlers = {number: signal.getsignal(number) for number in SIGNALS}
     for number in SIGNALS:
-        if before[number] is not signal.SIG_IGN:
+        if previous_handlers[number] is not signal.SIG_IGN:
             signal.signal(number, interrupt)
     try:
         yield
     except BaseException as error:
         if isinstance(error, SystemExit) and error.code == signal.SIGTERM:  # Ray's way
-            asked.append(signal.SIGTERM)
-        if not asked:
+            received.append(signal.SIGTERM)
+        if not received:
             raise
-        raise Interrupted(asked[0]) from error
+        raise Interrupted(received[0]) from error
     finally:
         for number in SIGNALS:
-            signal.signal(number, before[number])
+            signal.signal(number, previous_handlers[number])

@@ -1,4 +1,4 @@
-"""The tables of a sweep, joined from what is in the store."""
+"""Tables of a sweep, joined from the results in the store."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from train.point import Plan
     from train.store import Store
 
-# What two sweeps of one study share, and the data by the stages that read them
-STUDY = ("experiment", "task", "positive_class")
-DATA = {"source": ("posts", "documents"), "challenge": ("challenge",), "corpus": ("corpus",)}
+# Columns that are equal within a study; data columns and the steps that read the data
+STUDY_COLUMNS = ("experiment", "task", "positive_class")
+DATA_STEPS = {"source": ("posts", "documents"), "challenge": ("challenge",), "corpus": ("corpus",)}
 
 
 def join_tables(
@@ -32,31 +32,31 @@ def join_tables(
     results: Path,
     outcomes: Mapping[str, Outcome] | None = None,
 ) -> Tables:
-    """A point is done if the results it ends in are in the store, whole; otherwise its row says how
-    the last attempt ended: by ``outcomes``, by point, or else by what is written in ``results``.
+    """Return the tables of the plans' points.
 
-    The tables hold nothing that differs between two runs of the same sweep: no times, no paths of
-    the store.
+    A point is done if all results it ends in are intact in the store. Otherwise its row tells how
+    the last attempt ended, from ``outcomes`` (by point) or from the file in ``results``. Tables
+    contain no times and no store paths, so two runs of one sweep give equal tables.
     """
     points, intrinsic, extrinsic, probes, words = [], [], [], [], []
     for plan in plans:
         outcome = Outcome(plan.key)
-        if all(store.intact(stage) for stage in plan.ends):
-            for stage in plan.metrics:
-                scores = _scores(store.path(stage), point=plan.key)
-                key = pa.repeat(stage.key, scores.num_rows)
+        if all(store.intact(step) for step in plan.ends):
+            for step in plan.metrics:
+                scores = _read_scores(store.path(step), point=plan.key)
+                key = pa.repeat(step.key, scores.num_rows)
                 intrinsic.append(scores.add_column(scores.num_columns, "intrinsic_key", key))
-            probes += [_scores(store.path(stage), point=plan.key) for stage in plan.probes]
-            drawn = [stage for stage in plan.task_words() if store.intact(stage)]
-            words += [_scores(store.path(stage), EVIDENCE, point=plan.key) for stage in drawn]
+            probes += [_read_scores(store.path(step), point=plan.key) for step in plan.probes]
+            stored = [store.path(step) for step in plan.task_words() if store.intact(step)]
+            words += [_read_scores(folder, EVIDENCE, point=plan.key) for folder in stored]
             if plan.task:
                 task = str(plan.point.facts()["task"])
-                extrinsic.append(_scores(store.path(plan.task), task=task, point=plan.key))
+                extrinsic.append(_read_scores(store.path(plan.task), task=task, point=plan.key))
         else:
-            noted = (outcomes or {}).get(plan.key) or read_outcome(results, plan.key)
-            failed = noted is not None and noted.status == "failed"
-            why = "its results are no longer in the store" if noted else "did not run"
-            outcome = noted if noted and failed else Outcome(plan.key, "failed", why)
+            recorded = (outcomes or {}).get(plan.key) or read_outcome(results, plan.key)
+            has_failed = recorded is not None and recorded.status == "failed"
+            reason = "its results were removed from the store" if recorded else "did not run"
+            outcome = recorded if recorded and has_failed else Outcome(plan.key, "failed", reason)
         columns = {**plan.point.facts(), **plan.options(), **outcome.columns(), **plan.keys()}
         points.append({"point": plan.key, **columns})
     return Tables(
@@ -68,33 +68,35 @@ def join_tables(
     )
 
 
-def _scores(folder: Path, name: str = "scores.parquet", **first: str) -> pa.Table:
-    """The rows of a stage's scores with columns put before them."""
+def _read_scores(folder: Path, name: str = "scores.parquet", **columns: str) -> pa.Table:
+    """Return a step's scores with constant columns put before them."""
     file = pq.ParquetFile(folder / name)
     table = file.read(use_threads=False).replace_schema_metadata(None)
-    for column, value in first.items():
+    for column, value in columns.items():
         table = table.add_column(0, column, pa.repeat(value, table.num_rows))
     return table
 
 
-def _stack(tables: Iterable[pa.Table], first: list[str]) -> pd.DataFrame:
+def _stack(tables: Iterable[pa.Table], columns: list[str]) -> pd.DataFrame:
     stacked = list(tables)
     if not stacked:
-        return pd.DataFrame(columns=first)
+        return pd.DataFrame(columns=columns)
     return pa.concat_tables(stacked, promote_options="permissive").to_pandas()
 
 
 def extend_tables(tables: Tables, results: Path) -> Tables:
-    """The tables with the rows of other points that are in the results folder already, if they are
-    about the same task and data: what was read is known by its content and by how it was read, what
-    is synthetic by its name.
+    """Return the tables plus stored rows of other points with the same task and data.
+
+    Data from files are compared by content and reading options, synthetic data by name.
     """
     if not (results / "points.parquet").is_file():
         return tables
     earlier = read_tables(results)
-    now = {*_about(tables.points)}
-    about = zip(texts(earlier.points, "point"), _about(earlier.points), strict=True)
-    kept = {point for point, each in about if each in now} - {*texts(tables.points, "point")}
+    new_data = {*_study_and_data(tables.points)}
+    earlier_points = texts(earlier.points, "point")
+    earlier_data = zip(earlier_points, _study_and_data(earlier.points), strict=True)
+    same_data = {point for point, data in earlier_data if data in new_data}
+    kept = same_data - {*texts(tables.points, "point")}
     return Tables(
         *(
             _join(old[old["point"].isin(kept)], new)
@@ -103,22 +105,25 @@ def extend_tables(tables: Tables, results: Path) -> Tables:
     )
 
 
-def _about(points: pd.DataFrame) -> list[tuple[str, ...]]:
-    """For each point its study and data."""
-    study, names = text_rows(points, STUDY), text_rows(points, DATA)
-    found = []
-    for each, named, cells in zip(study, names, text_rows(points, OPTIONS), strict=True):
+def _study_and_data(points: pd.DataFrame) -> list[tuple[str, ...]]:
+    """Return the study and the data of each point."""
+    study, data_names = text_rows(points, STUDY_COLUMNS), text_rows(points, DATA_STEPS)
+    rows = []
+    for study_cells, data_cells, cells in zip(
+        study, data_names, text_rows(points, OPTIONS), strict=True
+    ):
         options = {name: value for cell in cells for name, value in options_of(cell).items()}
-        data = zip(named, DATA.values(), strict=True)
-        found.append((*each, *(_content(options, stages) or name for name, stages in data)))
-    return found
+        data = zip(data_cells, DATA_STEPS.values(), strict=True)
+        contents = (_content(options, steps) or name for name, steps in data)
+        rows.append((*study_cells, *contents))
+    return rows
 
 
-def _content(options: Mapping[str, str], stages: Sequence[str]) -> str:
-    """What the stages read, the bytes or a revision, and how; empty where they read nothing."""
-    chosen = {name: value for name, value in options.items() if name.split(".")[0] in stages}
-    read = any(name.endswith((".files", ".revision")) for name in chosen)
-    return json.dumps(chosen, sort_keys=True) if read else ""
+def _content(options: Mapping[str, str], steps: Sequence[str]) -> str:
+    """Return the file digests or revisions that steps read, with their options; empty if none."""
+    step_options = {name: value for name, value in options.items() if name.split(".")[0] in steps}
+    reads_data = any(name.endswith((".files", ".revision")) for name in step_options)
+    return json.dumps(step_options, sort_keys=True) if reads_data else ""
 
 
 def _join(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Where a language model comes from: trained on a corpus, or loaded."""
+"""Language models: trained on a corpus, or loaded."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ class TrainedModel(Choice, Protocol):
     def train(
         self, corpus: Path, out: Path, *, seed: int, truths: Mapping[str, PlantedTerm] | None
     ) -> Mapping[str, object]:
-        """Write a folder with model and tokenizer, from a file of one tokenised sentence a line;
-        how the training went. ``truths``: what is planted in the corpus, by term.
+        """Write a folder with model and tokenizer; return how the training went.
+
+        ``corpus``: a file of one tokenised sentence per line. ``truths``: the planted bias, by
+        term.
         """
 
 
 @runtime_checkable
 class LoadedModel(Choice, Protocol):
-    """A language model that exists already."""
+    """An existing language model."""
 
     def save(self, out: Path, *, seed: int) -> None:
-        """Write a folder with model and tokenizer, whole."""
+        """Write a folder with the whole model and its tokenizer."""
 
 
 @choice
 class PretrainedModel:
-    """A local folder, a hub name with its ``revision``, or ``package:NAME``, the model inside an
-    installed package.
+    """A local folder, a hub name with its ``revision``, or ``package:NAME``.
 
-    ``random_weights``: the same configuration with random weights, drawn by the run's seed: what a
-    metric says of a model that has learned nothing. ``label`` stands for the model in the tables;
-    ``language`` is that of its texts.
+    ``random_weights``: the same configuration with weights drawn by the run's seed, a model that
+    has learned nothing. ``label``: name in the tables. ``language``: of the model's texts.
     """
 
     model: str
@@ -58,13 +58,13 @@ class PretrainedModel:
 
     @property
     def name(self) -> str:
-        """``label``, or the last part of ``model``; ``_random`` where the weights are."""
-        own = self.label or Path(self.model).name.removeprefix("package:")
-        return f"{own}_random" if self.random_weights else own
+        """``label`` or the last part of ``model``, with ``_random`` for random weights."""
+        name = self.label or Path(self.model).name.removeprefix("package:")
+        return f"{name}_random" if self.random_weights else name
 
     @property
     def seeded(self) -> bool:
-        """Whether the run's seed matters: of random weights."""
+        """Whether the run's seed matters: only for random weights."""
         return self.random_weights
 
     @property
@@ -72,46 +72,45 @@ class PretrainedModel:
         return find_model(self.model, self.revision)
 
     def files(self) -> list[Path]:
-        """The files of a local model. Raises ``InputError`` for a name that leads to no model."""
+        """Return the files of a local model. Raises ``InputError`` if there is no such model."""
         return self._place.files()
 
     def keyed(self) -> Mapping[str, object]:
-        """The name of a model on a hub."""
+        """Return the name of a model on a hub."""
         return {"model": "" if self._place.local else self.model}
 
     def facts(self) -> Facts:
-        """The column ``random_weights``, where they are."""
+        """Return the column ``random_weights`` if the weights are random."""
         return {"random_weights": True} if self.random_weights else {}
 
     def save(self, out: Path, *, seed: int) -> None:
-        """The model's own files, or what they are in safetensors and float32. Raises ``InputError``
-        for a model that does not load whole.
+        """Write the model's own files, or its weights as safetensors in float32.
+
+        Raises ``InputError`` for a model that does not load completely.
         """
         from files.models.language_model import open_model
 
-        drawn = seed if self.random_weights else None
-        opened = open_model(self.model, self.revision, random_seed=drawn)
-        save_model(opened, None if self.random_weights else self._place, out)
+        random_seed = seed if self.random_weights else None
+        language_model = open_model(self.model, self.revision, random_seed=random_seed)
+        save_model(language_model, None if self.random_weights else self._place, out)
 
 
-def save_model(opened: LanguageModel, place: Place | None, out: Path) -> None:
-    """A folder with the model's own files where it was loaded from such, and with what they are in
-    safetensors and float32 where it was not.
-    """
+def save_model(language_model: LanguageModel, place: Place | None, out: Path) -> None:
+    """Copy a local model's own files; write any other model as safetensors in float32."""
     if place and place.local and not place.gguf:
         out.mkdir()
         for path in place.files():
             shutil.copyfile(path, out / path.name)
     else:
-        save_whole(opened, out)
+        save_whole(language_model, out)
 
 
-def save_whole(opened: LanguageModel, out: Path) -> None:
-    """Model and tokenizer in a folder, as safetensors."""
+def save_whole(language_model: LanguageModel, out: Path) -> None:
+    """Write model and tokenizer to a folder, as safetensors."""
     from transformers.utils.logging import disable_progress_bar
 
     from files.models.load import without_quantisation
 
     disable_progress_bar()
-    without_quantisation(opened.model).save_pretrained(out)
-    opened.tokenizer.save_pretrained(out)
+    without_quantisation(language_model.model).save_pretrained(out)
+    language_model.tokenizer.save_pretrained(out)

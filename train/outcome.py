@@ -1,5 +1,6 @@
-"""How a point ended: run, and noted in a file that explains failures. Whether it is done, the store
-says.
+"""Outcome of a point: the point is run, and how it ended is written to a file.
+
+Whether a point is done is decided by the store alone.
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How the last attempt at a point ended. ``refused``: for bad input; ``built``: the stages it
-    built and did not find.
+    """How the last attempt at a point ended.
+
+    ``refused``: failed for invalid input; ``built``: the steps that were built, not found in the
+    store.
     """
 
     point: str
@@ -38,12 +41,12 @@ class Outcome:
     built: tuple[str, ...] = ()
 
     def columns(self) -> dict[str, str | bool]:
-        """Its columns of the points table."""
+        """Return the columns of the points table."""
         return {"status": self.status, "error": self.error, "refused": self.refused}
 
 
 def results_folder(path: str) -> Path:
-    """The results folder, proven to be writable before anything runs. Raises ``InputError``."""
+    """Return the results folder after testing that it is writable. Raises ``InputError``."""
     folder = Path(path).resolve()
     try:
         (folder / "points").mkdir(parents=True, exist_ok=True)
@@ -56,9 +59,10 @@ def results_folder(path: str) -> Path:
 
 
 @contextmanager
-def sharing(results: Path) -> Iterator[None]:
-    """Share the folder with the sweeps that write in it now; the first to come and the last to go
-    remove what killed ones left half-written.
+def shared_results(results: Path) -> Iterator[None]:
+    """Share the folder with the sweeps that are writing in it.
+
+    The first sweep to start and the last one to end remove half-written files of killed sweeps.
     """
     (results / "points").mkdir(parents=True, exist_ok=True)
     sweeps = results / "points" / ".sweeps"
@@ -81,16 +85,16 @@ def _path(results: Path, point: str) -> Path:
 
 
 def read_outcome(results: Path, point: str) -> Outcome | None:
-    """The outcome noted for a point, if there is one that can be read."""
+    """Return the outcome recorded for a point; None if it is missing or unreadable."""
     try:
-        noted = json.loads(_path(results, point).read_text(encoding="utf-8"))
-        return Outcome(**(noted | {"built": tuple(noted["built"])}))
+        record = json.loads(_path(results, point).read_text(encoding="utf-8"))
+        return Outcome(**(record | {"built": tuple(record["built"])}))
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
 
 
 def read_stamp(results: Path, point: str) -> tuple[int, int] | None:
-    """What changes whenever an outcome is written, even if the clock was set back."""
+    """Return a value that changes with every write of an outcome, even if the clock is set back."""
     try:
         stat = _path(results, point).stat()
     except OSError:
@@ -99,39 +103,40 @@ def read_stamp(results: Path, point: str) -> tuple[int, int] | None:
 
 
 def run_point(plan: Plan, store: Store, results: Path) -> Outcome:
-    """Build the point's scores and write the outcome; what a stage raises, ``SystemExit`` too, is
-    written with its traceback and not raised.
+    """Build the point's scores and write the outcome.
+
+    Errors of steps, ``SystemExit`` included, are written with their traceback and not raised.
     """
     start = time.perf_counter()
-    problem: BaseException | None = None
+    failure: BaseException | None = None
     try:
-        for stage in plan.ends:
-            store.make(stage)
+        for step in plan.ends:
+            store.make(step)
     except (Exception, SystemExit) as error:
-        problem = error
+        failure = error
     outcome = Outcome(
         plan.key, seconds=round(time.perf_counter() - start, 3), built=tuple(store.built)
     )
-    return write_outcome(outcome if problem is None else _failed(outcome, problem), results)
+    return write_outcome(outcome if failure is None else _failed(outcome, failure), results)
 
 
 def _failed(outcome: Outcome, error: BaseException) -> Outcome:
-    known = isinstance(error, InputError | StoreError)
+    is_expected = isinstance(error, InputError | StoreError)
     return replace(
         outcome,
         status="failed",
-        error=str(error) if known else f"{type(error).__name__}: {error}",
+        error=str(error) if is_expected else f"{type(error).__name__}: {error}",
         traceback="".join(traceback.format_exception(error)),
         refused=isinstance(error, InputError),
     )
 
 
 def write_outcome(outcome: Outcome, results: Path) -> Outcome:
-    """Write the outcome to ``results/points/``; where that cannot be, the one returned says so."""
+    """Write the outcome to ``results/points/``; return a failed one if it cannot be written."""
     try:
         with atomic_path(_path(results, outcome.point)) as path:
             path.write_text(json.dumps(asdict(outcome), indent=1), encoding="utf-8")
     except (InputError, OSError) as error:
-        why = outcome.error or f"its outcome could not be noted: {error}"
-        return replace(outcome, status="failed", error=why)
+        reason = outcome.error or f"its outcome could not be written: {error}"
+        return replace(outcome, status="failed", error=reason)
     return outcome

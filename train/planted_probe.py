@@ -1,10 +1,10 @@
-r"""Whether a language model has learned what was planted: its log odds against the true ones.
+r"""Probe of planted bias: log odds of a language model against the true ones.
 
-Of a masked model, the log odds of a slot are log p(first filler) - log p(second filler) at
-``[MASK]``; of a causal one, those of the next word after the text before the slot. What follows the
-slot is left out there: in the planted corpus it does not depend on the filler, so that the log odds
-of the whole text are the same. Texts have the special tokens that the tokenizer adds. A term's log
-odds are the mean over its texts.
+Masked models: the log odds of a slot are log p(first filler) - log p(second filler) at ``[MASK]``.
+Causal models: the same for the next word after the text before the slot. The text after the slot is
+left out: in the planted corpus it does not depend on the filler, so the log odds of the whole text
+are the same. Texts have the special tokens that the tokenizer adds. A term's log odds are the mean
+over its texts.
 """
 
 from __future__ import annotations
@@ -27,17 +27,19 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-LEAST_R, LEAST_SLOPE, MOST_SLOPE = 0.98, 0.9, 1.1
+MIN_R, MIN_SLOPE, MAX_SLOPE = 0.98, 0.9, 1.1
 NEAR_R, NEAR_SLOPE = 0.95, 0.8
 KINDS = ("seen", "unseen", "controls")
 DECISIVE = ("seen", "controls")
-PADDING = 0  # the token that is none
+PADDING = 0  # id of the padding token
 
 
 class Fit(NamedTuple):
-    """Measured log odds of some terms against the true ones: Pearson's ``r`` and the ``slope`` of
-    measured on true (1: exact, 0: nothing learned), both NaN where the truth does not vary; and the
-    mean ``magnitude`` of what was measured, which should then be 0.
+    """Fit of measured to true log odds.
+
+    ``r``: Pearson correlation. ``slope``: of measured on true (1: exact, 0: nothing learned). Both
+    are NaN if the true log odds are constant. ``magnitude``: mean absolute measured log odds, 0 for
+    an unbiased model.
     """
 
     r: float
@@ -51,16 +53,16 @@ class Fit(NamedTuple):
 
     @property
     def learned(self) -> bool:
-        """Whether the truth was learned; true where it does not vary."""
-        return not (self.r < LEAST_R or self.slope < LEAST_SLOPE or self.slope > MOST_SLOPE)
+        """Whether the planted bias was learned; true if the true log odds are constant."""
+        return not (self.r < MIN_R or self.slope < MIN_SLOPE or self.slope > MAX_SLOPE)
 
     def rounded(self) -> dict[str, float | None]:
-        """By name, in four digits; None for NaN."""
+        """Return the values by name in four digits; None for NaN."""
         return {name: None if isnan(x) else round(x, 4) for name, x in self._asdict().items()}
 
 
 def fit(true: Floats, measured: Floats) -> Fit:
-    """How well they agree. Shapes (terms,)."""
+    """Compute how well measured log odds agree with the true ones. Shapes (terms,)."""
     magnitude = float(np.abs(measured).mean())
     if np.ptp(true) == 0:
         return Fit(nan, nan, magnitude)
@@ -75,53 +77,53 @@ def fits(
     terms: Iterable[PlantedTerm],
     kinds: Sequence[str] = KINDS,
 ) -> dict[str, Fit]:
-    """By kind of slot."""
+    """Compute the fit for each kind of slot."""
     terms = list(terms)
-    found = {}
+    fit_by_kind = {}
     for kind in kinds:
-        true = [each.control if kind == "controls" else each.log_odds for each in terms]
-        slots: list[Slots] = [getattr(each, kind) for each in terms]
-        found[kind] = fit(np.array(true), measure_log_odds(model, tokenizer, slots))
-    return found
+        true = [term.control if kind == "controls" else term.log_odds for term in terms]
+        slots: list[Slots] = [getattr(term, kind) for term in terms]
+        fit_by_kind[kind] = fit(np.array(true), measure_log_odds(model, tokenizer, slots))
+    return fit_by_kind
 
 
 def measure_log_odds(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, slots: Sequence[Slots]
 ) -> Floats:
-    """The mean log odds of each. Shape (slots,). All have as many texts."""
+    """Compute the mean log odds of each slot. Shape (slots,). All need as many texts."""
     import torch
 
-    texts = [_asked(text, tokenizer.mask_token) for each in slots for text in each.texts]
+    texts = [_prompt(text, tokenizer.mask_token) for slot in slots for text in slot.texts]
     rows = pad_rows(tokenizer(texts)["input_ids"])
-    read = rows != PADDING
+    is_token = rows != PADDING
     if tokenizer.mask_token:
-        places = (rows == tokenizer.mask_token_id).int().argmax(dim=1)
+        positions = (rows == tokenizer.mask_token_id).int().argmax(dim=1)
     else:
-        places = read.sum(dim=1) - 1
+        positions = is_token.sum(dim=1) - 1
     with torch.no_grad():
-        logits = model(input_ids=rows, attention_mask=read.long()).logits
-    asked = logits[torch.arange(len(rows)), places].double().numpy()
-    of_slot = asked.reshape(len(slots), -1, asked.shape[1])
+        logits = model(input_ids=rows, attention_mask=is_token.long()).logits
+    slot_logits = logits[torch.arange(len(rows)), positions].double().numpy()
+    logits_by_slot = slot_logits.reshape(len(slots), -1, slot_logits.shape[1])
     return np.array(
         [
-            (found[:, first] - found[:, second]).mean()
-            for found, each in zip(of_slot, slots, strict=True)
-            for first, second in [fillers_of(tokenizer, each)]
+            (text_logits[:, first] - text_logits[:, second]).mean()
+            for text_logits, slot in zip(logits_by_slot, slots, strict=True)
+            for first, second in [fillers_of(tokenizer, slot)]
         ]
     )
 
 
 def fillers_of(tokenizer: PreTrainedTokenizerFast, slots: Slots) -> tuple[int, int]:
-    """The tokens of the two fillers. Raises ``InputError`` for one that is no token."""
+    """Return the token ids of both fillers. Raises ``InputError`` for a filler that is no token."""
     first, second = tokenizer.convert_tokens_to_ids(list(slots.fillers))
     if tokenizer.unk_token_id in (first, second):
         words = " or ".join(slots.fillers)
-        raise InputError(f"the corpus lacks {words}; give the corpus that the truths are of")
+        raise InputError(f"the corpus lacks {words}; give the corpus in which they were planted")
     return first, second
 
 
 def pad_rows(rows: Sequence[Sequence[int]], end: Sequence[int] = ()) -> Tensor:
-    """Lists of tokens, each with the same ``end``, padded. Shape (rows, longest)."""
+    """Return rows of token ids, each followed by ``end``, padded. Shape (rows, longest)."""
     import torch
 
     longest = max(map(len, rows)) + len(end)
@@ -129,7 +131,7 @@ def pad_rows(rows: Sequence[Sequence[int]], end: Sequence[int] = ()) -> Tensor:
     return torch.tensor(padded)
 
 
-def _asked(text: str, mask: str | None) -> str:
-    """A text with the mask token, or of a causal model what stands before the slot."""
+def _prompt(text: str, mask: str | None) -> str:
+    """Return the text with the mask token; for a causal model the text before the slot."""
     before, after = text.split(SLOT)
     return f"{before}{mask}{after}" if mask else before.rstrip()

@@ -1,6 +1,4 @@
-"""One point of a study: a subject, metrics and a probe of it, a task, a seed, and the steps that
-they come to.
-"""
+"""Point of a study: a model with its metrics, probe, task and seed; and the steps to compute it."""
 
 from __future__ import annotations
 
@@ -18,21 +16,21 @@ from files.language import require_one_language
 from files.source import full_name
 from intrinsic.probe import AnyMetric, Probe
 from train.parts.genders import ask_about_genders
-from train.parts.part import Facts, OfGroups, Stages, Subject, Task
+from train.parts.part import ComparesGroups, Facts, StepBuilder, Subject, Task
 from train.parts.scores import build_probes, build_score
 from train.parts.task_words import TaskWords
 
 if TYPE_CHECKING:
     from intrinsic.wordsets import Query
-    from train.store import Stage, Store
+    from train.store import Step, Store
 
 NO_TASK: Facts = {"task": "none"}
-NAMES = {"base": "parent"}  # of steps of a subject, in the tables
+NAMES = {"base": "parent"}  # step names of a subject and their names in the tables
 
 
 @choice
 class Point:
-    """Everything that decides one measured subject."""
+    """Everything that decides one measured model."""
 
     experiment: str
     seed: int
@@ -44,187 +42,196 @@ class Point:
 
     def __post_init__(self) -> None:
         self._check_needs()
-        for each in self.metrics:
-            if unknown := [name for name in each.open if name != FROM_TASK]:
+        for metric in self.metrics:
+            if unknown := [name for name in metric.open if name != FROM_TASK]:
                 raise InputError(f"unknown query {unknown[0]!r}{nearest(unknown[0], [FROM_TASK])}")
-            if each.open and not self.from_task:
-                raise InputError(f"query {FROM_TASK!r}: no posts are named to take words from")
+            if metric.open and not self.from_task:
+                raise InputError(
+                    f"query {FROM_TASK!r}: no posts are given to take words from; give from_task"
+                )
         queries = {f"query {query.name!r}": query for query in self.queries}
         words = self.from_task if self.asks_task else None
         parts = {"the subject": self.subject, "the task": self.task, "words from posts": words}
-        used = {**parts, **queries}
-        require_one_language(used, "choose data and queries of one language")
+        languages = {**parts, **queries}
+        require_one_language(languages, "choose data and queries of one language")
 
     def _check_needs(self) -> None:
-        needs: dict[str, tuple[str, ...]] = {each.name: (each.needs,) for each in self.metrics}
+        needs: dict[str, tuple[str, ...]] = {
+            metric.name: (metric.needs,) for metric in self.metrics
+        }
         if self.probe:
             needs[self.probe.name] = (self.probe.needs,)
         if self.task:
             needs[self.task.name] = self.task.needs
-        for name, wanted in needs.items():
-            if lacking := set(wanted) - set(self.subject.gives):
+        for name, required in needs.items():
+            if missing := set(required) - set(self.subject.gives):
                 raise InputError(
-                    f"{name} needs {', '.join(sorted(lacking))}; subject={self.subject.name} gives"
+                    f"{name} needs {', '.join(sorted(missing))}; subject={self.subject.name} gives"
                     f" {', '.join(self.subject.gives)}"
                 )
 
     @property
     def queries(self) -> list[Query]:
-        """Those of all metrics, but for queries whose words come from the task."""
+        """Queries of all metrics, except those whose words come from the task."""
         return [query for metric in self.metrics for query in metric.asked]
 
     @property
     def asks_task(self) -> bool:
-        """Whether a metric asks about words from the task."""
-        return any(each.open for each in self.metrics)
+        """Whether a metric uses words from the task."""
+        return any(metric.open for metric in self.metrics)
 
     def facts(self) -> Facts:
-        """The columns that say what the point was made from."""
+        """Return the columns that say what the point was made from."""
         task = self.task.facts() if self.task else NO_TASK
         subject = self.subject.facts()
-        twice = (task.keys() & subject.keys()) - {"generated"}
-        assert not twice, f"{twice} are columns of subject and task"
+        duplicates = (task.keys() & subject.keys()) - {"generated"}
+        assert not duplicates, f"{duplicates} are columns of subject and task"
         generated = bool(task.get("generated") or subject.get("generated"))
-        mixture = {"mixture": self.mixture} if self.mixture else {}
+        mixture = {"mixture": self.synthetic_mix} if self.synthetic_mix else {}
         facts = {"experiment": self.experiment, **task, **subject, "seed": self.seed}
         return {**facts, **self._asks_about(), "generated": generated, **mixture}
 
     @property
-    def doubt(self) -> str:
-        """That the words are not about the groups compared, where these are named; else empty."""
+    def group_mismatch(self) -> str:
+        """Warning if the queries are about other groups than those compared; else empty."""
         from analysis.groups import doubt
 
-        about = self._asks_about().get("asks_about", "")
-        return doubt(about, self.task.compared) if isinstance(self.task, OfGroups) else ""
+        groups = self._asks_about().get("asks_about", "")
+        return doubt(groups, self.task.compared) if isinstance(self.task, ComparesGroups) else ""
 
     def _asks_about(self) -> dict[str, str]:
-        """``asks_about``, where the words are about men and women, and the groups are not, as far
-        as known.
-        """
-        if not isinstance(self.task, OfGroups) or self.asks_task:
+        """Return ``asks_about`` if the words are about men and women and the groups are not."""
+        if not isinstance(self.task, ComparesGroups) or self.asks_task:
             return {}
-        from analysis.groups import GENDERS, doubt  # what analyses load, where there are groups
+        from analysis.groups import GENDERS, doubt  # slow to import
 
-        unlike = not self.task.compared or doubt(GENDERS, self.task.compared)
-        return {"asks_about": GENDERS} if unlike and ask_about_genders(self.queries) else {}
+        compares_others = not self.task.compared or doubt(GENDERS, self.task.compared)
+        return (
+            {"asks_about": GENDERS} if compares_others and ask_about_genders(self.queries) else {}
+        )
 
     @property
-    def mixture(self) -> str:
-        """What is synthetic and what is not, where that is not all or nothing; else empty."""
+    def synthetic_mix(self) -> str:
+        """Description of a mix of synthetic and real data; else empty."""
         task, subject = self.task.facts() if self.task else NO_TASK, self.subject.facts()
         if "generated" not in task or task["generated"] == subject["generated"]:
             return ""
         corpus, source = subject.get("corpus", "none"), task.get("source", "none")
         if subject["generated"]:
-            return f"corpus={corpus} is generated and source={source} is not"
+            return f"corpus={corpus} is synthetic, source={source} is real"
         trained = f"corpus={corpus}" if corpus != "none" else f"embedding={subject['embedding']}"
-        return f"source={source} is generated and {trained} is not"
+        return f"source={source} is synthetic, {trained} is real"
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The steps of one point: the subject's by name, one a metric, the probe's, and the last one of
-    the task.
-    """
+    """Steps of one point: the subject's by name, one per metric, the probe's, the task's last."""
 
     point: Point
-    subject: Mapping[str, Stage]
-    metrics: tuple[Stage, ...]
-    probes: tuple[Stage, ...]
-    task: Stage | None
+    subject: Mapping[str, Step]
+    metrics: tuple[Step, ...]
+    probes: tuple[Step, ...]
+    task: Step | None
 
     @property
-    def ends(self) -> list[Stage]:
-        """The steps whose results are the point's scores."""
+    def ends(self) -> list[Step]:
+        """Steps whose results are the point's scores."""
         return [*self.metrics, *self.probes, *([self.task] if self.task else [])]
 
     @property
-    def unit(self) -> Stage:
-        """The subject's step that is one observation."""
+    def unit(self) -> Step:
+        """Step of the subject that is one observation."""
         return self.subject[self.point.subject.unit]
 
     @property
-    def parent(self) -> Stage:
-        """The unmodified step that the unit was made from."""
+    def parent(self) -> Step:
+        """Unmodified step that the unit was made from."""
         return self.subject.get("base", self.unit)
 
     @property
-    def origin(self) -> Stage:
-        """The first step of the subject's kind: the training that points wait for together."""
+    def origin(self) -> Step:
+        """First step of the subject's kind: the training that points of one embedding share."""
         name = self.point.subject.gives[0]
-        stage = self.subject[name]
-        while name in stage.inputs:
-            stage = stage.inputs[name]
-        return stage
+        step = self.subject[name]
+        while name in step.inputs:
+            step = step.inputs[name]
+        return step
 
     @cached_property
     def key(self) -> str:
-        """16 hexadecimal digits that name the point: two points with the same steps are one."""
-        ends = sorted(stage.key for stage in self.ends)
+        """16 hexadecimal digits that name the point; points with the same steps are the same."""
+        ends = sorted(step.key for step in self.ends)
         return hashlib.sha256("/".join(ends).encode()).hexdigest()[:16]
 
     @cached_property
-    def _stages(self) -> dict[str, Stage]:
+    def _steps_by_key(self) -> dict[str, Step]:
         return _ancestry(self.ends)
 
-    def stages(self) -> dict[str, Stage]:
-        """Every step by key, inputs first."""
-        return self._stages
+    def steps(self) -> dict[str, Step]:
+        """Return every step by key, inputs first."""
+        return self._steps_by_key
 
-    def task_words(self) -> list[Stage]:
-        """The steps in which words were drawn from the task."""
-        return [each for each in self._stages.values() if each.made_by == full_name(TaskWords)]
+    def task_words(self) -> list[Step]:
+        """Return the steps that drew words from the task."""
+        return [
+            step for step in self._steps_by_key.values() if step.made_by == full_name(TaskWords)
+        ]
 
     def keys(self) -> dict[str, str]:
-        """The columns that name the point's results in the store: ``unit_key``, the observation,
-        the subject's other steps (``parent_key``, the unmodified one), and the end of the task.
+        """Return the columns of store keys: ``unit_key``, ``extrinsic_key`` and one per other step.
+
+        ``unit_key`` is the observation, ``parent_key`` the unmodified step.
         """
         unit = self.point.subject.unit
-        named = {NAMES.get(name, name): step for name, step in self.subject.items() if name != unit}
-        others = {f"{name}_key": step.key for name, step in named.items()}
+        others = {
+            f"{NAMES.get(name, name)}_key": step.key
+            for name, step in self.subject.items()
+            if name != unit
+        }
         task = self.task.key if self.task else ""
         return {"unit_key": self.unit.key, **others, "extrinsic_key": task}
 
     def options(self) -> dict[str, str]:
-        """Every option of its steps but the seed, and the digest of what they read, as JSON in
-        three columns: those of the parent, what the subject adds, and what the task adds.
+        """Return the options of all steps but the seed, and digests of the files they read.
+
+        Three columns of JSON: of the parent, what the subject adds, what the task adds.
         """
         subject = _options(self.subject.values())
         base = _options([self.subject["base"]]) if "base" in self.subject else subject
         task = _options([self.task] if self.task else [])
-        of = {
+        columns = {
             "parent_options": base,
             "method_options": {k: v for k, v in subject.items() if base.get(k) != v},
             "task_options": {k: v for k, v in task.items() if subject.get(k) != v},
         }
-        return {name: json.dumps(options, sort_keys=True) for name, options in of.items()}
+        return {name: json.dumps(options, sort_keys=True) for name, options in columns.items()}
 
 
-def _ancestry(ends: Iterable[Stage]) -> dict[str, Stage]:
-    """The steps and all they rest on, by key, inputs first."""
-    found: dict[str, Stage] = {}
-    for stage in ends:
-        found |= stage.ancestry()
-    return found
+def _ancestry(ends: Iterable[Step]) -> dict[str, Step]:
+    """Return the steps and all steps they depend on, by key, inputs first."""
+    steps: dict[str, Step] = {}
+    for step in ends:
+        steps |= step.ancestry()
+    return steps
 
 
-def _options(ends: Iterable[Stage]) -> dict[str, object]:
-    """``STEP.OPTION`` of the steps and all they rest on."""
-    found: dict[str, object] = {}
-    for stage in _ancestry(ends).values():
-        found |= {f"{stage.name}.{name}": value for name, value in stage.params.items()}
-        if stage.files:  # of those that go by another name the bytes are the same
-            found[f"{stage.name}.files"] = digest_of(sorted(stage.files.values()))[:8]
-    return found
+def _options(ends: Iterable[Step]) -> dict[str, object]:
+    """Return ``STEP.OPTION`` of the steps and all steps they depend on."""
+    options: dict[str, object] = {}
+    for step in _ancestry(ends).values():
+        options |= {f"{step.name}.{name}": value for name, value in step.params.items()}
+        if step.files:  # the bytes, whatever the file names are
+            options[f"{step.name}.files"] = digest_of(sorted(step.files.values()))[:8]
+    return options
 
 
 def plan_point(point: Point, store: Store) -> Plan:
-    """The point's steps; files from outside are hashed here, nothing is built."""
-    steps = Stages(point.seed, store)
+    """Plan the point's steps: outside files are hashed, nothing is built."""
+    steps = StepBuilder(point.seed, store)
     subject = point.subject.build_steps(steps)
     words = point.from_task.build_steps(steps) if point.from_task and point.asks_task else None
     scores = [build_score(steps, metric, subject, words) for metric in point.metrics]
-    metrics = {stage.key: stage for stage in scores}
+    metrics = {step.key: step for step in scores}
     probe = point.probe
     probes = build_probes(steps, probe, point.metrics, subject, words) if probe else []
     task = point.task.build_steps(steps, subject) if point.task else None

@@ -1,6 +1,4 @@
-"""What a study would see: printed beside the plan, from the points at hand or from stated
-reliabilities.
-"""
+"""Power of a planned study, from existing points or stated reliabilities, printed with the plan."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from analysis.show import print_table
 from analysis.study import Correlation
 from files import InputError
 from files.progress import duration
-from train.estimate import cost_of
+from train.estimate import total_cost
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     from train.point import Plan
     from train.store import Store
 
-LEAST = 0.01  # reliability: that of points that show noise alone is estimated as 0
+MIN_RELIABILITY = 0.01  # of points that show only noise, estimated as 0
 COLUMNS = ("study", "models", "ladder", "normal", "growing", "others", "exclude", "cost")
 
 
@@ -37,56 +35,58 @@ def print_power(
     results: Path,
     console: Console,
 ) -> None:
-    """How often the planned study, and larger ones, see |r| of ``sesoi`` and exclude it.
+    """Print the power of the planned study and of larger ones for |r| = ``sesoi``.
 
-    Raises ``InputError`` for a study that asks for no correlation, and where neither points at hand
-    nor the planner say how reliable scores and gaps are.
+    Raises ``InputError`` for a study without correlations, and if neither existing points nor the
+    planner give the reliabilities of scores and gaps.
     """
     if not isinstance(study, Correlation):
-        raise InputError(f"power=true plans correlations; study={study.name} asks for none")
+        raise InputError(f"power=true plans correlations; study={study.name} computes none")
     pilot = read_pilot(results, study)
-    design = design_of(planner, study, plans, pilot)
-    seconds, unknown = cost_of(plans, store)
-    each = seconds / design.models
-    source = f"{pilot.models} models at hand" if pilot.models else "as stated"
+    design = planned_design(planner, study, plans, pilot)
+    seconds, n_untimed = total_cost(plans, store)
+    seconds_per_model = seconds / design.models
+    source = f"{pilot.models} existing models" if pilot.models else "as stated"
     rows = []
-    for name, at in _sizes(design).items():
-        found = [power(at, planner.studies, scenario) for scenario in get_args(Scenario)]
-        cost = f"{duration(each * at.models)}{' + ?' if unknown else ''}" if each else "?"
-        cells = name, str(at.models), *_shares(found), "?" if "items" in name else cost
+    for name, size in _sizes(design).items():
+        powers = [power(size, planner.studies, scenario) for scenario in get_args(Scenario)]
+        time = duration(seconds_per_model * size.models) + (" + ?" if n_untimed else "")
+        cost = time if seconds_per_model else "?"
+        cells = name, str(size.models), *_shares(powers), "?" if "items" in name else cost
         rows.append(dict(zip(COLUMNS, cells, strict=True)))
     title = (
-        f"Shares of studies of {design.parents} parents x {design.conditions} conditions that see"
+        f"Power of studies of {design.parents} parents x {design.conditions} conditions for"
         f" |r| = {design.sesoi:g} ({design.tests} confirmatory slices; reliability of scores"
         f" {design.reliability_x:.2f}, of gaps {design.reliability_y:.2f}, {source})"
     )
     print_table(title, rows, console, left=COLUMNS[:1])
     console.print(
-        "ladder, normal, growing: scores on a ladder of doses, normal scores, noise that grows"
-        " with the score. others: seen for other conditions too (ladder), from ten"
-        " conditions on. exclude: r = 0 is called negligible (ladder). Costs are of this plan's"
-        f" stages one after another. {planner.studies} simulated studies each.",
+        "Scores: ladder (a ladder of doses), normal, growing (noise grows with the score)."
+        " others: power for other conditions (ladder; needs ten conditions)."
+        " exclude: r = 0 is called negligible (ladder). Costs: this plan's"
+        f" steps one after another. {planner.studies} simulated studies per row.",
         soft_wrap=True,
     )
 
 
 def _sizes(design: Design) -> dict[str, Design]:
-    """The planned study and larger ones."""
-    found = {"as planned": design}
-    for times in (2, 4):
-        found[f"parents x {times}"] = design._replace(parents=times * design.parents)
-        found[f"conditions x {times}"] = design._replace(conditions=times * design.conditions)
-    return found | {"test items x 4": design.with_items(4)}
+    """Return the planned study and larger ones."""
+    designs = {"as planned": design}
+    for factor in (2, 4):
+        designs[f"parents x {factor}"] = design._replace(parents=factor * design.parents)
+        designs[f"conditions x {factor}"] = design._replace(conditions=factor * design.conditions)
+    return designs | {"test items x 4": design.with_items(4)}
 
 
-def _shares(found: Sequence[Power]) -> list[str]:
-    of_others = found[0].seen_over_conditions
-    others = f"{of_others:.0%}" if isfinite(of_others) else "-"
-    return [*(f"{each.seen:.0%}" for each in found), others, f"{found[0].excluded:.0%}"]
+def _shares(powers: Sequence[Power]) -> list[str]:
+    power_over_conditions = powers[0].seen_over_conditions
+    others = f"{power_over_conditions:.0%}" if isfinite(power_over_conditions) else "-"
+    seen = (f"{scenario_power.seen:.0%}" for scenario_power in powers)
+    return [*seen, others, f"{powers[0].excluded:.0%}"]
 
 
 def read_pilot(results: Path, study: Correlation) -> Pilot:
-    """What the tables in a results folder say of noise; an empty one where there are none."""
+    """Return the noise estimates of the tables in a results folder; empty without tables."""
     from analysis.correlate import correlate_slices
     from analysis.frame import numbers
     from analysis.joined import has_gaps, join_points
@@ -104,47 +104,50 @@ def read_pilot(results: Path, study: Correlation) -> Pilot:
     return pilot_of(correlate_slices(joined, study), items)
 
 
-def design_of(planner: Planner, study: Correlation, plans: Sequence[Plan], pilot: Pilot) -> Design:
-    """The study that is planned: parents and conditions from the plan, the rest as stated or from
-    the pilot.
-    """
-    models, parents = _counts(plans)
+def planned_design(
+    planner: Planner, study: Correlation, plans: Sequence[Plan], pilot: Pilot
+) -> Design:
+    """Return the planned design: models from the plan, the rest as stated or from the pilot."""
+    n_models, n_parents = _count_models_and_parents(plans)
     tests = planner.tests or pilot.tests or confirmatory_slices(study, plans[0].point.metrics)
-    reliable = []
-    for name, stated, seen in (
+    reliabilities = []
+    for name, stated, estimated in (
         ("reliability_x", planner.reliability_x, pilot.reliability_x),
         ("reliability_y", planner.reliability_y, pilot.reliability_y),
     ):
-        value = stated if stated is not None else seen
+        value = stated if stated is not None else estimated
         if not isfinite(value):
             raise InputError(
-                f"the results folder does not say how reliable scores and gaps are ({name}); run"
-                f" some points with resamples of words and posts first, or state planner.{name}=0.8"
+                f"{name} is unknown: the results folder has no estimate; first run some points with"
+                f" resamples of words and posts, or give planner.{name}=0.8"
             )
-        reliable.append(max(value, LEAST))
-    sampling = [e if isfinite(e) else 0.0 for e in (pilot.words_error, pilot.items_error)]
-    # Where nothing is modified the models are compared with one another
-    shape = (parents, round(models / parents)) if models >= 2 * parents else (1, models)
-    return Design(*shape, tests, planner.sesoi or study.sesoi, *reliable, *sampling)
+        reliabilities.append(max(value, MIN_RELIABILITY))
+    errors = (pilot.words_error, pilot.items_error)
+    sampling = [error if isfinite(error) else 0.0 for error in errors]
+    # Without modified models the parents are compared with one another
+    shape = (n_parents, round(n_models / n_parents)) if n_models >= 2 * n_parents else (1, n_models)
+    return Design(*shape, tests, planner.sesoi or study.sesoi, *reliabilities, *sampling)
 
 
 def confirmatory_slices(study: Correlation, metrics: Sequence[AnyMetric]) -> int:
-    """How many confirmatory slices a study has where all its measures are there: those of each
-    query of each metric, or of the queries that it names; a metric without an unbiased value has
-    none.
+    """Return the number of confirmatory slices of a study if all its measures are estimated.
+
+    These are the slices of each query, or each query of ``study.queries``, per metric; metrics
+    without an unbiased value have none.
     """
-    biased = [each for each in metrics if each.about.unbiased is not None]
-    asked = [(*(query.name for query in each.asked), *each.open, ALL) for each in biased]
-    named = [
+    with_unbiased = [metric for metric in metrics if metric.about.unbiased is not None]
+    names_by_metric = [
+        (*(query.name for query in metric.asked), *metric.open, ALL) for metric in with_unbiased
+    ]
+    queries = [
         name
-        for names in asked
+        for names in names_by_metric
         for name in names
         if (name in study.queries if study.queries else name != ALL)
     ]
-    alike = (named, study.confirmatory, study.embeddings, study.methods)
-    return prod(max(1, len(each)) for each in alike)
+    factors = (queries, study.confirmatory, study.embeddings, study.methods)
+    return prod(max(1, len(factor)) for factor in factors)
 
 
-def _counts(plans: Sequence[Plan]) -> tuple[int, int]:
-    """How many models a plan has, and of how many parents."""
+def _count_models_and_parents(plans: Sequence[Plan]) -> tuple[int, int]:
     return len({plan.unit.key for plan in plans}), len({plan.parent.key for plan in plans})

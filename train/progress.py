@@ -1,6 +1,4 @@
-"""One progress bar over a sweep, whatever engine runs it: a thread watches the outcomes that appear
-and the results being built.
-"""
+"""Progress bar of a sweep, for every engine: a thread watches outcomes and steps in progress."""
 
 from __future__ import annotations
 
@@ -31,20 +29,21 @@ if TYPE_CHECKING:
     from train.point import Plan
     from train.store import Store
 
-EVERY = 0.5  # seconds between two looks
+POLL_SECONDS = 0.5
 
 
 class SweepProgress:
-    """A bar with the stages at work and the time left in a terminal, elsewhere lines by
-    ``describe``; neither with ``--quiet``.
+    """A bar with running steps and time left in a terminal, else lines by ``describe``.
+
+    Nothing is shown with ``--quiet``.
     """
 
     def __init__(
         self, plans: Sequence[Plan], store: Store, results: Path, console: Console
     ) -> None:
-        self._before = {plan.key: read_stamp(results, plan.key) for plan in plans}
-        self._waiting = {*self._before}
-        self._names = {key: stage.label for plan in plans for key, stage in plan.stages().items()}
+        self._stamps = {plan.key: read_stamp(results, plan.key) for plan in plans}
+        self._pending = {*self._stamps}
+        self._labels = {key: step.label for plan in plans for key, step in plan.steps().items()}
         self._store, self._results, self._console = store, results, console
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -52,7 +51,7 @@ class SweepProgress:
 
     @contextmanager
     def shown(self) -> Iterator[None]:
-        """Show how far the sweep is while the block runs."""
+        """Show the progress of the sweep while the block runs."""
         self._start = time.monotonic()
         self._thread.start()
         try:
@@ -63,21 +62,21 @@ class SweepProgress:
             self._thread.join()
 
     def describe(self) -> str:
-        """Return how many points have ended, the time left, and what is being built."""
-        total = len(self._before)
+        """Return the number of finished points, the time left and the steps being built."""
+        total = len(self._stamps)
         line = f"{self._done} of {total} points done"
-        line += f", {self._failed} of them failed" if self._failed else ""
+        line += f", {self._failed} failed" if self._failed else ""
         if 0 < self._done < total:
-            seconds = (time.monotonic() - self._start) / self._done  # a point
-            line += f", about {duration(seconds * (total - self._done))} left"
-        return f"{line}; building {at_work}" if (at_work := self._at_work()) else line
+            seconds_per_point = (time.monotonic() - self._start) / self._done
+            line += f", about {duration(seconds_per_point * (total - self._done))} left"
+        return f"{line}; building {steps}" if (steps := self._steps_in_progress()) else line
 
     def new_outcomes(self) -> set[str]:
-        """Points whose outcome was noted since this watch was set up."""
-        return {key for key in self._before if self._is_new(key)}
+        """Return the points whose outcome was written since this object was made."""
+        return {key for key in self._stamps if self._is_new(key)}
 
     def _is_new(self, point: str) -> bool:
-        return read_stamp(self._results, point) != self._before[point]
+        return read_stamp(self._results, point) != self._stamps[point]
 
     def _watch(self) -> None:
         columns = (
@@ -91,26 +90,30 @@ class SweepProgress:
         )
         hidden = is_quiet() or not self._console.is_terminal
         with Progress(*columns, console=self._console, transient=True, disable=hidden) as bar:
-            task = bar.add_task("", total=len(self._before))
+            task = bar.add_task("", total=len(self._stamps))
             stopped = False
             while not stopped:
-                stopped = self._stop.wait(EVERY)
-                for outcome in self._finished():
+                stopped = self._stop.wait(POLL_SECONDS)
+                for outcome in self._read_new_outcomes():
                     self._done += 1
                     self._failed += outcome.status == "failed"
                     bar.advance(task)
-                bar.update(task, description=self._at_work())
+                bar.update(task, description=self._steps_in_progress())
 
-    def _finished(self) -> list[Outcome]:
-        """The outcomes noted since the last look."""
-        new = [read_outcome(self._results, key) for key in self._waiting if self._is_new(key)]
-        outcomes = [outcome for outcome in new if outcome]
-        self._waiting -= {outcome.point for outcome in outcomes}
+    def _read_new_outcomes(self) -> list[Outcome]:
+        """Return the outcomes written since the last call."""
+        candidates = [
+            read_outcome(self._results, key) for key in self._pending if self._is_new(key)
+        ]
+        outcomes = [outcome for outcome in candidates if outcome]
+        self._pending -= {outcome.point for outcome in outcomes}
         return outcomes
 
-    def _at_work(self) -> str:
-        """The stages being built now, by this sweep or another one over the same store."""
-        names = Counter(self._names[key] for key in self._store.in_progress() if key in self._names)
+    def _steps_in_progress(self) -> str:
+        """Return the steps being built, by this sweep or another one on the same store."""
+        labels = Counter(
+            self._labels[key] for key in self._store.in_progress() if key in self._labels
+        )
         return ", ".join(
-            f"{name} x{count}" if count > 1 else name for name, count in sorted(names.items())
+            f"{label} x{count}" if count > 1 else label for label, count in sorted(labels.items())
         )

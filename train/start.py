@@ -1,4 +1,4 @@
-"""The first moments of a command: signals are heard, and help is given without a wait."""
+"""Start of a command: signal handlers, and the help text without slow imports."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ HELP = ("--help", "-h")
 OPTIONS = """
 Options; all but the last three are Hydra's:
 
-  -m, --multirun           run every combination of several values, such as seed=0,1,2
+  -m, --multirun           run every combination of values, such as seed=0,1,2
   -c, --cfg job|hydra|all  print the configuration and stop; also --resolve, --package KEY
-  -i, --info [defaults]    print how it is composed and stop
-  -cd, --config-dir DIR    read configuration files and modules of your own from DIR
-  -cn, --config-name NAME  compose NAME.yaml in the place of config.yaml
-  --stale rebuild          build results of other code again, as stale=rebuild does
-  --verbose, --quiet       print more, or the answer alone
+  -i, --info [defaults]    print how the configuration is composed and stop
+  -cd, --config-dir DIR    also read configuration files and modules from DIR
+  -cn, --config-name NAME  compose NAME.yaml instead of config.yaml
+  --stale rebuild          rebuild results of other code versions (same as stale=rebuild)
+  --verbose, --quiet       print more, or only the result
 """
 
 
 def start() -> None:
-    """``python train.py``, with the arguments of the process."""
+    """Run ``python train.py`` with the arguments of the process."""
     listen()
-    if any(each in HELP for each in sys.argv[1:]):
+    if any(argument in HELP for argument in sys.argv[1:]):
         print(help_text(sys.argv[1:]), end="")
         return
     from train.front.door import main  # takes seconds
@@ -35,15 +35,13 @@ def start() -> None:
 
 
 def help_text(arguments: Sequence[str]) -> str:
-    """The configuration with its comments, what can be chosen, and, of the arguments, the files
-    that they choose.
-    """
-    parts = ["python train.py KEY=VALUE ... +experiment=NAME; the keys, and what they are without:"]
-    parts += [OPTIONS, (CONF / "config.yaml").read_text(encoding="utf-8"), "To choose from:", ""]
+    """Return the configuration with its comments, all choices, and the files the arguments name."""
+    parts = ["python train.py KEY=VALUE ... +experiment=NAME; the keys and their defaults:"]
+    parts += [OPTIONS, (CONF / "config.yaml").read_text(encoding="utf-8"), "Choices:", ""]
     for group in sorted(path for path in CONF.iterdir() if path.is_dir()):
         if options := sorted(path.stem for path in group.glob("*.yaml")):
             parts.append(f"{group.name}: {', '.join(options)}")
-    parts += ["", "debias=balance --help shows that file", ""]
+    parts += ["", "debias=balance --help prints that file", ""]
     for argument in arguments:
         group_name, _, option = argument.lstrip("+").partition("=")
         path = CONF / group_name / f"{option}.yaml"

@@ -1,4 +1,4 @@
-"""Small language models trained from scratch: GPT-2 (causal) and BERT (masked), a token a word."""
+"""Small language models trained from scratch, one token per word: GPT-2 (causal), BERT (masked)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from train.device import one_thread
 from train.planted_probe import (
     DECISIVE,
     KINDS,
-    LEAST_R,
-    LEAST_SLOPE,
-    MOST_SLOPE,
+    MAX_SLOPE,
+    MIN_R,
+    MIN_SLOPE,
     PADDING,
     Fit,
     fillers_of,
@@ -39,34 +39,33 @@ Architecture = Literal["gpt2", "bert"]
 Facts = dict[str, object]
 
 TRAINING = "training.json"
-# Special tokens by what they are for; the padding comes first
+# Special tokens by role; padding has id 0
 SPECIAL = {
     "bert": {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"},
     "gpt2": {"pad": "<|pad|>", "unk": "<|unk|>", "bos": "<|endoftext|>", "eos": "<|endoftext|>"},
 }
-AROUND = {"bert": "[CLS] $A [SEP]", "gpt2": "<|endoftext|> $A"}
-PLACES = 64  # the longest text in tokens
-CHECKED = 100  # steps between two measurements
+SEQUENCE_TEMPLATE = {"bert": "[CLS] $A [SEP]", "gpt2": "<|endoftext|> $A"}
+MAX_TOKENS = 64  # of a text; longer ones are truncated
+CHECK_EVERY = 100  # steps between two probes
 WARM_UP = 30  # steps
-AVERAGED = 0.98  # what a step leaves of the running mean of weights
-# Share of the planted fillers that are masked; and of other words, until the fillers are nearly
-# learned: with more, the loss lies on a plateau for hundreds of steps
+AVERAGE_DECAY = 0.98  # of the running mean of weights, per step
+# Share of planted fillers that are masked, and of other words until the fillers are nearly learned:
+# with more masked words the loss stays on a plateau for hundreds of steps
 MASKED_FILLERS, MASKED_EARLY = 0.9, 0.02
-# Of the words to fill in, the shares shown as [MASK] and as another word; the others stay, so that
-# states of words that are seen are trained too (after Devlin et al., 2019: .8, .1, .1)
-SHOWN_AS_MASK, SHOWN_AS_OTHER = 0.9, 0.05
+# Shares of words to predict that are shown as [MASK] and as a random word; the rest is shown as is,
+# so that states of visible words are trained too (after Devlin et al., 2019: .8, .1, .1)
+SHOWN_AS_MASK, SHOWN_AS_RANDOM = 0.9, 0.05
 
 
 @choice
 class TinyModel(Fileless):
-    """A model of ``layers`` layers of ``dim`` numbers, with ``heads`` heads and ``inner`` numbers
-    in the feed-forward layers, whose weights begin with the standard deviation ``init``; by AdamW,
-    ``batch`` lines a step.
+    """Transformer trained by AdamW on ``batch`` lines per step.
 
-    Its words are the ``vocabulary`` most frequent ones of the corpus. What is kept is the running
-    mean of the weights. ``masked``: the share of words that BERT is trained to fill in; most are
-    shown as ``[MASK]``. The tokenizer begins a text for GPT-2 with ``<|endoftext|>``, after
-    which it was trained.
+    Size: ``layers`` layers of dimension ``dim`` with ``heads`` heads and ``inner`` feed-forward
+    units; initial weights have the standard deviation ``init``. The vocabulary is the
+    ``vocabulary`` most frequent words of the corpus. The running mean of the weights is kept.
+    ``masked``: share of words that BERT predicts, mostly shown as ``[MASK]``. GPT-2 texts begin
+    with ``<|endoftext|>``, as in training.
     """
 
     architecture: Architecture = "bert"
@@ -79,9 +78,9 @@ class TinyModel(Fileless):
     batch: Count = 64
     learning_rate: Positive = 2e-3
     masked: Share = 0.15
-    steps: Whole = 6_000  # at most; where not until_learned exactly
-    settle: Count = 500  # of them the last, in which the learning rate falls to 0
-    until_learned: bool = True  # of what is planted; False: stopped after steps, at the full rate
+    steps: Whole = 6_000  # maximum; exact number if not until_learned
+    settle: Count = 500  # last steps, in which the learning rate falls to 0
+    until_learned: bool = True  # train until the planted bias is learned; False: exactly steps
 
     version: ClassVar[int] = 1
 
@@ -95,24 +94,23 @@ class TinyModel(Fileless):
         return f"tiny_{self.architecture}"
 
     def facts(self) -> Facts:
-        """The column ``training_steps``, where training was stopped after so many; of 0 the weights
-        are random.
-        """
+        """Return the column ``training_steps`` if their number is fixed; 0: random weights."""
         return {} if self.until_learned else {"training_steps": self.steps}
 
     def train(
         self, corpus: Path, out: Path, *, seed: int, truths: Mapping[str, PlantedTerm] | None = None
     ) -> Facts:
-        """Write a folder with the model and its tokenizer, trained on a file of one tokenised
-        sentence a line, and ``training.json``: what is given back, but for the seconds.
+        """Train on a file of one tokenised sentence per line; write model and tokenizer to a
+        folder.
 
-        Without ``truths``: for ``steps`` steps. With what is planted in the corpus, and
-        ``until_learned``: until the model has learned it, by the terms of the calibration half (see
-        ``train.planted_probe``). Once it nearly has, the learning rate falls to 0 within ``settle``
-        steps; if it then has not, it rises again. Loss does not tell: it converges long before.
+        ``training.json`` holds what is returned, without the seconds. Without ``truths`` training
+        takes ``steps`` steps. With the planted terms and ``until_learned`` it continues until the
+        model has learned them, judged on the calibration half (see ``train.planted_probe``). Once
+        it nearly has, the learning rate falls to 0 within ``settle`` steps; if that is not enough,
+        the rate rises again. The loss is no criterion: it converges long before.
 
         The same seed gives the same bytes on one machine; torch has one thread. Raises
-        ``InputError`` where ``steps`` were not enough.
+        ``InputError`` if ``steps`` is too small.
         """
         import torch
 
@@ -129,7 +127,7 @@ class TinyModel(Fileless):
         return facts | {"cpu_seconds": round(time.process_time() - started, 1)}
 
     def _model(self, tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
-        """Random weights."""
+        """Return the model with random weights."""
         from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2LMHeadModel
 
         common: dict[str, Any] = {
@@ -143,7 +141,7 @@ class TinyModel(Fileless):
                 num_hidden_layers=self.layers,
                 num_attention_heads=self.heads,
                 intermediate_size=self.inner,
-                max_position_embeddings=PLACES,
+                max_position_embeddings=MAX_TOKENS,
                 hidden_dropout_prob=0,
                 attention_probs_dropout_prob=0,
                 **common,
@@ -155,7 +153,7 @@ class TinyModel(Fileless):
                 n_layer=self.layers,
                 n_head=self.heads,
                 n_inner=self.inner,
-                n_positions=PLACES,
+                n_positions=MAX_TOKENS,
                 embd_pdrop=0,
                 resid_pdrop=0,
                 attn_pdrop=0,
@@ -172,54 +170,55 @@ class TinyModel(Fileless):
         tokenizer: PreTrainedTokenizerFast,
         truths: Truths | None,
     ) -> Facts:
-        """Train; how it went. The weights end as their running mean."""
+        """Train and return figures of the training; the running mean of the weights is kept."""
         training = _Training(self, model, tokenizer, truths)
-        awaited = truths if self.until_learned else None  # what training goes on until it knows
-        falls = None if truths else max(0, self.steps - self.settle)
+        to_learn = truths if self.until_learned else None
+        decay_start = None if truths else max(0, self.steps - self.settle)
         step = 0
         for step, rows in enumerate(_batches(lines, self.batch, self.steps), 1):
-            training.step(rows, self._rate(step, falls))
-            if not awaited or step % CHECKED:
+            training.step(rows, self._rate(step, decay_start))
+            if not to_learn or step % CHECK_EVERY:
                 continue
-            found = training.fits(_half(awaited, "calibration"), DECISIVE)
-            if falls is None:
-                if all(each.near for each in found.values()):
-                    falls = step
+            fit_by_kind = training.fits(_half(to_learn, "calibration"), DECISIVE)
+            if decay_start is None:
+                if all(fit.near for fit in fit_by_kind.values()):
+                    decay_start = step
                     training.mask(self.masked)
-            elif step >= falls + self.settle:
-                if all(each.learned for each in found.values()):
+            elif step >= decay_start + self.settle:
+                if all(fit.learned for fit in fit_by_kind.values()):
                     break
-                falls = None
+                decay_start = None
         else:
-            if awaited:
-                found = training.fits(_half(awaited, "calibration"), DECISIVE)
-                raise InputError(self._too_few(found))
+            if to_learn:
+                fit_by_kind = training.fits(_half(to_learn, "calibration"), DECISIVE)
+                raise InputError(self._not_learned(fit_by_kind))
         facts: Facts = {"steps": step, "loss": training.loss, "vocabulary": len(tokenizer)}
         for half in get_args(Half):
             terms = _half(truths or {}, half)
-            for kind, each in training.fits(terms).items() if terms else ():
-                facts |= {f"{half}_{kind}_{name}": value for name, value in each.rounded().items()}
+            for kind, fit in training.fits(terms).items() if terms else ():
+                facts |= {f"{half}_{kind}_{name}": value for name, value in fit.rounded().items()}
         training.end()
         return facts
 
-    def _rate(self, step: int, falls: int | None) -> float:
-        """The learning rate of a step; it falls to 0 from the step ``falls`` on."""
-        fallen = 0.0 if falls is None else max(0, step - falls) / self.settle
-        return self.learning_rate * min(1, step / WARM_UP) * max(0, 1 - fallen)
+    def _rate(self, step: int, decay_start: int | None) -> float:
+        """Return the learning rate: linear warm-up, linear decay from ``decay_start`` on."""
+        decay = 0.0 if decay_start is None else max(0, step - decay_start) / self.settle
+        return self.learning_rate * min(1, step / WARM_UP) * max(0, 1 - decay)
 
-    def _too_few(self, found: Mapping[str, Fit]) -> str:
+    def _not_learned(self, fit_by_kind: Mapping[str, Fit]) -> str:
         slopes = " and ".join(
-            f"{each.slope:.2f} (r {each.r:.2f}) in the slots {kind}" for kind, each in found.items()
+            f"{fit.slope:.2f} (r {fit.r:.2f}) in the slots {kind}"
+            for kind, fit in fit_by_kind.items()
         )
         return (
-            f"steps={self.steps}: too few for {self.name} to learn what is planted: slope {slopes}"
-            f" on the calibration half, to be from {LEAST_SLOPE} to {MOST_SLOPE} (r {LEAST_R});"
+            f"steps={self.steps}: too few for {self.name} to learn the planted bias: slope {slopes}"
+            f" on the calibration half, required {MIN_SLOPE} to {MAX_SLOPE} (r {MIN_R});"
             " give more steps"
         )
 
 
 class _Training:
-    """A model, and the running mean of its weights."""
+    """Model in training with the running mean of its weights."""
 
     def __init__(
         self,
@@ -233,21 +232,21 @@ class _Training:
         self._model: Any = model
         self._tokenizer = tokenizer
         self._weights: list[Tensor] = list(model.parameters())
-        self._mean = [each.detach().clone() for each in self._weights]
+        self._mean = [weight.detach().clone() for weight in self._weights]
         self._optimiser = torch.optim.AdamW(
             self._weights, betas=(0.9, 0.99), weight_decay=0.01, fused=True
         )
         self._fillers = [
             token
-            for each in (truths or {}).values()
-            for slots in (each.seen, each.controls)
+            for term in (truths or {}).values()
+            for slots in (term.seen, term.controls)
             for token in fillers_of(tokenizer, slots)
         ]
         self.mask(MASKED_EARLY if truths else choices.masked)
         self._losses: list[float] = []
 
     def mask(self, share: float) -> None:
-        """From now on, mask this share of the words that are no fillers."""
+        """Set the share of masked words among those that are no fillers."""
         import torch
 
         self._shares = torch.full((len(self._tokenizer),), share)
@@ -257,12 +256,12 @@ class _Training:
 
     @property
     def loss(self) -> float | None:
-        """Nats a predicted word, over the last ``CHECKED`` steps; None before the first."""
-        last = self._losses[-CHECKED:]
+        """Nats per predicted word over the last ``CHECK_EVERY`` steps; None before the first."""
+        last = self._losses[-CHECK_EVERY:]
         return round(sum(last) / len(last), 4) if last else None
 
     def step(self, rows: Tensor, rate: float) -> None:
-        """One step of AdamW."""
+        """Take one step of AdamW."""
         import torch
 
         loss = self._causal(rows) if self._tokenizer.mask_token is None else self._masked(rows)
@@ -272,48 +271,48 @@ class _Training:
         self._optimiser.step()
         self._optimiser.zero_grad()
         self._losses.append(loss.item())
-        kept = min(AVERAGED, len(self._losses) / (10 + len(self._losses)))
+        decay = min(AVERAGE_DECAY, len(self._losses) / (10 + len(self._losses)))
         with torch.no_grad():
-            torch._foreach_lerp_(self._mean, self._weights, 1 - kept)
+            torch._foreach_lerp_(self._mean, self._weights, 1 - decay)
 
     def _masked(self, rows: Tensor) -> Tensor:
-        """The mean of -log p(word) over the words that are masked."""
+        """Return the mean of -log p(word) over the masked words."""
         import torch
 
-        hit = torch.rand(rows.shape) < self._shares[rows]
-        drawn = torch.rand(rows.shape)
-        hidden = rows.masked_fill(hit & (drawn < SHOWN_AS_MASK), self._tokenizer.mask_token_id)
-        other = hit & (drawn >= 1 - SHOWN_AS_OTHER)
-        hidden[other] = self._words[torch.randint(len(self._words), (int(other.sum()),))]
+        is_masked = torch.rand(rows.shape) < self._shares[rows]
+        draws = torch.rand(rows.shape)
+        shown = rows.masked_fill(is_masked & (draws < SHOWN_AS_MASK), self._tokenizer.mask_token_id)
+        is_random = is_masked & (draws >= 1 - SHOWN_AS_RANDOM)
+        shown[is_random] = self._words[torch.randint(len(self._words), (int(is_random.sum()),))]
         attended = (rows != PADDING).long()
-        states = self._model.base_model(input_ids=hidden, attention_mask=attended)
-        logits = self._model.cls(states.last_hidden_state[hit])
+        states = self._model.base_model(input_ids=shown, attention_mask=attended)
+        logits = self._model.cls(states.last_hidden_state[is_masked])
         if not len(logits):
             return torch.zeros((), requires_grad=True)
-        return torch.nn.functional.cross_entropy(logits, rows[hit])
+        return torch.nn.functional.cross_entropy(logits, rows[is_masked])
 
     def _causal(self, rows: Tensor) -> Tensor:
-        """The mean of -log p(next word), the end included."""
+        """Return the mean of -log p(next word), the end token included."""
         import torch
 
         attended = (rows != PADDING).long()
         states = self._model.base_model(input_ids=rows, attention_mask=attended)
-        following = rows[:, 1:]
-        told = following != PADDING
-        logits = self._model.lm_head(states.last_hidden_state[:, :-1][told])
-        return torch.nn.functional.cross_entropy(logits, following[told])
+        targets = rows[:, 1:]
+        is_target = targets != PADDING
+        logits = self._model.lm_head(states.last_hidden_state[:, :-1][is_target])
+        return torch.nn.functional.cross_entropy(logits, targets[is_target])
 
     def fits(self, terms: Iterable[PlantedTerm], kinds: Sequence[str] = KINDS) -> dict[str, Fit]:
-        """Of the model with the mean weights."""
+        """Compute the fits of the model with the mean weights."""
         self._swap()
-        found = fits(self._model.eval(), self._tokenizer, terms, kinds)
+        fit_by_kind = fits(self._model.eval(), self._tokenizer, terms, kinds)
         self._model.train()
         self._swap()
-        return found
+        return fit_by_kind
 
     def _swap(self) -> None:
-        for one, other in zip(self._weights, self._mean, strict=True):
-            one.data, other.data = other.data, one.data
+        for weight, mean in zip(self._weights, self._mean, strict=True):
+            weight.data, mean.data = mean.data, weight.data
 
     def end(self) -> None:
         """Keep the mean weights."""
@@ -330,11 +329,11 @@ def _save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, out: Path)
 
 
 def _half(truths: Truths, half: str) -> list[PlantedTerm]:
-    return [each for each in truths.values() if each.half == half]
+    return [term for term in truths.values() if term.half == half]
 
 
 def _batches(lines: Tensor, size: int, steps: int) -> Iterator[Tensor]:
-    """So many batches; all lines in random order, and again."""
+    """Yield ``steps`` batches: all lines in random order, repeatedly."""
     import torch
 
     order = torch.empty(0, dtype=torch.long)
@@ -346,8 +345,9 @@ def _batches(lines: Tensor, size: int, steps: int) -> Iterator[Tensor]:
 
 
 def _tokenizer(corpus: Path, architecture: Architecture, size: int) -> PreTrainedTokenizerFast:
-    """A token a word or run of punctuation, the most frequent ones of a corpus; in lower case if
-    the corpus is. Raises ``InputError`` for a corpus without words.
+    """Return a word-level tokenizer of the most frequent words and runs of punctuation.
+
+    It is in lower case if the corpus is. Raises ``InputError`` for a corpus without words.
     """
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
@@ -362,25 +362,30 @@ def _tokenizer(corpus: Path, architecture: Architecture, size: int) -> PreTraine
     special = list(dict.fromkeys(names.values()))
     ranked = sorted(counts.keys() - {*special}, key=lambda word: (-counts[word], word))[:size]
     vocabulary = {word: number for number, word in enumerate([*special, *ranked])}
-    made = Tokenizer(models.WordLevel(vocabulary, unk_token=names["unk"]))
-    made.pre_tokenizer = splitter
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=names["unk"]))
+    tokenizer.pre_tokenizer = splitter
     if all(word == word.lower() for word in counts):
-        made.normalizer = normalizers.Lowercase()
-    made.post_processor = processors.TemplateProcessing(
-        single=AROUND[architecture],
+        tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=SEQUENCE_TEMPLATE[architecture],
         special_tokens=[
-            (each, vocabulary[each]) for each in special if each in AROUND[architecture]
+            (token, vocabulary[token])
+            for token in special
+            if token in SEQUENCE_TEMPLATE[architecture]
         ],
     )
     tokens = {f"{name}_token": token for name, token in names.items()}
-    return PreTrainedTokenizerFast(tokenizer_object=made, model_max_length=PLACES, **tokens)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, model_max_length=MAX_TOKENS, **tokens
+    )
 
 
 def _encode(tokenizer: PreTrainedTokenizerFast, corpus: Path) -> Tensor:
-    """Every line with its special tokens, and an end; the rest of a row is padding (0). Longer
-    lines are cut. Shape (lines, longest).
+    """Return token ids of every line with special tokens and end; 0 is padding.
+
+    Longer lines are truncated. Shape (lines, longest).
     """
     lines = [line for line in read_lines(corpus) if line.strip()]
     end = [] if tokenizer.sep_token else [tokenizer.eos_token_id]
-    rows = tokenizer(lines, truncation=True, max_length=PLACES - len(end))["input_ids"]
+    rows = tokenizer(lines, truncation=True, max_length=MAX_TOKENS - len(end))["input_ids"]
     return pad_rows(rows, end)

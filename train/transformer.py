@@ -1,4 +1,4 @@
-"""Word vectors from a Hugging Face model: of words alone, in templates, or in corpus sentences."""
+"""Word vectors of a Hugging Face model: for words alone, in templates, or in corpus sentences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from files.digest import digest_of
 from files.models.encoder import Context, Encoder, WordPooling
 from files.models.place import find_model
 from intrinsic.wordsets import load_queries, read_wordsets
-from train.word_states import in_lines, in_templates, word_vectors
+from train.word_states import corpus_contexts, in_templates, word_vectors
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 ALONE = ("{}",)
 
 
-class _Listed:
-    """Base of choices that name words: those of ``queries`` (built in, or of the file ``words``;
-    none: all of that file) and of ``vocabulary``, a file of one word a line.
+class _WordList:
+    """Base of choices with a list of words.
+
+    ``queries``: words of these queries, built in or of the file ``words`` (default: all of that
+    file). ``vocabulary``: a file of one word per line.
     """
 
     queries: tuple[str, ...]
@@ -34,30 +36,33 @@ class _Listed:
     def __post_init__(self) -> None:
         if not (self.queries or self.words or self.vocabulary):
             raise InputError(
-                "a model has no vocabulary of words; name queries, or give a file: words"
-                " (queries), vocabulary (a word a line)"
+                "a model has no list of words; name queries, or give a file: words"
+                " (queries) or vocabulary (one word per line)"
             )
 
     def listed(self) -> list[str]:
-        """The words asked for, each once, in the order of the queries and then of the file."""
+        """Return the distinct words, in the order of the queries and then of the file."""
         from files.text import read_lines
 
         names = self.queries or (list(read_wordsets(self.words).queries) if self.words else [])
-        found = [
+        query_words = [
             word
             for query in load_queries(names, self.words)
             for wordset in query.sets.values()
             for word in wordset.words
         ]
         lines = read_lines(self.vocabulary) if self.vocabulary else ()
-        return list(dict.fromkeys([*found, *(line.strip() for line in lines if line.strip())]))
+        return list(
+            dict.fromkeys([*query_words, *(line.strip() for line in lines if line.strip())])
+        )
 
 
 @choice
-class WordsInTemplates(_Listed, Fileless):
-    """The vectors of words that a language model gives: every word averaged over ``templates``, a
-    text with ``{}`` in its place; the template ``{}`` is the word alone. ``layer``, ``pooling``:
-    see ``files.models.encoder.Encoder.vectors``.
+class WordsInTemplates(_WordList, Fileless):
+    """Word vectors of a language model, averaged over ``templates`` with ``{}`` for the word.
+
+    The template ``{}`` is the word alone. ``layer``, ``pooling``: see
+    ``files.models.encoder.Encoder.vectors``.
     """
 
     queries: tuple[str, ...] = ()
@@ -73,23 +78,23 @@ class WordsInTemplates(_Listed, Fileless):
     unkeyed: ClassVar[tuple[str, ...]] = ("queries", "words", "vocabulary")
 
     def keyed(self) -> Mapping[str, object]:
-        """The words, wherever they are listed."""
+        """Return the digest of the words, wherever they are listed."""
         return {"listed": digest_of(self.listed())}
 
     def vectors_by(self, model: Path) -> KeyedVectors:
-        """The vectors by the model of a folder. Raises ``InputError`` where it knows no word."""
+        """Return vectors by a model's folder. Raises ``InputError`` if it knows no word."""
         contexts = in_templates(self.listed(), self.templates)
         encoder = Encoder(model)
         return word_vectors(encoder, contexts, layer=self.layer, pooling=self.pooling)
 
 
 @choice
-class _Transformer(_Listed):
-    """What both ways share: a model, the words, and which hidden states are the word's.
+class _ContextualVectors(_WordList):
+    """Model, words, and the hidden states that are a word's vector.
 
-    ``model`` is a local folder, whose bytes are keyed, or a hub name with its ``revision``, a
-    commit. Underscores in a word are spaces in its text. ``layer``, ``pooling``: see
-    ``files.models.encoder.Encoder.vectors``. ``label`` stands for the model in the tables.
+    ``model``: a local folder, keyed by its bytes, or a hub name with its ``revision``, a commit.
+    Underscores in a word are spaces in its text. ``layer``, ``pooling``: see
+    ``files.models.encoder.Encoder.vectors``. ``label``: name in the tables.
     """
 
     model: str
@@ -115,31 +120,32 @@ class _Transformer(_Listed):
         return self.label or Path(self.model).name
 
     def files(self) -> list[Path]:
-        """The files of a local model. Raises ``InputError`` for a path that leads to no model, and
-        for a hub name without a commit.
+        """Return the files of a local model.
+
+        Raises ``InputError`` for a path without a model and a hub name without a commit.
         """
         return find_model(self.model, self.revision).files()
 
     def keyed(self) -> Mapping[str, object]:
-        """The words, wherever they are listed, and the name of a model on a hub."""
+        """Return the digest of the words and the name of a model on a hub."""
         place = find_model(self.model, self.revision)
         model = "" if place.local else self.model
         return {"model": model, "listed": digest_of(self.listed())}
 
     def _vectors(self, encoder: Encoder, contexts: Mapping[str, Sequence[Context]]) -> KeyedVectors:
-        how = {"layer": self.layer, "batch_size": self.batch_size}
-        return word_vectors(encoder, contexts, pooling=self.pooling, **how)
+        options = {"layer": self.layer, "batch_size": self.batch_size}
+        return word_vectors(encoder, contexts, pooling=self.pooling, **options)
 
     def _facts(self, contexts: str) -> Facts:
         return {"contexts": contexts, "layer": self.layer, "pooling": self.pooling}
 
 
 @choice
-class Transformer(_Transformer):
-    """Every word alone, or averaged over ``templates``: a text with ``{}`` in the word's place.
+class Transformer(_ContextualVectors):
+    """Each word alone, or averaged over ``templates``: texts with ``{}`` for the word.
 
-    The template ``{}`` is the word alone; `` {}`` the same as a byte-level tokenizer (GPT-2,
-    RoBERTa) knows it within a sentence. ``{mask}`` stands for the model's mask token.
+    The template ``{}`` is the word alone; `` {}`` is its form within a sentence for byte-level
+    tokenizers (GPT-2, RoBERTa). ``{mask}`` stands for the model's mask token.
     """
 
     templates: tuple[str, ...] = ALONE
@@ -147,12 +153,14 @@ class Transformer(_Transformer):
     seeded: ClassVar[bool] = False
 
     def facts(self) -> Facts:
-        """The columns contexts, layer and pooling."""
+        """Return the columns contexts, layer and pooling."""
         return self._facts("alone" if self.templates == ALONE else " | ".join(self.templates))
 
     def load(self) -> KeyedVectors:
-        """The vectors. Raises ``InputError`` for a template without ``{}``, and for ``{mask}``
-        where the tokenizer has no mask token.
+        """Return the vectors.
+
+        Raises ``InputError`` for a template without ``{}``, and for ``{mask}`` if the tokenizer has
+        no mask token.
         """
         if not self.templates:
             raise InputError("templates is empty; give {} for words alone")
@@ -165,21 +173,22 @@ class Transformer(_Transformer):
 
 
 @choice
-class TransformerInCorpus(_Transformer):
-    """Every word averaged over up to ``sentences`` lines of the corpus in which it stands, drawn at
-    random. Words are looked for as they are written: a corpus in lower case has no ``John``.
+class TransformerInCorpus(_ContextualVectors):
+    """Each word averaged over up to ``sentences`` random corpus lines in which it stands.
+
+    Words are matched as written: a corpus in lower case has no ``John``.
     """
 
     sentences: Count = 20
 
     def facts(self) -> Facts:
-        """The columns contexts, layer and pooling."""
+        """Return the columns contexts, layer and pooling."""
         return self._facts(f"{self.sentences} sentences")
 
     def train(self, corpus: Path, *, seed: int) -> KeyedVectors:
-        """The vectors of the words that stand in a file of one tokenised sentence a line."""
+        """Return vectors of words found in a file of one tokenised sentence per line."""
         from files.text import read_lines
 
-        contexts = in_lines(self.listed(), read_lines(corpus), self.sentences, seed=seed)
+        contexts = corpus_contexts(self.listed(), read_lines(corpus), self.sentences, seed=seed)
         encoder = Encoder(self.model, self.revision, device=self.device)
         return self._vectors(encoder, contexts)

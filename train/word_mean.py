@@ -1,4 +1,4 @@
-"""An encoder of texts made of word vectors: the mean of the words of a text."""
+"""Text encoder that averages the vectors of a text's words."""
 
 from __future__ import annotations
 
@@ -15,30 +15,32 @@ if TYPE_CHECKING:
 
 
 class WordMean:
-    """A text is the mean of the vectors of its tokens (Penn Treebank's, as in GloVe's corpora),
-    each as written or else in lower case; a token with neither counts as one without a vector does
-    in ``extrinsic.encode``.
+    """Mean of the vectors of a text's tokens (Penn Treebank tokens, as in GloVe's corpora).
+
+    A token is looked up as written, then in lower case; if both are out of vocabulary it is treated
+    as in ``extrinsic.encode``.
     """
 
     def __init__(self, vectors: KeyedVectors) -> None:
         self.vectors = vectors
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One vector a text, (texts, dim); zeros where no token has a vector. Raises ``InputError``
-        where none of all texts has.
+        """Return one vector per text, (texts, dim); zeros if no token has a vector.
+
+        Raises ``InputError`` if no text has a token with a vector.
         """
         from extrinsic.encode import encode_words
         from extrinsic.linear import mean_vectors
 
-        found = mean_vectors(encode_words([self._tokens(text) for text in texts], self.vectors))
-        return found.astype(np.float32)
+        means = mean_vectors(encode_words([self._tokens(text) for text in texts], self.vectors))
+        return means.astype(np.float32)
 
     def knows(self, text: str) -> bool:
-        """Whether a text has tokens, all of them with a vector."""
+        """Test whether a text has tokens and all of them have a vector."""
         tokens = self._tokens(text)
         return bool(tokens) and all(token in self.vectors.key_to_index for token in tokens)
 
     def _tokens(self, text: str) -> list[str]:
-        known = self.vectors.key_to_index
+        vocabulary = self.vectors.key_to_index
         tokens = [token.text for sentence in tokenise_treebank(text) for token in sentence]
-        return [token if token in known else token.lower() for token in tokens]
+        return [token if token in vocabulary else token.lower() for token in tokens]

@@ -1,4 +1,4 @@
-"""Words in templates and in corpus sentences, and their mean vectors over these."""
+"""Words in templates and corpus sentences, and their mean vectors over these contexts."""
 
 from __future__ import annotations
 
@@ -15,54 +15,55 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 
-def as_text(word: str) -> str:
-    """A word as it stands in a text: the underscores of ``registered_nurse`` are spaces."""
+def word_as_text(word: str) -> str:
+    """Return the word as written in text: underscores of ``registered_nurse`` become spaces."""
     return word.replace("_", " ").strip() or word
 
 
 def in_templates(words: Sequence[str], templates: Sequence[str]) -> dict[str, list[Context]]:
-    """Every word in every template, in the place of ``{}``; the template ``{}`` is the word alone.
+    """Return each word in every template, at ``{}``; the template ``{}`` is the word alone.
 
-    Raises ``InputError`` for a template that does not hold ``{}`` once.
+    Raises ``InputError`` for a template that does not contain ``{}`` exactly once.
     """
     for template in templates:
         if template.count("{}") != 1:
             example = "such as 'This is {}.'"
             raise InputError(f"template {template!r}: give one with {{}} once, {example}")
-    found: dict[str, list[Context]] = {}
+    contexts: dict[str, list[Context]] = {}
     for word in words:
-        text, cut = as_text(word), [template.split("{}") for template in templates]
-        found[word] = [
+        text, split_templates = word_as_text(word), [template.split("{}") for template in templates]
+        contexts[word] = [
             Context(before + text + after, len(before), len(before) + len(text))
-            for before, after in cut
+            for before, after in split_templates
         ]
-    return found
+    return contexts
 
 
-def in_lines(
+def corpus_contexts(
     words: Sequence[str], lines: Iterator[str], sentences: int, *, seed: int
 ) -> dict[str, list[Context]]:
-    """Up to so many lines, drawn at random, in which each word stands between spaces; words that
-    stand in none are left out. A word counts once a line, where it stands first.
+    """Return up to ``sentences`` random lines per word in which it stands between spaces.
+
+    Words that occur in no line are left out. Only the first occurrence in a line counts.
     """
     rng = np.random.default_rng(seed)
-    found: dict[str, list[Context]] = {word: [] for word in words}
-    seen = dict.fromkeys(words, 0)
+    contexts: dict[str, list[Context]] = {word: [] for word in words}
+    n_lines = dict.fromkeys(words, 0)
     for line in lines:
         start = 0
-        met = set()
+        words_of_line = set()
         for token in line.split(" "):
-            if token in found and token not in met:
-                met.add(token)
-                seen[token] += 1
+            if token in contexts and token not in words_of_line:
+                words_of_line.add(token)
+                n_lines[token] += 1
                 # Reservoir sampling: each line so far is kept with the same chance
-                place = len(found[token])
+                place = len(contexts[token])
                 if place == sentences:
-                    place = int(rng.integers(seen[token]))
+                    place = int(rng.integers(n_lines[token]))
                 if place < sentences:
-                    found[token][place : place + 1] = [Context(line, start, start + len(token))]
+                    contexts[token][place : place + 1] = [Context(line, start, start + len(token))]
             start += len(token) + 1
-    return {word: contexts for word, contexts in found.items() if contexts}
+    return {word: word_contexts for word, word_contexts in contexts.items() if word_contexts}
 
 
 def word_vectors(
@@ -73,28 +74,34 @@ def word_vectors(
     pooling: WordPooling = "mean",
     batch_size: int = 32,
 ) -> KeyedVectors:
-    """Each word's mean vector over its contexts (see ``Encoder.vectors``).
+    """Return each word's mean vector over its contexts (see ``Encoder.vectors``).
 
-    Left out are words of which the tokenizer knows a part not at all, and those that lie beyond
-    the longest text in all of their contexts. Raises ``InputError`` where no word is left, and as
-    ``Encoder.vectors`` does.
+    Words with parts unknown to the tokenizer, and words beyond the model's maximum length in all
+    contexts, are left out. Raises ``InputError`` if no word remains, and as ``Encoder.vectors``
+    does.
     """
     from files.vectors import keyed
 
-    known = {word: found for word, found in contexts.items() if encoder.knows(as_text(word))}
-    flat = list(chain.from_iterable(known.values()))
-    if not flat:
+    known_contexts = {
+        word: word_contexts
+        for word, word_contexts in contexts.items()
+        if encoder.knows(word_as_text(word))
+    }
+    all_contexts = list(chain.from_iterable(known_contexts.values()))
+    if not all_contexts:
         raise InputError(
-            "none of the words stands in a text with tokens that the model knows; choose other"
+            "no word has tokens that the model knows; choose other"
             " words, another corpus or another model"
         )
-    every = encoder.vectors(flat, layer=layer, pooling=pooling, batch_size=batch_size)
-    ends = np.cumsum([len(each) for each in known.values()])[:-1]
+    states = encoder.vectors(all_contexts, layer=layer, pooling=pooling, batch_size=batch_size)
+    ends = np.cumsum([len(word_contexts) for word_contexts in known_contexts.values()])[:-1]
     means = {}
-    for word, rows in zip(known, np.split(every, ends), strict=True):
+    for word, rows in zip(known_contexts, np.split(states, ends), strict=True):
         inside = rows[np.isfinite(rows).all(axis=1)]
         if len(inside):
             means[word] = inside.mean(axis=0, dtype=np.float64).astype(np.float32)
     if not means:
-        raise InputError("every word lies beyond the longest text the model takes; cut the texts")
+        raise InputError(
+            "every word lies beyond the maximum length of the model; shorten the texts"
+        )
     return keyed(list(means), np.array(list(means.values())))

@@ -22,8 +22,8 @@ from hypothesis import strategies as st
 from biasbridge.cli.store import main
 from files import InputError, atomic_path
 from train.estimate import timings
-from train.outcome import Outcome, read_stamp, sharing, write_outcome
-from train.store import DamagedError, Stage, Store, StoreError
+from train.outcome import Outcome, read_stamp, shared_results, write_outcome
+from train.store import DamagedError, Step, Store, StoreError
 from train.store.entry import check, read_recipe, seal
 
 
@@ -33,7 +33,7 @@ def write(out: Path, inputs: Mapping[str, Path]) -> None:
     (out / "text").write_text("some text\n" * 20)
 
 
-CORPUS = Stage(name="corpus", made_by="Text", version=1, params={"0": {}}, build=write, seed=3)
+CORPUS = Step(name="corpus", made_by="Text", version=1, params={"0": {}}, build=write, seed=3)
 VECTORS = replace(CORPUS, name="vectors", made_by="Word2Vec", inputs={"corpus": CORPUS})
 
 
@@ -85,10 +85,7 @@ def test_damage_is_reported_set_aside_and_built_again(
     (aside,) = (store.root / "damaged").iterdir()
     assert reason in (aside / "damage.txt").read_text()
     assert reason in caplog.text
-    assert (
-        f"damaged result set aside in {aside}, to be built again: corpus {CORPUS.key}"
-        in caplog.text
-    )
+    assert f"rebuilding a damaged result, moved to {aside}: corpus {CORPUS.key}" in caplog.text
     assert check(store.make(CORPUS))
     assert store.built == ["corpus", "corpus"]
 
@@ -163,7 +160,7 @@ def test_error_at_every_single_write_leaves_the_store_valid(
             break
     assert len(messages) > 15
     assert all(
-        "store.dir=" in text and "the same command goes on from here" in text for text in messages
+        "store.dir=" in text and "run the same command to continue" in text for text in messages
     )
 
 
@@ -315,11 +312,11 @@ def test_what_a_kill_left_is_cleared_by_the_next_sweep(store: Store, tmp_path: P
         (tmp_path / name).write_text("half written")
     (results / ".figures-0123456789ab").mkdir()
     (results / ".mine").write_text("no work of ours")
-    with sharing(results), sharing(results):
+    with shared_results(results), shared_results(results):
         assert sorted(path.name for path in results.iterdir()) == [".mine", "points"]
         assert [path.name for path in (results / "points").iterdir()] == [".sweeps"]
         (tmp_path / names[0]).write_text("of a sweep at work")
-        with sharing(results):
+        with shared_results(results):
             pass
         assert (tmp_path / names[0]).exists()
     assert not (tmp_path / names[0]).exists()

@@ -33,9 +33,7 @@ if TYPE_CHECKING:
 EXPECTED = {
     "raise": "ZeroDivisionError: an unlucky post",
     "exit": "SystemExit: a library gave up",
-    "kill": (
-        "the process of this point was killed by SIGKILL; the system kills so when memory runs out"
-    ),
+    "kill": ("the process of this point was killed by SIGKILL; out of memory is the usual reason"),
     "none": "",
 }
 FAULTY = [

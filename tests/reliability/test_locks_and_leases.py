@@ -24,10 +24,10 @@ from files import InputError
 from tests.reliability.sweeps import ROOT, processes
 from tests.reliability.test_faults_disk import CORPUS, VECTORS
 from train.front.guard import guarded
-from train.outcome import sharing
+from train.outcome import shared_results
 from train.store import Store, StoreError
-from train.store.lease import _watch, lease, leased
-from train.store.lock import LEASE, HeldError, held, locked
+from train.store.lease import _watch, lease, leased_keys
+from train.store.lock import LEASE, HeldError, is_held, locked
 
 
 def test_a_file_system_without_locks_is_said_before_anything_runs(
@@ -37,26 +37,29 @@ def test_a_file_system_without_locks_is_said_before_anything_runs(
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    said = rf"its file system gives no lock \({os.strerror(errno.ENOLCK)}\)"
+    said = rf"its file system does not support locks \({os.strerror(errno.ENOLCK)}\)"
     with pytest.raises(InputError, match=rf"store\.dir=.*{said}; choose another"):
         Store(tmp_path / "store").prove_writable()
-    with pytest.raises(StoreError, match=rf"store\.dir=.*{said}\. What is finished stays"):
+    with pytest.raises(StoreError, match=rf"store\.dir=.*{said}\. Finished results stay"):
         Store(tmp_path / "store").make(CORPUS)
-    with pytest.raises(InputError, match=rf"results\.dir=.*{said}"), sharing(tmp_path / "results"):
+    with (
+        pytest.raises(InputError, match=rf"results\.dir=.*{said}"),
+        shared_results(tmp_path / "results"),
+    ):
         pytest.fail("the results folder was taken for one that can be shared")
 
 
 def test_a_lock_is_held_by_one_or_shared_by_many(tmp_path: Path) -> None:
     path = tmp_path / "lock"
-    assert not held(path)
+    assert not is_held(path)
     with locked(path):
-        assert held(path)
+        assert is_held(path)
         assert path.read_text().startswith(f"{os.getpid()} ")
         with pytest.raises(HeldError), locked(path, wait=False):
             pytest.fail("two hold one lock")
-    assert not held(path)
+    assert not is_held(path)
     with locked(path, shared=True), locked(path, shared=True):
-        assert not held(path)  # by one alone
+        assert not is_held(path)  # by one alone
         with pytest.raises(HeldError), locked(path, wait=False):
             pytest.fail("one holds alone what another shares")
 
@@ -97,7 +100,7 @@ def test_a_lock_whose_holder_cannot_be_noted_is_let_go(
             store.make(CORPUS)
     assert len(os.listdir("/proc/self/fd")) == descriptors
     with locked(tmp_path / "lock"):
-        assert held(tmp_path / "lock")
+        assert is_held(tmp_path / "lock")
     assert store.make(CORPUS).is_dir()
 
 
@@ -138,7 +141,7 @@ def test_who_waits_for_a_worker_of_the_same_command_is_silent(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     wait(tmp_path / "lock", monkeypatch, until=60, holder=holder, waiter=waiter)
-    expected = f"waiting for corpus, which process {os.getpid()} on {platform.node()} holds"
+    expected = f"waiting for corpus, locked by process {os.getpid()} on {platform.node()}"
     assert caplog.messages == ([expected] if said else [])
 
 
@@ -150,7 +153,7 @@ def hold_and_stop(path: Path) -> None:
 def test_who_waits_for_a_stopped_process_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("train.store.lock.SILENT", 0.5)
+    monkeypatch.setattr("train.store.lock.SECONDS_BEFORE_MESSAGE", 0.5)
     store = Store(tmp_path / "store")
     store.prove_writable()
     lock = store.root / "locks" / f"{CORPUS.key}.lock"
@@ -165,7 +168,7 @@ def test_who_waits_for_a_stopped_process_says_so(
     waker.wait()
     holder.join()
     (said,) = caplog.messages
-    assert said.startswith(f"waiting for corpus {CORPUS.key}, which process {holder.pid} on ")
+    assert said.startswith(f"waiting for corpus {CORPUS.key}, locked by process {holder.pid} on ")
 
 
 def test_gc_leaves_what_a_sweep_has_a_lease_on(
@@ -177,7 +180,7 @@ def test_gc_leaves_what_a_sweep_has_a_lease_on(
     arguments = ["gc", "--store", str(store.root), "--older-than", "1d"]
     with lease(store.root, [VECTORS.key]) as hold:
         hold([CORPUS.key])
-        assert leased(store.root) == {VECTORS.key, CORPUS.key}
+        assert leased_keys(store.root) == {VECTORS.key, CORPUS.key}
         main(arguments)
         assert store.has(VECTORS)
         assert store.has(CORPUS)
@@ -195,7 +198,7 @@ def test_the_lease_of_a_killed_sweep_holds_nothing(tmp_path: Path) -> None:
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, check=False)
     assert len(list((tmp_path / "leases").iterdir())) == 1
-    assert leased(tmp_path) == set()
+    assert leased_keys(tmp_path) == set()
     assert not list((tmp_path / "leases").iterdir())
 
 

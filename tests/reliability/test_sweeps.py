@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import subprocess
 
 pytestmark = pytest.mark.slow
-GO_ON = "interrupted; what is finished stays in the store, and the same command goes on from there"
+GO_ON = "interrupted; finished results stay in the store; run the same command to continue"
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -233,9 +233,7 @@ def test_gc_takes_nothing_from_a_sweep_and_what_is_removed_is_built_again(
     assert_kept(before, store)
     shutil.rmtree(store / "intrinsic")
     process.send_signal(signal.SIGCONT)
-    assert "are built again: a file that they rest on changed while the sweep ran, or" in finish(
-        process
-    )
+    assert ": an input file changed during the sweep, or" in finish(process)
     assert_whole(store)
     assert_same_tables(results_of(tmp_path), results_of(quiet))
 
@@ -258,7 +256,7 @@ def test_an_input_changed_under_a_sweep_is_named_and_used(launcher: str, tmp_pat
     process = start(tmp_path, sweep=words)
     wait_until_running(process, tmp_path / "store")
     posts.write_text("\n".join(["id,text,label", *rows[:-20]]) + "\n", encoding="utf-8")
-    changed = "are built again: a file that they rest on changed"
+    changed = ": an input file changed during the sweep"
     assert changed in finish(process)
     gaps = pd.read_parquet(results_of(tmp_path) / "extrinsic.parquet")
     recall = gaps.query("measure == 'recall' and group == 'female'")
@@ -274,8 +272,8 @@ def test_slurm_that_is_not_there_is_said_once_and_nothing_is_written(
     out, err = process.communicate()
     assert process.returncode == 2
     warning, error = (line for line in err.splitlines() if "Could not detect" in line)
-    assert warning.startswith("the engine stopped, its unfinished points are handed over again: ")
-    assert error.startswith("error: the engine took none of the ")
+    assert warning.startswith("the engine stopped; resubmitting its unfinished points: ")
+    assert error.startswith("error: the engine ran none of the ")
     assert "RuntimeError: Could not detect" in error
     assert "failed" not in out, "no list of points"
     assert not list((tmp_path / "results").rglob("points.parquet"))

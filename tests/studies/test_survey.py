@@ -154,6 +154,6 @@ def test_the_experiment_without_files_says_what_it_needs(
         main()
     assert ended.value.code == 2
     assert (
-        "there are no values of embedding.path to sweep over; the file of the experiment begins"
-        " with the command" in capsys.readouterr().err
+        "embedding.path needs values to sweep over; the first lines of the experiment's file show"
+        " a command" in capsys.readouterr().err
     )

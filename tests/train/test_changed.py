@@ -14,18 +14,18 @@ from debias.word_choice import WordChoice, write_words
 from files import InputError
 from intrinsic.wordsets import load_query
 from intrinsic.wordsets.library import _library
-from train.parts.part import Inputs, Stages
+from train.parts.part import Inputs, StepBuilder
 from train.parts.static import write_corpus
-from train.store import Stage, Store
+from train.store import Step, Store
 
 
-def stage_of(path: Path, store: Store, meanwhile: Callable[[], object] = bool) -> Stage:
+def stage_of(path: Path, store: Store, meanwhile: Callable[[], object] = bool) -> Step:
     def carry_out(corpus: TextCorpus, out: Path, inputs: Inputs, seed: int) -> None:
         write_corpus(corpus, out, inputs, seed)
         meanwhile()
 
     choice = TextCorpus(str(path), tokeniser="whitespace", min_count=1)
-    return Stages(0, store)("corpus", choice, carry_out)
+    return StepBuilder(0, store)("corpus", choice, carry_out)
 
 
 def rewrite(path: Path) -> None:
@@ -155,21 +155,21 @@ def test_another_file_that_was_read_in_the_place_of_the_same_one_is_noticed(
         list(changing)
 
     choice = TextCorpus(str(path), tokeniser="whitespace", min_count=1)
-    stage = Stages(0, store)("corpus", choice, carry_out)
+    stage = StepBuilder(0, store)("corpus", choice, carry_out)
     with pytest.raises(InputError, match=r"text\.txt changed after corpus \(TextCorpus\) was"):
         store.make(stage)
     assert read == ["two\n"]
     assert path.read_text() == "one\n"
     assert not store.has(stage)
-    assert Stages(0, store)("corpus", choice, carry_out).key == stage.key
+    assert StepBuilder(0, store)("corpus", choice, carry_out).key == stage.key
 
 
 def test_shipped_words_that_change_meanwhile_are_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Store(tmp_path / "store")
-    stage = Stages(0, store)("words", WordChoice("weat7"), write_words)
+    stage = StepBuilder(0, store)("words", WordChoice("weat7"), write_words)
     monkeypatch.setitem(_library().queries, "weat7", load_query("weat8"))
-    with pytest.raises(InputError, match="what its words or files stand for changed after words"):
+    with pytest.raises(InputError, match="the content of its words or files changed after words"):
         store.make(stage)
     assert not store.has(stage)

@@ -14,7 +14,7 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from files import InputError
-from train.front.compose import CONF, MOST_CELLS, Composer, build_cells
+from train.front.compose import CONF, MAX_CELLS, Composer, build_cells
 
 STUDIES = sorted(path.stem for path in (CONF / "experiment").glob("*.yaml"))
 
@@ -67,7 +67,7 @@ def test_what_is_no_grid_is_refused() -> None:
     with pytest.raises(InputError, match=r"hydra.sweeper.grids\[0\]=1: give a mapping"):
         build_cells({}, [1], [])  # type: ignore[list-item]
     with pytest.raises(InputError, match="200,000 cells or more; give fewer"):
-        build_cells({}, [], ["a=0,1", f"b=range({MOST_CELLS})"])
+        build_cells({}, [], ["a=0,1", f"b=range({MAX_CELLS})"])
 
 
 def test_the_paper_sweep_holds_what_the_study_varied() -> None:

@@ -29,10 +29,10 @@ from files.models.encoder import Encoder
 from intrinsic.items.item import Item, ItemSet
 from intrinsic.sentences.seat import Seat
 from tests.tiny_models import save_model
-from train.finish import unmoved_points
+from train.finish import models_like_parent
 from train.models import PretrainedModel
 from train.parts.language_model import Encoding, LanguageModelSubject
-from train.parts.part import Stages
+from train.parts.part import StepBuilder
 from train.parts.scores import build_score, open_needed
 from train.store import Store
 from train.transformer import WordsInTemplates
@@ -64,7 +64,7 @@ def model(tmp_path: Path) -> Path:
 
 def test_doses_share_the_fit_the_weights_and_the_encodings(model: Path, tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
-    steps = Stages(0, store)
+    steps = StepBuilder(0, store)
     given = [
         subject(model, Leace(dose=dose, templates=TEXTS)).build_steps(steps)
         for dose in (-1.0, 0.0, 0.5, 1.0)
@@ -87,7 +87,7 @@ def test_doses_share_the_fit_the_weights_and_the_encodings(model: Path, tmp_path
 def test_what_is_read_from_an_erased_model_is_erased(model: Path, tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     plain, erased = (
-        subject(model, each, layer=1).build_steps(Stages(0, store))
+        subject(model, each, layer=1).build_steps(StepBuilder(0, store))
         for each in (Unmodified(), SentDebias(templates=TEXTS))
     )
     eraser = Eraser.load(store.make(erased["model"]) / "model" / ERASER)
@@ -105,7 +105,7 @@ def test_a_model_that_came_with_an_eraser_is_erased_once(model: Path, tmp_path: 
     out = tmp_path / "erased"
     debias(str(model), method="leace", dose=-1, templates=TEXTS, out=out)
     store = Store(tmp_path / "store")
-    steps = Stages(0, store)
+    steps = StepBuilder(0, store)
     score = build_score(steps, SEAT, subject(out, Unmodified()).build_steps(steps))
     [found] = pd.read_parquet(store.make(score) / "scores.parquet")["value"]
     assert found == pytest.approx(SEAT.score(Encoder(out), seed=0)[0].value, abs=1e-6)
@@ -114,7 +114,7 @@ def test_a_model_that_came_with_an_eraser_is_erased_once(model: Path, tmp_path: 
 
 def test_steering_is_refused_where_a_model_is_not_causal(model: Path, tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
-    steered = subject(model, Steering(templates=TEXTS)).build_steps(Stages(0, store))
+    steered = subject(model, Steering(templates=TEXTS)).build_steps(StepBuilder(0, store))
     with pytest.raises(InputError, match="model is none; take an eraser"):
         store.make(steered["model"])
 
@@ -188,7 +188,7 @@ def test_what_a_model_cannot_have_is_refused(model: Path) -> None:
 
 def test_a_random_direction_needs_no_words(model: Path, tmp_path: Path) -> None:
     one, other = (
-        subject(model, RandomDirection()).build_steps(Stages(seed, Store(tmp_path / "store")))
+        subject(model, RandomDirection()).build_steps(StepBuilder(seed, Store(tmp_path / "store")))
         for seed in (0, 1)
     )
     assert one["model"].key != other["model"].key
@@ -236,7 +236,7 @@ def test_every_score_of_an_erased_layer_is_that_of_its_parent() -> None:
         columns=["point", "metric", "convention", "query", "part", "value"],
     )
     intrinsic = intrinsic.assign(least=-2.0, most=2.0)
-    found = unmoved_points(Tables(points, intrinsic, pd.DataFrame()))
+    found = models_like_parent(Tables(points, intrinsic, pd.DataFrame()))
     shares = intrinsic.assign(least=0.0, most=1.0)
-    assert not unmoved_points(Tables(points, shares, pd.DataFrame())), "shares may stay"
-    assert found == ["error: every score of leace  0.5 is that of its parent, bit by bit"]
+    assert not models_like_parent(Tables(points, shares, pd.DataFrame())), "shares may stay"
+    assert found == ["error: leace  0.5 scores exactly like its parent: the method had no effect"]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from train.store import Stage
+    from train.store import Step
 
 
 def cost(folder: Path, *, cores: int = 1, slowness: float = 1.0) -> str:
@@ -32,12 +32,12 @@ def test_typical_times_are_shared_by_cores_and_stretched_by_slowness(tmp_path: P
     assert cost(tmp_path, cores=2).endswith("about 7 s on 2 cores")
     assert cost(tmp_path, slowness=1.5).endswith("about 21 s on 1 core")
     assert cost(tmp_path, slowness=1.6).endswith(
-        "about 22 s on 1 core; the machine is busy and takes 1.6 times as long"
+        "about 22 s on 1 core; the machine is busy: 1.6 times slower than idle"
     )
 
 
 def test_a_measured_time_is_not_stretched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def measured(stage: Stage, _: object) -> float | None:
+    def measured(stage: Step, _: object) -> float | None:
         return 10.0 if stage.choice == "Word2Vec" else None
 
     monkeypatch.setattr(estimate, "expected_seconds", measured)

@@ -23,7 +23,7 @@ from intrinsic.wordsets import read_query
 from tests.points import SUBJECT, TASK, WEAT
 from train.join import join_tables
 from train.outcome import run_point
-from train.parts.part import Stages
+from train.parts.part import StepBuilder
 from train.parts.task_words import TaskWords, draw_words
 from train.point import Plan, Point, plan_point
 from train.store import Store
@@ -63,7 +63,7 @@ def test_groups_by_a_tagger_are_those_of_the_task(language: str, tmp_path: Path)
     (tmp_path / "posts.csv").write_text("text,label,split\na,1,train\nb,0,test\n", encoding="utf-8")
     source = TableSource(str(tmp_path / "posts.csv"), split="split", language=language)
     task = replace(TASK, source=source, groups=MentionTagger())
-    steps = Stages(0, Store(tmp_path / "store"))
+    steps = StepBuilder(0, Store(tmp_path / "store"))
     end = task.build_steps(steps, SUBJECT.build_steps(steps))
     [tagged] = [stage for stage in end.ancestry().values() if stage.name == "tagged"]
     words = TaskWords(source, MentionTagger()).build_steps(steps)
@@ -148,7 +148,7 @@ def test_without_training_posts_it_is_refused_with_the_remedy(tmp_path: Path) ->
 def test_what_nobody_draws_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="unknown query 'from_tusk'; did you mean 'from_task'"):
         planned(tmp_path, Weat(queries=("from_tusk",)))
-    with pytest.raises(InputError, match="no posts are named to take words from"):
+    with pytest.raises(InputError, match="no posts are given to take words from"):
         planned(tmp_path, words=None)
     with pytest.raises(InputError, match="one language"):
         planned(tmp_path, words=replace(WORDS, source=GeneratedPosts(world="es_gender")))

@@ -118,7 +118,7 @@ def test_words_are_set_against_the_groups_that_are_annotated() -> None:
     )
     lines = describe_agreement(posts, MentionTagger())
     assert [line.split("]")[0].split(" [")[0] for line in lines] == [
-        "of 1 posts that words call male 1.00",
-        "of 3 posts that words call female .67",
+        "men: 1 posts tagged male by words, precision 1.00",
+        "women: 3 posts tagged female by words, precision .67",
     ]
-    assert "annotated women; of 4 annotated so words find .50" in lines[1]
+    assert "4 annotated posts, recall .50" in lines[1]

@@ -28,8 +28,8 @@ from files.choice import Fileless
 from intrinsic.metrics.set_distances import EmbeddingCoherence
 from tests.fresh_code import forget_code
 from tests.points import SUBJECT, TASK, WEAT, plan
-from train.parts.part import Inputs, Stages, keyed_params
-from train.store import Stage, Store
+from train.parts.part import Inputs, StepBuilder, keyed_params
+from train.store import Step, Store
 from train.store.entry import read_recipe
 from train.store.stale import outdated
 
@@ -45,14 +45,14 @@ ECT = EmbeddingCoherence()
 
 def named(folder: Path, task: HateSpeech) -> dict[str, str]:
     """The key of each stage by its name."""
-    return {stage.name: key for key, stage in plan(folder, task=task).stages().items()}
+    return {stage.name: key for key, stage in plan(folder, task=task).steps().items()}
 
 
 def test_a_further_metric_measures_none_again_and_their_order_changes_nothing(
     tmp_path: Path,
 ) -> None:
     one, both, turned = (plan(tmp_path, *m) for m in ((WEAT,), (WEAT, ECT), (ECT, WEAT)))
-    assert set(one.stages()) < set(both.stages())
+    assert set(one.steps()) < set(both.steps())
     assert both.key == turned.key != one.key
     assert plan(tmp_path, WEAT, WEAT).key == one.key
 
@@ -212,7 +212,7 @@ def test_two_functions_that_carry_out_one_choice_make_two_results(tmp_path: Path
         return write_text
 
     store = Store(tmp_path)
-    steps = [Stages(0, store)("words", Shrink(), write(text)) for text in ("one", "two")]
+    steps = [StepBuilder(0, store)("words", Shrink(), write(text)) for text in ("one", "two")]
     assert [(store.make(step) / "text").read_text() for step in steps] == ["one", "two"]
 
 
@@ -221,7 +221,7 @@ import sys
 from pathlib import Path
 from files import choice
 from files.choice import Fileless
-from train.parts.part import Stages
+from train.parts.part import StepBuilder
 from train.store import Store
 
 @choice
@@ -233,7 +233,7 @@ def write(choice, out, inputs, seed):
     (out / "text").write_text("mine")
 
 if __name__ == "__main__":
-    stage = Stages(0, Store("store"))("words", Mine(), write)
+    stage = StepBuilder(0, Store("store"))("words", Mine(), write)
     Store("store").make(stage)
     print(stage.made_by, stage.key, *stage.source.modules)
 """
@@ -256,7 +256,9 @@ def test_a_class_of_a_script_has_the_name_of_its_file(tmp_path: Path) -> None:
     made_by, key, *modules = as_script.stdout.split()
     assert made_by == "my_script.Mine"
     assert str(script) in modules
-    code = "from my_script import *; print(Stages(0, Store('store'))('words', Mine(), write).key)"
+    code = (
+        "from my_script import *; print(StepBuilder(0, Store('store'))('words', Mine(), write).key)"
+    )
     assert run_python(tmp_path, "-c", code).stdout.split() == [key]
     (tmp_path / "other_script.py").write_text(RUN)
     other, other_key, *_ = run_python(tmp_path, "other_script.py").stdout.split()
@@ -288,8 +290,8 @@ def test_a_class_of_a_file_that_no_import_names_is_told_by_its_file(tmp_path: Pa
 
     store = Store(tmp_path / "store")
 
-    def step(module: Any) -> Stage:
-        made: Stage = Stages(0, store)("words", module.Mine(), module.write)
+    def step(module: Any) -> Step:
+        made: Step = StepBuilder(0, store)("words", module.Mine(), module.write)
         return made
 
     first = step(load("toy_a.py", registered=True))

@@ -30,7 +30,7 @@ from files import Choice, InputError
 from files.vectors import read_vectors, save_mapped
 from intrinsic.metrics.weat import Weat
 from train.embed import FastText, Pretrained
-from train.parts.part import Inputs, Stages, decide
+from train.parts.part import Inputs, StepBuilder, decide
 from train.parts.posts import load_posts
 from train.parts.scores import measure
 from train.parts.static import load, write_corpus
@@ -71,7 +71,7 @@ def made(
         key, out = "refused", Path(place) / "out"
         out.mkdir()
         with suppress(InputError):
-            stages = Stages(run, Store(Path(place) / "store"))
+            stages = StepBuilder(run, Store(Path(place) / "store"))
             stage = stages("stage", make(folder, other), carry_out)
             key = stage.key
             stage.build(out, {"vectors": folder})

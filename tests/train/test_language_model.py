@@ -19,7 +19,7 @@ from files.models.encoder import Encoder
 from tests.tiny_models import SMALL, save_model, word_pieces
 from train.models import PretrainedModel
 from train.parts.language_model import Encoding, LanguageModelSubject
-from train.parts.part import Stages
+from train.parts.part import StepBuilder
 from train.parts.scores import open_needed
 from train.store import Store
 from train.transformer import WordsInTemplates
@@ -51,7 +51,7 @@ def subject(model: Path, encoding: Encoding = USUAL, **of_model: Any) -> Languag
 def test_layers_and_pooling_are_views_of_one_observation(folder: Path, tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     views = [subject(folder, Encoding(layer=layer)) for layer in (-1, 1)]
-    last, first = (each.build_steps(Stages(0, store)) for each in views)
+    last, first = (each.build_steps(StepBuilder(0, store)) for each in views)
     assert last["model"].key == first["model"].key
     assert last["encoder"].key != first["encoder"].key
     assert [each.facts()["embedding"] for each in views] == ["tiny", "tiny layer 1"]
@@ -65,13 +65,13 @@ def test_layers_and_pooling_are_views_of_one_observation(folder: Path, tmp_path:
 
 def test_a_folder_is_known_by_its_bytes_and_copied(folder: Path, tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
-    before = subject(folder).build_steps(Stages(0, store))["model"]
+    before = subject(folder).build_steps(StepBuilder(0, store))["model"]
     made = store.make(before)
     moved = folder.rename(tmp_path / "moved")
     again = Store(tmp_path / "store")
-    assert subject(moved).build_steps(Stages(1, again))["model"].key == before.key
+    assert subject(moved).build_steps(StepBuilder(1, again))["model"].key == before.key
     save_model(moved, "bert", seed=9)
-    assert subject(moved).build_steps(Stages(0, Store(tmp_path / "store")))["model"].key != (
+    assert subject(moved).build_steps(StepBuilder(0, Store(tmp_path / "store")))["model"].key != (
         before.key
     )
     assert open_needed("model", {"model": made}).kind == "masked"
@@ -83,7 +83,7 @@ def test_random_weights_are_another_model_of_each_seed(folder: Path, tmp_path: P
     assert twin.facts()["embedding"] == "tiny_random"
     assert twin.facts()["random_weights"] is True
     own, *drawn = (
-        store.make(each.build_steps(Stages(seed, store))["model"])
+        store.make(each.build_steps(StepBuilder(seed, store))["model"])
         for each, seed in ((subject(folder), 0), (twin, 0), (twin, 1))
     )
     texts = ["the nurse said that"]

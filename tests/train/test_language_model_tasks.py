@@ -22,14 +22,14 @@ from tests.extrinsic.test_retrieval import Bag
 from tests.points import TASK
 from train.parts import scores
 from train.parts.part import Task
-from train.parts.posts import Known, coverage
+from train.parts.posts import ModelVocabulary, coverage
 from train.parts.retrieval import Retrieval
 from train.point import Point, plan_point
 from train.store import Store
 
 if TYPE_CHECKING:
-    from train.parts.part import Facts, Inputs, Stages
-    from train.store import Stage
+    from train.parts.part import Facts, Inputs, StepBuilder
+    from train.store import Step
 
 WORDS = ("he", "his", "man", *(each.name for each in list_occupations("en")[:20]))
 
@@ -46,7 +46,7 @@ class Bags(Fileless):
     def facts(self) -> Facts:
         return {"embedding": "bags", "method": "none", "generated": True}
 
-    def build_steps(self, steps: Stages) -> Mapping[str, Stage]:
+    def build_steps(self, steps: StepBuilder) -> Mapping[str, Step]:
         model = steps("model", self, write)
         return {"model": model, "encoder": steps("encoder", self, write)}
 
@@ -111,4 +111,4 @@ def test_a_subject_without_what_the_classifier_needs_is_refused() -> None:
 
 def test_coverage_by_a_language_model() -> None:
     """``boat`` has an unknown token, ``He`` is known in lower case."""
-    assert coverage(["he boat", "man He"], Known(Bag(*WORDS))) == pytest.approx(3 / 4)
+    assert coverage(["he boat", "man He"], ModelVocabulary(Bag(*WORDS))) == pytest.approx(3 / 4)

@@ -26,8 +26,8 @@ from train.point import Point, plan_point
 from train.store import Store
 
 if TYPE_CHECKING:
-    from train.parts.part import Facts, Inputs, Stages
-    from train.store import Stage
+    from train.parts.part import Facts, Inputs, StepBuilder
+    from train.store import Step
 
 
 @choice
@@ -44,7 +44,7 @@ class Digits(Fileless):
     def facts(self) -> Facts:
         return {"embedding": "digits", "method": "none", "generated": True}
 
-    def build_steps(self, steps: Stages) -> Mapping[str, Stage]:
+    def build_steps(self, steps: StepBuilder) -> Mapping[str, Step]:
         return {"numbers": steps("numbers", self, write)}
 
 

@@ -26,7 +26,7 @@ from intrinsic.metrics import weat
 from intrinsic.metrics.weat import Weat
 from tests.fresh_code import forget_code
 from tests.points import plan
-from train.store import Stage, Store
+from train.store import Step, Store
 from train.store.entry import read_recipe
 from train.store.stale import outdated
 
@@ -81,7 +81,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     forget_code()
 
 
-def make_score(folder: Path) -> tuple[Store, Stage, float]:
+def make_score(folder: Path) -> tuple[Store, Step, float]:
     """The store with a score, its step, and its value."""
     store = Store(folder / "store")
     [step] = plan(store.root).metrics
@@ -92,7 +92,7 @@ def differing(folder: Path) -> list[tuple[str, bool, tuple[str, ...]]]:
     """What a sweep of a new process would say of the scores in the store."""
     store = Store(folder / "store")
     found = outdated(store, plan(store.root).metrics)
-    return [(each.stage.name, each.code, each.modules) for each in found]
+    return [(each.step.name, each.code, each.modules) for each in found]
 
 
 @pytest.mark.parametrize("load", MEANS)
@@ -259,7 +259,7 @@ def test_a_sweep_beside_a_module_that_changes_the_project(tmp_path: Path) -> Non
     assert (scores["value"] > 90).all(), "all in one process"
     run(tmp_path, both)
     refused = run(tmp_path, status=2)
-    assert "error: other code made results that this sweep would use: " in refused
+    assert "error: stored results are of other code: " in refused
     assert "intrinsic (Weat): patched intrinsic.metrics.weat.Weat.measure by toy_mine" in refused
     run(tmp_path, "stale=rebuild")
     scores = pd.read_parquet(tmp_path / "results" / "point" / "intrinsic.parquet")

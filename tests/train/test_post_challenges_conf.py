@@ -37,15 +37,15 @@ def _no_data(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_challenge_of_the_other_task_is_refused() -> None:
-    with pytest.raises(InputError, match="task=HateSpeech is not tested on such") as e:
+    with pytest.raises(InputError, match="does not fit task=HateSpeech") as e:
         point("challenge=winobias")
-    assert "take challenge=generated_templates, hatecheck" in str(e.value)
-    with pytest.raises(InputError, match="task=Coreference is not tested on such"):
+    assert "choose challenge=generated_templates, hatecheck" in str(e.value)
+    with pytest.raises(InputError, match="does not fit task=Coreference"):
         point("task=coreference_en", "challenge=hatecheck")
 
 
 def test_another_language_is_refused() -> None:
-    with pytest.raises(InputError, match="take a challenge set of the posts' language"):
+    with pytest.raises(InputError, match="choose a challenge set in the language of the posts"):
         point("challenge=generated_templates", "challenge.world=es_gender")
 
 

@@ -25,7 +25,7 @@ from studies.survey import Survey
 from tests.points import SUBJECT, TASK, WEAT, plan
 from train.configure import to_planner
 from train.front.compose import Settings
-from train.power import confirmatory_slices, design_of, print_power, read_pilot
+from train.power import confirmatory_slices, planned_design, print_power, read_pilot
 from train.store import Store
 
 if TYPE_CHECKING:
@@ -86,15 +86,15 @@ def test_a_pilot_is_read_from_the_results_folder(tmp_path: Path) -> None:
 
 
 def test_the_design_is_that_of_the_plan(plans: list[Plan]) -> None:
-    design = design_of(STATED, Correlation(sesoi=0.2), plans, Pilot())
+    design = planned_design(STATED, Correlation(sesoi=0.2), plans, Pilot())
     assert (design.parents, design.conditions) == (2, 3), "the control and two doses"
     assert (design.reliability_x, design.reliability_y, design.sesoi) == (0.9, 0.6, 0.2)
     assert design.tests == 3 * 2, "queries and confirmatory measures"
     assert (design.words_error, design.items_error) == (0, 0)
     at_hand = Pilot(0.7, 0.5, 0.1, 0.2, items=100, models=40, tests=4)
-    seen = design_of(Planner(sesoi=0.4), Correlation(), plans, at_hand)
+    seen = planned_design(Planner(sesoi=0.4), Correlation(), plans, at_hand)
     assert seen == Design(2, 3, 4, 0.4, 0.7, 0.5, 0.1, 0.2)
-    assert design_of(Planner(tests=9), Correlation(), plans, at_hand).tests == 9
+    assert planned_design(Planner(tests=9), Correlation(), plans, at_hand).tests == 9
 
 
 def test_the_confirmatory_slices_are_those_that_the_verdict_counts() -> None:
@@ -117,9 +117,9 @@ def test_the_confirmatory_slices_are_those_that_the_verdict_counts() -> None:
 
 def test_what_is_refused(plans: list[Plan], tmp_path: Path) -> None:
     store, console = Store(tmp_path / "store"), Console(quiet=True)
-    with pytest.raises(InputError, match=r"state planner\.reliability_x=0\.8"):
+    with pytest.raises(InputError, match=r"give planner\.reliability_x=0\.8"):
         print_power(Planner(), Correlation(), plans, store, tmp_path, console)
-    with pytest.raises(InputError, match="study=survey asks for none"):
+    with pytest.raises(InputError, match="study=survey computes none"):
         print_power(STATED, Survey(), plans, store, tmp_path, console)
 
 

@@ -35,7 +35,7 @@ def test_vectors_are_those_of_the_shared_words(tmp_path: Path) -> None:
 
 def test_disjoint_vocabularies_are_refused(tmp_path: Path) -> None:
     own, other = write(tmp_path / "own", "abcde"), write(tmp_path / "other", "xyz")
-    with pytest.raises(InputError, match=r"share no word: one knows a, b, c, \.\.\., the other x"):
+    with pytest.raises(InputError, match=r"share no word: one has a, b, c, \.\.\., the other x"):
         keep_shared(Shared(), tmp_path, {"vectors": own, "other": other}, 0)
     assert not (tmp_path / "vectors").exists()
 

@@ -26,9 +26,9 @@ from files.rooms import is_ours
 from tests.fresh_code import forget_code
 from tests.points import TASK, plan
 from train.outcome import Outcome, run_point
-from train.store import Stage, Store
-from train.store.stale import outdated, say
-from train.store.tools import makers
+from train.store import Step, Store
+from train.store.stale import outdated, report_outdated
+from train.store.tools import build_records
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -42,12 +42,12 @@ def write(out: Path, inputs: Mapping[str, Path]) -> None:
     (out / "text").write_text("x")
 
 
-CORPUS = Stage("corpus", "Text", 1, {}, write, made_of=("toy_corpus",))
-VECTORS = Stage(
+CORPUS = Step("corpus", "Text", 1, {}, write, made_of=("toy_corpus",))
+VECTORS = Step(
     *("vectors", "Word2Vec", 1, {}, write, {"corpus": CORPUS}),
     made_of=("toy_vectors",),
 )
-SCORES = Stage("scores", "Weat", 1, {}, write, {"vectors": VECTORS})
+SCORES = Step("scores", "Weat", 1, {}, write, {"vectors": VECTORS})
 
 
 class Code:
@@ -89,7 +89,7 @@ def store(tmp_path: Path, code: Code) -> Store:
 
 
 def differing(store: Store) -> list[tuple[str, bool, tuple[str, ...]]]:
-    return [(each.stage.name, each.code, each.modules) for each in outdated(store, [SCORES])]
+    return [(each.step.name, each.code, each.modules) for each in outdated(store, [SCORES])]
 
 
 def test_the_same_code_is_never_outdated(store: Store, code: Code) -> None:
@@ -134,7 +134,7 @@ def run_vectors(folder: Path, build: Callable[[Path, Mapping[str, Path]], None])
     """A point whose vectors are trained by the toy, which ``build`` loads."""
     store = Store(folder / "store")
     planned = replace(plan(store.root), metrics=(replace(VECTORS, build=build),), subject={})
-    for stage in planned.stages().values():
+    for stage in planned.steps().values():
         assert stage.source  # as the process that plans reads it
     return run_point(planned, store, folder)
 
@@ -165,8 +165,8 @@ def test_code_that_is_edited_between_plan_and_load_and_put_back_stores_nothing(
 
     outcome = run_vectors(tmp_path, train)
     assert outcome.error == (
-        "toy_vectors changed after vectors (Word2Vec) was planned; nothing made from it is kept:"
-        " give the same command again"
+        "toy_vectors changed after vectors (Word2Vec) was planned; its results were not kept:"
+        " run the same command again"
     )
     assert outcome.built == ("corpus",)
     assert not Store(tmp_path / "store").has(VECTORS)
@@ -195,7 +195,7 @@ def test_no_file_of_the_project_runs_in_a_build_that_its_recipe_does_not_name(
         if event == "call" and is_ours(name) and not importing:
             ran.add(name)
 
-    for stage in planned.stages().values():
+    for stage in planned.steps().values():
         inputs = {name: Store(tmp_path).make(each) for name, each in stage.inputs.items()}
         ran.clear()
         (out := tmp_path / stage.key).mkdir()
@@ -215,15 +215,15 @@ def test_other_code_is_refused_and_named_with_the_remedy(
 ) -> None:
     code.edit("return 1", "return 2")
     message = (
-        r"other code made results that this sweep would use: 1 corpus \(Text\): toy_corpus,"
-        r" 1 scores \(Weat\): rests on such, 1 vectors \(Word2Vec\): rests on such; --stale"
-        r" rebuild makes them and what rests on them again, --stale use takes them as they are"
+        r"stored results are of other code: 1 corpus \(Text\): toy_corpus,"
+        r" 1 scores \(Weat\): depends on these, 1 vectors \(Word2Vec\): depends on these; --stale"
+        r" rebuild rebuilds them and what depends on them, --stale use uses them unchanged"
     )
     found = outdated(store, [SCORES])
     with pytest.raises(InputError, match=message):
-        say(found, "refuse", Console())
-    say(found, "use", Console())
-    assert "used: made by other code: 1 corpus (Text): toy_corpus" in capsys.readouterr().out
+        report_outdated(found, "refuse", Console())
+    report_outdated(found, "use", Console())
+    assert "using results of other code: 1 corpus (Text): toy_corpus" in capsys.readouterr().out
 
 
 def test_other_libraries_are_used_and_named(
@@ -234,13 +234,13 @@ def test_other_libraries_are_used_and_named(
     monkeypatch.setattr("files.source.metadata.version", lambda name: versions.get(name, "99.1"))
     code.begin_anew()
     found = outdated(store, [SCORES])
-    assert [(each.stage.name, each.code) for each in found] == [
+    assert [(each.step.name, each.code) for each in found] == [
         ("scores", False),
         ("vectors", False),
     ]
-    say(found, "refuse", Console())
+    report_outdated(found, "refuse", Console())
     out = capsys.readouterr().out
-    assert "used: made by other versions of libraries: 1 vectors (Word2Vec): " in out
+    assert "using results of other library versions: 1 vectors (Word2Vec): " in out
     assert f"numpy {before} (now 99.1)" in out
 
 
@@ -248,7 +248,7 @@ def test_mixed_versions_are_read_from_recipes(
     store: Store, code: Code, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = replace(VECTORS, params={"dim": 3})
-    same = makers(store, [SCORES.key])
+    same = build_records(store, [SCORES.key])
     assert [(each.stage, each.results) for each in same] == [
         ("corpus", 1),
         ("scores", 1),
@@ -260,7 +260,7 @@ def test_mixed_versions_are_read_from_recipes(
     code.edit("ones", "zeros")
     store.make(other)
     monkeypatch.undo()
-    found = makers(store, [SCORES.key, other.key, "gone"])
+    found = build_records(store, [SCORES.key, other.key, "gone"])
     numpy = " and ".join(sorted(["99.1", metadata.version("numpy")]))
     assert mixed(found) == f"vectors (Word2Vec) by 2 codes; numpy {numpy}"
     assert sum(each.results for each in found) == 4
@@ -306,18 +306,20 @@ def test_a_sweep_after_a_change_of_code_without_a_new_version(tmp_path: Path) ->
     scores = (tmp_path / "results" / "point" / "intrinsic.parquet").read_bytes()
     source.write_text(EMBEDDING.replace("*= 1", "*= 9"))
     refused = run(tmp_path, status=2)
-    assert "error: other code made results that this sweep would use: " in refused
-    assert "2 vectors (Scaled): toy_scaled, 2 intrinsic (Weat): rests on such" in refused
+    assert "error: stored results are of other code: " in refused
+    assert "2 vectors (Scaled): toy_scaled, 2 intrinsic (Weat): depends on these" in refused
     assert "Traceback" not in refused
-    assert "used: made by other code: 2 vectors (Scaled): toy_scaled" in run(tmp_path, "stale=use")
+    assert "using results of other code: 2 vectors (Scaled): toy_scaled" in run(
+        tmp_path, "stale=use"
+    )
     assert made.read_text() == first
     more = run(tmp_path, "--stale", "use", "seed=0,1,2")
-    assert "made by mixed versions: vectors (toy_scaled.Scaled) by 2 codes" in more
+    assert "results of different code versions: vectors (toy_scaled.Scaled) by 2 codes" in more
     plan = run(tmp_path, "--stale=rebuild", "plan=true")
-    assert "built again: made by other code: 2 vectors (Scaled)" in plan
+    assert "rebuilding results of other code: 2 vectors (Scaled)" in plan
     rebuilt = run(tmp_path, "stale=rebuild")
     assert "mixed" not in rebuilt
     assert (tmp_path / "results" / "point" / "intrinsic.parquet").read_bytes() != scores
     assert "other code" not in run(tmp_path)
     both = run(tmp_path, "stale=rebuild", "overwrite=only-cache", status=2)
-    assert "overwrite=only-cache makes none; choose one" in both
+    assert "overwrite=only-cache builds none; choose one" in both

@@ -17,7 +17,7 @@ import pytest
 
 from files import InputError
 from files.digest import digest_of
-from train.store import Stage, Store
+from train.store import Step, Store
 from train.store.entry import read_recipe
 
 
@@ -28,10 +28,10 @@ def write(out: Path, inputs: Mapping[str, Path]) -> None:
     )
 
 
-CORPUS = Stage(name="corpus", made_by="Text", version=1, params={"a": 1}, build=write, seed=3)
+CORPUS = Step(name="corpus", made_by="Text", version=1, params={"a": 1}, build=write, seed=3)
 
 
-def on(corpus: Stage) -> Stage:
+def on(corpus: Step) -> Step:
     return replace(CORPUS, name="vectors", inputs={"corpus": corpus})
 
 
@@ -75,7 +75,7 @@ def test_a_finished_result_needs_no_inputs(tmp_path: Path) -> None:
     ],
     ids=["made_by", "done_by", "version", "params", "seed", "files", "name"],
 )
-def test_key_follows_from_all_that_decides(changed: Stage) -> None:
+def test_key_follows_from_all_that_decides(changed: Step) -> None:
     assert changed.key != CORPUS.key
     assert on(changed).key != on(CORPUS).key
 

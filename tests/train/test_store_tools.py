@@ -18,7 +18,7 @@ import pytest
 from biasbridge.cli.store import main
 from files import InputError
 from files.vectors import keyed, read_vectors, save_mapped
-from train.store import Stage, Store
+from train.store import Step, Store
 from train.store.lock import locked
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -29,7 +29,7 @@ def write(out: Path, inputs: Mapping[str, Path]) -> None:
     (out / "text").write_text("x" * 1000)
 
 
-CORPUS = Stage(
+CORPUS = Step(
     name="corpus",
     made_by="Text",
     version=1,
@@ -38,7 +38,7 @@ CORPUS = Stage(
     files={"0 tweets.txt": "ab" * 32},
     seed=3,
 )
-VECTORS = Stage(
+VECTORS = Step(
     name="vectors",
     made_by="Word2Vec",
     version=2,
@@ -112,7 +112,7 @@ def test_bad_input_names_the_remedy(
     for arguments, message in (
         (("explain", "zz"), "unit_key"),
         (("explain", ""), "beginning of 2 keys"),
-        (("ls", "vector"), "no stage 'vector'; it has corpus, vectors"),
+        (("ls", "vector"), "no step 'vector'; it has corpus, vectors"),
         (("gc", "--older-than", "long"), "such as 30d"),
     ):
         with pytest.raises(InputError, match=message):
@@ -225,7 +225,7 @@ def test_vectors_and_tables_are_exported_in_the_format_of_the_ending(
 
     store = Store(tmp_path / "store")
     made = [
-        Stage(name=name, made_by="Mine", version=1, params={}, build=each)
+        Step(name=name, made_by="Mine", version=1, params={}, build=each)
         for name, each in (("vectors", build), ("intrinsic", tabulate))
     ]
     for stage in made:

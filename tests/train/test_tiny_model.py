@@ -124,7 +124,9 @@ def test_too_few_steps_are_one_line(corpus: Path, tmp_path: Path) -> None:
 def test_truths_of_another_corpus_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "corpus.txt").write_text("a cat sat\n" * 9, encoding="utf-8")
     truths = PlantedOccupations().truths(seed=0)
-    with pytest.raises(InputError, match=r"lacks he or she; give the corpus that the truths"):
+    with pytest.raises(
+        InputError, match=r"lacks he or she; give the corpus in which they were planted"
+    ):
         TinyModel(**SMALL).train(tmp_path / "corpus.txt", tmp_path / "m", seed=0, truths=truths)
 
 

@@ -27,14 +27,14 @@ from intrinsic.wordsets import Query, WordSet
 from tests.points import TASK, plan
 from tests.train.test_store import CORPUS, write
 from train.estimate import describe_cost
-from train.finish import _describe_coverage, unmoved_points
+from train.finish import _describe_coverage, models_like_parent
 from train.front.compose import CONF, build_cells
 from train.front.engine import check_engine, launch
 from train.parts.check_posts import describe_groups
 from train.parts.genders import ask_about_genders
 from train.parts.part import Findings
 from train.planted_probe import Fit
-from train.power import design_of
+from train.power import planned_design
 from train.store import Store
 from train.store.lock import locked
 from train.store.store import StoreError
@@ -71,7 +71,7 @@ def designed(models: int, reliability: float = 0.5) -> Any:
         for i in range(models)
     ]
     pilot = Pilot(reliability, reliability)
-    return design_of(Planner(tests=1), Correlation(), plans, pilot)
+    return planned_design(Planner(tests=1), Correlation(), plans, pilot)
 
 
 @pytest.mark.parametrize(("models", "shape"), [(4, (2, 2)), (3, (1, 3))])
@@ -98,7 +98,7 @@ def test_three_scores_that_are_all_those_of_the_parent_are_an_error(
     rows = [(p, "seat", "d", f"q{i}", "", 0.1 * i) for p in "ab" for i in range(scores)]
     names = ["point", "metric", "convention", "query", "part", "value"]
     intrinsic = pd.DataFrame(rows, columns=names).assign(least=-2.0, most=2.0)
-    assert bool(unmoved_points(Tables(points, intrinsic, pd.DataFrame()))) == unmoved
+    assert bool(models_like_parent(Tables(points, intrinsic, pd.DataFrame()))) == unmoved
 
 
 @pytest.mark.parametrize(("share", "warned"), [(0.799, True), (0.8, False)])

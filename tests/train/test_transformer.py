@@ -31,7 +31,7 @@ from train.parts.static import StaticVectors
 from train.point import Point, plan_point
 from train.store import Store
 from train.transformer import Transformer, TransformerInCorpus
-from train.word_states import in_lines, in_templates, word_vectors
+from train.word_states import corpus_contexts, in_templates, word_vectors
 
 TEMPLATE = "the {} said that she was at home"
 WORDS = ("nurse", "engineer", "registered_nurse")
@@ -127,7 +127,7 @@ def test_several_contexts_are_averaged_and_too_long_ones_left_out(models: Path) 
     assert vectors.index_to_key == ["nurse"]
     mean = encoder.vectors(near).mean(axis=0)
     np.testing.assert_allclose(vectors["nurse"], mean, atol=1e-6)
-    with pytest.raises(InputError, match="every word lies beyond the longest text"):
+    with pytest.raises(InputError, match="every word lies beyond the maximum length"):
         word_vectors(encoder, {"man": [far]})
 
 
@@ -142,8 +142,10 @@ def test_an_untrimmed_text_fills_the_model_to_its_last_position(models: Path) ->
 
 def test_lines_are_drawn_evenly_and_by_the_seed() -> None:
     lines = [f"{i} the nurse and the nurse" for i in range(40)] + ["nurses nurse-like", "man"]
-    drawn = [in_lines(["nurse", "man", "x"], iter(lines), 5, seed=seed) for seed in range(400)]
-    assert drawn[0] == in_lines(["nurse", "man", "x"], iter(lines), 5, seed=0)
+    drawn = [
+        corpus_contexts(["nurse", "man", "x"], iter(lines), 5, seed=seed) for seed in range(400)
+    ]
+    assert drawn[0] == corpus_contexts(["nurse", "man", "x"], iter(lines), 5, seed=0)
     assert drawn[0].keys() == {"nurse", "man"}
     assert all(each.text[each.start : each.end] == "nurse" for each in drawn[0]["nurse"])
     assert all(each.text[: each.start].endswith("the ") for each in drawn[0]["nurse"])
@@ -228,7 +230,7 @@ def test_the_bytes_of_a_local_model_are_keyed_and_not_its_place(
         ({"model": "bert", "revision": "main"}, "revision='main' is not one"),
         ({"model": "./nowhere"}, "is no folder; give one that save_pretrained wrote"),
         ({"model": "."}, "has no config.json; give one that save_pretrained wrote"),
-        ({"queries": ()}, "a model has no vocabulary of words; name queries, or give a file"),
+        ({"queries": ()}, "a model has no list of words; name queries, or give a file"),
         ({"pooling": "max"}, "pooling='max': give one of mean, first, last, cls, text"),
     ],
 )
@@ -297,7 +299,7 @@ def test_words_that_stand_nowhere_are_refused(models: Path, tmp_path: Path) -> N
     text = tmp_path / "text.txt"
     text.write_text("a line of other words\n", encoding="utf-8")
     choice = TransformerInCorpus(str(models / "bert"), queries=QUERIES)
-    with pytest.raises(InputError, match="none of the words stands in a text with tokens"):
+    with pytest.raises(InputError, match="no word has tokens"):
         choice.train(text, seed=0)
 
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from train.parts.part import Facts, Inputs, Stages
-    from train.store import Stage
+    from train.parts.part import Facts, Inputs, StepBuilder
+    from train.store import Step
 
 
 def made(*words: str) -> KeyedVectors:
@@ -47,7 +47,7 @@ class Vectors(Fileless):
     def facts(self) -> Facts:
         return {"embedding": "made", "method": "none", "generated": True}
 
-    def build_steps(self, steps: Stages) -> Mapping[str, Stage]:
+    def build_steps(self, steps: StepBuilder) -> Mapping[str, Step]:
         return {"vectors": steps("vectors", self, write)}
 
 

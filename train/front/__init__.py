@@ -1,4 +1,4 @@
-"""The one package that knows Hydra: configurations in, a point or a sweep out."""
+"""Hydra front end: from a configuration to a point or a sweep; no other package uses Hydra."""
 
 from train.front.compose import CONF
 

@@ -1,6 +1,4 @@
-"""The configuration of a command, composed by Hydra: of one point, or of every cell of a sweep; and
-what is read from it.
-"""
+"""Configurations composed by Hydra, for one point or every cell of a sweep, and readers of them."""
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ from omegaconf import DictConfig, OmegaConf
 from files import InputError, choice, nearest
 from files.choice import FieldError
 from train.configure import to_planner, to_point, to_study
-from train.front.refuse import OF_INPUT, one_line
+from train.front.refuse import INPUT_ERRORS, one_line
 from train.front.spell import quote
 from train.store.stale import Policy
 
@@ -39,8 +37,8 @@ if TYPE_CHECKING:
 
 CONF = Path(__file__).resolve().parent.parent.parent / "conf"
 DATA = "BIASBRIDGE_DATA"
-MOST_CELLS = 100_000
-# What of Hydra is not open to an experiment: where it writes, and what would run code
+MAX_CELLS = 100_000
+# Keys of Hydra closed to experiments: output folders, and what would run code
 CLOSED = ("callbacks", "job.chdir", "job.env_copy", "job.env_set", "output_subdir", "run", "sweep")
 NO_LOG = {"version": 1, "root": None, "disable_existing_loggers": False}
 TARGET = "_target_"
@@ -49,12 +47,12 @@ Overwrite = Literal["only-missing", "always", "never", "only-cache"]
 
 
 def data_path(relative: str) -> str:
-    """A path inside the folder of real data, for ``${data:...}`` in configuration files."""
+    """Return a path inside the folder of real data, for ``${data:...}`` in configurations."""
     folder = os.environ.get(DATA)
     if not folder:
         raise InputError(
-            f"this choice reads {relative} from the folder named by {DATA}, which is not set; set"
-            " it, or give the path"
+            f"this choice reads {relative} from the folder in the environment variable {DATA},"
+            " which is not set; set it, or give the path"
         )
     return str(Path(folder) / relative)
 
@@ -63,8 +61,10 @@ OmegaConf.register_new_resolver("data", data_path, replace=True)
 
 
 class Command(NamedTuple):
-    """A command line: its primary configuration file, its overrides of Hydra, those of the
-    configuration, and what comes of them but for those that give several values.
+    """A command line.
+
+    ``primary``: configuration file; ``hydra``: overrides of Hydra; ``overrides``: of the
+    configuration; ``config``: composed from all overrides with a single value.
     """
 
     primary: str
@@ -74,47 +74,44 @@ class Command(NamedTuple):
 
     @property
     def is_sweep(self) -> bool:
-        """Whether it asks for a sweep, not for one point."""
+        """Whether the command runs a sweep, not one point."""
         return bool(self.config.hydra.mode == RunMode.MULTIRUN)
 
 
 def read_command(options: Namespace) -> Command:
-    """The configuration that the options of a command line ask for, Hydra having been started.
-    Raises ``InputError``.
-    """
-    given = _parse(options.overrides)
-    hydra = [_line(each) for each in given if each.is_hydra_override()] + options.hydra
-    own = [each for each in given if not each.is_hydra_override()]
-    single = [_line(each) for each in own if not each.is_sweep_override()]
+    """Compose the configuration of a command line. Hydra must run. Raises ``InputError``."""
+    parsed = _parse(options.overrides)
+    hydra = [_line(override) for override in parsed if override.is_hydra_override()]
+    hydra += options.hydra
+    overrides = [override for override in parsed if not override.is_hydra_override()]
+    single = [_line(override) for override in overrides if not override.is_sweep_override()]
     primary = options.config_name
     config = compose(primary, overrides=hydra + single, return_hydra_config=True)
     refuse_code(config.hydra)
-    command = Command(primary, hydra, [_line(each) for each in own], config)
-    several = [each for each in own if each.is_sweep_override()]
-    if several and not command.is_sweep:
+    command = Command(primary, hydra, [*map(_line, overrides)], config)
+    multiple = [override for override in overrides if override.is_sweep_override()]
+    if multiple and not command.is_sweep:
         raise InputError(
-            f"{_line(several[0])}: several values are a sweep, and this runs one point; give one"
+            f"{_line(multiple[0])}: several values need a sweep, and this runs one point; give one"
             " value, or --multirun"
         )
     return command
 
 
 def refuse_code(hydra: DictConfig) -> None:
-    """Raise ``InputError`` where files or command change more of Hydra than what is swept over and
-    on which engine.
-    """
-    own = OmegaConf.load(CONF / "config.yaml")
-    expected = OmegaConf.merge(OmegaConf.structured(HydraConf), OmegaConf.select(own, "hydra"))
+    """Raise ``InputError`` if files or command change more of Hydra than grid and engine."""
+    defaults = OmegaConf.load(CONF / "config.yaml")
+    expected = OmegaConf.merge(OmegaConf.structured(HydraConf), OmegaConf.select(defaults, "hydra"))
     expected = OmegaConf.merge(expected, {"job_logging": NO_LOG, "hydra_logging": NO_LOG})
     for key in (*CLOSED, "job_logging", "hydra_logging"):
         if _plain(OmegaConf.select(hydra, key)) != _plain(OmegaConf.select(expected, key)):
             raise InputError(
-                f"hydra.{key} is not open to change; of Hydra an experiment sets hydra.mode,"
-                " hydra.sweeper and hydra.launcher"
+                f"hydra.{key} cannot be changed; an experiment may set hydra.mode, hydra.sweeper"
+                " and hydra.launcher"
             )
     launcher = OmegaConf.to_container(hydra.launcher)
     if TARGET in str([*launcher.values()] if isinstance(launcher, dict) else launcher):
-        raise InputError(f"hydra.launcher holds {TARGET}, which would run code; leave it out")
+        raise InputError(f"hydra.launcher contains {TARGET}, which would run code; leave it out")
 
 
 def _plain(node: object) -> object:
@@ -122,7 +119,6 @@ def _plain(node: object) -> object:
 
 
 def _parse(lines: Sequence[str]) -> list[Override]:
-    """Overrides as Hydra reads them."""
     parser = OverridesParser.create(GlobalHydra.instance().config_loader())
     return parser.parse_overrides(list(lines))
 
@@ -132,9 +128,7 @@ def _line(override: Override) -> str:
 
 
 def list_cells(command: Command) -> list[list[str]]:
-    """The overrides of each cell of a sweep, or of the one point. Raises ``InputError`` for what is
-    no grid.
-    """
+    """Return the overrides of each cell, or of the one point. Raises ``InputError`` for no grid."""
     if not command.is_sweep:
         return [command.overrides]
     sweeper = OmegaConf.to_container(command.config.hydra.sweeper, resolve=True)
@@ -150,55 +144,54 @@ def build_cells(
     grids: Sequence[Mapping[str, object]],
     arguments: Sequence[str],
 ) -> list[list[str]]:
-    """The overrides of every cell: the product of ``params``, or in its place of each of ``grids``,
-    one after the other.
+    """Return the overrides of every cell: the product of ``params``, or of each grid in turn.
 
-    A key given on the command line (``arguments``) takes the place of the same key in them. Raises
-    ``InputError`` for what is no grid, and for more than ``MOST_CELLS``.
+    Keys in ``arguments`` (the command line) replace those of the grids. Raises ``InputError`` for
+    an invalid grid and for more than ``MAX_CELLS``.
     """
-    given = _parse(arguments)
-    taken = {override.key_or_group for override in given}
-    named = {f"grids[{i}]": each for i, each in enumerate(grids)} or {"params": params}
-    of_grids: list[list[list[str]]] = []
-    for name, grid in named.items():
+    command_overrides = _parse(arguments)
+    replaced_keys = {override.key_or_group for override in command_overrides}
+    grid_by_name = {f"grids[{i}]": grid for i, grid in enumerate(grids)} or {"params": params}
+    values_by_grid: list[list[list[str]]] = []
+    for name, grid in grid_by_name.items():
         if not isinstance(grid, Mapping):
             raise InputError(f"hydra.sweeper.{name}={grid!r}: give a mapping of keys to values")
         lines = [f"{key}={_in_grammar(value)}" for key, value in grid.items()]
-        own = [override for override in _parse(lines) if override.key_or_group not in taken]
-        of_grids.append([_list_values(override) for override in own + given])
-    if (count := sum(math.prod(map(len, values)) for values in of_grids)) > MOST_CELLS:
+        overrides = [o for o in _parse(lines) if o.key_or_group not in replaced_keys]
+        overrides += command_overrides
+        values_by_grid.append([_list_values(override) for override in overrides])
+    if (count := sum(math.prod(map(len, values)) for values in values_by_grid)) > MAX_CELLS:
         raise InputError(
-            f"the sweep has {count:,} cells or more; give fewer values, at most {MOST_CELLS:,}"
+            f"the sweep has {count:,} cells or more; give fewer values, at most {MAX_CELLS:,}"
             " cells in all"
         )
-    return [list(cell) for values in of_grids for cell in itertools.product(*values)]
+    return [list(cell) for values in values_by_grid for cell in itertools.product(*values)]
 
 
 def _in_grammar(value: object) -> str:
-    """A value in Hydra's grammar; a list, as ``${vectors}`` gives it, is what the sweep goes
-    through.
-    """
+    """Return a value in Hydra's grammar; the items of a list are the values of the sweep."""
     return ",".join(quote(str(item)) for item in value) if isinstance(value, list) else str(value)
 
 
 def _list_values(override: Override) -> list[str]:
-    """An override for each of its values, of which no more are listed than are allowed."""
+    """Return an override for each of its values, at most one more than allowed."""
     line = _line(override)
     if not override.is_sweep_override():
         return [line]
     if not override.is_discrete_sweep():
         raise InputError(f"{line}: a grid needs single values, a list of them or range(...)")
     key, values = override.get_key_element(), override.sweep_string_iterator()
-    listed = [f"{key}={value}" for value in itertools.islice(values, MOST_CELLS + 1)]
+    listed = [f"{key}={value}" for value in itertools.islice(values, MAX_CELLS + 1)]
     if not listed:
-        raise InputError(f"{line} gives no value to sweep over; give one")
+        raise InputError(f"{line} has no value to sweep over; give one")
     return listed
 
 
 class Composer:
-    """Composes cells as Hydra does, each selection of configuration files read once: cells mostly
-    differ in values alone. ``primary``: the file that is composed; ``hydra``: the command's
-    overrides of Hydra.
+    """Composer of cells that reads each selection of configuration files once.
+
+    Cells mostly differ in values alone. ``primary``: the file that is composed; ``hydra``: the
+    command's overrides of Hydra.
     """
 
     def __init__(self, hydra: Sequence[str] = (), *, primary: str = "config") -> None:
@@ -207,17 +200,17 @@ class Composer:
         self._selected: dict[tuple[str, ...], DictConfig] = {}
 
     def __call__(self, cell: Sequence[str]) -> DictConfig:
-        """The configuration of a cell, without Hydra's own node."""
+        """Return the configuration of a cell, without Hydra's own node."""
         overrides = _parse(cell)
-        files = tuple(_line(each) for each in overrides if self._selects_a_file(each))
+        files = tuple(_line(override) for override in overrides if self._selects_a_file(override))
         if files not in self._selected:
             self._selected[files] = self._compose(files)
-        values = [each for each in overrides if _line(each) not in files]
-        if not all(_is_plain(each, self._selected[files]) for each in values):
+        changes = [override for override in overrides if _line(override) not in files]
+        if not all(_changes_existing(change, self._selected[files]) for change in changes):
             return self._compose(cell)
         config = copy.deepcopy(self._selected[files])
-        for each in values:
-            OmegaConf.update(config, each.key_or_group, each.value(), merge=True)
+        for change in changes:
+            OmegaConf.update(config, change.key_or_group, change.value(), merge=True)
         return config
 
     def _compose(self, overrides: Sequence[str]) -> DictConfig:
@@ -232,48 +225,51 @@ class Composer:
         key = override.key_or_group
         if key not in self._groups:
             loader = GlobalHydra.instance().config_loader()
-            found = loader.get_group_options(key, config_name=self._primary, overrides=self._hydra)
-            self._groups[key] = bool(found)
+            names = loader.get_group_options(key, config_name=self._primary, overrides=self._hydra)
+            self._groups[key] = bool(names)
         return self._groups[key] and not isinstance(override.value(), dict)
 
 
-def _is_plain(override: Override, config: DictConfig) -> bool:
-    """Whether it gives another value to a key that is there, which needs nothing of Hydra."""
+def _changes_existing(override: Override, config: DictConfig) -> bool:
+    """Test whether an override changes an existing key, which needs no composition by Hydra."""
     parent, _, name = override.key_or_group.rpartition(".")
     node = OmegaConf.select(config, parent) if parent else config
-    there = isinstance(node, DictConfig) and name in map(str, node)
-    return there and override.type == OverrideType.CHANGE and override.package is None
+    exists = isinstance(node, DictConfig) and name in map(str, node)
+    return exists and override.type == OverrideType.CHANGE and override.package is None
 
 
 def check_keys(config: DictConfig, hydra: DictConfig) -> None:
-    """Raise ``InputError`` for a top-level key that nothing reads, for Hydra takes ``+sed=3``, and
-    for one that was taken away.
+    """Raise ``InputError`` for a top-level key that nothing reads, and for a missing one.
 
-    Known are the keys of ``conf/config.yaml``, the groups chosen from, and what a ``${...}`` names.
+    Known keys: those of ``conf/config.yaml``, chosen groups, and names in ``${...}``.
     """
     written = OmegaConf.to_yaml(config) + OmegaConf.to_yaml(hydra)
-    own = OmegaConf.to_container(OmegaConf.load(CONF / "config.yaml"))
-    assert isinstance(own, dict)
-    needed = {str(key) for key in own} - {"defaults", "hydra"}
-    known = set(needed)
-    for groups in (hydra.runtime.choices, *(each for each in own["defaults"] if each != "_self_")):
+    base = OmegaConf.to_container(OmegaConf.load(CONF / "config.yaml"))
+    assert isinstance(base, dict)
+    required = {str(key) for key in base} - {"defaults", "hydra"}
+    known, defaults = set(required), base["defaults"]
+    for groups in (hydra.runtime.choices, *(group for group in defaults if group != "_self_")):
         known |= {str(group) for group in groups if not re.search("[ /@]", str(group))}
     known |= set(re.findall(r"\$\{(\w+)[.}]", written))
     for key in map(str, config):
         if key not in known | {"hydra"}:
-            every = ", ".join(sorted(known))
-            raise InputError(f"unknown config key {key!r}{nearest(key, known)} Known keys: {every}")
-    for key in (*needed, "subject", "intrinsic", "task", "study"):
+            names = ", ".join(sorted(known))
+            raise InputError(
+                f"unknown config key {key!r}{nearest(key, known)} (known keys: {names})"
+            )
+    for key in (*required, "subject", "intrinsic", "task", "study"):
         if key not in config:
-            without = f"~{key} or {key}=[]"
-            raise InputError(f"the config key {key!r} is missing; give it, without {without}")
+            remedy = f"do not remove it with ~{key} or {key}=[]"
+            raise InputError(f"the config key {key!r} is missing; {remedy}")
 
 
 @choice
 class Settings:
-    """The folders ``store`` and ``results``; ``extend`` keeps the points of an earlier sweep in
-    the latter; ``stale`` says what becomes of results that other code made; ``plan``: say what
-    would run, and stop; ``power``, with it: how many embeddings and test items a study takes.
+    """Settings of a run.
+
+    ``store``, ``results``: folders; ``extend``: keep points of an earlier sweep; ``stale``: what
+    happens to results of other code; ``plan``: print the plan and stop; ``power``: with it, the
+    power of the study.
     """
 
     store: str
@@ -286,19 +282,19 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.power and not self.plan:
-            raise InputError("power=true plans and runs nothing; give plan=true with it")
+            raise InputError("power=true only plans a study; give plan=true with it")
         if self.stale == "rebuild" and self.overwrite == "only-cache":
             raise InputError(
-                "stale=rebuild makes results again and overwrite=only-cache makes none; choose one"
+                "stale=rebuild rebuilds results and overwrite=only-cache builds none; choose one"
             )
 
 
 def read_settings(config: DictConfig) -> Settings:
-    """The settings in a configuration. Raises ``InputError``."""
-    same: dict[str, Any] = {name: config[name] for name in ("overwrite", "stale", "plan", "power")}
-    same |= {name: _folder(config, name) for name in ("store", "results")}
+    """Return the settings of a configuration. Raises ``InputError``."""
+    values: dict[str, Any] = {n: config[n] for n in ("overwrite", "stale", "plan", "power")}
+    values |= {name: _folder(config, name) for name in ("store", "results")}
     try:
-        return Settings(**same, extend=config.results.extend)
+        return Settings(**values, extend=config.results.extend)
     except FieldError as error:
         raise InputError(str(error).replace("extend=", "results.extend=", 1)) from error
 
@@ -306,33 +302,33 @@ def read_settings(config: DictConfig) -> Settings:
 def _folder(config: DictConfig, name: str) -> str:
     node = config[name]
     if not isinstance(node, Mapping):
-        raise InputError(f"{name}={node}: the folder is {name}.dir={node}")
+        raise InputError(f"{name}={node}: give the folder as {name}.dir={node}")
     if not (node["dir"] and isinstance(node["dir"], str)):
-        raise InputError(f"{name}.dir={node['dir']!r} names no folder")
+        raise InputError(f"{name}.dir={node['dir']!r} is no folder; give a path")
     return node["dir"]
 
 
 def read_point(config: DictConfig) -> Point:
-    """The point that a composed configuration describes."""
+    """Return the point of a composed configuration."""
     return to_point(_tree(config, resolve=True), _tree(config, resolve=False))
 
 
 def compose_point(overrides: Sequence[str]) -> Point:
-    """The point that overrides ask for; Hydra is started for it alone. Raises ``InputError``."""
+    """Start Hydra and return the point of overrides. Raises ``InputError``."""
     with initialize_config_dir(str(CONF), version_base="1.3"):
         try:
             return read_point(compose("config", overrides=list(overrides)))
-        except OF_INPUT as error:
+        except INPUT_ERRORS as error:
             raise InputError(one_line(error)) from error
 
 
 def read_study(config: DictConfig) -> Study:
-    """The study that concludes a configuration's sweep."""
+    """Return the study of a configuration."""
     return to_study(_tree(config, resolve=True)["study"])
 
 
 def read_planner(config: DictConfig) -> Planner:
-    """What ``power=true`` asks of a configuration's sweep."""
+    """Return the planner for ``power=true`` of a configuration."""
     return to_planner(_tree(config, resolve=True)["planner"])
 
 

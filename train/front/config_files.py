@@ -1,6 +1,4 @@
-"""Configuration files, refused before Hydra builds what is beyond bounds, such as ten lines of
-aliases that stand for billions of values.
-"""
+"""Configuration files with a size limit: a few aliases in YAML can stand for billions of values."""
 
 from __future__ import annotations
 
@@ -15,20 +13,20 @@ from files.nested import read_yaml
 if TYPE_CHECKING:
     from hydra.plugins.config_source import ConfigResult
 
-MOST_VALUES = 10_000  # of a file; OmegaConf takes seconds for more
+MAX_VALUES = 10_000  # per file; OmegaConf takes seconds for more
 
 
 class FileConfigSource(file_config_source.FileConfigSource):
-    """The files of a folder, in the place of Hydra's class, whose name it must have."""
+    """Files of a folder; replaces Hydra's class, whose name it must have."""
 
     def load_config(self, config_path: str) -> ConfigResult:
-        """Load a file. Raises ``InputError`` for one that is beyond bounds or no YAML."""
+        """Load a file. Raises ``InputError`` for one that is too large or no YAML."""
         path = Path(self.path) / self._normalize_file_name(config_path)
         if path.is_file():
-            read_yaml(path, most=MOST_VALUES)
+            read_yaml(path, most=MAX_VALUES)
         return super().load_config(config_path)
 
 
 def bound_config_files() -> None:
-    """Have Hydra read files by this class."""
+    """Make Hydra read files by ``FileConfigSource``."""
     SourcesRegistry.instance().types[FileConfigSource.scheme()] = FileConfigSource

@@ -1,6 +1,4 @@
-"""``python train.py``: the command read, its point or its sweep run, the process ended with its
-status.
-"""
+"""Entry point of ``python train.py``: read the command, run its point or sweep, and exit."""
 
 from __future__ import annotations
 
@@ -21,10 +19,8 @@ from train.interrupt import GO_ON, Interrupted, interruptible
 
 
 def main() -> NoReturn:
-    """Run what the command line asks for and exit: 0 all done, 1 a point failed, 2 input
-    refused.
-    """
-    # An engine's workers start elsewhere; they must find this copy of the project.
+    """Run the command and exit: 0 all done, 1 a point failed, 2 input refused."""
+    # Workers of an engine start in other folders; they must import this copy of the project.
     os.environ["PYTHONPATH"] = os.pathsep.join(
         filter(None, (str(HOME), os.environ.get("PYTHONPATH")))
     )

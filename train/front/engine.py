@@ -1,5 +1,6 @@
-"""What runs the points of a sweep: processes of this machine, or a launcher of Hydra's (Slurm,
-Ray). Points that a broken engine lost are handed over again.
+"""Engines that run points: processes of this machine, or a launcher of Hydra (Slurm, Ray).
+
+Points that a broken engine lost are resubmitted.
 """
 
 from __future__ import annotations
@@ -41,13 +42,13 @@ if TYPE_CHECKING:
     from train.progress import SweepProgress
 
 LOCAL = "local"
-TRIES = 3  # launches in vain, or rounds of a sweep, before it is given up
-LONGEST_TROUBLE = 500  # characters that are shown of an engine's error
+TRIES = 3  # launches without progress, or rounds of a sweep, before giving up
+MAX_ERROR_LENGTH = 500  # characters printed of an engine's error
 LIMITS = {
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
     **dict.fromkeys(("TQDM_DISABLE", "HF_DATASETS_DISABLE_PROGRESS_BARS"), "1"),
 }
-KILLED = "; the system kills so when memory runs out: give fewer workers or smaller models"
+KILL_HINT = "; out of memory is the usual reason: give fewer workers or smaller models"
 
 log = logging.getLogger(__name__)
 
@@ -59,39 +60,38 @@ class Job(NamedTuple):
     overrides: list[str]
 
 
-class Ready(NamedTuple):
-    """What a process needs to run a point."""
+class PreparedPoint(NamedTuple):
+    """Arguments of ``run_point`` in a worker process."""
 
     plan: Plan
     store: Store
     results: Path
 
 
-def make_ready(config: DictConfig, overrides: Sequence[str], number: int) -> Ready:
-    """What a process needs to run job ``number``: the plan on its device, and the store, which
-    notes the command that repeats it.
-    """
+def prepare_point(config: DictConfig, overrides: Sequence[str], number: int) -> PreparedPoint:
+    """Plan job ``number`` on its device; the store records the command that repeats it."""
     config.device = pick_device(str(config.device), number)
     command = f"python train.py {shlex.join(['hydra.mode=RUN', *overrides])}"
     settings = read_settings(config)
     store = Store(settings.store, {"command": command, "device": config.device})
-    return Ready(plan_point(read_point(config), store), store, Path(settings.results).resolve())
+    return PreparedPoint(
+        plan_point(read_point(config), store), store, Path(settings.results).resolve()
+    )
 
 
 def limit_process() -> None:
-    """One thread for torch and BLAS, loaded already or later: cores are not oversubscribed, and
-    sums in another order would change digits. No progress bars but the sweep's own.
+    """Limit torch and BLAS to one thread, loaded now or later, and hide their progress bars.
+
+    Cores are not oversubscribed, and sums in another order would change digits.
     """
     os.environ |= LIMITS
     threadpool_limits(limits=1)
 
 
 def run_here(job: Job, config: DictConfig, results: Path) -> dict[str, Outcome]:
-    """The outcome of one point, run in this process, where a debugger can follow. Raises
-    ``InputError`` where it is refused.
-    """
+    """Run one point in this process, for debugging. Raises ``InputError`` if it is refused."""
     limit_process()
-    plan, store, _ = make_ready(config, job.overrides, 0)
+    plan, store, _ = prepare_point(config, job.overrides, 0)
     outcome = run_point(plan, store, results)
     if outcome.refused:
         raise InputError(outcome.error)
@@ -106,52 +106,56 @@ def count_cores() -> int:
 
 
 def count_workers(hydra: DictConfig, n_points: int) -> int:
-    """Return how many cores of this machine work at a sweep of so many points."""
-    at_once = hydra.launcher.get("n_jobs", -1)
+    """Return how many cores of this machine run a sweep of ``n_points`` points."""
+    n_jobs = hydra.launcher.get("n_jobs", -1)
     cores = count_cores()
-    return min(n_points, cores if at_once == -1 else min(at_once, cores))
+    return min(n_points, cores if n_jobs == -1 else min(n_jobs, cores))
 
 
 def run_locally(jobs: Sequence[Job], compose: Composer, n_jobs: int) -> dict[str, Outcome]:
-    """The outcome of each job by point, ``n_jobs`` at a time, -1: one a core.
+    """Run jobs, ``n_jobs`` at a time (-1: one per core); return the outcomes by point.
 
-    A killed process breaks the pool, and the next round runs what is missing, with the points that
-    may have been running last. After a round that finished nothing these run first, each in a pool
-    of its own, so that the one whose process ends costs only itself.
+    A killed process breaks the pool. The next round runs the missing points, with those that may
+    have been running last. After a round without progress these run first, each in its own pool, so
+    that a point whose process dies fails alone.
     """
-    width = count_cores() if n_jobs == -1 else n_jobs
-    left = [make_ready(compose(job.overrides), job.overrides, i) for i, job in enumerate(jobs)]
+    n_workers = count_cores() if n_jobs == -1 else n_jobs
+    unfinished = [
+        prepare_point(compose(job.overrides), job.overrides, i) for i, job in enumerate(jobs)
+    ]
     outcomes: dict[str, Outcome] = {}
-    while left:
-        ended = _run_round(left, width, outcomes)
-        lost = [each for each in left if each.plan.key not in outcomes]
+    while unfinished:
+        end_message = _run_round(unfinished, n_workers, outcomes)
+        lost = [ready for ready in unfinished if ready.plan.key not in outcomes]
         if lost:
-            log.warning("%s; the points that are not finished are handed over again", ended)
-        running, waiting = lost[:width], lost[width:]  # the pool takes them in turn
-        if len(lost) == len(left):
-            for each in running:
-                if ended := _run_round([each], 1, outcomes):
-                    outcome = Outcome(each.plan.key, "failed", ended)
-                    outcomes[each.plan.key] = write_outcome(outcome, each.results)
+            log.warning("%s; resubmitting %d unfinished points", end_message, len(lost))
+        running, waiting = lost[:n_workers], lost[n_workers:]  # the pool takes them in turn
+        if len(lost) == len(unfinished):
+            for ready in running:
+                if end_message := _run_round([ready], 1, outcomes):
+                    outcome = Outcome(ready.plan.key, "failed", end_message)
+                    outcomes[ready.plan.key] = write_outcome(outcome, ready.results)
             running = []
-        left = waiting + running
+        unfinished = waiting + running
     return outcomes
 
 
-def _run_round(left: Sequence[Ready], width: int, outcomes: dict[str, Outcome]) -> str:
-    """Add the outcomes of what finishes; how the process ended that broke the pool, if one did."""
+def _run_round(
+    ready_points: Sequence[PreparedPoint], n_workers: int, outcomes: dict[str, Outcome]
+) -> str:
+    """Add outcomes of finished points; return how a process ended that broke the pool, if any."""
     from joblib.externals.loky import ProcessPoolExecutor
 
-    pool = ProcessPoolExecutor(min(width, len(left)), initializer=_start_local_worker)
-    # The workers inherit the blocked signal: an interrupt is this process's business alone. A first
-    # start of the tracker, which the first worker would make otherwise, unblocks it.
+    pool = ProcessPoolExecutor(min(n_workers, len(ready_points)), initializer=_start_local_worker)
+    # Workers inherit the blocked signal: only this process handles interrupts. The tracker is
+    # started first, as its start by the first worker would unblock the signal.
     resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    signal_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         try:
-            futures = [pool.submit(run_point, *each) for each in left]
+            futures = [pool.submit(run_point, *ready) for ready in ready_points]
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            signal.pthread_sigmask(signal.SIG_SETMASK, signal_mask)
         for future in as_completed(futures):
             outcome = future.result()
             outcomes[outcome.point] = outcome
@@ -170,42 +174,44 @@ def _start_local_worker() -> None:
 
 
 def _describe_end(message: str) -> str:
-    """How a process ended, from the ``{SIGKILL(-9)}`` or ``{EXIT(7)}`` of loky's message."""
-    found = re.search(r"\{.*?(\w+)\((-?\d+)\)", message)
-    if found is None:
+    """Describe how a process ended, from ``{SIGKILL(-9)}`` or ``{EXIT(7)}`` in loky's message."""
+    match = re.search(r"\{.*?(\w+)\((-?\d+)\)", message)
+    if match is None:
         return "the process of this point ended"
-    if found[1] == "EXIT":
-        return f"the process of this point ended with status {found[2]}"
-    return f"the process of this point was killed by {found[1]}{KILLED * (found[1] == 'SIGKILL')}"
+    if match[1] == "EXIT":
+        return f"the process of this point ended with status {match[2]}"
+    hint = KILL_HINT if match[1] == "SIGKILL" else ""
+    return f"the process of this point was killed by {match[1]}{hint}"
 
 
 def run_job(config: DictConfig) -> Outcome:
-    """Run a point in a worker of an engine; what a launcher of Hydra's calls."""
+    """Run a point in a worker of an engine; called by Hydra's launcher."""
     hydra = HydraConfig.get()
-    os.chdir(hydra.runtime.cwd)  # an engine may start its workers elsewhere
+    os.chdir(hydra.runtime.cwd)  # workers may start in another folder
     search_modules(
         source.path for source in hydra.runtime.config_sources if source.schema == "file"
     )
     end_with_the_sweep()
     limit_process()
-    return run_point(*make_ready(config, hydra.overrides.task, hydra.job.num))
+    return run_point(*prepare_point(config, hydra.overrides.task, hydra.job.num))
 
 
 def check_engine(hydra: DictConfig) -> None:
-    """Raise ``InputError`` for how many points at once that is no number."""
-    at_once, batch = hydra.launcher.get("n_jobs", -1), hydra.sweeper.get("max_batch_size")
-    if type(at_once) is not int or (at_once < 1 and at_once != -1):
-        raise InputError(f"hydra.launcher.n_jobs={at_once!r}: give how many points at once, or -1")
-    if batch is not None and (type(batch) is not int or batch < 1):
-        raise InputError(f"hydra.sweeper.max_batch_size={batch!r}: give a whole number, or null")
+    """Raise ``InputError`` for an invalid number of parallel points."""
+    n_jobs, size = hydra.launcher.get("n_jobs", -1), hydra.sweeper.get("max_batch_size")
+    if type(n_jobs) is not int or (n_jobs < 1 and n_jobs != -1):
+        raise InputError(f"hydra.launcher.n_jobs={n_jobs!r}: give the number of processes, or -1")
+    if size is not None and (type(size) is not int or size < 1):
+        raise InputError(f"hydra.sweeper.max_batch_size={size!r}: give a whole number, or null")
 
 
 def launch(
     jobs: Sequence[Job], command: Command, progress: SweepProgress, results: Path
 ) -> tuple[dict[str, Outcome], str]:
-    """The outcome of each job by point, by the launcher of Hydra's that the command chooses; and
-    what that stopped for last. Jobs that it left without an outcome are handed over again, until
-    that gets nowhere. Raises ``InputError`` where it is of no use here.
+    """Run jobs by the command's Hydra launcher, resubmitting those without an outcome.
+
+    Returns the outcomes by point and the last error. Raises ``InputError`` for an unusable
+    launcher.
     """
     hydra = command.config.hydra
     context = HydraContext(GlobalHydra.instance().config_loader(), Callbacks())
@@ -215,44 +221,44 @@ def launch(
         )
     except Exception as error:
         name = hydra.runtime.choices["hydra/launcher"]
-        raise InputError(f"hydra/launcher={name} cannot be used here: {error}") from error
+        raise InputError(f"hydra/launcher={name} fails: {error}; choose another engine") from error
     outcomes: dict[str, Outcome] = {}
-    left, number, trouble, in_vain = list(jobs), 0, "", 0
-    while left and in_vain < TRIES:
-        size = hydra.sweeper.max_batch_size or len(left)
-        for batch in (left[start : start + size] for start in range(0, len(left), size)):
+    unfinished, number, last_error, n_without_progress = list(jobs), 0, "", 0
+    while unfinished and n_without_progress < TRIES:
+        size = hydra.sweeper.max_batch_size or len(unfinished)
+        for batch in (unfinished[i : i + size] for i in range(0, len(unfinished), size)):
             try:
                 returns = launcher.launch([job.overrides for job in batch], initial_job_idx=number)
                 outcomes |= _outcomes_of(batch, returns)
             except Exception as error:
-                before, trouble = trouble, _shorten(error)
-                if trouble != before:
-                    what = "the engine stopped, its unfinished points are handed over again"
-                    log.warning("%s: %s", what, trouble)
+                previous_error, last_error = last_error, _shorten(error)
+                if last_error != previous_error:
+                    message = "the engine stopped; resubmitting its unfinished points"
+                    log.warning("%s: %s", message, last_error)
             number += len(batch)
         for point in progress.new_outcomes() - outcomes.keys():
-            if noted := read_outcome(results, point):
-                outcomes[point] = noted
-        lost = [job for job in left if job.plan.key not in outcomes]
-        in_vain = in_vain + 1 if len(lost) == len(left) else 0
-        left = lost
-    return outcomes, trouble
+            if outcome := read_outcome(results, point):
+                outcomes[point] = outcome
+        lost = [job for job in unfinished if job.plan.key not in outcomes]
+        n_without_progress = n_without_progress + 1 if len(lost) == len(unfinished) else 0
+        unfinished = lost
+    return outcomes, last_error
 
 
 def _shorten(error: Exception) -> str:
-    """An engine's error in one line: the first sentence of each of its lines."""
+    """Return an engine's error in one line: the first sentence of each of its lines."""
     lines = str(error).splitlines()
     sentences = dict.fromkeys(line.partition(". ")[0].strip() for line in lines if line.strip())
-    return shorten(f"{type(error).__name__}: {'; '.join(sentences)}", LONGEST_TROUBLE)
+    return shorten(f"{type(error).__name__}: {'; '.join(sentences)}", MAX_ERROR_LENGTH)
 
 
 def _outcomes_of(batch: Sequence[Job], returns: Sequence[JobReturn]) -> dict[str, Outcome]:
-    found: dict[str, Outcome] = {}
-    for job, done in zip(batch, returns, strict=False):
+    outcomes: dict[str, Outcome] = {}
+    for job, job_return in zip(batch, returns, strict=False):
         key = job.plan.key
-        if done.status == JobStatus.COMPLETED:
-            found[key] = done.return_value
+        if job_return.status == JobStatus.COMPLETED:
+            outcomes[key] = job_return.return_value
         else:
-            error: object = done._return_value  # noqa: SLF001 - return_value raises it
-            found[key] = Outcome(key, "failed", f"{type(error).__name__}: {error}")
-    return found
+            error: object = job_return._return_value  # noqa: SLF001 - return_value raises it
+            outcomes[key] = Outcome(key, "failed", f"{type(error).__name__}: {error}")
+    return outcomes

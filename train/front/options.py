@@ -1,4 +1,4 @@
-"""The options of ``python train.py``, which are Hydra's, beside the overrides of values."""
+"""Options of ``python train.py``: those of Hydra, next to overrides of values."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from train.store.stale import Policy
 if TYPE_CHECKING:
     from argparse import Namespace
 
-APPENDED = ("experiment", "sweep")  # groups of which none is chosen unless it is added
-SHOWN = ("all", "config", "defaults", "defaults-tree", "plugins", "searchpath")
+APPENDED = ("experiment", "sweep")  # groups that need + on the command line
+INFO_CHOICES = ("all", "config", "defaults", "defaults-tree", "plugins", "searchpath")
 FLAG: dict[str, Any] = {"action": "store_true"}
-MODES: dict[tuple[str, ...], dict[str, Any]] = {  # what is done with a configuration
+MODES: dict[tuple[str, ...], dict[str, Any]] = {  # mutually exclusive
     ("--multirun", "-m"): FLAG,
     ("--cfg", "-c"): {"choices": ("job", "hydra", "all")},
-    ("--info", "-i"): {"nargs": "?", "const": "all", "choices": SHOWN},
+    ("--info", "-i"): {"nargs": "?", "const": "all", "choices": INFO_CHOICES},
 }
 OTHERS: dict[tuple[str, ...], dict[str, Any]] = {
     ("--config-dir", "-cd"): {"metavar": "FOLDER", "type": Path},
@@ -37,10 +37,10 @@ NAMES = [name for names in (*MODES, *OTHERS) for name in names]
 
 
 def read_options(arguments: Sequence[str]) -> Namespace:
-    """Read the options, the ``overrides``, and those of Hydra alone: ``hydra``. Hydra, which has
-    been started, searches the folder of one's own configuration files from here on.
+    """Read the options, the ``overrides``, and those of Hydra alone: ``hydra``.
 
-    Raises ``InputError`` for what is neither.
+    Hydra, already started, searches the user's configuration folder from here on. Raises
+    ``InputError`` for any other argument.
     """
     parser = Parser(prog="python train.py", add_help=False, allow_abbrev=False)
     modes = parser.add_mutually_exclusive_group()
@@ -52,10 +52,10 @@ def read_options(arguments: Sequence[str]) -> Namespace:
     _refuse_unknown(arguments)
     options = parser.parse_intermixed_args(arguments)
     if options.config_dir and not options.config_dir.is_dir():
-        raise InputError(f"--config-dir={options.config_dir}: there is no such folder")
-    options.overrides = [_appended(line) for line in options.overrides]
+        raise InputError(f"--config-dir={options.config_dir}: no such folder")
+    options.overrides = [_with_plus(line) for line in options.overrides]
     options.overrides += [f"stale={options.stale}"] if options.stale else []
-    folder = options.config_dir or _own_folder(options.overrides)
+    folder = options.config_dir or _experiment_folder(options.overrides)
     if folder:
         _search(folder.resolve())
     options.hydra = ["hydra.mode=MULTIRUN"] if options.multirun else []
@@ -63,7 +63,7 @@ def read_options(arguments: Sequence[str]) -> Namespace:
 
 
 def _search(folder: Path) -> None:
-    """Search a folder for configuration files, before Hydra's own schema, and for modules."""
+    """Search a folder for modules, and for configuration files before Hydra's own schema."""
     loader = GlobalHydra.instance().config_loader()
     assert isinstance(loader, ConfigLoaderImpl)
     path = loader.get_search_path()
@@ -76,23 +76,23 @@ def _refuse_unknown(arguments: Sequence[str]) -> None:
     for argument in arguments:
         name, _, value = argument.partition("=")
         if name.startswith("-") and name not in NAMES:
-            line = _appended(f"{name.lstrip('-').replace('-', '_')}={value or 'VALUE'}")
-            raise InputError(f"there is no option {name}; values are given as {line}")
+            line = _with_plus(f"{name.lstrip('-').replace('-', '_')}={value or 'VALUE'}")
+            raise InputError(f"unknown option {name}; give values as {line}")
 
 
-def _appended(line: str) -> str:
+def _with_plus(line: str) -> str:
     return f"+{line}" if line.partition("=")[0] in APPENDED else line
 
 
-def _own_folder(overrides: Sequence[str]) -> Path | None:
-    """The working directory, where an experiment that is asked for lies in its ``experiment/``."""
+def _experiment_folder(overrides: Sequence[str]) -> Path | None:
+    """Return the working directory if its ``experiment/`` has the requested experiment."""
     names = [line.partition("=")[2] for line in overrides if line.startswith("+experiment=")]
     files = (Path("experiment") / f"{name}.yaml" for name in names)
     return Path.cwd() if any(map(Path.is_file, files)) else None
 
 
 def show(options: Namespace) -> None:
-    """Print what ``--cfg`` or ``--info`` asks for, Hydra having been started."""
+    """Print what ``--cfg`` or ``--info`` requests, after Hydra was started."""
     hydra = GlobalHydra.instance().hydra
     assert hydra is not None
     source: dict[str, Any] = {
@@ -100,7 +100,7 @@ def show(options: Namespace) -> None:
         "overrides": [*options.hydra, *options.overrides],
     }
     if options.info:
-        logging.root.handlers.clear()  # Hydra prints by one of its own
+        logging.root.handlers.clear()  # Hydra prints with its own handler
         hydra.show_info(options.info, **source)
     else:
         hydra.show_cfg(

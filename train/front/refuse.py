@@ -1,4 +1,4 @@
-"""Bad input ends in one line that names the value and the remedy."""
+"""Errors for invalid input: one line with the value and the remedy."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from files import InputError, nearest
 from train.front.spell import quote
 from train.store import StoreError
 
-OF_INPUT = (InputError, HydraException, OmegaConfBaseException, YAMLError)
-# Modules that read a configuration, and let errors of Python's own through.
+INPUT_ERRORS = (InputError, HydraException, OmegaConfBaseException, YAMLError)
+# Modules that read a configuration and raise built-in errors for invalid input.
 READERS = ("hydra._internal", "hydra.core", "omegaconf", "yaml")
-EXTRAS = ("ray", "submitit")  # of pyproject.toml, each a launcher
+EXTRAS = ("ray", "submitit")  # extras of pyproject.toml with a launcher
 
 
 def refuse(error: BaseException) -> NoReturn:
-    """Print what was wrong with the input and exit with status 2, also where a reader of the
-    configuration says so by an error of Python's own; anything else is a bug, keeps its traceback
-    and exits with 1.
+    """Print an input error and exit with 2; a bug keeps its traceback and exits with 1.
+
+    Built-in errors raised by readers of the configuration count as input errors.
     """
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     module = str(frames[-1].f_globals.get("__name__")) if frames else ""
-    if not (isinstance(error, (*OF_INPUT, StoreError)) or module.startswith(READERS)):
+    if not (isinstance(error, (*INPUT_ERRORS, StoreError)) or module.startswith(READERS)):
         traceback.print_exception(error)
         raise SystemExit(1)
     print(f"error: {one_line(error)}", file=sys.stderr)
@@ -39,9 +39,7 @@ def refuse(error: BaseException) -> NoReturn:
 
 
 def one_line(error: BaseException) -> str:
-    """The message of the innermost error that speaks of the input, with the nearest known key or
-    option.
-    """
+    """Return the message of the innermost input error, with the nearest known key or option."""
     chain: list[BaseException] = [error]
     while cause := chain[-1].__cause__ or chain[-1].__context__:
         chain.append(cause)
@@ -58,22 +56,22 @@ def one_line(error: BaseException) -> str:
     missing = re.search(r"Missing mandatory value:.*hydra\.sweeper\.params\.([\w.]+)", text)
     if missing:
         return (
-            f"there are no values of {missing[1]} to sweep over; the file of the experiment begins"
-            " with the command that gives them"
+            f"{missing[1]} needs values to sweep over; the first lines of the experiment's file"
+            " show a command that gives them"
         )
     if option := re.search(r"Could not find '([^']+)'", text):
         return _describe_option(option[1], text)
     if isinstance(error, HydraException | OmegaConfBaseException) and text:
         return text
-    why = " ".join(next(filter(None, map(str, chain)), type(error).__name__).split())
-    return f"the configuration cannot be read ({why}); correct it"
+    reason = " ".join(next(filter(None, map(str, chain)), type(error).__name__).split())
+    return f"the configuration cannot be read ({reason}); correct it"
 
 
 def _describe_unreadable(override: str) -> str:
-    """What to do about a value with a character that has no place in Hydra's grammar."""
+    """Explain how to quote a value that Hydra's grammar cannot read."""
     key, equals, value = override.partition("=")
     if not equals:
-        return f"{override!r} is no KEY=VALUE"
+        return f"{override!r} is no override; give KEY=VALUE"
     items = [quote(item.strip(" '\"")) for item in value.strip("[]").split(",")]
     quoted = f"[{','.join(items)}]" if value.startswith("[") else quote(value.strip(" '\""))
     remedy = f"put the value in double quotes inside: {shlex.quote(f'{key}={quoted}')}"
@@ -81,10 +79,10 @@ def _describe_unreadable(override: str) -> str:
 
 
 def _describe_option(option: str, text: str) -> str:
-    """What to do about a file of the configuration, ``GROUP/NAME``, that is not found."""
+    """Explain what to do about a missing configuration file ``GROUP/NAME``."""
     group, _, name = option.rpartition("/")
     if Path(f"{option}.yaml").is_file():
-        return f"{option}.yaml lies in this folder, which is not searched; give --config-dir ."
+        return f"{option}.yaml is in this folder, which is not searched; give --config-dir ."
     if group == "hydra/launcher" and (extra := name.partition("_")[0]) in EXTRAS:
         return f"hydra/launcher={name} is not installed: pip install '.[{extra}]'"
     return text + nearest(name, re.findall(r"[\w-]+", text.partition("Available options")[2]))

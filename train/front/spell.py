@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 
 BARE = re.compile(r"[A-Za-z_./][\w./-]*", re.ASCII)
-NOT_TEXT = {"true", "false", "null", "nan", "inf"}  # what the grammar takes for no text
+NOT_TEXT = {"true", "false", "null", "nan", "inf"}  # not read as text by the grammar
 
 
 def format_override(key: str, value: str | float | Sequence[str]) -> str:
-    """``KEY=VALUE`` such that a text is read as this text, were it ``null`` or a number."""
+    """Return ``KEY=VALUE`` such that a text is read as text, even ``null`` or a number."""
     if isinstance(value, float | bool):
         return f"{key}={str(value).lower()}"
     if not isinstance(value, str):
@@ -20,6 +20,6 @@ def format_override(key: str, value: str | float | Sequence[str]) -> str:
 
 
 def quote(text: str) -> str:
-    """The text in double quotes."""
-    escaped = re.sub(r'(\\*)("|$)', lambda found: found[1] * 2 + found[2].replace('"', '\\"'), text)
+    """Return the text in double quotes."""
+    escaped = re.sub(r'(\\*)("|$)', lambda match: match[1] * 2 + match[2].replace('"', '\\"'), text)
     return f'"{escaped}"'

@@ -1,6 +1,4 @@
-"""What is wrong with the posts of a task, their groups and their languages, found before a run; and
-what deserves to be said of them.
-"""
+"""Checks of a task's posts, groups and languages before a run, and warnings about them."""
 
 from __future__ import annotations
 
@@ -22,15 +20,15 @@ if TYPE_CHECKING:
     from extrinsic.kinds import Tagger
     from train.parts.part import Findings
 
-MOST_NAMED = 10
+MAX_NAMED = 10
 
 
 def check_posts(source: Source, groups: Tagger | None, gaps: Gaps | None) -> None:
-    """Read the posts as far as it takes to find what is wrong with the file or the options.
+    """Read the posts as far as needed to find errors in file or options.
 
-    Raises ``InputError`` as the source does, for a group that no post belongs to, and for posts
-    that look to be in another language than the words that mark their groups. ``groups``: None
-    where no words do; ``gaps``: None where they are not those of the source.
+    ``groups``: None if no words mark groups; ``gaps``: None if they are not those of the source.
+    Raises ``InputError`` as the source does, for a group without posts, and for posts that appear
+    to be in another language than the group words.
     """
     if not isinstance(source, CheckedSource):
         return
@@ -39,77 +37,80 @@ def check_posts(source: Source, groups: Tagger | None, gaps: Gaps | None) -> Non
         if gaps is not None:
             _require_groups(f"source={source.name}", gaps, sorted(set(posts["group"])))
         return
-    words = language_of(groups)
-    if groups is None or words == UNDETERMINED or language_of(source) != UNDETERMINED:
+    words_language = language_of(groups)
+    if groups is None or words_language == UNDETERMINED or language_of(source) != UNDETERMINED:
         return
     tokens = (token for text in posts["text"] for token in str(text).lower().split())
-    seen = guess_language(tokens)
-    if seen not in (UNDETERMINED, words):
-        looks = f"the posts of source={source.name} look to be in {seen!r}"
-        tagged = f"groups={groups.name} are words of {words!r}"
-        raise InputError(f"{looks}, and {tagged}; give language={seen}, or {words} if not")
+    guess = guess_language(tokens)
+    if guess not in (UNDETERMINED, words_language):
+        posts_are = f"the posts of source={source.name} appear to be in {guess!r}"
+        words_are = f"groups={groups.name} are words of {words_language!r}"
+        raise InputError(
+            f"{posts_are}, and {words_are}; give language={guess}, or {words_language} if not"
+        )
 
 
 def check_challenge(challenge: PostChallenge, gaps: Gaps) -> None:
-    """Read the challenge set. Raises ``InputError`` as it does, and for a group that no post of it
-    belongs to.
-    """
-    there = sorted(set(challenge.posts(seed=0)["group"]))
-    _require_groups(f"challenge={challenge.name}", gaps, there)
+    """Read the challenge set. Raises ``InputError`` as it does, and for a group without posts."""
+    groups = sorted(set(challenge.posts(seed=0)["group"]))
+    _require_groups(f"challenge={challenge.name}", gaps, groups)
 
 
-def _require_groups(posts: str, gaps: Gaps, there: Sequence[str]) -> None:
+def _require_groups(posts: str, gaps: Gaps, available: Sequence[str]) -> None:
     pair = zip(("privileged", "unprivileged"), gaps.named, strict=False)
-    for name, group in (*pair, *(("groups", each) for each in gaps.groups)):
-        if group not in there:
-            lacks = f"gaps.{name}={group}: no post of {posts} has that group"
-            some = [*there[:MOST_NAMED], "..."] if len(there) > MOST_NAMED else there
-            raise InputError(f"{lacks}{nearest(group, there)}; there are {', '.join(some)}")
+    for name, group in (*pair, *(("groups", group) for group in gaps.groups)):
+        if group not in available:
+            problem = f"gaps.{name}={group}: no post of {posts} has that group"
+            names = [*available[:MAX_NAMED], "..."] if len(available) > MAX_NAMED else available
+            raise InputError(f"{problem}{nearest(group, available)}; there are {', '.join(names)}")
 
 
 def require_language_of_source(source: Source, challenge: PostChallenge) -> None:
-    """``InputError`` for a challenge set in another language than the posts."""
+    """Raise ``InputError`` for a challenge set in another language than the posts."""
     posts = {f"source={source.name}": source, f"challenge={challenge.name}": challenge}
-    require_one_language(posts, "take a challenge set of the posts' language")
+    require_one_language(posts, "choose a challenge set in the language of the posts")
 
 
 def groups_in_language(groups: Tagger, source: Source) -> Tagger:
-    """The tagger; by the built-in words of the posts' language where it is one by such words.
+    """Return the tagger, with built-in words of the posts' language if it uses words.
 
-    Raises ``InputError`` for one by words of another language.
+    Raises ``InputError`` for words of another language.
     """
-    found = groups
+    tagger = groups
     if isinstance(groups, LanguageTagger):
-        found = groups.in_language(language_of(source))
-    used = {f"source={source.name}": source, f"groups={found.name}": found}
-    require_one_language(used, "take groups of the posts' language, such as groups=gender_es")
-    return found
+        tagger = groups.in_language(language_of(source))
+    languages = {f"source={source.name}": source, f"groups={tagger.name}": tagger}
+    require_one_language(
+        languages, "choose groups in the language of the posts, such as groups=gender_es"
+    )
+    return tagger
 
 
-def describe_oddities(posts: pd.DataFrame) -> list[str]:
-    """What deserves to be said of the posts of a source: how many had no text, and how many repeat
-    another's (all but the first of each text); a text on both sides of a split teaches its answer.
+def describe_text_problems(posts: pd.DataFrame) -> list[str]:
+    """Return warnings about posts without text and posts that repeat another's text.
+
+    A text on both sides of a split gives its label away.
     """
-    from analysis.naming import counted  # what is said of posts loads where there are some
+    from analysis.naming import counted  # slow to import
     from corpora.labelled import WITHOUT_TEXT
 
     lines = []
-    if empty := int(posts.attrs.get(WITHOUT_TEXT, 0)):
-        lines.append(f"{counted(empty, 'post')} without text left out")
-    if repeated := int(posts["text"].duplicated().sum()):
-        tested = posts["split"] == "test"
-        both = len({*posts.loc[tested, "text"]} & {*posts.loc[~tested, "text"]})
-        sides = f"{counted(both, 'text') if both else 'no text'} both learned from and tested on"
-        lines.append(f"{counted(repeated, 'post')} with the text of another, {sides}")
+    if n_empty := int(posts.attrs.get(WITHOUT_TEXT, 0)):
+        lines.append(f"{counted(n_empty, 'post')} without text left out")
+    if n_repeated := int(posts["text"].duplicated().sum()):
+        is_test = posts["split"] == "test"
+        n_on_both_sides = len({*posts.loc[is_test, "text"]} & {*posts.loc[~is_test, "text"]})
+        texts = counted(n_on_both_sides, "text") if n_on_both_sides else "no text"
+        lines.append(f"{counted(n_repeated, 'duplicate post')}, {texts} in both training and test")
     return lines
 
 
 def describe_agreement(posts: pd.DataFrame, tagger: Tagger) -> list[str]:
-    """How often the words of a tagger find the group that is annotated in the column ``group``,
-    among the posts where that is not missing: for each group that both name, of the posts with its
-    words, and of those annotated, the share that are both, with Wilson's intervals.
+    """Return precision and recall of group words against the annotated column ``group``.
+
+    For each group that both name, among annotated posts, with Wilson intervals.
     """
-    from analysis.groups import alike  # what is said of posts loads where there are some
+    from analysis.groups import alike  # slow to import
     from analysis.show import estimate
     from extrinsic.measures import MEASURES
 
@@ -118,34 +119,36 @@ def describe_agreement(posts: pd.DataFrame, tagger: Tagger) -> list[str]:
     lines = []
     for group in sorted({*annotated}):
         names = [name for name in sorted({*tagged}) if alike(name, group)]
-        gold, found = (annotated == group).to_numpy(), tagged.isin(names).to_numpy()
-        cells = np.bincount(2 * gold + found, minlength=4)
-        if not names or not gold.any() or not found.any():
+        is_annotated, is_tagged = (annotated == group).to_numpy(), tagged.isin(names).to_numpy()
+        cells = np.bincount(2 * is_annotated + is_tagged, minlength=4)
+        if not names or not is_annotated.any() or not is_tagged.any():
             continue
-        right, had = (
+        precision, recall = (
             estimate(*MEASURES[name].estimate(cells, 0.95)) for name in ("precision", "recall")
         )
         lines.append(
-            f"of {found.sum():,} posts that words call {' or '.join(names)} {right} are annotated"
-            f" {group}; of {gold.sum():,} annotated so words find {had}"
+            f"{group}: {is_tagged.sum():,} posts tagged {' or '.join(names)} by words, precision"
+            f" {precision}; {is_annotated.sum():,} annotated posts, recall {recall}"
         )
     return lines
 
 
-def describe_groups(posts: pd.DataFrame, how: str, gaps: Gaps, found: Findings) -> None:
-    """Add how many posts each group has, and which groups have too few for a gap.
+def describe_groups(posts: pd.DataFrame, group_source: str, gaps: Gaps, report: Findings) -> None:
+    """Add the size of each group to a report, and groups too small for a gap.
 
-    ``posts`` has the columns ``label`` and ``group``; ``how``: by what their groups are known.
+    ``posts`` has the columns ``label`` and ``group``; ``group_source``: where the groups come from.
     """
     counts = posts["group"].value_counts()
     listed = ", ".join(f"{count} {name}" for name, count in counts.head(10).items())
-    found.lines.append(f"groups by {how}: {listed}")
+    report.lines.append(f"groups by {group_source}: {listed}")
     positive = posts.loc[posts["label"] == 1, "group"].value_counts()
-    fewest = gaps.least_support
+    min_support = gaps.least_support
     for name in gaps.named or map(str, counts.index):
-        few = f"group {name!r} has {counts.get(name, 0)} posts, {positive.get(name, 0)} labelled 1"
-        remedy = f"a gap needs {fewest} (gaps.least_support)"
-        if counts.get(name, 0) < max(1, fewest) and gaps.named:
-            found.problems.append(f"{few}; {remedy}")
-        elif positive.get(name, 0) < fewest:
-            found.warnings.append(f"{few}; {remedy}")
+        sizes = (
+            f"group {name!r} has {counts.get(name, 0)} posts, {positive.get(name, 0)} labelled 1"
+        )
+        remedy = f"a gap needs {min_support} (gaps.least_support)"
+        if counts.get(name, 0) < max(1, min_support) and gaps.named:
+            report.problems.append(f"{sizes}; {remedy}")
+        elif positive.get(name, 0) < min_support:
+            report.warnings.append(f"{sizes}; {remedy}")

@@ -1,6 +1,4 @@
-"""Coreference: documents to learn from, resolved by a model on frozen vectors, and its gaps on a
-challenge set.
-"""
+"""Coreference: a resolver trained on documents and frozen vectors; gaps on a challenge set."""
 
 from __future__ import annotations
 
@@ -24,8 +22,8 @@ from train.device import one_thread
 if TYPE_CHECKING:
     from extrinsic.coreference.resolution import Resolution
     from files.documents import Document
-    from train.parts.part import Facts, Inputs, Stages
-    from train.store import Stage
+    from train.parts.part import Facts, Inputs, StepBuilder
+    from train.store import Step
 
 CASES, MENTIONS = "cases.jsonl", "mentions.parquet"
 CHALLENGE, HELD_OUT = "challenge", "test"
@@ -33,11 +31,11 @@ CHALLENGE, HELD_OUT = "challenge", "test"
 
 @choice
 class Coreference(Fileless):
-    """A ``resolver`` that learns from ``documents`` on the subject's vectors, and is tested on
-    their own test split and on a ``challenge`` set.
+    """A ``resolver`` trained on ``documents`` with the subject's vectors.
 
-    ``name`` is the task in the tables. ``replicate``: further trainings on the same embedding and
-    documents, which show how far a gap is that of one training run.
+    It is tested on the documents' test split and on a ``challenge`` set. ``name``: the task in the
+    tables. ``replicate``: number of a further training on the same embedding and documents, to
+    measure variation between training runs.
     """
 
     documents: DocumentSource
@@ -49,17 +47,19 @@ class Coreference(Fileless):
 
     version: ClassVar[int] = 1
     needs: ClassVar[tuple[str, ...]] = ("vectors",)
-    # What a challenge set must have, and such as have it
+    # Method that challenge sets must have, and examples
     challenges: ClassVar[tuple[str, str]] = ("load", "generated, winobias, winogender or gap")
 
     @property
     def language(self) -> str:
-        """That of the challenge set."""
+        """Language of the challenge set."""
         return language_of(self.challenge)
 
     def facts(self) -> Facts:
-        """The columns task, source (of the documents), scheme, singletons, challenge, classifier
-        (the resolver), replicate, generated and what is planted in the documents.
+        """Return the columns of the points table.
+
+        These are task, source (of the documents), scheme, singletons, challenge, classifier (the
+        resolver), replicate, generated and the planted bias of the documents.
         """
         return {
             "task": self.name,
@@ -73,8 +73,8 @@ class Coreference(Fileless):
             "generated": self.documents.generated or self.challenge.generated,
         }
 
-    def build_steps(self, steps: Stages, subject: Mapping[str, Stage]) -> Stage:
-        """Documents, challenge, predictions, and the table of gaps."""
+    def build_steps(self, steps: StepBuilder, subject: Mapping[str, Step]) -> Step:
+        """Return the table of gaps, from documents, challenge set and predictions."""
         documents = steps("documents", self.documents, load_documents)
         challenge = steps("challenge", self.challenge, load_challenge)
         predictions = steps(
@@ -84,28 +84,26 @@ class Coreference(Fileless):
             {"documents": documents, "challenge": challenge, "vectors": subject["vectors"]},
             drawn=f"predictions/{self.replicate}" if self.replicate else "",
         )
-        read = {"predictions": predictions, "documents": documents, "challenge": challenge}
-        return steps("extrinsic", self.gaps, measure_gaps, read)
+        inputs = {"predictions": predictions, "documents": documents, "challenge": challenge}
+        return steps("extrinsic", self.gaps, measure_gaps, inputs)
 
 
 def load_documents(source: DocumentSource, out: Path, inputs: Inputs, seed: int) -> None:
-    """``SPLIT.jsonl`` for each split that has documents."""
+    """Write ``SPLIT.jsonl`` for each split that has documents."""
     for split, documents in source.load(seed=seed).items():
         if documents:
             write_documents(documents, out / f"{split}.jsonl")
 
 
 def load_challenge(challenge: Challenge, out: Path, inputs: Inputs, seed: int) -> None:
-    """``cases.jsonl``."""
+    """Write ``cases.jsonl``."""
     write_cases(challenge.load(seed=seed), out / CASES)
 
 
 def resolve(resolver: Resolver, out: Path, inputs: Inputs, seed: int) -> None:
-    """``test.jsonl`` and ``challenge.jsonl``, the documents with predicted clusters; the spans that
-    were candidates, with their scores; and ``training.json``.
+    """Write documents with predicted clusters, scored candidate spans, and ``training.json``.
 
-    A training that was interrupted goes on from where it was: until it ends, what it needs for that
-    lies in the store's folder ``unfinished``.
+    An interrupted training continues from its state in the store's folder ``unfinished``.
     """
     from files.vectors import open_mapped
 
@@ -117,7 +115,7 @@ def resolve(resolver: Resolver, out: Path, inputs: Inputs, seed: int) -> None:
     with one_thread():
         resolved = resolver.resolve(documents, vectors, seed=seed, folder=unfinished)
     for split, resolutions in resolved.splits.items():
-        write_documents((each.document for each in resolutions), out / f"{split}.jsonl")
+        write_documents((resolution.document for resolution in resolutions), out / f"{split}.jsonl")
     _mentions(resolved.splits).to_parquet(out / MENTIONS)
     (out / "training.json").write_text(json.dumps(resolved.history, indent=1), encoding="utf-8")
     shutil.rmtree(unfinished)
@@ -128,29 +126,25 @@ def _splits(folder: Path) -> list[Path]:
 
 
 def _mentions(splits: Mapping[str, Sequence[Resolution]]) -> pd.DataFrame:
-    """One row a candidate: the split, the number of the document in it, the half-open span, and the
-    score.
-    """
+    """Return a row per candidate: split, number of the document, half-open span, score."""
     rows = [
         (split, number, first, end, score)
         for split, resolutions in splits.items()
-        for number, each in enumerate(resolutions)
-        for (first, end), score in each.mentions.items()
+        for number, resolution in enumerate(resolutions)
+        for (first, end), score in resolution.mentions.items()
     ]
     return pd.DataFrame(rows, columns=["split", "document", "first", "end", "score"])
 
 
 def measure_gaps(gaps: ChallengeGaps, out: Path, inputs: Inputs, seed: int) -> None:
-    """``scores.parquet``: how well held-out documents are resolved, the measures of each group of
-    cases and the signed gaps, each with its interval and support.
-    """
+    """Write ``scores.parquet``: held-out quality, measures per group, gaps, with intervals."""
     from extrinsic.coreference.challenge.gaps import as_table, challenge_rows
     from extrinsic.coreference.challenge.held_out import held_out_rows
     from extrinsic.coreference.challenge.measures import Answer
 
     cases = read_cases(inputs["challenge"] / CASES)
-    found = _read_resolutions(inputs["predictions"], CHALLENGE)
-    rows = challenge_rows(list(map(Answer, cases, found)), gaps)
+    case_resolutions = _read_resolutions(inputs["predictions"], CHALLENGE)
+    rows = challenge_rows(list(map(Answer, cases, case_resolutions)), gaps)
     if (path := inputs["documents"] / f"{HELD_OUT}.jsonl").is_file():
         documents: list[Document] = list(read_documents(path))
         resolutions = _read_resolutions(inputs["predictions"], HELD_OUT)

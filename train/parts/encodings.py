@@ -1,4 +1,4 @@
-"""Texts encoded once for all erasers on a model: the step that keeps what a choice asks for."""
+"""Encodings of texts, computed once and shared by all erasers on a model."""
 
 from __future__ import annotations
 
@@ -13,56 +13,61 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from files.models.encoder import Encodings
-    from train.parts.part import Inputs, Stages
-    from train.store import Stage
+    from train.parts.part import Inputs, StepBuilder
+    from train.store import Step
 
-PLAIN = "plain"  # of the inputs of an erased encoder: the one without the eraser
+PLAIN = "plain"  # input of an erased encoder: the encoder without the eraser
 TEXTS, VECTORS = "texts.parquet", "vectors.npy"
 C = TypeVar("C", bound=Choice)
 
 
-def encoded(
-    steps: Stages,
+def encoding_inputs(
+    steps: StepBuilder,
     choice: C,
     ask: Callable[[C, Path, Inputs, int], None],
-    encoder: Stage,
-    inputs: Mapping[str, Stage],
+    encoder: Step,
+    inputs: Mapping[str, Step],
     name: str,
-) -> dict[str, Stage]:
-    """The inputs of the step ``name`` on an encoder: the encoder, and the vectors of the texts that
-    ``ask`` lets it encode, without an eraser, which are those of all doses.
+) -> dict[str, Step]:
+    """Return the inputs of the step ``name``: the encoder and the vectors of the texts it needs.
+
+    ``ask`` encodes the texts; their vectors have no eraser and serve all doses.
     """
     plain = encoder.inputs.get(PLAIN, encoder)
-    read = {"encoder": plain, **inputs}
-    kept = steps("encodings", choice, ask, read, drawn=name)
-    return {"encoder": encoder, "encodings": kept}
+    encodings = steps("encodings", choice, ask, {"encoder": plain, **inputs}, drawn=name)
+    return {"encoder": encoder, "encodings": encodings}
 
 
-def keep_encodings(encoder: object, out: Path) -> None:
-    """Write the vectors of all that an encoder has encoded; nothing of one that keeps none, nor of
-    a model that came with an eraser, which whoever recalls them would apply again.
+def write_encodings(encoder: object, out: Path) -> None:
+    """Write all vectors that an encoder has computed; none if it has an eraser or keeps none.
+
+    Vectors of a model with an eraser are not written, as the eraser would be applied again.
     """
     import pandas as pd
 
     from files.models.encoder import Encoder
 
-    kept: Encodings = {}
+    encodings: Encodings = {}
     if isinstance(encoder, Encoder) and not encoder.opened.eraser:
-        kept = encoder.encodings
-    rows = [(*how, text, vector) for how, known in kept.items() for text, vector in known.items()]
+        encodings = encoder.encodings
+    rows = [
+        (*key, text, vector)
+        for key, vectors in encodings.items()
+        for text, vector in vectors.items()
+    ]
     table = pd.DataFrame([row[:3] for row in rows], columns=["layer", "pooling", "text"])
     table.to_parquet(out / TEXTS)
     np.save(out / VECTORS, np.array([row[3] for row in rows], dtype=np.float32))
 
 
 def read_encodings(folder: Path) -> Encodings:
-    """What ``keep_encodings`` wrote."""
+    """Read what ``write_encodings`` wrote."""
     import pandas as pd
 
     table, vectors = pd.read_parquet(folder / TEXTS), np.load(folder / VECTORS)
-    found: Encodings = {}
+    encodings: Encodings = {}
     for layer, pooling, text, vector in zip(
         table["layer"], table["pooling"], table["text"], vectors, strict=True
     ):
-        found.setdefault((int(layer), pooling), {})[text] = vector
-    return found
+        encodings.setdefault((int(layer), pooling), {})[text] = vector
+    return encodings

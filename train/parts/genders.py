@@ -1,4 +1,4 @@
-"""Whether queries ask about men and women."""
+"""Test whether queries compare men and women."""
 
 from __future__ import annotations
 
@@ -16,30 +16,33 @@ SIDES = (("X", "Y"), ("A", "B"))
 
 
 def ask_about_genders(queries: Iterable[Query]) -> bool:
-    """Whether all of them, of which there is one at least, compare words for men with words for
-    women: half of the words of either set or more are in the lists by which posts are tagged.
+    """Test whether there are queries and all compare words for men with words for women.
+
+    At least half of the words of each set must be in the lists by which posts are tagged.
     """
-    asked = list(queries)
-    return bool(asked) and all(any(_opposes(query, *pair) for pair in SIDES) for query in asked)
+    all_queries = list(queries)
+    return bool(all_queries) and all(
+        any(_opposes_genders(query, *pair) for pair in SIDES) for query in all_queries
+    )
 
 
-def _opposes(query: Query, one: str, other: str) -> bool:
-    if not {one, other} <= query.sets.keys():
+def _opposes_genders(query: Query, first: str, second: str) -> bool:
+    if not {first, second} <= query.sets.keys():
         return False
-    sets = query[one], query[other]
+    sets = query[first], query[second]
     return any(
-        all(_mostly(words, known) for words, known in zip(sets, sides, strict=True))
+        all(_mostly(words, mentions) for words, mentions in zip(sets, sides, strict=True))
         for men, women in _mentions()
         for sides in ((men, women), (women, men))
     )
 
 
-def _mostly(words: WordSet, known: frozenset[str]) -> bool:
-    found = [word.lower() in known for word in words.words]
-    return sum(found) * 2 >= len(found) > 0
+def _mostly(words: WordSet, mentions: frozenset[str]) -> bool:
+    is_mention = [word.lower() in mentions for word in words.words]
+    return sum(is_mention) * 2 >= len(is_mention) > 0
 
 
 @cache
 def _mentions() -> list[tuple[frozenset[str], frozenset[str]]]:
-    named = ([load_query(name)[role].words for role in "XY"] for name in MENTIONS)
-    return [(frozenset(map(str.lower, x)), frozenset(map(str.lower, y))) for x, y in named]
+    word_lists = ([load_query(name)[role].words for role in "XY"] for name in MENTIONS)
+    return [(frozenset(map(str.lower, x)), frozenset(map(str.lower, y))) for x, y in word_lists]

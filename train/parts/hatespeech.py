@@ -1,4 +1,4 @@
-"""Hate speech: posts classified by a model on what a subject gives, and the gaps between groups."""
+"""Hate speech: a classifier of posts on a subject's vectors or encoder, and gaps between groups."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from train.parts.check_posts import (
     check_posts,
     describe_agreement,
     describe_groups,
-    describe_oddities,
+    describe_text_problems,
     groups_in_language,
     require_language_of_source,
 )
-from train.parts.encodings import encoded
+from train.parts.encodings import encoding_inputs
 from train.parts.posts import (
     POSTS,
     build_posts,
@@ -42,21 +42,19 @@ from train.parts.posts import (
 
 if TYPE_CHECKING:
     from intrinsic.wordsets import Query
-    from train.parts.part import Facts, Findings, Stages
-    from train.store import Stage
+    from train.parts.part import Facts, Findings, StepBuilder
+    from train.store import Step
 
 
 @choice
 class HateSpeech(Fileless):
-    """Posts from ``source``, tagged by ``groups`` where the source does not say whom they are
-    about, and a ``classifier`` on what it needs of the subject: vectors, an encoder or a model.
+    """Posts from ``source`` and a ``classifier`` on the subject's vectors, encoder or model.
 
-    ``challenge``: posts of another origin, on which it is tested instead of on the test posts of
-    the source, or on posts of its own by cross-validation. They come with their groups.
-
-    ``name`` is the task in the tables. ``replicate``: further classifiers on the same embedding and
-    posts, which show how far a gap is that of one training run. ``labels``: a method
-    that changes the posts that are learned from (see ``debias.labels``); at dose 0 it is left out.
+    ``groups`` tags the posts unless the source has groups. ``challenge``: posts of another origin,
+    with groups, that replace the source's test posts or cross-validation. ``name``: the task in the
+    tables. ``replicate``: number of a further classifier on the same embedding and posts, to
+    measure variation between training runs. ``labels``: a method that changes the training posts
+    (see ``debias.labels``); at dose 0 it is left out.
     """
 
     source: Source
@@ -69,7 +67,7 @@ class HateSpeech(Fileless):
     labels: Method = Unmodified()
 
     version: ClassVar[int] = 1
-    # What a challenge set must have, and such as have it
+    # Method that challenge sets must have, and examples
     challenges: ClassVar[tuple[str, str]] = (
         "posts",
         "generated_templates, hatecheck, identity_templates or csv",
@@ -88,120 +86,123 @@ class HateSpeech(Fileless):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What the classifier needs."""
+        """Step that the classifier needs."""
         return (needs_of(self.classifier),)
 
     @property
     def language(self) -> str:
-        """That of the posts."""
+        """Language of the posts."""
         return language_of(self.source)
 
     @property
     def compared(self) -> tuple[str, ...]:
-        """The groups that the gaps name."""
+        """Groups that the gaps name."""
         return (*self.gaps.named, *self.gaps.groups)
 
     @property
     def relabelled(self) -> bool:
-        """Whether the posts to learn from are changed."""
+        """Whether the training posts are changed."""
         return applied(self.labels).dose != 0
 
     def facts(self) -> Facts:
-        """The columns task, source, positive_class, challenge and challenge_positive_class where
-        there is one, classifier, replicate, label_method, label_direction, label_dose, generated
-        and what is planted in the labels.
+        """Return the columns of the points table.
+
+        These are task, source, positive_class, challenge and challenge_positive_class, classifier,
+        replicate, label_method, label_direction, label_dose, generated and the labels' planted
+        bias.
         """
-        tested: Facts = {}
+        challenge_facts: Facts = {}
         if self.challenge:
             label = self.challenge.positive_class
-            tested = {"challenge": self.challenge.name, "challenge_positive_class": label}
+            challenge_facts = {"challenge": self.challenge.name, "challenge_positive_class": label}
         return {
             "task": self.name,
             "source": self.source.name,
             "positive_class": self.source.positive_class,
             "classifier": self.classifier.name,
             "replicate": self.replicate,
-            **tested,
+            **challenge_facts,
             **{f"label_{name}": value for name, value in applied(self.labels)._asdict().items()},
             **self.source.planted(),
             "generated": self.source.generated or bool(self.challenge and self.challenge.generated),
         }
 
-    def build_steps(self, steps: Stages, subject: Mapping[str, Stage]) -> Stage:
-        """Posts, groups where they must be tagged, what is learned from them where that is changed,
-        predictions, and the gap table.
-        """
+    def build_steps(self, steps: StepBuilder, subject: Mapping[str, Step]) -> Step:
+        """Return the gap table, from posts, groups, changed training posts and predictions."""
         posts = build_posts(steps, self.source, self.groups if self._tagged else None)
-        learned = self.labels.build_steps(steps, {"labels": posts}) if self.relabelled else posts
+        training_posts = (
+            self.labels.build_steps(steps, {"labels": posts}) if self.relabelled else posts
+        )
         [needs] = self.needs
-        asked = {"posts": posts}
+        post_steps = {"posts": posts}
         drawn = f"predictions/{self.replicate}" if self.replicate else ""
         if self.challenge:
-            asked["challenge"] = steps("challenge", self.challenge, load_challenge)
-        read = {**asked, "posts": learned, needs: subject[needs]}
+            post_steps["challenge"] = steps("challenge", self.challenge, load_challenge)
+        inputs = {**post_steps, "posts": training_posts, needs: subject[needs]}
         if needs == "encoder":
-            read |= encoded(steps, self.source, encode_posts, subject[needs], asked, POSTS)
+            inputs |= encoding_inputs(
+                steps, self.source, encode_posts, subject[needs], post_steps, POSTS
+            )
         if self.challenge:
             predictions = steps(
-                "predictions", self.classifier, predict_challenge, read, drawn=drawn
+                "predictions", self.classifier, predict_challenge, inputs, drawn=drawn
             )
-            tested = {"predictions": predictions, "challenge": asked["challenge"]}
-            return steps("extrinsic", self.gaps, measure_challenge, tested)
-        predictions = steps("predictions", self.classifier, predict, read, drawn=drawn)
-        tested = {"predictions": predictions, "posts": posts}
-        return steps("extrinsic", self.gaps, measure_gaps, tested)
+            gap_inputs = {"predictions": predictions, "challenge": post_steps["challenge"]}
+            return steps("extrinsic", self.gaps, measure_challenge, gap_inputs)
+        predictions = steps("predictions", self.classifier, predict, inputs, drawn=drawn)
+        gap_inputs = {"predictions": predictions, "posts": posts}
+        return steps("extrinsic", self.gaps, measure_gaps, gap_inputs)
 
     @property
     def _tagged(self) -> bool:
-        """Whether the groups of the source's posts are asked for, and it does not have them."""
+        """Whether posts must be tagged: the source has no groups, and they are needed."""
         return not self.source.grouped and (self.relabelled or not self.challenge)
 
     def check(self, queries: Sequence[Query] = ()) -> None:
-        """Read the posts as far as it takes to find what is wrong; see ``check_posts``."""
+        """Read the posts as far as needed to find errors (see ``check_posts``)."""
         groups = self.groups if self._tagged else None
         check_posts(self.source, groups, None if self.challenge else self.gaps)
         if self.challenge:
             check_challenge(self.challenge, self.gaps)
 
-    def inspect(self, found: Findings) -> None:
-        """Posts that were left out or repeat others, and groups with too few. Raises ``InputError``
-        for what cannot be cross-validated.
+    def inspect(self, report: Findings) -> None:
+        """Report omitted and duplicate posts and small groups.
+
+        Raises ``InputError`` for posts that cannot be cross-validated.
         """
         posts = self.source.load(seed=0)
-        found.lines += [describe_label(self.source.positive_class), *describe_oddities(posts)]
+        report.lines += [describe_label(self.source.positive_class), *describe_text_problems(posts)]
         if isinstance(self.classifier, CrossValidated):
             next(split_posts(read_posts(posts), folds=self.classifier.folds, seed=0))
         if self.source.grouped:
-            how = repr(getattr(self.source, "group", self.source.name))
+            group_source = repr(getattr(self.source, "group", self.source.name))
             if "pair" not in self.gaps.compare:
-                pair = "for a pair of them give --privileged GROUP --unprivileged GROUP"
-                found.warnings.append(f"each group is compared with all others; {pair}")
+                remedy = "to compare two give --privileged GROUP --unprivileged GROUP"
+                report.warnings.append(f"each group is compared with all others; {remedy}")
         else:
-            posts, how = self.groups.tag(posts), f"the words of {self.groups.name}"
-        describe_groups(posts, how, self.gaps, found)
+            posts, group_source = self.groups.tag(posts), f"the words of {self.groups.name}"
+        describe_groups(posts, group_source, self.gaps, report)
 
-    def remarks(self, find: Callable[[str], Path | None]) -> list[str]:
-        """What is odd about posts that are not generated; and where their groups are annotated, how
-        often words would find them.
-        """
+    def warnings(self, find: Callable[[str], Path | None]) -> list[str]:
+        """Return warnings about real posts, and how well words find their annotated groups."""
         lines = []
-        given = {POSTS: self.source, "challenge": self.challenge}
-        for step, data in given.items():
+        sources = {POSTS: self.source, "challenge": self.challenge}
+        for step, data in sources.items():
             folder = find(step) if data and not data.generated else None
             if data is None or folder is None:
                 continue
             posts = pd.read_parquet(folder / "posts.parquet")
-            said = describe_oddities(posts) if data is self.source else []
+            warnings = describe_text_problems(posts) if data is self.source else []
             if data is self.challenge or self.source.grouped:
-                said += self._agreement(posts, data)
+                warnings += self._agreement(posts, data)
             option = "source" if data is self.source else "challenge"
-            lines += [f"{option}={data.name}: {line}" for line in said]
+            lines += [f"{option}={data.name}: {line}" for line in warnings]
         return lines
 
     def _agreement(self, posts: pd.DataFrame, data: Source | PostChallenge) -> list[str]:
         words = self.groups
         if isinstance(words, LanguageTagger):
-            with suppress(InputError):  # there are none in that language
+            with suppress(InputError):  # no words in that language
                 words = words.in_language(language_of(data))
         if language_of(words) not in (language_of(data), UNDETERMINED):
             return []

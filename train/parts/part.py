@@ -1,4 +1,4 @@
-"""What a subject and a task provide, and how their choices become steps with keys."""
+"""Protocols of subjects and tasks, and the builder that turns choices into steps with keys."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from files import Choice
 from files.source import full_name, module_of
-from train.store import Stage, Store
+from train.store import Step, Store
 from train.store.stage import Decided
 
 if TYPE_CHECKING:
@@ -22,78 +22,94 @@ if TYPE_CHECKING:
 
 Facts = dict[str, str | int | float | bool]
 Inputs = Mapping[str, Path]
-NOTHING: Mapping[str, Stage] = MappingProxyType({})
+NOTHING: Mapping[str, Step] = MappingProxyType({})
 C = TypeVar("C", bound=Choice)
 
 
 @runtime_checkable
 class Subject(Choice, Protocol):
-    """What is measured.
+    """A model whose bias is measured: an embedding or a language model.
 
-    gives: the steps that metrics and tasks can ask for. unit: which of its steps is one observation
-    (two metrics of one embedding are not two embeddings).
+    ``gives``: names of the steps that metrics and tasks can use. ``unit``: the step that is one
+    observation; two metrics of one embedding are not two embeddings.
     """
 
     gives: ClassVar[tuple[str, ...]]
     unit: ClassVar[str]
 
     def facts(self) -> Facts:
-        """Its columns in the table of points: embedding, method, direction, dose, generated, ..."""
+        """Return the columns of the points table: embedding, method, direction, dose, ..."""
 
-    def build_steps(self, steps: Stages) -> Mapping[str, Stage]:
-        """Its steps by name: those that it gives, and those that it has in common with others
-        (``base``, the unmodified one; ``corpus``). Their keys become the columns ``NAME_key``, that
-        of the unit ``unit_key``.
+    def build_steps(self, steps: StepBuilder) -> Mapping[str, Step]:
+        """Return the steps by name, those of ``gives`` and the ones shared with other subjects.
+
+        Parameters
+        ----------
+        steps : StepBuilder
+            Adds a step: ``steps(name, choice, carry_out, inputs)``.
+
+        Returns
+        -------
+        mapping of str to Step
+            Shared steps are ``base`` (the unmodified parent) and ``corpus``. Keys become the
+            columns ``NAME_key``, that of the unit ``unit_key``.
         """
 
 
 @runtime_checkable
 class Task(Choice, Protocol):
-    """What a subject is put to."""
+    """A task in which a downstream system uses the model."""
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What the subject must give."""
+        """Names of the steps that the subject must give."""
 
     def facts(self) -> Facts:
-        """Its columns in the table of points: task, generated, ..."""
+        """Return the columns of the points table: task, generated, ..."""
 
-    def build_steps(self, steps: Stages, subject: Mapping[str, Stage]) -> Stage:
-        """The step that ends in the rows of the extrinsic table, ``scores.parquet``."""
+    def build_steps(self, steps: StepBuilder, subject: Mapping[str, Step]) -> Step:
+        """Return the step that ends in the rows of the extrinsic table, ``scores.parquet``.
 
-
-@runtime_checkable
-class Checked(Protocol):
-    """A subject or task whose input can be checked before anything is built, once for all that are
-    alike; those with the same ``checked``, if it has that, count as alike.
-    """
-
-    def check(self, queries: Sequence[Query]) -> None:
-        """Raise ``InputError`` for input of which no point can be made; ``queries``: what the
-        metrics ask.
+        Parameters
+        ----------
+        steps : StepBuilder
+            Adds a step: ``steps(name, choice, carry_out, inputs)``.
+        subject : mapping of str to Step
+            The subject's steps by name.
         """
 
 
 @runtime_checkable
-class OfGroups(Protocol):
-    """A task whose gaps are between groups of people, which words can be about."""
+class Checked(Protocol):
+    """A subject or task that checks its input before anything is built.
 
-    @property
-    def compared(self) -> tuple[str, ...]:
-        """Those that are named beforehand; none where all that there are are compared."""
+    The check runs once for equal choices, or for equal values of their attribute ``checked``.
+    """
+
+    def check(self, queries: Sequence[Query]) -> None:
+        """Raise ``InputError`` for unusable input; ``queries``: those of the metrics."""
 
 
 @runtime_checkable
-class Remarking(Protocol):
-    """A task that has something to say of its results."""
+class ComparesGroups(Protocol):
+    """A task whose gaps compare groups of people."""
 
-    def remarks(self, find: Callable[[str], Path | None]) -> list[str]:
-        """A line each; ``find`` gives the folder of a step by its name, None where it has none."""
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """Groups named in advance; empty if all groups in the data are compared."""
+
+
+@runtime_checkable
+class HasWarnings(Protocol):
+    """A task with warnings about its results."""
+
+    def warnings(self, find: Callable[[str], Path | None]) -> list[str]:
+        """Return the warnings; ``find`` returns the folder of a step by name, or None."""
 
 
 @dataclass
 class Findings:
-    """What stands in the way of a run, what it would do unasked, and what else is worth knowing."""
+    """Report on data before a run: problems that prevent it, warnings, and other lines."""
 
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -104,21 +120,21 @@ class Findings:
 class Inspected(Protocol):
     """A task that can describe its data without a run."""
 
-    def inspect(self, found: Findings) -> None:
-        """Add what is found. Raises ``InputError`` where a run would."""
+    def inspect(self, report: Findings) -> None:
+        """Add problems, warnings and lines to a report. Raises ``InputError`` as a run does."""
 
 
 @runtime_checkable
 class Foreseen(Protocol):
-    """A subject that knows its words before it is trained."""
+    """A subject that can predict its vocabulary before training."""
 
     def foresee_words(self, lines: int) -> list[str]:
-        """The words that training would give a vector, judged by the first lines of its text."""
+        """Return the words that would get a vector, judged by the first lines of the corpus."""
 
 
 @dataclass(frozen=True)
-class Stages:
-    """Adds steps to a run of one seed: files from outside are hashed, nothing is built."""
+class StepBuilder:
+    """Builder of steps for one run seed: outside files are hashed, nothing is built."""
 
     run_seed: int
     store: Store
@@ -128,20 +144,28 @@ class Stages:
         name: str,
         choice: C,
         carry_out: Callable[[C, Path, Inputs, int], None],
-        inputs: Mapping[str, Stage] = NOTHING,
+        inputs: Mapping[str, Step] = NOTHING,
         *,
         drawn: str = "",
-    ) -> Stage:
-        """The step in which ``carry_out(choice, out, inputs, seed)`` writes into the folder ``out``
-        what the choice makes of the folders of its inputs.
+    ) -> Step:
+        """Return the step that runs ``carry_out(choice, out, inputs, seed)``.
 
-        The seed derives from ``drawn`` in the place of ``name`` where that is given. What draws
-        nothing at random (``seeded = False``) is the same for every run seed, and shared.
+        Parameters
+        ----------
+        name : str
+            Name of the step, from which its seed is derived.
+        choice : Choice
+            What decides the result. With ``seeded = False`` all run seeds share the step.
+        carry_out : callable
+            Module-level function that writes into the new folder ``out``; ``inputs`` maps names to
+            folders of the input steps.
+        drawn : str
+            Name to derive the seed from instead of ``name``.
         """
         seeded = getattr(choice, "seeded", True)
         seed = derive_seed(self.run_seed, drawn or name) if seeded else None
         params, files = decide(choice, self.store.digest)
-        return Stage(
+        return Step(
             name=name,
             made_by=full_name(type(choice)),
             done_by=full_name(carry_out),
@@ -157,9 +181,7 @@ class Stages:
 
 
 def derive_seed(run_seed: int, step: str) -> int:
-    """A seed in [0, 2**31) from the run's seed and the step's name, so that a further step changes
-    the randomness of no other.
-    """
+    """Return a seed in [0, 2**31) from run seed and step name, independent of other steps."""
     digest = hashlib.sha256(f"{run_seed}/{step}".encode()).digest()
     return int.from_bytes(digest[:4], "big") >> 1
 
@@ -175,33 +197,31 @@ def _build(
 
 
 def decide(choice: Choice, digest: Callable[[Path], str]) -> Decided:
-    """What decides the result of a choice: its files from outside, by ``digest``, and its
-    parameters.
-    """
+    """Return what decides the result of a choice: parameters and digests of outside files."""
     files = {f"{number} {path.name}": digest(path) for number, path in enumerate(choice.files())}
     return Decided(keyed_params(choice), files)
 
 
 def keyed_params(choice: Choice) -> dict[str, object]:
-    """The parameters of a choice that decide its result; those named in ``unkeyed`` (where a file
-    lies, how many workers) do not. A choice within it counts by its class, with its module, its
-    version and parameters.
+    """Return the parameters that decide a choice's result, without those in ``unkeyed``.
+
+    Nested choices count by their class with its module, version and parameters.
     """
     unkeyed: tuple[str, ...] = getattr(choice, "unkeyed", ())
-    fields = dataclasses.fields(choice)  # type: ignore[arg-type]
-    kept = {each.name: getattr(choice, each.name) for each in fields if each.name not in unkeyed}
+    names = [field.name for field in dataclasses.fields(choice)]  # type: ignore[arg-type]
+    values = {name: getattr(choice, name) for name in names if name not in unkeyed}
     further: Callable[[], Mapping[str, object]] = getattr(choice, "keyed", dict)
-    params: dict[str, object] = json.loads(json.dumps({**kept, **further()}, default=_nested))
+    params: dict[str, object] = json.loads(json.dumps({**values, **further()}, default=_nested))
     return params
 
 
 def classes(choice: Choice) -> list[type]:
-    """That of a choice, and those of the choices that it holds, at any depth."""
+    """Return the class of a choice and of all choices it contains, at any depth."""
     fields = dataclasses.fields(choice)  # type: ignore[arg-type]
-    values = [getattr(choice, each.name) for each in fields]
+    values = [getattr(choice, field.name) for field in fields]
     flat = [item for value in values for item in (value if isinstance(value, tuple) else (value,))]
-    held = [each for item in flat if isinstance(item, Choice) for each in classes(item)]
-    return [type(choice), *held]
+    nested = [cls for item in flat if isinstance(item, Choice) for cls in classes(item)]
+    return [type(choice), *nested]
 
 
 def _nested(choice: Choice) -> dict[str, object]:

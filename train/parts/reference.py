@@ -1,4 +1,4 @@
-"""One of two reference models, on the words that both know: biased, or unbiased."""
+"""Reference models, biased and unbiased, on their common vocabulary."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from files.language import language_of, require_one_language
 from train.parts.part import Subject
 
 if TYPE_CHECKING:
-    from train.parts.part import Facts, Inputs, Stages
-    from train.store import Stage
+    from train.parts.part import Facts, Inputs, StepBuilder
+    from train.store import Step
 
 
 @choice
 class Reference(Fileless):
-    """A model whose bias is known, or assumed, beside its opposite: ``which`` of the two is
-    measured.
+    """One of two models with known or assumed bias; ``which`` says which one is measured.
 
-    Words that one of the models lacks are taken from the other as well, so that every metric finds
-    the same words in both.
+    The vectors are restricted to the common vocabulary, so every metric finds the same words in
+    both.
     """
 
     biased: Subject
@@ -35,16 +34,18 @@ class Reference(Fileless):
     unit: ClassVar[str] = "vectors"
 
     def __post_init__(self) -> None:
-        both = {"the biased model": self.biased, "the unbiased model": self.unbiased}
-        require_one_language(both, "choose models of one language")
-        for name, subject in both.items():
+        subjects = {"the biased model": self.biased, "the unbiased model": self.unbiased}
+        require_one_language(subjects, "choose models of one language")
+        for name, subject in subjects.items():
             if "vectors" not in subject.gives:
                 gives = ", ".join(subject.gives)
-                raise InputError(f"{name} is {subject.name}, which gives {gives}, not vectors")
+                raise InputError(
+                    f"{name} {subject.name} gives {gives}; choose one that gives vectors"
+                )
 
     @property
     def language(self) -> str:
-        """That of the models."""
+        """Language of the models."""
         return language_of(self.biased)
 
     @property
@@ -52,28 +53,28 @@ class Reference(Fileless):
         return self.biased if self.which == "biased" else self.unbiased
 
     def facts(self) -> Facts:
-        """Those of the model measured, and ``reference``: which of the two it is."""
+        """Return the columns of the measured model and ``reference``, which of the two it is."""
         generated = bool(self.biased.facts()["generated"] or self.unbiased.facts()["generated"])
         return {**self._measured.facts(), "reference": self.which, "generated": generated}
 
-    def build_steps(self, steps: Stages) -> Mapping[str, Stage]:
-        """``vectors`` of the words that both know, the whole ``biased`` and ``unbiased`` ones, and
-        the other steps of the model measured.
+    def build_steps(self, steps: StepBuilder) -> Mapping[str, Step]:
+        """Return ``vectors`` (common words), full ``biased`` and ``unbiased`` ones, and other
+        steps.
         """
         models = {
             "biased": self.biased.build_steps(steps),
             "unbiased": self.unbiased.build_steps(steps),
         }
-        whole = {name: each["vectors"] for name, each in models.items()}
-        other = "unbiased" if self.which == "biased" else "biased"
-        inputs = {"vectors": whole[self.which], "other": whole[other]}
+        full_vectors = {name: model_steps["vectors"] for name, model_steps in models.items()}
+        opposite = "unbiased" if self.which == "biased" else "biased"
+        inputs = {"vectors": full_vectors[self.which], "other": full_vectors[opposite]}
         shared = steps("shared", Shared(), keep_shared, inputs)
-        return {**models[self.which], **whole, "vectors": shared}
+        return {**models[self.which], **full_vectors, "vectors": shared}
 
 
 @choice
 class Shared(Fileless):
-    """The words that two models know."""
+    """Common vocabulary of two models."""
 
     name: ClassVar[str] = "shared"
     version: ClassVar[int] = 1
@@ -81,19 +82,19 @@ class Shared(Fileless):
 
 
 def keep_shared(shared: Shared, out: Path, inputs: Inputs, seed: int) -> None:
-    """``vectors/`` of the words that ``other`` knows too. ``InputError`` where there are none."""
+    """Write ``vectors/`` of the common words. Raises ``InputError`` if there are none."""
     from files.vectors import keyed, open_mapped, save_mapped
 
-    own, other = (open_mapped(inputs[name] / "vectors") for name in ("vectors", "other"))
-    places = [place for place, word in enumerate(own.index_to_key) if word in other]
-    if not places:
+    measured, opposite = (open_mapped(inputs[name] / "vectors") for name in ("vectors", "other"))
+    indices = [i for i, word in enumerate(measured.index_to_key) if word in opposite]
+    if not indices:
         raise InputError(
-            f"the reference models share no word: one knows {_few(own.index_to_key)}, the other"
-            f" {_few(other.index_to_key)}; choose models of one language and spelling"
+            f"the reference models share no word: one has {_examples(measured.index_to_key)}, the"
+            f" other {_examples(opposite.index_to_key)}; choose models of one language and spelling"
         )
-    words = [own.index_to_key[place] for place in places]
-    save_mapped(keyed(words, own.vectors[places]), out / "vectors")
+    words = [measured.index_to_key[i] for i in indices]
+    save_mapped(keyed(words, measured.vectors[indices]), out / "vectors")
 
 
-def _few(words: list[str]) -> str:
+def _examples(words: list[str]) -> str:
     return ", ".join(words[:3]) + ", ..."

@@ -1,6 +1,4 @@
-"""Retrieval: which wording of a document, about men or about women, lies nearer to a query that
-names neither.
-"""
+"""Retrieval: which wording of a document, about men or women, is nearer to a neutral query."""
 
 from __future__ import annotations
 
@@ -16,26 +14,26 @@ from files.choice import Fileless, Whole
 from files.language import language_of
 from files.retrieval import read_queries, write_queries
 from train.device import one_thread
-from train.parts.encodings import encoded, keep_encodings
+from train.parts.encodings import encoding_inputs, write_encodings
 from train.parts.scores import open_needed
 from train.word_mean import WordMean
 
 if TYPE_CHECKING:
     from extrinsic.gap_table import Row
     from files.models.encodes import Encodes
-    from train.parts.part import Facts, Inputs, Stages
-    from train.store import Stage
+    from train.parts.part import Facts, Inputs, StepBuilder
+    from train.store import Step
 
 QUERIES = "queries.jsonl"
 
 
 @choice
 class Retrieval(Fileless):
-    """Queries and documents of ``source`` by the subject's encoder, or by its word ``vectors``, a
-    text being the mean of its words (see ``train.word_mean``); nothing is trained.
+    """Queries and documents of ``source``, encoded by the subject; nothing is trained.
 
-    ``name`` is the task in the tables. Below ``least_support`` queries a gap is NaN; ``level``: of
-    its interval.
+    With word ``vectors`` a text is the mean of its words (``train.word_mean``). ``name``: the task
+    in the tables. With fewer than ``least_support`` queries a gap is NaN; ``level``: of its
+    interval.
     """
 
     source: RetrievalSource
@@ -45,22 +43,22 @@ class Retrieval(Fileless):
     by: Literal["encoder", "vectors"] = "encoder"
 
     version: ClassVar[int] = 1
-    unkeyed: ClassVar[tuple[str, ...]] = ("by",)  # its steps read the one or the other
+    unkeyed: ClassVar[tuple[str, ...]] = ("by",)  # steps have the one or the other as input
     seeded: ClassVar[bool] = False
     compared: ClassVar[tuple[str, ...]] = ("male", "female")
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What texts are encoded by."""
+        """Step that encodes the texts."""
         return (self.by,)
 
     @property
     def language(self) -> str:
-        """That of the queries."""
+        """Language of the queries."""
         return language_of(self.source)
 
     def facts(self) -> Facts:
-        """The columns task, source and generated."""
+        """Return the columns task, source and generated."""
         return {
             "task": self.name,
             "source": self.source.name,
@@ -68,36 +66,38 @@ class Retrieval(Fileless):
             "generated": self.source.generated,
         }
 
-    def build_steps(self, steps: Stages, subject: Mapping[str, Stage]) -> Stage:
-        """Queries, and the table of gaps."""
+    def build_steps(self, steps: StepBuilder, subject: Mapping[str, Step]) -> Step:
+        """Return the table of gaps, from queries and encoded texts."""
         queries = steps("queries", self.source, load)
-        read = {"queries": queries}
+        query_inputs = {"queries": queries}
         if self.by == "vectors":
-            return steps("extrinsic", self, measure, {**read, "vectors": subject["vectors"]})
-        given = encoded(steps, self, encode_texts, subject["encoder"], read, "extrinsic")
-        return steps("extrinsic", self, measure, {**read, **given})
+            return steps(
+                "extrinsic", self, measure, {**query_inputs, "vectors": subject["vectors"]}
+            )
+        encoder_inputs = encoding_inputs(
+            steps, self, encode_texts, subject["encoder"], query_inputs, "extrinsic"
+        )
+        return steps("extrinsic", self, measure, {**query_inputs, **encoder_inputs})
 
 
 def load(source: RetrievalSource, out: Path, inputs: Inputs, seed: int) -> None:
-    """``queries.jsonl``."""
+    """Write ``queries.jsonl``."""
     write_queries(source.load(seed=seed), out / QUERIES)
 
 
 def encode_texts(task: Retrieval, out: Path, inputs: Inputs, seed: int) -> None:
-    """The vectors of queries and documents."""
+    """Write the vectors of queries and documents."""
     encoder = open_needed("encoder", inputs)
     _rows(task, inputs, encoder)
-    keep_encodings(encoder, out)
+    write_encodings(encoder, out)
 
 
 def measure(task: Retrieval, out: Path, inputs: Inputs, seed: int) -> None:
-    """``scores.parquet``: how often relevant documents are nearer, and the gaps between wordings,
-    each with its interval and support.
-    """
+    """Write ``scores.parquet``: how often relevant documents are nearer, and signed gaps."""
     from extrinsic.gap_table import as_table
 
-    given = open_needed(task.by, inputs)
-    rows = _rows(task, inputs, WordMean(given) if task.by == "vectors" else given)
+    model = open_needed(task.by, inputs)
+    rows = _rows(task, inputs, WordMean(model) if task.by == "vectors" else model)
     as_table(rows).to_parquet(out / "scores.parquet")
 
 

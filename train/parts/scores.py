@@ -1,4 +1,4 @@
-"""Metrics of a subject, and probes of it and of them: one step each."""
+"""Steps of metrics and probes."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from debias.base import WORDS
 from files import choice
 from intrinsic.probe import AnyMetric, Probe
 from intrinsic.wordsets import read_query
-from train.parts.encodings import encoded, keep_encodings, read_encodings
+from train.parts.encodings import encoding_inputs, read_encodings, write_encodings
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
     from files.models.encoder import Encoder
     from files.models.language_model import LanguageModel
-    from train.parts.part import Inputs, Stages
-    from train.store import Stage
+    from train.parts.part import Inputs, StepBuilder
+    from train.store import Step
 
 
 def open_vectors(folder: Path) -> KeyedVectors:
-    """The vectors of a step, mapped into memory."""
+    """Return the vectors of a step, mapped into memory."""
     from files.vectors import open_mapped
 
     return open_mapped(folder / "vectors")
 
 
 def open_language_model(folder: Path) -> LanguageModel:
-    """The language model of a step."""
+    """Return the language model of a step."""
     from files.models.encoder import MODEL
     from files.models.language_model import open_model
 
@@ -37,13 +37,13 @@ def open_language_model(folder: Path) -> LanguageModel:
 
 
 def open_texts_encoder(folder: Path) -> Encoder:
-    """The encoder of a step."""
+    """Return the encoder of a step."""
     from files.models.encoder import open_encoder
 
     return open_encoder(folder)
 
 
-# What can be needed of a subject, and what opens it from the folder of the subject's step
+# Functions that open a step's result by the name of the step
 OPENERS: Mapping[str, Callable[[Path], object]] = {
     "vectors": open_vectors,
     "model": open_language_model,
@@ -52,45 +52,43 @@ OPENERS: Mapping[str, Callable[[Path], object]] = {
 
 
 def open_needed(needs: str, inputs: Inputs) -> Any:
-    """What a metric, probe or task needs, from the folders of its step's inputs."""
-    found = OPENERS[needs](inputs[needs])
+    """Return what a metric, probe or task needs, from its input folders."""
+    opened = OPENERS[needs](inputs[needs])
     if "encodings" in inputs and (encodings := read_encodings(inputs["encodings"])):
-        cast("Encoder", found).recall(encodings)
-    return found
+        cast("Encoder", opened).recall(encodings)
+    return opened
 
 
 def build_score(
-    steps: Stages, metric: AnyMetric, subject: Mapping[str, Stage], words: Stage | None = None
-) -> Stage:
-    """The step that ends in the metric's rows of the intrinsic table; ``words``: those of its open
-    query.
-    """
+    steps: StepBuilder, metric: AnyMetric, subject: Mapping[str, Step], words: Step | None = None
+) -> Step:
+    """Return the step of a metric's scores; ``words``: the step of its open query's words."""
     inputs = _inputs(metric.needs, metric, subject, words)
     if metric.needs == "encoder":
-        inputs |= encoded(steps, metric, encode_items, subject["encoder"], {}, "intrinsic")
+        inputs |= encoding_inputs(steps, metric, encode_items, subject["encoder"], {}, "intrinsic")
     return steps("intrinsic", metric, measure, inputs)
 
 
 def build_probes(
-    steps: Stages,
+    steps: StepBuilder,
     probe: Probe,
     metrics: Sequence[AnyMetric],
-    subject: Mapping[str, Stage],
-    words: Stage | None = None,
-) -> list[Stage]:
-    """The steps that end in the probe's rows: one a metric, or one."""
-    asked = [Probed(probe, each) for each in (metrics if probe.of_metrics else (None,))]
+    subject: Mapping[str, Step],
+    words: Step | None = None,
+) -> list[Step]:
+    """Return the steps of a probe: one per metric if it examines metrics, else one."""
+    probed_metrics = [Probed(probe, m) for m in (metrics if probe.of_metrics else (None,))]
     return [
-        steps("probe", each, examine, _inputs(probe.needs, each.metric, subject, words))
-        for each in asked
+        steps("probe", probed, examine, _inputs(probe.needs, probed.metric, subject, words))
+        for probed in probed_metrics
     ]
 
 
 def _inputs(
-    needs: str, metric: AnyMetric | None, subject: Mapping[str, Stage], words: Stage | None
-) -> dict[str, Stage]:
-    asks = {"words": words} if words and metric and metric.open else {}
-    return {needs: subject[needs], **asks}
+    needs: str, metric: AnyMetric | None, subject: Mapping[str, Step], words: Step | None
+) -> dict[str, Step]:
+    word_inputs = {"words": words} if words and metric and metric.open else {}
+    return {needs: subject[needs], **word_inputs}
 
 
 @choice
@@ -104,40 +102,40 @@ class Probed:
     version: ClassVar[int] = 1
 
     def files(self) -> list[Path]:
-        """Those of the probe and of the metric."""
+        """Return the files of the probe and of the metric."""
         return [*self.probe.files(), *(self.metric.files() if self.metric else [])]
 
 
 def encode_items(metric: AnyMetric, out: Path, inputs: Inputs, seed: int) -> None:
-    """The vectors of the texts that a metric asks for."""
+    """Write the vectors of the texts that a metric encodes."""
     encoder = open_needed("encoder", inputs)
     metric.score(encoder, seed=seed)
-    keep_encodings(encoder, out)
+    write_encodings(encoder, out)
 
 
 def measure(metric: AnyMetric, out: Path, inputs: Inputs, seed: int) -> None:
-    """``scores.parquet``, one row a score."""
+    """Write ``scores.parquet``, one row per score."""
     import pandas as pd
 
     scores = pd.DataFrame(
-        _filled(metric, inputs).score(open_needed(metric.needs, inputs), seed=seed)
+        _with_task_words(metric, inputs).score(open_needed(metric.needs, inputs), seed=seed)
     )
-    if not scores["settings"].any():  # of word vectors there is nothing to say
+    if not scores["settings"].any():  # empty for word vectors
         scores = scores.drop(columns="settings")
     scores.to_parquet(out / "scores.parquet")
 
 
 def examine(probed: Probed, out: Path, inputs: Inputs, seed: int) -> None:
-    """``scores.parquet``, the probe's rows, with a column for its name."""
+    """Write ``scores.parquet``: the probe's rows, with a column for its name."""
     probe = probed.probe
-    metric = _filled(probed.metric, inputs) if probed.metric else None
+    metric = _with_task_words(probed.metric, inputs) if probed.metric else None
     rows = probe.rows(open_needed(probe.needs, inputs), metric, seed=seed)
     rows.insert(0, "probe", probe.name)
     rows.to_parquet(out / "scores.parquet", index=False)
 
 
-def _filled(metric: AnyMetric, inputs: Inputs) -> AnyMetric:
-    """The metric with the words of its open query."""
+def _with_task_words(metric: AnyMetric, inputs: Inputs) -> AnyMetric:
+    """Return the metric with the words of its open query."""
     if "words" not in inputs:
         return metric
     query = read_query(inputs["words"] / WORDS)

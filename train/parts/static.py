@@ -1,4 +1,4 @@
-"""Static word vectors: trained on a corpus or loaded, and changed by a debiasing method."""
+"""Static word vectors, trained or loaded, and modified by a debiasing method."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from debias.base import Method, Words, applied
 from files import InputError, choice, read_lines
 from files.choice import Fileless
 from files.language import UNDETERMINED, guess_language, language_of, require_one_language
-from train.embed import Loaded, Trained
+from train.embed import LoadedEmbedding, TrainedEmbedding
 
 if TYPE_CHECKING:
     from intrinsic.wordsets import Query
-    from train.parts.part import Facts, Inputs, Stages
-    from train.store import Stage
+    from train.parts.part import Facts, Inputs, StepBuilder
+    from train.store import Step
 
 PLANTED = "planted.json"
 
 
 @choice
 class StaticVectors(Fileless):
-    """A corpus, an embedding trained on it (or loaded from a file), and a method that changes the
-    corpus before the training or the vectors after it, working on ``words``.
+    """An embedding, trained on a corpus or loaded, and a method that modifies corpus or vectors.
 
-    At dose 0 the method is left out: the unmodified embedding is the dose 0 of every method.
+    The method works on ``words``. At dose 0 it is left out: the unmodified embedding is the dose 0
+    of every method.
     """
 
     corpus: Corpus
-    embedding: Trained | Loaded
+    embedding: TrainedEmbedding | LoadedEmbedding
     debias: Method
     words: Words
 
@@ -60,8 +60,8 @@ class StaticVectors(Fileless):
         if self.modified:
             text = "embedding" if self.loaded else "corpus"
             name = self.embedding.name if self.loaded else self.corpus.name
-            used = {f"{text}={name}": self, f"words={self.words.name}": self.words}
-            require_one_language(used, "choose words of the text's language")
+            languages = {f"{text}={name}": self, f"words={self.words.name}": self.words}
+            require_one_language(languages, "choose words of the text's language")
         if self.loaded and acts_on == "text" and self.modified:
             raise InputError(
                 f"debias={method} changes the text before training; with embedding=pretrained use"
@@ -70,12 +70,12 @@ class StaticVectors(Fileless):
 
     @property
     def loaded(self) -> bool:
-        """Whether the vectors are loaded and not trained."""
-        return isinstance(self.embedding, Loaded)
+        """Whether the vectors are loaded, not trained."""
+        return isinstance(self.embedding, LoadedEmbedding)
 
     @property
     def language(self) -> str:
-        """That of the corpus, or of the vectors where they are loaded."""
+        """Language of the corpus, or of loaded vectors."""
         return language_of(self.embedding if self.loaded else self.corpus)
 
     @property
@@ -84,24 +84,22 @@ class StaticVectors(Fileless):
         return applied(self.debias).dose != 0
 
     def facts(self) -> Facts:
-        """The columns corpus, embedding, method, direction, dose, wordset, generated, what is
-        planted in the corpus and the embedding's own.
-        """
+        """Return corpus, embedding, condition, wordset, generated and further columns."""
         planted = {} if self.loaded else dict(self.corpus.planted())
-        own: Callable[[], Facts] = getattr(self.embedding, "facts", dict)
+        embedding_facts: Callable[[], Facts] = getattr(self.embedding, "facts", dict)
         return {
             "corpus": "none" if self.loaded else self.corpus.name,
             "embedding": self.embedding.name,
             **applied(self.debias)._asdict(),
             "wordset": self.words.name,
             **planted,
-            **own(),
+            **embedding_facts(),
             "generated": not self.loaded and self.corpus.generated,
         }
 
-    def build_steps(self, steps: Stages) -> Mapping[str, Stage]:
-        """``vectors``, the unmodified ``base`` and, where they are trained, the ``corpus``."""
-        if isinstance(self.embedding, Loaded):
+    def build_steps(self, steps: StepBuilder) -> Mapping[str, Step]:
+        """Return ``vectors``, the unmodified ``base`` and, if trained, the ``corpus``."""
+        if isinstance(self.embedding, LoadedEmbedding):
             base = steps("vectors", self.embedding, load)
             return {"vectors": self._modify(steps, {"vectors": base}), "base": base}
         corpus = steps("corpus", self.corpus, write_corpus)
@@ -111,38 +109,39 @@ class StaticVectors(Fileless):
             changed = steps("vectors", self.embedding, train, {"corpus": changed})
         return {"vectors": changed, "base": base, "corpus": corpus}
 
-    def _modify(self, steps: Stages, given: Mapping[str, Stage]) -> Stage:
-        """What the method makes of what is given; the vectors where nothing changes."""
+    def _modify(self, steps: StepBuilder, inputs: Mapping[str, Step]) -> Step:
+        """Return the method's result; the vectors themselves if nothing is modified."""
         if not self.modified:
-            return given["vectors"]
-        words = self.words.build_steps(steps, given["vectors"])
-        return self.debias.build_steps(steps, {**given, "words": words})
+            return inputs["vectors"]
+        words = self.words.build_steps(steps, inputs["vectors"])
+        return self.debias.build_steps(steps, {**inputs, "words": words})
 
     @property
     def checked(self) -> tuple[Corpus, bool]:
-        """What ``check`` looks at: a corpus is read once for all that is trained on it."""
+        """Identity of ``check``: a corpus is read once for all models trained on it."""
         return self.corpus, self.loaded
 
     def check(self, queries: Sequence[Query]) -> None:
-        """Raise ``InputError`` for texts of no stated language that look to be in another than the
-        queries.
-        """
-        known = [query for query in queries if query.language != UNDETERMINED]
+        """Raise ``InputError`` if texts appear to be in another language than the queries."""
+        queries_with_language = [query for query in queries if query.language != UNDETERMINED]
         corpus = self.corpus
         stated = language_of(corpus) != UNDETERMINED
-        if self.loaded or stated or not known or not isinstance(corpus, SampledCorpus):
+        if (
+            self.loaded
+            or stated
+            or not queries_with_language
+            or not isinstance(corpus, SampledCorpus)
+        ):
             return
-        seen = guess_language(token for text in corpus.sample() for token in text.lower().split())
-        if seen not in {UNDETERMINED, *(query.language for query in known)}:
-            code = known[0].language
-            looks = f"the texts of corpus={corpus.name} look to be in {seen!r}"
-            asked = f"query {known[0].name!r} is in {code!r}"
-            raise InputError(f"{looks}, and {asked}; give language={seen}, or {code} if not")
+        guess = guess_language(token for text in corpus.sample() for token in text.lower().split())
+        if guess not in {UNDETERMINED, *(query.language for query in queries_with_language)}:
+            code = queries_with_language[0].language
+            texts = f"the texts of corpus={corpus.name} appear to be in {guess!r}"
+            query = f"query {queries_with_language[0].name!r} is in {code!r}"
+            raise InputError(f"{texts}, and {query}; give language={guess}, or {code} if not")
 
     def foresee_words(self, lines: int) -> list[str]:
-        """The words that occur often enough in the first lines of the corpus. Raises ``InputError``
-        where there are none.
-        """
+        """Return words frequent enough in the first lines. Raises ``InputError`` if none."""
         assert isinstance(self.corpus, LimitedCorpus)
         counts: Counter[str] = Counter()
         with TemporaryDirectory() as folder:
@@ -150,40 +149,38 @@ class StaticVectors(Fileless):
             replace(self.corpus, limit=lines).write(out, seed=0)  # type: ignore[type-var]
             for line in read_lines(out):
                 counts.update(line.split())
-        least = getattr(self.embedding, "min_count", 1)
-        words = [word for word, count in counts.items() if count >= least]
+        min_count = getattr(self.embedding, "min_count", 1)
+        words = [word for word, count in counts.items() if count >= min_count]
         if not {*words} - {UNKNOWN}:
             names = " and ".join(map(str, self.corpus.files()))
-            few = f"no word of {names} occurs {self.corpus.min_count} times"
-            raise InputError(f"{few}: the corpus is too small to train on; give a larger one")
+            reason = f"no word of {names} occurs {self.corpus.min_count} times"
+            raise InputError(f"{reason}: the corpus is too small to train on; give a larger one")
         return words
 
 
 def write_corpus(corpus: Corpus, out: Path, inputs: Inputs, seed: int) -> None:
-    """``corpus.txt``, one tokenised sentence a line, its counts in ``counts.json`` and, where it is
-    known for each term, what is planted in ``planted.json``.
-    """
+    """Write ``corpus.txt``, ``counts.json`` and, for planted terms, ``planted.json``."""
     counts = corpus.write(out / "corpus.txt", seed=seed)
     if isinstance(corpus, PlantedCorpus):
         write_truths(corpus.truths(seed=seed), out / PLANTED)
     (out / "counts.json").write_text(json.dumps(counts, indent=1), encoding="utf-8")
 
 
-def train(embedding: Trained, out: Path, inputs: Inputs, seed: int) -> None:
-    """``vectors/``. Raises ``InputError`` where the training diverged."""
+def train(embedding: TrainedEmbedding, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write ``vectors/``. Raises ``InputError`` if the training diverged."""
     from files.vectors import save_mapped
 
-    trained = embedding.train(inputs["corpus"] / "corpus.txt", seed=seed)
-    if lost := int((~np.isfinite(trained.vectors).all(axis=1)).sum()):
+    vectors = embedding.train(inputs["corpus"] / "corpus.txt", seed=seed)
+    if n_invalid := int((~np.isfinite(vectors.vectors).all(axis=1)).sum()):
         raise InputError(
-            f"the training diverged: {lost} of {len(trained)} vectors are not finite; lower"
+            f"the training diverged: {n_invalid} of {len(vectors)} vectors are not finite; lower"
             " embedding.learning_rate"
         )
-    save_mapped(trained, out / "vectors")
+    save_mapped(vectors, out / "vectors")
 
 
-def load(embedding: Loaded, out: Path, inputs: Inputs, seed: int) -> None:
-    """``vectors/``, converted once from a file so that every later run maps the same memory."""
+def load(embedding: LoadedEmbedding, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write ``vectors/``, so that every later run maps the same memory."""
     from files.vectors import save_mapped
 
     save_mapped(embedding.load(), out / "vectors")

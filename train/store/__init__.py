@@ -1,12 +1,10 @@
-"""Every stage's result under a hash of everything that decides it; ``biasbridge store`` looks
-into one.
-"""
+"""Store of step results by a hash of everything that decides them (see ``biasbridge store``)."""
 
 from files.loaded import watch_loads
 from train.store.entry import DamagedError
-from train.store.stage import Stage
+from train.store.stage import Step
 from train.store.store import Store, StoreError
 
-watch_loads()  # before the modules load that a stage runs
+watch_loads()  # before the modules that a step runs are loaded
 
-__all__ = ["DamagedError", "Stage", "Store", "StoreError"]
+__all__ = ["DamagedError", "Step", "Store", "StoreError"]

@@ -1,4 +1,4 @@
-"""``python -m train.store``: the command ``biasbridge store``."""
+"""Entry point of ``python -m train.store``, the command ``biasbridge store``."""
 
 from biasbridge.cli.store import main
 from files import run_cli

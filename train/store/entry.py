@@ -1,6 +1,4 @@
-"""One stored result on disk: sealed with checksums before it takes its name, checked against them
-when it is used.
-"""
+"""Stored results on disk: sealed with checksums when built, checked against them when used."""
 
 from __future__ import annotations
 
@@ -27,23 +25,21 @@ RECIPE = "recipe.json"
 
 
 class Request(TypedDict, total=False):
-    """The command that asked for a result, and the device it ran on."""
+    """Command that requested a result, and the device it ran on."""
 
     command: str
     device: str
 
 
 class Lineage(TypedDict):
-    """Hashes of the code and of the libraries' versions that made a result and all it rests on."""
+    """Hashes of code and library versions that made a result and its ancestors."""
 
     code: str
     libraries: str
 
 
-class Made(Request):
-    """How a result was made: by which source files (a hash of each), with which versions of Python
-    and of the libraries, at which commit, and which files of the user's the process had ``loaded``.
-    """
+class Provenance(Request):
+    """How a result was made: hashes of source files, versions, commit, user files ``loaded``."""
 
     seconds: float
     time: str
@@ -57,34 +53,34 @@ class Made(Request):
 
 
 class Checksum(TypedDict):
-    """What a file must have."""
+    """Size and hash of a stored file."""
 
     bytes: int
     sha256: str
 
 
 class Content(TypedDict):
-    """What ``recipe.json`` holds, beside ``sha256``, the hash of the rest."""
+    """Content of ``recipe.json``, except ``sha256``, the hash of the rest."""
 
     recipe: Recipe
-    made: Made
+    made: Provenance
     files: dict[str, Checksum]
 
 
 def lineage(source: Source, inputs: Mapping[str, Lineage]) -> Lineage:
-    """The lineage of what this code makes of results with these."""
+    """Return the lineage of a result of this code and inputs with these lineages."""
     return {
-        "code": digest_of([source.modules, {n: each["code"] for n, each in inputs.items()}]),
+        "code": digest_of([source.modules, {n: old["code"] for n, old in inputs.items()}]),
         "libraries": digest_of(
-            [source.libraries, {n: each["libraries"] for n, each in inputs.items()}]
+            [source.libraries, {n: old["libraries"] for n, old in inputs.items()}]
         ),
     }
 
 
 def describe_build(
     source: Source, inputs: Mapping[str, Path], seconds: float, request: Request
-) -> Made:
-    """How a result was made: by this code from the results in the folders ``inputs``."""
+) -> Provenance:
+    """Return how a result was made, by this code from the results in the folders ``inputs``."""
     lineages = {name: read_recipe(folder)["made"]["lineage"] for name, folder in inputs.items()}
     return {
         "seconds": round(seconds, 3),
@@ -102,30 +98,26 @@ def describe_build(
 
 @cache
 def _commit() -> str:
-    """The commit of the working tree that the project runs from, ``-dirty`` where files of it were
-    changed; empty where there is none.
-    """
+    """Return the commit of the working tree, with ``-dirty`` if changed; empty without git."""
     command = ["git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=40"]
-    quiet = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
+    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
     if (HOME / ".git").exists():
         with suppress(OSError, subprocess.SubprocessError):
-            done = subprocess.run(
-                command, cwd=HOME, env=quiet, capture_output=True, text=True, timeout=10
+            completed = subprocess.run(
+                command, cwd=HOME, env=environment, capture_output=True, text=True, timeout=10
             )
-            return done.stdout.strip()
+            return completed.stdout.strip()
     return ""
 
 
 class DamagedError(Exception):
-    """A stored result is not what was stored; the message says in what way."""
+    """A stored result differs from what was stored; the message says how."""
 
 
-def seal(folder: Path, recipe: Recipe, made: Made) -> None:
-    """Write ``recipe.json``: the recipe, how it was made, size and SHA-256 of every file, and a
-    hash of all that; flush all to the disk.
+def seal(folder: Path, recipe: Recipe, made: Provenance) -> None:
+    """Write ``recipe.json`` with recipe, provenance and checksums; flush all files to the disk.
 
-    After it returns a rename of ``folder`` is all that is missing, and a loss of power leaves the
-    whole result or none.
+    Then renaming ``folder`` completes the result: a power failure leaves all of it or none.
     """
     files: dict[str, Checksum] = {
         str(path.relative_to(folder)): {"bytes": path.stat().st_size, "sha256": sha256(path)}
@@ -139,8 +131,9 @@ def seal(folder: Path, recipe: Recipe, made: Made) -> None:
 
 
 def read_recipe(folder: Path) -> Content:
-    """The content of ``recipe.json``. Raises ``DamagedError`` if it is absent, cannot be read, or
-    is not what was sealed for this key.
+    """Return the content of ``recipe.json``.
+
+    Raises ``DamagedError`` if it is missing, unreadable, altered or of another key.
     """
     try:
         content: Content = json.loads((folder / RECIPE).read_text(encoding="utf-8"))
@@ -158,26 +151,27 @@ def read_recipe(folder: Path) -> Content:
 
 
 def check(folder: Path) -> Content:
-    """The content of ``recipe.json`` after every file was compared with it. Raises ``DamagedError``
-    with the first difference.
+    """Return the content of ``recipe.json`` after comparing every file with its checksum.
+
+    Raises ``DamagedError`` with the first difference.
     """
     content = read_recipe(folder)
-    found = {str(path.relative_to(folder)): path for path in _files(folder)}
+    paths = {str(path.relative_to(folder)): path for path in _files(folder)}
     for name, sealed in content["files"].items():
-        if name not in found:
+        if name not in paths:
             raise DamagedError(f"{name} is missing")
-        size = found[name].stat().st_size
+        size = paths[name].stat().st_size
         if size != sealed["bytes"]:
             raise DamagedError(f"{name} has {size:,} bytes and was stored with {sealed['bytes']:,}")
-        if sha256(found[name]) != sealed["sha256"]:
+        if sha256(paths[name]) != sealed["sha256"]:
             raise DamagedError(f"{name} was altered: its SHA-256 is not the one it was stored with")
-    if extra := sorted(found.keys() - content["files"].keys()):
-        raise DamagedError(f"{extra[0]} was added")
+    if added := sorted(paths.keys() - content["files"].keys()):
+        raise DamagedError(f"{added[0]} was added")
     return content
 
 
 def flush(path: Path) -> None:
-    """Have the system write a file or folder to the disk."""
+    """Flush a file or folder to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -186,11 +180,9 @@ def flush(path: Path) -> None:
 
 
 def _files(folder: Path) -> list[Path]:
-    """The files of a result; hidden ones are a desktop's or the file system's (NFS keeps a removed
-    file as .nfs... while it is open).
-    """
-    found = (path for path in folder.rglob("*") if path.is_file() and path != folder / RECIPE)
-    return sorted(path for path in found if not path.name.startswith("."))
+    """Return the files of a result without hidden ones of desktops and NFS (.nfs...)."""
+    paths = (path for path in folder.rglob("*") if path.is_file() and path != folder / RECIPE)
+    return sorted(path for path in paths if not path.name.startswith("."))
 
 
 def _hash(content: Content) -> str:

@@ -1,5 +1,6 @@
-"""What a running sweep needs, in a file that it holds locked for as long as it lives: results that
-``gc`` leaves alone, and a sign of life for the processes that work for it.
+"""Leases: a file that a running sweep keeps locked and that lists the results it needs.
+
+``gc`` leaves these results alone, and workers see by the lock that their sweep is running.
 """
 
 from __future__ import annotations
@@ -12,38 +13,38 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from train.store.lock import LEASE, HeldError, held, locked
+from train.store.lock import LEASE, HeldError, is_held, locked
 from train.store.store import error_of_removed
 
-EVERY = 0.5  # seconds between two looks whether the sweep lives
+CHECK_INTERVAL = 0.5  # seconds between checks that the sweep is running
 
-_known: set[str] = set()  # leases that this process holds, or watches already
+_leases: set[str] = set()  # held or watched by this process
 
 
 @contextmanager
 def lease(root: Path, keys: Iterable[str]) -> Iterator[Callable[[Iterable[str]], None]]:
-    """Hold a lease on the results with these keys in the store ``root``, and on those that the
-    function in the block is given; it raises ``StoreError`` where the store is gone.
+    """Hold a lease on results with these keys; the block gets a function that adds keys.
 
-    A store that can only be read has none, for there nobody removes anything.
+    The function raises ``StoreError`` if the store is gone. A read-only store has no leases, as
+    nothing is removed from it.
     """
     path = root / "leases" / uuid.uuid4().hex
 
-    def add(more: Iterable[str]) -> None:
-        if str(path) in _known:
+    def add(new_keys: Iterable[str]) -> None:
+        if str(path) in _leases:
             if not path.exists():
                 raise error_of_removed(root)
             with open(path, "a", encoding="ascii") as file:
-                file.writelines(f"{key}\n" for key in more)
+                file.writelines(f"{key}\n" for key in new_keys)
 
     with ExitStack() as stack:
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            _clear(path.parent)
+            _remove_dead_leases(path.parent)
             stack.enter_context(locked(path))
             stack.callback(path.unlink, missing_ok=True)
             os.truncate(path, 0)
-            _known.add(str(path))
+            _leases.add(str(path))
             stack.enter_context(_in_environment(path))
         add(keys)
         yield add
@@ -51,26 +52,26 @@ def lease(root: Path, keys: Iterable[str]) -> Iterator[Callable[[Iterable[str]],
 
 @contextmanager
 def _in_environment(path: Path) -> Iterator[None]:
-    outer = os.environ.get(LEASE)
+    previous = os.environ.get(LEASE)
     os.environ[LEASE] = str(path)
     try:
         yield
     finally:
         os.environ.pop(LEASE)
-        os.environ |= {LEASE: outer} if outer else {}
+        os.environ |= {LEASE: previous} if previous else {}
 
 
-def leased(root: Path) -> set[str]:
-    """The keys that running sweeps hold a lease on."""
-    _clear(root / "leases")
-    found: set[str] = set()
+def leased_keys(root: Path) -> set[str]:
+    """Return the keys on which running sweeps hold a lease."""
+    _remove_dead_leases(root / "leases")
+    keys: set[str] = set()
     for path in (root / "leases").glob("*"):
         with suppress(FileNotFoundError):
-            found |= set(path.read_text(encoding="ascii").split())
-    return found
+            keys |= set(path.read_text(encoding="ascii").split())
+    return keys
 
 
-def _clear(folder: Path) -> None:
+def _remove_dead_leases(folder: Path) -> None:
     """Remove the leases of sweeps that were killed."""
     for path in folder.glob("*"):
         with suppress(HeldError), locked(path, wait=False):
@@ -78,18 +79,16 @@ def _clear(folder: Path) -> None:
 
 
 def end_with_the_sweep() -> None:
-    """Have this process, an engine's worker, end soon after the sweep that it works for, whatever
-    ends that, and on whatever machine.
-    """
+    """Make this worker process end soon after its sweep, on any machine."""
     path = os.environ.get(LEASE)
-    if path and path not in _known:
-        _known.add(path)
+    if path and path not in _leases:
+        _leases.add(path)
         threading.Thread(target=_watch, args=(Path(path),), daemon=True).start()
 
 
 def _watch(path: Path) -> None:
     while True:
-        with suppress(OSError):  # a file system that does not answer says nothing about the sweep
-            if not held(path):
+        with suppress(OSError):  # an unavailable file system is no sign of a dead sweep
+            if not is_held(path):
                 os._exit(1)
-        time.sleep(EVERY)
+        time.sleep(CHECK_INTERVAL)

@@ -1,6 +1,4 @@
-"""Locks of the operating system (``flock``), which die with their holder, on this machine and on
-file systems that several machines share.
-"""
+"""File locks (``flock``) that end with their process, also on shared file systems."""
 
 from __future__ import annotations
 
@@ -13,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-SILENT = 5.0  # seconds of waiting before it is said for what
-LONGEST = 0.5  # seconds between two tries
+SECONDS_BEFORE_MESSAGE = 5.0  # of waiting for a lock
+MAX_PAUSE = 0.5  # seconds between two tries
 LEASE = "BIASBRIDGE_LEASE"  # the environment variable that all processes of one sweep share
 
 log = logging.getLogger(__name__)
@@ -25,85 +23,89 @@ class HeldError(Exception):
 
 
 class NoLockError(OSError):
-    """The file system gives no lock."""
+    """The file system does not support locks."""
 
     def __str__(self) -> str:
-        return f"its file system gives no lock ({self.strerror})"
+        return f"its file system does not support locks ({self.strerror})"
 
 
 @contextmanager
 def locked(
     path: Path, what: str = "", *, wait: bool = True, shared: bool = False
 ) -> Iterator[None]:
-    """Hold the lock of a file, which is made where it is missing and stays.
+    """Hold the lock of a file, which is created if missing and stays.
 
-    Any number of processes hold it ``shared``, or one alone, whose process id, host and sweep the
-    file then names. Who waits for longer than ``SILENT`` says for ``what`` and for whom, but for a
-    process of the same sweep. Raises ``HeldError`` where it must not ``wait``, and ``NoLockError``.
+    Many processes can hold it ``shared``, or one exclusively, whose process id, host and sweep the
+    file then holds. A process that waits for ``SECONDS_BEFORE_MESSAGE`` logs it, unless the holder
+    works for the same sweep. Raises ``HeldError`` without ``wait``, and ``NoLockError``.
     """
-    start, pause, said = time.monotonic(), 0.01, False
+    start, pause, is_logged = time.monotonic(), 0.01, False
     while (descriptor := _open(path, shared)) is None:
         if not wait:
             raise HeldError(path)
-        if not said and time.monotonic() - start > SILENT and (holder := _other_holder(path)):
-            log.warning("waiting for %s, which %s holds", what or path, holder)
-            said = True
+        if (
+            not is_logged
+            and time.monotonic() - start > SECONDS_BEFORE_MESSAGE
+            and (holder := _other_holder(path))
+        ):
+            log.warning("waiting for %s, locked by %s", what or path, holder)
+            is_logged = True
         time.sleep(pause)
-        pause = min(2 * pause, LONGEST)
+        pause = min(2 * pause, MAX_PAUSE)
     try:
         yield
     finally:
         os.close(descriptor)
 
 
-def held(path: Path) -> bool:
-    """Whether a process holds the lock alone; a file that is missing is held by none."""
+def is_held(path: Path) -> bool:
+    """Test whether a process holds the exclusive lock; False for a missing file."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
         return False
     try:
-        return not _lock(descriptor, fcntl.LOCK_SH, path)  # for an instant it takes it itself
+        return not _lock(descriptor, fcntl.LOCK_SH, path)  # takes the lock itself for an instant
     finally:
         os.close(descriptor)
 
 
 def _open(path: Path, shared: bool) -> int | None:
-    """The descriptor that holds the lock, or None where another process holds it."""
+    """Return the descriptor that holds the lock; None if another process holds it."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    kind, taken = fcntl.LOCK_SH if shared else fcntl.LOCK_EX, False
+    lock_type, is_locked = fcntl.LOCK_SH if shared else fcntl.LOCK_EX, False
     try:
-        if _lock(descriptor, kind, path) and _named(descriptor, path):
+        if _lock(descriptor, lock_type, path) and _is_current(descriptor, path):
             if not shared:
                 holder = f"{os.getpid()} on {platform.node()}\n{os.environ.get(LEASE, '')}"
                 os.truncate(descriptor, 0)
                 os.write(descriptor, holder.encode())
-            taken = True  # only now: where the disk is full, another process may have it
+            is_locked = True  # only now: with a full disk another process may get it
     finally:
-        if not taken:
+        if not is_locked:
             os.close(descriptor)
-    return descriptor if taken else None
+    return descriptor if is_locked else None
 
 
 def _lock(descriptor: int, kind: int, path: Path) -> bool:
     try:
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):  # file systems say either where it is held
+    except (BlockingIOError, PermissionError):  # either means that it is held
         return False
     except OSError as error:
         raise NoLockError(error.errno, os.strerror(error.errno or 0), os.fspath(path)) from error
     return True
 
 
-def _named(descriptor: int, path: Path) -> bool:
-    """Whether the file still has its name: who cleans removes lock files that nobody holds."""
+def _is_current(descriptor: int, path: Path) -> bool:
+    """Test whether the file still has its name: cleaning removes lock files that nobody holds."""
     with suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
     return False
 
 
 def _other_holder(path: Path) -> str:
-    """Return who holds the lock; empty for a process of the sweep that this one works for."""
+    """Return who holds the lock; empty for a process of the same sweep."""
     holder, sweep = "", ""
     with suppress(OSError):
         holder, _, sweep = path.read_text(encoding="utf-8").partition("\n")

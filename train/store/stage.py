@@ -1,4 +1,4 @@
-"""One step of a run, and the key that follows from everything that decides its result."""
+"""Steps of a run and their keys, hashes of everything that decides the result."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import NamedTuple, TypedDict
 from files.digest import digest_of
 from files.source import Source, planned_source
 
-SCHEME = 5  # of keys: raised when what a key is made of changes, which makes every key another one
+SCHEME = 5  # of keys: raised when the composition of keys changes, which changes every key
 
 
 class Recipe(TypedDict):
-    """What decides a result; ``inputs`` are keys by name."""
+    """Everything that decides a result; ``inputs``: keys by name."""
 
     scheme: int
     stage: str
@@ -29,22 +29,21 @@ class Recipe(TypedDict):
 
 
 class Decided(NamedTuple):
-    """What a choice and the files that it reads come to: its parameters, digests by file name."""
+    """Parameters of a choice and digests of its files by file name."""
 
     params: Mapping[str, object]
     files: Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Stage:
-    """One step of a run: what it does, to which inputs, with which seed.
+class Step:
+    """One step of a run.
 
     ``build(out, inputs)`` writes the result into the new folder ``out``; ``inputs`` maps names to
-    the folders of the input stages. ``files`` maps names to digests of files from outside.
-    ``decide(digest)`` gives ``params`` and ``files`` as they are now. ``made_by`` and ``done_by``
-    name the class of the choice and the function that carries it out, with their modules;
-    ``made_of`` names the modules that define what the stage does. ``key`` hashes everything but
-    ``build``, ``decide`` and ``made_of``, through all ancestors.
+    folders of the input steps. ``files``: digests of outside files by name. ``decide(digest)``:
+    current ``params`` and ``files``. ``made_by``, ``done_by``: class of the choice and function
+    that carries it out, with modules. ``made_of``: modules that define what the step does. ``key``
+    hashes everything but ``build``, ``decide`` and ``made_of``, through all ancestors.
     """
 
     name: str
@@ -52,7 +51,7 @@ class Stage:
     version: int
     params: Mapping[str, object]
     build: Callable[[Path, Mapping[str, Path]], None] = field(repr=False)
-    inputs: Mapping[str, Stage] = field(default_factory=dict)
+    inputs: Mapping[str, Step] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     seed: int | None = None
     done_by: str = ""
@@ -60,26 +59,26 @@ class Stage:
     made_of: tuple[str, ...] = ()
 
     def __getstate__(self) -> dict[str, object]:
-        """Another process gets the code that the stage was planned with."""
+        """Return the state with the code that the step was planned with, for other processes."""
         return {**self.__dict__, "source": self.source}
 
     @cached_property
     def source(self) -> Source:
-        """The code that makes the result, as this process first read or loaded it."""
+        """Code that makes the result, as this process first read or loaded it."""
         return planned_source(self.made_of)
 
     @property
     def choice(self) -> str:
-        """The name of the choice's class, without its module."""
+        """Name of the choice's class, without its module."""
         return self.made_by.rpartition(".")[2]
 
     @property
     def label(self) -> str:
-        """What stands for the stage in messages: ``vectors (Word2Vec)``."""
+        """Name of the step in messages: ``vectors (Word2Vec)``."""
         return f"{self.name} ({self.choice})"
 
     def recipe(self) -> Recipe:
-        """What decides the result, as JSON."""
+        """Return everything that decides the result, as JSON."""
         return {
             "scheme": SCHEME,
             "stage": self.name,
@@ -87,7 +86,7 @@ class Stage:
             "done_by": self.done_by,
             "version": self.version,
             "params": dict(self.params),
-            "inputs": {name: stage.key for name, stage in self.inputs.items()},
+            "inputs": {name: step.key for name, step in self.inputs.items()},
             "files": dict(self.files),
             "seed": self.seed,
         }
@@ -97,9 +96,9 @@ class Stage:
         """32 hexadecimal digits of the recipe's SHA-256."""
         return digest_of(self.recipe())
 
-    def ancestry(self) -> dict[str, Stage]:
-        """This stage and all it rests on, by key, inputs first."""
-        found: dict[str, Stage] = {}
-        for stage in self.inputs.values():
-            found |= stage.ancestry()
-        return found | {self.key: self}
+    def ancestry(self) -> dict[str, Step]:
+        """Return this step and all its ancestors, by key, inputs first."""
+        steps: dict[str, Step] = {}
+        for step in self.inputs.values():
+            steps |= step.ancestry()
+        return steps | {self.key: self}

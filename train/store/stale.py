@@ -1,4 +1,4 @@
-"""Results that other code made, or other versions of libraries, than would make them now."""
+"""Outdated results: made by other code or other library versions than the current ones."""
 
 from __future__ import annotations
 
@@ -13,100 +13,103 @@ from train.store.entry import DamagedError, Lineage, lineage, read_recipe
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from train.store.stage import Stage
+    from train.store.stage import Step
     from train.store.store import Store
 
 Policy = Literal["refuse", "use", "rebuild"]
 
 
 class Outdated(NamedTuple):
-    """A stored result that would not be made so now.
+    """A stored result of other code or library versions.
 
-    ``modules``: those whose source file differs; ``libraries``: those of other versions, as
-    ``gensim 4.3.3 (now 4.4.0)``. ``code``: whether code differs here or in what it rests on.
+    ``modules``: source files that differ; ``libraries``: as ``gensim 4.3.3 (now 4.4.0)``; ``code``:
+    whether code differs here or in an ancestor.
     """
 
-    stage: Stage
+    step: Step
     code: bool
     modules: tuple[str, ...]
     libraries: tuple[str, ...]
 
 
-def outdated(store: Store, ends: Iterable[Stage]) -> list[Outdated]:
-    """The results that a run of these stages would use, and those that they rest on, where code or
-    libraries differ from what is at hand; the recipes are read, no result is checked.
+def outdated(store: Store, ends: Iterable[Step]) -> list[Outdated]:
+    """Return the outdated results that these steps use, and outdated ancestors.
+
+    Only recipes are read; no result is checked.
     """
     compared: dict[str, tuple[Lineage, bool, Outdated | None]] = {}
-    found: dict[str, Outdated] = {}
-    seen: set[str] = set()
+    outdated_by_key: dict[str, Outdated] = {}
+    visited: set[str] = set()
 
-    def compare(stage: Stage) -> tuple[Lineage, bool, Outdated | None]:
-        if stage.key not in compared:
-            inputs = {name: compare(each)[0] for name, each in stage.inputs.items()}
-            compared[stage.key] = _compare(store, stage, inputs)
-        return compared[stage.key]
+    def compare(step: Step) -> tuple[Lineage, bool, Outdated | None]:
+        if step.key not in compared:
+            inputs = {name: compare(input_step)[0] for name, input_step in step.inputs.items()}
+            compared[step.key] = _compare(store, step, inputs)
+        return compared[step.key]
 
-    left = list(ends)
-    while left:
-        stage = left.pop(0)
-        if stage.key in seen:
+    queue = list(ends)
+    while queue:
+        step = queue.pop(0)
+        if step.key in visited:
             continue
-        seen.add(stage.key)
-        _, stored, differing = compare(stage)
-        if differing:
-            found[stage.key] = differing
-        if differing or not stored:  # what a stored result rests on is not used again
-            left += stage.inputs.values()
-    return list(found.values())
+        visited.add(step.key)
+        _, is_stored, difference = compare(step)
+        if difference:
+            outdated_by_key[step.key] = difference
+        if difference or not is_stored:  # inputs of a current stored result are not used
+            queue += step.inputs.values()
+    return list(outdated_by_key.values())
 
 
 def _compare(
-    store: Store, stage: Stage, inputs: Mapping[str, Lineage]
+    store: Store, step: Step, inputs: Mapping[str, Lineage]
 ) -> tuple[Lineage, bool, Outdated | None]:
-    """The lineage that a result would have now, whether it is stored, and how that one differs."""
+    """Return the current lineage of a result, whether it is stored, and how that one differs."""
     try:
-        made = read_recipe(store.path(stage))["made"]
-    except DamagedError:  # missing, or set aside when it is used
-        return lineage(stage.source, inputs), False, None
-    source = source_now(stage.source, made["modules"])
-    now, before = lineage(source, inputs), made["libraries"]
-    if made["lineage"] == now:
-        return now, True, None
+        made = read_recipe(store.path(step))["made"]
+    except DamagedError:  # missing, or moved away when it is used
+        return lineage(step.source, inputs), False, None
+    source = source_now(step.source, made["modules"])
+    current, old_libraries = lineage(source, inputs), made["libraries"]
+    if made["lineage"] == current:
+        return current, True, None
     libraries = tuple(
-        f"{name} {before.get(name, 'none')} (now {source.libraries.get(name, 'none')})"
-        for name in _differing(before, source.libraries)
+        f"{name} {old_libraries.get(name, 'none')} (now {source.libraries.get(name, 'none')})"
+        for name in _differing(old_libraries, source.libraries)
     )
-    code = made["lineage"]["code"] != now["code"]
+    code = made["lineage"]["code"] != current["code"]
     modules = tuple(_differing(made["modules"], source.modules))
-    return now, True, Outdated(stage, code, modules, libraries)
+    return current, True, Outdated(step, code, modules, libraries)
 
 
 def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     return [name for name in sorted({**before, **now}) if before.get(name) != now.get(name)]
 
 
-def say(found: Sequence[Outdated], policy: Policy, console: Console) -> None:
-    """Print what becomes of outdated results: ``rebuild`` builds them again, ``use`` uses them.
+def report_outdated(results: Sequence[Outdated], policy: Policy, console: Console) -> None:
+    """Print what happens to outdated results: ``rebuild`` rebuilds, ``use`` uses them.
+
     ``refuse`` uses those of other libraries and raises ``InputError`` for those of other code.
     """
-    ours = [each for each in found if each.code]
-    theirs = [each for each in found if not each.code]
-    if ours and policy == "refuse":
+    other_code = [result for result in results if result.code]
+    other_libraries = [result for result in results if not result.code]
+    if other_code and policy == "refuse":
         raise InputError(
-            f"other code made results that this sweep would use: {_describe(ours)}; --stale"
-            " rebuild makes them and what rests on them again, --stale use takes them as they are"
+            f"stored results are of other code: {_describe(other_code)}; --stale rebuild rebuilds"
+            " them and what depends on them, --stale use uses them unchanged"
         )
-    done = "built again" if policy == "rebuild" else "used"
-    for group, what in ((ours, "code"), (theirs, "versions of libraries")):
+    action = "rebuilding" if policy == "rebuild" else "using"
+    for group, cause in ((other_code, "code"), (other_libraries, "library versions")):
         if group:
-            line = f"{done}: made by other {what}: {_describe(group)}"
+            line = f"{action} results of other {cause}: {_describe(group)}"
             console.print(line, soft_wrap=True)
 
 
-def _describe(found: Sequence[Outdated]) -> str:
-    """How many results of which stage, and what differs, first causes first."""
-    kinds = Counter((each.stage.label, (*each.modules, *each.libraries)) for each in found)
-    ordered = sorted(kinds.items(), key=lambda kind: not kind[0][1])
+def _describe(results: Sequence[Outdated]) -> str:
+    """Return the number of results per step and what differs, first causes first."""
+    counts = Counter((r.step.label, (*r.modules, *r.libraries)) for r in results)
+    ordered = sorted(counts.items(), key=lambda entry: not entry[0][1])
     return ", ".join(
-        f"{count} {name}: {'+'.join(why) or 'rests on such'}" for (name, why), count in ordered
+        f"{count} {label}: {'+'.join(causes) or 'depends on these'}"
+        for (label, causes), count in ordered
     )

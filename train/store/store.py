@@ -1,9 +1,8 @@
-"""The folder of results, shared by any number of processes: each result is built once, and nothing
-half-written or altered is used.
+"""Folder of results, shared by processes: built once, never used if incomplete or altered.
 
-``root/STAGE/KEY/`` holds a result and its ``recipe.json``. It is built in ``root/work/KEY`` under a
-lock of the operating system, which dies with its holder, and renamed into place; ``root/damaged``
-holds what failed its checksums.
+``root/STEP/KEY/`` holds a result and its ``recipe.json``. It is built in ``root/work/KEY`` under a
+file lock, which ends with its process, and renamed into place; ``root/damaged`` holds results with
+wrong checksums.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ from train.store.entry import RECIPE, DamagedError, Request, check, describe_bui
 from train.store.lock import HeldError, NoLockError, locked
 
 if TYPE_CHECKING:
-    from train.store.stage import Stage
+    from train.store.stage import Step
 
-NOT_STAGES = ("work", "unfinished", "locks", "leases", "digests", "damaged")
+RESERVED = ("work", "unfinished", "locks", "leases", "digests", "damaged")
 KEY = re.compile("[0-9a-f]{32}")
 Identity = tuple[tuple[int, ...], ...]
-FRESH = 2_000_000_000  # nanoseconds; the coarsest times of a file system in use
-NO_ROOM = 1 << 20  # with fewer free bytes than this, an error of writing is taken for a full disk
-# Times a result is looked for or built while other processes build, replace or remove it
-PATIENCE = 5
-TROUBLES = {
+MIN_AGE = 2_000_000_000  # nanoseconds; the coarsest resolution of file times
+MIN_FREE_BYTES = 1 << 20  # with less, a write error is reported as a full disk
+# To find or build a result while other processes build, replace or remove it
+MAX_TRIES = 5
+DISK_PROBLEMS = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "the disk is full"),
     **dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), "it cannot be written"),
     **dict.fromkeys((errno.EEXIST, errno.ENOTDIR), "{where} is in the way"),
@@ -45,32 +44,35 @@ log = logging.getLogger(__name__)
 
 
 class StoreError(RuntimeError):
-    """The store cannot be written; what is in it stays valid."""
+    """The store cannot be written; its results stay valid."""
 
 
 def error_of_removed(root: Path) -> StoreError:
-    """What to say where somebody removed the store."""
+    """Return the error for a store that was removed during the sweep."""
     return StoreError(
-        f"store.dir={root} was removed while the sweep ran; the same command builds its results"
-        " again"
+        f"store.dir={root} was removed during the sweep; run the same command to rebuild its"
+        " results"
     )
 
 
 def identity(path: Path) -> Identity:
-    """Return what no two files have in common, nor one file before and after it was written or
-    moved: of the file, and of the links that lead to it.
+    """Return a value that no other file has, and that changes when the file is written or moved.
+
+    It covers the links that lead to the file.
     """
-    links = [each for each in (path, *path.absolute().parents) if each.is_symlink()]
+    links = [link for link in (path, *path.absolute().parents) if link.is_symlink()]
     stats = [path.stat(), *map(Path.lstat, links)]
     return tuple((s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for s in stats)
 
 
 class Store:
-    """The folder of results. ``made`` (command, device) is noted in every recipe; ``built`` names
-    the stages built by this object.
+    """Folder of results.
+
+    ``made`` (command, device) is written to every recipe; ``built``: names of steps built by this
+    object.
     """
 
-    # Of this process: entries compared with their checksums, and digests of files from outside
+    # Of this process: entries whose checksums were compared, and digests of outside files
     checked: ClassVar[set[tuple[Path, int]]] = set()
     hashed: ClassVar[dict[Identity, str]] = {}
 
@@ -80,9 +82,7 @@ class Store:
         self.built: list[str] = []
 
     def prove_writable(self) -> None:
-        """Raises ``InputError`` where the folder cannot be made or written, before anything
-        runs.
-        """
+        """Raise ``InputError`` if the folder cannot be created or written."""
         try:
             for folder in ("work", "locks"):
                 (self.root / folder).mkdir(parents=True, exist_ok=True)
@@ -91,140 +91,141 @@ class Store:
                 probe.unlink(missing_ok=True)
         except OSError as error:
             no_lock = isinstance(error, NoLockError)
-            why = str(error) if no_lock else f"it cannot be written ({error.strerror})"
+            reason = str(error) if no_lock else f"it cannot be written ({error.strerror})"
             raise InputError(
-                f"store.dir={self.root}: {why}; choose another with store.dir=PATH"
+                f"store.dir={self.root}: {reason}; choose another with store.dir=PATH"
             ) from error
 
-    def path(self, stage: Stage) -> Path:
-        """Where the result of a stage lies, or would lie."""
-        return self.root / stage.name / stage.key
+    def path(self, step: Step) -> Path:
+        """Return the folder of a step's result, stored or not."""
+        return self.root / step.name / step.key
 
-    def has(self, stage: Stage) -> bool:
-        """Whether a result is there; ``intact`` says whether it is what was stored."""
-        return self.path(stage).is_dir()
+    def has(self, step: Step) -> bool:
+        """Test whether a result is stored; ``intact`` also verifies it."""
+        return self.path(step).is_dir()
 
-    def intact(self, stage: Stage) -> bool:
-        """Whether the result is there and passes its checksums (compared once a process); one that
-        fails is set aside and reported.
+    def intact(self, step: Step) -> bool:
+        """Test whether a result is stored and passes its checksums (compared once per process).
+
+        A damaged result is moved away and reported.
         """
-        entry = self.path(stage)
+        entry = self.path(step)
         try:
             return self._passes(entry)
         except DamagedError:
-            with self._locked(stage.key):
+            with self._locked(step.key):
                 try:
-                    return self._passes(entry)  # another process may have built it anew meanwhile
+                    return self._passes(entry)  # another process may have rebuilt it
                 except DamagedError as damage:
                     self._set_aside(entry, damage)
                     return False
 
-    def make(self, stage: Stage) -> Path:
-        """The folder of the stage's result, built first where it is missing or damaged; inputs are
-        made only then.
+    def make(self, step: Step) -> Path:
+        """Return the folder of a step's result, built with its inputs if missing or damaged.
 
-        Raises ``StoreError`` when the disk is full or the store cannot be written, ``InputError``
-        when a file that is read has changed since the stage was planned, and whatever the build
-        raises.
+        Raises ``StoreError`` if the store cannot be written, ``InputError`` if an input file has
+        changed since planning, and whatever the build raises.
         """
-        for _ in range(PATIENCE):
-            if self.intact(stage):
-                return self.path(stage)
-            inputs = {name: self.make(ancestor) for name, ancestor in stage.inputs.items()}
-            with self._locked(stage.key, stage.name):
-                if self.has(stage):  # built by another process while this one waited
+        for _ in range(MAX_TRIES):
+            if self.intact(step):
+                return self.path(step)
+            inputs = {name: self.make(ancestor) for name, ancestor in step.inputs.items()}
+            with self._locked(step.key, step.name):
+                if self.has(step):  # built by another process while this one waited
                     continue
                 try:
-                    self._build(stage, inputs)
-                    return self.path(stage)
-                except Exception as error:  # a library has words of its own for a file that is gone
-                    needed = (self.path(stage).parent, *inputs.values())
-                    trouble = isinstance(error, StoreError) and self.root.is_dir()
-                    if trouble or all(folder.is_dir() for folder in needed):
+                    self._build(step, inputs)
+                    return self.path(step)
+                except Exception as error:  # libraries raise errors of their own for missing files
+                    required_folders = (self.path(step).parent, *inputs.values())
+                    is_store_error = isinstance(error, StoreError) and self.root.is_dir()
+                    if is_store_error or all(folder.is_dir() for folder in required_folders):
                         raise
         raise StoreError(
-            f"{stage.name} {stage.key} could not be made: another process keeps removing it or its"
+            f"{step.name} {step.key} could not be built: another process keeps removing it or its"
             f" inputs from {self.root}"
         )
 
-    def _build(self, stage: Stage, inputs: Mapping[str, Path]) -> None:
-        entry, work = self.path(stage), self.root / "work" / stage.key
+    def _build(self, step: Step, inputs: Mapping[str, Path]) -> None:
+        entry, work = self.path(step), self.root / "work" / step.key
         with self._writing():
             try:
                 if work.exists():
                     shutil.rmtree(work)
                 work.mkdir(parents=True)
                 entry.parent.mkdir(exist_ok=True)
-                read = self._refuse_changed(stage)
+                read_files = self._refuse_changed(step)
                 start = time.perf_counter()
-                stage.build(work, inputs)
+                step.build(work, inputs)
                 seconds = time.perf_counter() - start
-                self._refuse_changed(stage, read)
-                made = describe_build(source_run(stage.source), inputs, seconds, self.made)
-                seal(work, stage.recipe(), made)
+                self._refuse_changed(step, read_files)
+                made = describe_build(source_run(step.source), inputs, seconds, self.made)
+                seal(work, step.recipe(), made)
                 os.replace(work, entry)
                 flush(entry.parent)
             finally:
                 shutil.rmtree(work, ignore_errors=True)
         self.checked.add((entry, (entry / RECIPE).stat().st_ino))
-        self.built.append(stage.name)
+        self.built.append(step.name)
 
     def _refuse_changed(
-        self, stage: Stage, before: Mapping[Path, Identity] | None = None
+        self, step: Step, before: Mapping[Path, Identity] | None = None
     ) -> dict[Path, Identity]:
-        """Return the files that a stage reads, and what they are on the disk. Raise ``InputError``
-        where one of them is not what it was ``before``, or they or the code that this process
-        loaded for the stage are not what it was planned with.
+        """Return the identities of the files that a step reads.
+
+        Raises ``InputError`` if one differs from ``before``, or if files or loaded code differ from
+        those the step was planned with.
         """
-        read: dict[Path, Identity] = {}
+        identities: dict[Path, Identity] = {}
 
         def digest(path: Path) -> str:
-            found = self.digest(path)
-            read[path] = identity(path)
-            return found
+            sha = self.digest(path)
+            identities[path] = identity(path)
+            return sha
 
-        changed = differing(stage.source, source_run(stage.source))
-        if stage.decide is not None:
+        changed = differing(step.source, source_run(step.source))
+        if step.decide is not None:
             try:
-                params, files = stage.decide(digest)
+                params, files = step.decide(digest)
             except FileNotFoundError as error:
                 changed.append(Path(str(error.filename)).name)
             else:
-                every = {**stage.files, **files}
-                other = [name for name in every if stage.files.get(name) != files.get(name)]
-                changed += [name.partition(" ")[2] for name in other]
-                if not other and params != stage.params:
-                    changed.append("what its words or files stand for")
-        if before and not changed:  # another file may have been in the place of the same one
-            changed = [path.name for path in read if read[path] != before.get(path)]
+                names = {**step.files, **files}
+                differing_files = [n for n in names if step.files.get(n) != files.get(n)]
+                changed += [name.partition(" ")[2] for name in differing_files]
+                if not differing_files and params != step.params:
+                    changed.append("the content of its words or files")
+        if before and not changed:  # another file may have replaced the same one for a while
+            changed = [path.name for path in identities if identities[path] != before.get(path)]
         if changed:
             raise InputError(
-                f"{', '.join(changed)} changed after {stage.label} was planned; nothing made from"
-                " it is kept: give the same command again"
+                f"{', '.join(changed)} changed after {step.label} was planned; its results were"
+                " not kept: run the same command again"
             )
-        return read
+        return identities
 
     def digest(self, path: Path) -> str:
-        """SHA-256 of a file from outside, remembered by this process; not where the file has just
-        been written, for a second change may leave its times as they are.
+        """Return the SHA-256 of an outside file, cached unless the file was written very recently.
+
+        A second change could leave the times of such a file as they are.
         """
         if not path.is_file():
             raise InputError(f"no such file: {path}")
-        before = identity(path)
-        if before not in self.hashed:
-            found = sha256(path)
-            if time.time_ns() - path.stat().st_ctime_ns < FRESH:
-                return found
-            self.hashed[before] = found
-        return self.hashed[before]
+        file_identity = identity(path)
+        if file_identity not in self.hashed:
+            sha = sha256(path)
+            if time.time_ns() - path.stat().st_ctime_ns < MIN_AGE:
+                return sha
+            self.hashed[file_identity] = sha
+        return self.hashed[file_identity]
 
-    def discard(self, stage: Stage) -> None:
-        """Remove a result, if it is there."""
-        with self._locked(stage.key):
-            self.remove(self.path(stage))
+    def discard(self, step: Step) -> None:
+        """Remove a result if it is stored."""
+        with self._locked(step.key):
+            self.remove(self.path(step))
 
     def remove(self, entry: Path) -> None:
-        """Remove a folder of the store in one step for whoever looks at its name."""
+        """Remove a folder of the store atomically."""
         with self._writing():
             doomed = self.root / "work" / f".removed-{entry.name}"
             shutil.rmtree(doomed, ignore_errors=True)
@@ -234,63 +235,61 @@ class Store:
             shutil.rmtree(doomed, ignore_errors=True)
 
     def entries(self, name: str) -> list[Path]:
-        """The folders of all results of a stage; what else lies there is none of ours."""
+        """Return the folders of all results of a step."""
         folder = self.root / name
-        found = sorted(folder.iterdir()) if folder.is_dir() else []
-        return [path for path in found if KEY.fullmatch(path.name) and path.is_dir()]
+        paths = sorted(folder.iterdir()) if folder.is_dir() else []
+        return [path for path in paths if KEY.fullmatch(path.name) and path.is_dir()]
 
     def lock(self, path: Path) -> Path:
-        """The lock of a result's folder, or of what is on the way to be one or was one."""
+        """Return the lock of a result's folder, also while it is built or removed."""
         name = path.name.removeprefix(".removed-")
         return self.root / "locks" / f"{name if KEY.fullmatch(name) else 'leftovers'}.lock"
 
     def in_progress(self) -> set[str]:
-        """Keys of the results that some process is building now."""
+        """Return the keys of results being built by any process."""
         return {path.name for path in (self.root / "work").glob("[!.]*")}
 
     def orphans(self, *, remove: bool) -> list[Path]:
-        """What killed processes left of results that they were building or removing; removed if
-        asked.
-        """
-        found = []
+        """Return what killed processes left of results; with ``remove`` delete it."""
+        leftovers = []
         for path in sorted((self.root / "work").glob("*")):
             with suppress(HeldError), self._locked(self.lock(path).stem, wait=False):
                 if path.exists():
-                    found.append(path)
+                    leftovers.append(path)
                     if remove:
                         _erase(path)
-        return found
+        return leftovers
 
     def _passes(self, entry: Path) -> bool:
         if not entry.is_dir():
             return False
         try:
-            identity = (entry, (entry / RECIPE).stat().st_ino)
+            version = (entry, (entry / RECIPE).stat().st_ino)
         except FileNotFoundError:
             if not entry.is_dir():
                 return False
             raise DamagedError(f"{RECIPE} is missing") from None
-        if identity not in self.checked:
+        if version not in self.checked:
             check(entry)
-            self.checked.add(identity)
+            self.checked.add(version)
             with suppress(OSError):
-                os.utime(entry / RECIPE)  # gc reads it as the time of the last use
+                os.utime(entry / RECIPE)  # the time of last use for gc
         return True
 
     def _set_aside(self, entry: Path, damage: DamagedError) -> None:
-        aside = self.root / "damaged"
+        folder = self.root / "damaged"
         names = (f"{entry.parent.name}-{entry.name}-{i}" for i in range(1, 10_000))
-        target = next(path for name in names if not (path := aside / name).exists())
+        target = next(path for name in names if not (path := folder / name).exists())
         with self._writing():
             try:
-                aside.mkdir(exist_ok=True)
+                folder.mkdir(exist_ok=True)
                 os.replace(entry, target)
-            except FileNotFoundError:  # somebody is removing it
+            except FileNotFoundError:  # another process is removing it
                 return
             (target / "damage.txt").write_text(f"{damage}\n", encoding="utf-8")
-        stage, key = entry.parent.name, entry.name
-        message = "damaged result set aside in %s, to be built again: %s %s: %s"
-        log.warning(message, target, stage, key, damage)
+        step, key = entry.parent.name, entry.name
+        message = "rebuilding a damaged result, moved to %s: %s %s: %s"
+        log.warning(message, target, step, key, damage)
 
     @contextmanager
     def _locked(self, key: str, what: str = "result", *, wait: bool = True) -> Iterator[None]:
@@ -303,31 +302,31 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Turn an error of the disk into one that says what to do; errors of other kinds pass."""
+        """Turn a disk error into one with a remedy; let other errors pass."""
         try:
             yield
         except OSError as error:
             if error.errno == errno.ENOENT and not self.root.is_dir():
                 raise error_of_removed(self.root) from error
-            if reason := self._disk_trouble(error):
+            if reason := self._disk_problem(error):
                 raise StoreError(
-                    f"store.dir={self.root}: {reason}. What is finished stays; free some space"
-                    " (biasbridge store gc) or choose another folder with store.dir=PATH, and"
-                    " the same command goes on from here"
+                    f"store.dir={self.root}: {reason}. Finished results stay; free some space"
+                    " (biasbridge store gc) or choose another folder with store.dir=PATH, then"
+                    " run the same command to continue"
                 ) from error
             raise
 
-    def _disk_trouble(self, error: OSError) -> str:
+    def _disk_problem(self, error: OSError) -> str:
         if isinstance(error, NoLockError):
             return str(error)
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-        where = error.filename2 or error.filename
-        ours = where is not None and Path(os.fsdecode(where)).is_relative_to(self.root)
-        if full or (ours and error.errno in TROUBLES):
-            return f"{TROUBLES[error.errno or 0].format(where=where)} ({error.strerror})"
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        path = error.filename2 or error.filename
+        is_in_store = path is not None and Path(os.fsdecode(path)).is_relative_to(self.root)
+        if is_full or (is_in_store and error.errno in DISK_PROBLEMS):
+            return f"{DISK_PROBLEMS[error.errno or 0].format(where=path)} ({error.strerror})"
         with suppress(OSError):
-            # Libraries report a short write in words of their own
-            if shutil.disk_usage(self.root).free < NO_ROOM:
+            # Libraries report a short write by errors of their own
+            if shutil.disk_usage(self.root).free < MIN_FREE_BYTES:
                 return f"the disk is full ({error})"
         return ""
 

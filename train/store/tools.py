@@ -1,6 +1,4 @@
-"""What ``biasbridge store`` does to a store: list it, check it, remove what is no longer
-needed; and say where a result comes from, or write it to a file of one's own.
-"""
+"""Actions of ``biasbridge store``: list, check, clean up, explain a result, export it."""
 
 from __future__ import annotations
 
@@ -25,9 +23,9 @@ from files.atomic import require_new
 from files.digest import digest_of
 from files.progress import duration
 from train.store.entry import RECIPE, Content, DamagedError, check, read_recipe
-from train.store.lease import leased
+from train.store.lease import leased_keys
 from train.store.lock import HeldError, NoLockError, locked
-from train.store.store import NOT_STAGES, Store, StoreError
+from train.store.store import RESERVED, Store, StoreError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,69 +35,64 @@ TABLE = ".parquet"
 
 
 def open_store(root: str) -> Store:
-    """The store in a folder. Raises ``InputError`` where there is none."""
+    """Return the store in a folder. Raises ``InputError`` if there is none."""
     if not (Path(root) / "locks").is_dir():
         raise InputError(f"{root} is no store: it has no folder locks; give one with --store DIR")
     return Store(root)
 
 
-def entries(store: Store, stage: str | None = None) -> list[Path]:
-    """The folders of all results, or of one stage. Raises ``InputError`` for a stage that has
-    none.
-    """
+def entries(store: Store, step: str | None = None) -> list[Path]:
+    """Return the folders of all results, or of a step. Raises ``InputError`` for no such step."""
     folders = (path for path in sorted(store.root.glob("[!.]*")) if path.is_dir())
-    stages = [path.name for path in folders if path.name not in NOT_STAGES]
-    if stage is not None and stage not in stages:
-        there = ", ".join(stages) or "none"
-        raise InputError(f"{store.root} has no stage {stage!r}; it has {there}")
-    return [entry for name in stages if stage in (None, name) for entry in store.entries(name)]
+    steps = [path.name for path in folders if path.name not in RESERVED]
+    if step is not None and step not in steps:
+        step_names = ", ".join(steps) or "none"
+        raise InputError(f"{store.root} has no step {step!r}; it has {step_names}")
+    return [entry for name in steps if step in (None, name) for entry in store.entries(name)]
 
 
 def find(store: Store, prefix: str) -> Path:
-    """The folder of the one result whose key begins with ``prefix``. Raises ``InputError``."""
-    found = [entry for entry in entries(store) if entry.name.startswith(prefix)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise InputError(f"{prefix} is the beginning of {len(found)} keys; give more of it")
+    """Return the folder of the result whose key begins with ``prefix``. Raises ``InputError``."""
+    matches = [entry for entry in entries(store) if entry.name.startswith(prefix)]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise InputError(f"{prefix} matches {len(matches)} keys; give more digits")
     raise InputError(
         f"no result in {store.root} has a key that begins with {prefix}; biasbridge store ls"
-        " STAGE lists keys, and the tables of a sweep have them in unit_key, intrinsic_key and"
+        " STEP lists keys, and the tables of a sweep have them in unit_key, intrinsic_key and"
         " extrinsic_key"
     )
 
 
-def ls(store: Store, stage: str | None, console: Console) -> None:
-    """One row a stage, or one row a result of one stage; what is under way, orphaned and damaged
-    below.
-    """
-    console.print(_list_stages(store) if stage is None else _list_results(store, stage))
+def ls(store: Store, step: str | None, console: Console) -> None:
+    """Print a row per step, or per result of one step, and the number of unfinished results."""
+    console.print(_list_steps(store) if step is None else _list_results(store, step))
     orphans = {path.name for path in store.orphans(remove=False)}
     being_built = store.in_progress() - orphans
     console.print(
-        f"{len(being_built)} being built, {len(orphans)} orphaned,"
-        f" {len(_damaged(store))} damaged and set aside"
+        f"{len(being_built)} being built, {len(orphans)} orphaned, {len(_damaged(store))} damaged"
     )
 
 
-def _list_stages(store: Store) -> Table:
-    table = _table(str(store.root), "stage", "results", "size", "took", "last used")
+def _list_steps(store: Store) -> Table:
+    table = _table(str(store.root), "step", "results", "size", "took", "last used")
     for name in dict.fromkeys(entry.parent.name for entry in entries(store)):
         group = entries(store, name)
-        known = [content for entry in group if (content := _content(entry))]
+        contents = [content for entry in group if (content := _content(entry))]
         table.add_row(
             name,
             str(len(group)),
             decimal(sum(map(size, group))),
-            duration(sum(content["made"]["seconds"] for content in known)),
+            duration(sum(content["made"]["seconds"] for content in contents)),
             _date(max(map(last_used, group))),
         )
     return table
 
 
-def _list_results(store: Store, stage: str) -> Table:
+def _list_results(store: Store, step: str) -> Table:
     table = _table(str(store.root), "key", "made by", "size", "took", "made", "last used")
-    for entry in entries(store, stage):
+    for entry in entries(store, step):
         cells = ("damaged",) * 4
         if content := _content(entry):
             cells = (
@@ -112,54 +105,53 @@ def _list_results(store: Store, stage: str) -> Table:
     return table
 
 
-def _table(title: str, first: str, *numbers: str) -> Table:
+def _table(title: str, text_column: str, *number_columns: str) -> Table:
     table = Table(title=title, title_justify="left")
-    table.add_column(first)
-    for name in numbers:
+    table.add_column(text_column)
+    for name in number_columns:
         table.add_column(name, justify="right")
     return table
 
 
-def verify(store: Store, stage: str | None, console: Console) -> int:
-    """Compare every file with its checksum; 1 if a result is damaged, else 0."""
-    found = entries(store, stage)
+def verify(store: Store, step: str | None, console: Console) -> int:
+    """Compare every file with its checksum; return 1 if a result is damaged, else 0."""
+    results = entries(store, step)
     hidden = not console.is_terminal
-    bad = 0
-    for entry in track(found, "checking", console=console, transient=True, disable=hidden):
+    n_damaged = 0
+    for entry in track(results, "checking", console=console, transient=True, disable=hidden):
         try:
             check(entry)
         except DamagedError as damage:
-            bad += 1
+            n_damaged += 1
             line = f"damaged: {entry.parent.name} {entry.name}: {damage}"
             console.print(line, soft_wrap=True)
-    total = decimal(sum(map(size, found)))
-    console.print(f"{len(found)} results, {total} checked, {bad} damaged")
-    if bad:
-        console.print("a damaged result is set aside and built again when a sweep next needs it")
-    return 1 if bad else 0
+    total = decimal(sum(map(size, results)))
+    console.print(f"{len(results)} results, {total} checked, {n_damaged} damaged")
+    if n_damaged:
+        console.print("a damaged result is moved away and rebuilt when a sweep next needs it")
+    return 1 if n_damaged else 0
 
 
 def gc(store: Store, older_than: str | None, console: Console, *, dry_run: bool) -> None:
-    """Remove what no sweep can use: orphaned work, damaged results, locks nobody holds; with an
-    age, results not used for so long too, but for those that running sweeps need.
+    """Remove orphaned work, damaged results and unused locks; with an age also old results.
 
-    A result that is removed is built again when it is needed. Ages are of the last use (noted once
-    a process).
+    Ages are times since the last use (recorded once per process). Results that running sweeps need
+    are kept. Removed results are rebuilt when needed.
     """
-    before = time.time() - _age(older_than) if older_than else None
-    needed = leased(store.root)
-    table = _table("would be removed" if dry_run else "removed", "what", "how many", "size")
-    for what, folders in _garbage(store, before, needed):
+    oldest = time.time() - _age(older_than) if older_than else None
+    needed = leased_keys(store.root)
+    table = _table("would be removed" if dry_run else "removed", "kind", "number", "size")
+    for kind, folders in _garbage(store, oldest, needed):
         removed = [(size(path), dry_run or _remove(store, path)) for path in folders]
-        gone = [count for count, done in removed if done]
-        table.add_row(what, str(len(gone)), decimal(sum(gone)))
+        sizes = [count for count, is_removed in removed if is_removed]
+        table.add_row(kind, str(len(sizes)), decimal(sum(sizes)))
     console.print(table)
-    if kept := needed & {entry.name for entry in entries(store)}:
-        console.print(f"{len(kept)} results are in use by running sweeps")
+    if in_use := needed & {entry.name for entry in entries(store)}:
+        console.print(f"{len(in_use)} results are in use by running sweeps")
 
 
 def _age(text: str) -> float:
-    """Seconds of an age such as ``30d``. Raises ``InputError``."""
+    """Return the seconds of an age such as ``30d``. Raises ``InputError``."""
     number, unit = text[:-1], text[-1:]
     if not (number.isdecimal() and unit in UNITS):
         raise InputError(f"--older-than {text}: give a number and m, h, d or w, such as 30d")
@@ -167,22 +159,21 @@ def _age(text: str) -> float:
 
 
 def _garbage(
-    store: Store, before: float | None, needed: set[str]
+    store: Store, oldest: float | None, needed: set[str]
 ) -> Iterator[tuple[str, list[Path]]]:
     yield "orphaned work", store.orphans(remove=False)
     yield "unfinished trainings", sorted((store.root / "unfinished").glob("*"))
     yield "damaged results", _damaged(store)
-    if before is not None:
-        old = [entry for entry in entries(store) if last_used(entry) < before]
+    if oldest is not None:
+        old = [entry for entry in entries(store) if last_used(entry) < oldest]
         yield "unused results", [entry for entry in old if entry.name not in needed]
     yield "locks", sorted((store.root / "locks").glob("*.lock"))
 
 
 def _remove(store: Store, path: Path) -> bool:
-    """Remove a file or folder unless a process holds its key; whether it is gone."""
+    """Remove a file or folder unless a process holds its key; return whether it was removed."""
     try:
-        # Whoever waits for a lock file that is removed here notices, and takes the one that has its
-        # name then.
+        # A process that waits for a lock file removed here notices, and takes the new one.
         with locked(path if path.suffix == ".lock" else store.lock(path), wait=False):
             if path.is_dir() and not path.is_symlink():
                 store.remove(path)
@@ -191,19 +182,19 @@ def _remove(store: Store, path: Path) -> bool:
     except HeldError:
         return False
     except (OSError, StoreError) as error:
-        why = error if isinstance(error, StoreError | NoLockError) else error.strerror
-        raise InputError(f"{path} cannot be removed: {why}") from error
+        reason = error if isinstance(error, StoreError | NoLockError) else error.strerror
+        raise InputError(f"{path} cannot be removed: {reason}") from error
     return True
 
 
 def size(path: Path) -> int:
-    """Bytes of a file, or of all files in a folder."""
+    """Return the bytes of a file, or of all files in a folder."""
     files = path.rglob("*") if path.is_dir() else [path]
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
 def last_used(entry: Path) -> float:
-    """When a process last found the result whole, in seconds since 1970."""
+    """Return when a process last verified the result, in seconds since 1970."""
     recipe = entry / RECIPE
     return (recipe if recipe.exists() else entry).stat().st_mtime
 
@@ -213,7 +204,7 @@ def _damaged(store: Store) -> list[Path]:
 
 
 def _content(entry: Path) -> Content | None:
-    """What is noted of a result; None for a damaged one."""
+    """Return the recipe of a result; None for a damaged one."""
     with suppress(DamagedError):
         return read_recipe(entry)
     return None
@@ -224,8 +215,9 @@ def _date(seconds: float) -> str:
 
 
 def explain(store: Store, prefix: str, console: Console) -> None:
-    """Print the full recipe of the result whose key begins so, those of all it rests on, and the
-    command that builds it again. Raises ``InputError`` for an unknown or ambiguous beginning.
+    """Print the recipe of a result and its ancestors, and the command that rebuilds it.
+
+    Raises ``InputError`` for an unknown or ambiguous prefix of a key.
     """
     entry = find(store, prefix)
     by_key = {path.name: path for path in entries(store)}
@@ -236,19 +228,19 @@ def explain(store: Store, prefix: str, console: Console) -> None:
     code, loaded = made["modules"], made.get("loaded", {})
     lines = [
         f"\nmade {made['time']} on {made['host']}, {made.get('device', 'cpu')}, by",
-        f"  biasbridge {made['project'] or 'of no version'}, commit {made['commit'] or 'unknown'}",
+        f"  biasbridge {made['project'] or '(no version)'}, commit {made['commit'] or 'unknown'}",
         f"  {_list(made['libraries'])}",
         f"  code {_list({name: digest[:8] for name, digest in code.items()})}",
-        f"  beside {', '.join(sorted(loaded.keys() - code)) or 'no other code'}",
-        "again, in any store:",
-        f"  {made.get('command', 'not noted: it was not made by train.py')}",
+        f"  other loaded code: {', '.join(sorted(loaded.keys() - code)) or 'none'}",
+        "to rebuild, in any store:",
+        f"  {made.get('command', 'unknown: not made by train.py')}",
     ]
     console.print("\n".join(lines), soft_wrap=True)
 
 
-def _tree(stage: str, key: str, by_key: Mapping[str, Path]) -> Tree:
-    """The recipe of a result and, below, those of its inputs."""
-    title = Text.assemble((stage, "bold"), f" {key}")
+def _tree(step: str, key: str, by_key: Mapping[str, Path]) -> Tree:
+    """Return the recipe of a result and, below, those of its inputs."""
+    title = Text.assemble((step, "bold"), f" {key}")
     if key not in by_key:
         return Tree(title + " (no longer in the store)")
     try:
@@ -265,31 +257,29 @@ def _tree(stage: str, key: str, by_key: Mapping[str, Path]) -> Tree:
         tree.add(f"seed {recipe['seed']}")
     for name, digest in recipe["files"].items():
         tree.add(f"file {name.partition(' ')[2]} sha256 {digest}")
-    tree.children += [_tree(name, each, by_key) for name, each in recipe["inputs"].items()]
+    tree.children += [_tree(name, key, by_key) for name, key in recipe["inputs"].items()]
     return tree
 
 
 def _list(values: Mapping[str, str]) -> str:
-    """``Python 3.11.7, gensim 4.4.0``."""
+    """Return ``Python 3.11.7, gensim 4.4.0``."""
     return ", ".join(f"{name} {value}" for name, value in values.items())
 
 
-def makers(store: Store, keys: Iterable[str]) -> list[Maker]:
-    """What made the results with these keys and those that they rest on; results that are no longer
-    stored are left out.
-    """
+def build_records(store: Store, keys: Iterable[str]) -> list[Maker]:
+    """Return build records of the stored results with these keys and of their ancestors."""
     folders = {entry.name: entry for entry in entries(store)}
-    left, seen = list(keys), set[str]()
+    queue, visited = list(keys), set[str]()
     counts: Counter[Maker] = Counter()
-    while left:
-        if (key := left.pop()) in seen or key not in folders:
+    while queue:
+        if (key := queue.pop()) in visited or key not in folders:
             continue
-        seen.add(key)
+        visited.add(key)
         if not (content := _content(folders[key])):
             continue
         made, recipe = content["made"], content["recipe"]
-        left += recipe["inputs"].values()
-        maker = Maker(
+        queue += recipe["inputs"].values()
+        record = Maker(
             stage=recipe["stage"],
             made_by=recipe["made_by"],
             results=0,
@@ -298,21 +288,20 @@ def makers(store: Store, keys: Iterable[str]) -> list[Maker]:
             code=digest_of(made["modules"])[:12],
             libraries=_list(made["libraries"]),
         )
-        counts[maker] += 1
-    return [maker._replace(results=counts[maker]) for maker in sorted(counts)]
+        counts[record] += 1
+    return [record._replace(results=counts[record]) for record in sorted(counts)]
 
 
 def export(entry: Path, out: str | Path, console: Console, *, force: bool = False) -> None:
-    """Write the vectors of a result in the format that the ending of ``out`` names, its table as
-    CSV or Parquet, its text as it is.
+    """Write a result to a file: vectors by its suffix, tables as CSV or Parquet, text unchanged.
 
-    Raises ``InputError`` for a result that is damaged or has several files, an ending that does
-    not fit, and a file that is there already.
+    Raises ``InputError`` for a damaged result or one of several files, a wrong suffix, and an
+    existing file.
     """
     try:
         check(entry)
     except DamagedError as damage:
-        raise InputError(f"{entry} is damaged ({damage}); give the sweep again") from None
+        raise InputError(f"{entry} is damaged ({damage}); run the sweep again") from None
     out = Path(out)
     require_new(out, force=force)
     if (entry / "vectors").is_dir():
@@ -325,17 +314,17 @@ def export(entry: Path, out: str | Path, console: Console, *, force: bool = Fals
 
 
 def _write(entry: Path, out: Path) -> None:
-    """The one file of a result that holds more than counts."""
+    """Write the one data file of a result."""
     files = [path for path in sorted(entry.iterdir()) if path.name != RECIPE]
     content = [path for path in files if path.suffix != ".json"] or files
     if len(content) != 1:
         names = ", ".join(path.name for path in content)
-        raise InputError(f"{entry} holds {names}; copy from there what you need")
+        raise InputError(f"{entry} contains {names}; copy the files you need from there")
     [source] = content
     allowed = (TABLE, ".csv") if source.suffix == TABLE else (source.suffix,)
     if out.suffix not in allowed:
-        endings = " or ".join(allowed)
-        raise InputError(f"{out}: the result is {source.name}; give the ending {endings}")
+        suffixes = " or ".join(allowed)
+        raise InputError(f"{out}: the result is {source.name}; give the suffix {suffixes}")
     with atomic_path(out) as work:
         if out.suffix == source.suffix:
             shutil.copyfile(source, work)
