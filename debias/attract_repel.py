@@ -155,7 +155,6 @@ class AttractRepel(OnVectors, Fileless):
         return with_matrix(vectors, matrix)
 
     def _write(self, matrix: Singles, index: Mapping[str, int], run: Run) -> None:
-        """Write the moved words that are in ``index`` into ``matrix``."""
         before, after = run.before, run.after
         moved = (before.astype(np.float32) != after).any(axis=1)
         moved &= np.array([word in index for word in run.words])

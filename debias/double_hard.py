@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from debias.axis import ONE_THREAD, Floats, Singles, map_blocks
 from debias.examples import require_enough
-from debias.hard import Hard, Rows, find_places, neutralise, pair_axes, units
+from debias.hard import Hard, Rows, find_word_rows, neutralise, pair_axes, units
 from files import choice
 from files.choice import Count
 from files.eraser import ROWS
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FREQUENT = 50_000  # most frequent words, among which the most biased are searched
 
 
-class Search(NamedTuple):
+class ComponentSearch(NamedTuple):
     """The search for the component to remove. mean (dim,) and components (candidates, dim), largest
     first, are of the vocabulary; ``separation`` is the share of the biased words, .5 to 1, that
     2-means clusters with their side after the removal of each component.
@@ -66,26 +66,26 @@ class DoubleHard(Hard):
 
     def erase(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Singles:
         """Compute f of every vector. Raises ``InputError`` as ``Hard`` does."""
-        before, places = vectors.vectors, find_places(vectors, query)
+        before, word_rows = vectors.vectors, find_word_rows(vectors, query)
         search = self.search(vectors, query, seed=seed)
-        axes = pair_axes(search.without(before[places.pairs]), self.components)
+        axes = pair_axes(search.without(before[word_rows.pairs]), self.components)
         after = map_blocks(
             lambda rows: self.resize(neutralise(search.without(rows), axes), rows), before
         )
-        specific = before[places.specific]
-        after[places.specific] = self.resize(search.without(specific), specific)
+        specific = before[word_rows.specific]
+        after[word_rows.specific] = self.resize(search.without(specific), specific)
         return after
 
     @ONE_THREAD
-    def search(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Search:
+    def search(self, vectors: KeyedVectors, query: Query, *, seed: int) -> ComponentSearch:
         """Try the components: measure how well 2-means separates biased words without each."""
-        matrix, places = vectors.vectors, find_places(vectors, query)
-        [gender] = pair_axes(matrix[places.pairs], 1)
-        words, sides = most_biased(matrix, gender, places.specific, self.biased)
-        search = Search(*main_components(matrix, self.candidates), np.empty(0))
+        matrix, word_rows = vectors.vectors, find_word_rows(vectors, query)
+        [gender] = pair_axes(matrix[word_rows.pairs], 1)
+        words, sides = most_biased(matrix, gender, word_rows.specific, self.biased)
+        search = ComponentSearch(*main_components(matrix, self.candidates), np.empty(0))
         shares = []
         for index in range(len(search.components)):
-            axes = pair_axes(search.without(matrix[places.pairs], index), self.components)
+            axes = pair_axes(search.without(matrix[word_rows.pairs], index), self.components)
             rows = units(neutralise(search.without(matrix[words], index), axes))
             shares.append(score_clusters(rows, sides, seed=seed)[0])
         return search._replace(separation=np.array(shares))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Rows = NDArray[np.intp]
 
 
-class Places(NamedTuple):
+class WordRows(NamedTuple):
     """Vocabulary rows of words. Shapes: pairs, equalise (n, 2); specific (n,), pairs included."""
 
     pairs: Rows
@@ -55,12 +55,14 @@ class Hard(OnAxis):
         """Compute f of every vector; out-of-vocabulary words are skipped. Raises ``InputError`` if
         fewer than two ``pairs`` are in the vocabulary.
         """
-        before, places = vectors.vectors, find_places(vectors, query)
-        axes = pair_axes(before[places.pairs], self.components)
+        before, word_rows = vectors.vectors, find_word_rows(vectors, query)
+        axes = pair_axes(before[word_rows.pairs], self.components)
         after = map_blocks(lambda rows: self.resize(neutralise(rows, axes), rows), before)
-        after[places.specific] = self.resize(before[places.specific], before[places.specific])
-        equal = equalise(units(before[places.equalise]), axes)
-        after[places.equalise] = self.resize(equal, before[places.equalise])
+        after[word_rows.specific] = self.resize(
+            before[word_rows.specific], before[word_rows.specific]
+        )
+        equal = equalise(units(before[word_rows.equalise]), axes)
+        after[word_rows.equalise] = self.resize(equal, before[word_rows.equalise])
         return after
 
     def resize(self, rows: Singles | Floats, old: Singles | Floats) -> Floats:
@@ -68,7 +70,7 @@ class Hard(OnAxis):
         return units(rows) * (row_lengths(old) if self.norms == "keep" else 1)
 
 
-def find_places(vectors: KeyedVectors, query: Query) -> Places:
+def find_word_rows(vectors: KeyedVectors, query: Query) -> WordRows:
     """Find the rows of a query's words; ``equalise`` and ``specific`` may be empty."""
     require_roles(query, Hard.roles)
     rows = {role: np.empty((0, 2), dtype=np.intp) for role in ("equalise", "specific")}
@@ -78,7 +80,7 @@ def find_places(vectors: KeyedVectors, query: Query) -> Places:
         rows[role] = np.array(item_rows, dtype=np.intp).reshape(-1, query[role].width)
     require_enough(len(rows["pairs"]), query["pairs"].name, "the vectors")
     specific = np.union1d(rows["specific"], rows["pairs"])
-    return Places(rows["pairs"], rows["equalise"], specific)
+    return WordRows(rows["pairs"], rows["equalise"], specific)
 
 
 def pair_axes(pairs: Singles | Floats, components: int) -> Floats:

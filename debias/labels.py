@@ -111,7 +111,6 @@ class LabelDose(Fileless):
         raise NotImplementedError
 
     def _unbiased_posts(self, counts: Mapping[Cell, int]) -> Mapping[Cell, float]:
-        """Count the posts that contradict the bias."""
         blamed = self.blamed or max(
             (self.unprivileged, self.privileged), key=lambda group: _rate(counts, group)
         )

@@ -113,9 +113,8 @@ class LinearEraser:
 
     def _fitted(self, examples: Examples, seed: int) -> Eraser:
         eraser = self.fit(examples, seed=seed)
-        return replace(
-            eraser, fitted={"method": self.name, "on": examples.description, **eraser.fitted}
-        )
+        source = {"method": self.name, "on": examples.description}
+        return replace(eraser, fitted={**source, **eraser.fitted})
 
     def by(self, dose: float) -> Self:
         """Return the method at another dose."""

@@ -93,7 +93,7 @@ def choice(cls: type[T]) -> type[T]:
             try:
                 object.__setattr__(self, name, adapter.validate_python(value))
             except ValidationError:
-                raise FieldError(_refusal(name, value, hint)) from None
+                raise FieldError(_error_message(name, value, hint)) from None
         if class_check:
             class_check(self)
 
@@ -117,7 +117,7 @@ def checks(**hints: Any) -> Callable[[Callable[P, T]], Callable[P, T]]:
                 try:
                     adapters[name].validate_python(whole)
                 except ValidationError:
-                    raise FieldError(_refusal(name, value, hints[name])) from None
+                    raise FieldError(_error_message(name, value, hints[name])) from None
             return function(*args, **kwargs)
 
         return checked
@@ -156,7 +156,7 @@ def _adapters(cls: Hashable) -> Mapping[str, tuple[Any, TypeAdapter[Any]]]:
     }
 
 
-def _refusal(name: str, value: object, hint: Any) -> str:
+def _error_message(name: str, value: object, hint: Any) -> str:
     for kind in (hint, *typing.get_args(hint)):
         if getattr(kind, "_is_protocol", False) and (missing := lacks(value, kind)):
             class_name = type(value).__name__

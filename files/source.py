@@ -75,7 +75,7 @@ class Imported(NamedTuple):
 
 
 @dataclass(eq=False)
-class Text:
+class SourceFile:
     """A parsed source file: the hash of its syntax, its imports, the imports of its top level by
     the name they bind, and the literal values that it and its classes assign.
     """
@@ -256,7 +256,7 @@ def _name(label: str) -> str:
 
 
 @cache
-def read_module(name: str) -> Text:
+def read_module(name: str) -> SourceFile:
     """Parse a module as it was loaded, or its file as it is now; without source text the result is
     empty. The stub of a package that loads names lazily adds their imports.
     """
@@ -274,9 +274,9 @@ def read_module(name: str) -> Text:
 
 
 @cache
-def parse(name: str, *, package: bool, content: bytes) -> Text:
+def parse(name: str, *, package: bool, content: bytes) -> SourceFile:
     """Parse the content of a source file."""
-    text = Text(name, package)
+    text = SourceFile(name, package)
     try:
         tree = ast.parse(content)
     except (SyntaxError, ValueError):  # compiled code, or whoever imports it gets the error
@@ -313,7 +313,7 @@ def _loaded_digest(name: str) -> str:
     return parse(name, package=read_module(name).package, content=content).digest if content else ""
 
 
-def _as_json(node: ast.AST, text: Text) -> Json:
+def _as_json(node: ast.AST, text: SourceFile) -> Json:
     """Convert syntax to nested lists, equal under all versions of Python; add its imports to
     ``text``.
     """
@@ -329,7 +329,7 @@ def _as_json(node: ast.AST, text: Text) -> Json:
     return content
 
 
-def _value(value: object, text: Text) -> Json:
+def _value(value: object, text: SourceFile) -> Json:
     if isinstance(value, ast.AST):
         return _as_json(value, text)
     return COMMANDS.sub("", repr(value).replace(WHEEL, ""))
@@ -348,7 +348,7 @@ def _for_type_checkers(node: object) -> bool:
     )
 
 
-def _imported(node: ast.Import | ast.ImportFrom, text: Text) -> list[Imported]:
+def _imported(node: ast.Import | ast.ImportFrom, text: SourceFile) -> list[Imported]:
     if isinstance(node, ast.Import):
         return [Imported(alias.name, "") for alias in node.names]
     module = node.module or ""

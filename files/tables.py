@@ -74,21 +74,25 @@ def csv_text(table: pd.DataFrame) -> str:
     send data elsewhere: an apostrophe precedes such text. Numbers, also as text, stay unchanged.
     Control characters are escaped.
     """
-    names = {name: _inert(name) for name in table.columns}
-    return _mapped(table, _inert).rename(columns=names).to_csv(index=False, lineterminator="\n")
+    names = {name: _escape_formula(name) for name in table.columns}
+    return (
+        _map_text_columns(table, _escape_formula)
+        .rename(columns=names)
+        .to_csv(index=False, lineterminator="\n")
+    )
 
 
 def without_control(table: pd.DataFrame) -> pd.DataFrame:
     """Escape the control characters of the table's texts."""
-    return _mapped(table, lambda cell: printable(cell) if isinstance(cell, str) else cell)
+    return _map_text_columns(table, lambda cell: printable(cell) if isinstance(cell, str) else cell)
 
 
-def _mapped(table: pd.DataFrame, change: Callable[[object], object]) -> pd.DataFrame:
+def _map_text_columns(table: pd.DataFrame, change: Callable[[object], object]) -> pd.DataFrame:
     text = table.select_dtypes(exclude=["number", "bool"])
     return table.assign(**{str(name): text[name].map(change) for name in text})
 
 
-def _inert(cell: object) -> object:
+def _escape_formula(cell: object) -> object:
     if not isinstance(cell, str):
         return cell
     text = printable(cell)

@@ -27,7 +27,7 @@ def is_cell(text: str) -> bool:
     return text in NONE or bool(CELL.fullmatch(text))
 
 
-class Opened(NamedTuple):
+class OpenBracket(NamedTuple):
     """An opening bracket without its partner yet."""
 
     token: int
@@ -46,7 +46,7 @@ class Brackets:
 
     def __init__(self, fault: Fault) -> None:
         self._fault = fault
-        self._open: dict[str, list[Opened]] = defaultdict(list)
+        self._open: dict[str, list[OpenBracket]] = defaultdict(list)
         self._entities: dict[Span, tuple[int, str]] = {}  # order of opening, entity
         self._order = 0
 
@@ -55,7 +55,7 @@ class Brackets:
         for mark in MARK.findall(cell):
             entity = mark.strip("()")
             if mark.startswith("("):
-                self._open[entity].append(Opened(token, line, self._order))
+                self._open[entity].append(OpenBracket(token, line, self._order))
                 self._order += 1
             if mark.endswith(")"):
                 self._close(entity, token, line)

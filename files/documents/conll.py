@@ -48,7 +48,7 @@ def read_conll(path: str | Path, *, mend: Mend | None = None) -> Iterator[Docume
     not end, and one with most words withheld (``_``); for a file without a document; and as
     ``read_lines`` does.
     """
-    document: _Unfinished | None = None
+    document: _DocumentBuilder | None = None
     n_documents = 0
     for number, line in enumerate(read_lines(path), 1):
         text = line.removeprefix(BOM) if number == 1 else line
@@ -58,7 +58,7 @@ def read_conll(path: str | Path, *, mend: Mend | None = None) -> Iterator[Docume
             stated_name = begin["name"] or begin["bare"]
             name = stated_name or Path(path).name.split(".")[0]
             part = int(begin["part"] or 0) if stated_name else n_documents
-            document = _Unfinished(name, part, number, path, mend)
+            document = _DocumentBuilder(name, part, number, path, mend)
             n_documents += 1
         elif END.fullmatch(text):
             if document is None:
@@ -76,7 +76,7 @@ def read_conll(path: str | Path, *, mend: Mend | None = None) -> Iterator[Docume
         raise InputError(f"{path} has no document; each begins with a line #begin document")
 
 
-def _refuse_unended(document: _Unfinished | None, path: str | Path) -> None:
+def _refuse_unended(document: _DocumentBuilder | None, path: str | Path) -> None:
     if document is not None:
         raise InputError(
             f"{path}: line {document.line} begins a document that does not end (#end document);"
@@ -84,7 +84,7 @@ def _refuse_unended(document: _Unfinished | None, path: str | Path) -> None:
         )
 
 
-class _Unfinished:
+class _DocumentBuilder:
     """A document whose lines are being read."""
 
     def __init__(

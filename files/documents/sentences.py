@@ -22,10 +22,10 @@ def cut_sentences(document: Document) -> Document:
     unknown for a document to resolve. On OntoGUM's 237 documents sentences have 19 tokens on
     average, one in 800 has more than 100, and one of 30,712 mentions is split.
     """
-    return dataclasses.replace(document, sentences=tuple(_cut(document.tokens)))
+    return dataclasses.replace(document, sentences=tuple(_sentences(document.tokens)))
 
 
-def _cut(tokens: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def _sentences(tokens: Sequence[str]) -> Iterator[tuple[str, ...]]:
     begin, has_ended = 0, False
     for number, token in enumerate(tokens):
         if has_ended and not (ENDS.fullmatch(token) or CLOSES.fullmatch(token)):

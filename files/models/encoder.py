@@ -201,7 +201,6 @@ def open_encoder(folder: Path) -> Encoder:
 
 
 def _pooled(pooling: Pooling, special: Sequence[int]) -> list[int]:
-    """Return the positions of the tokens to average."""
     tokens = list(range(len(special)))
     if pooling == "words":
         return [i for i in tokens if not special[i]] or tokens
@@ -211,7 +210,6 @@ def _pooled(pooling: Pooling, special: Sequence[int]) -> list[int]:
 def _word_tokens(
     context: Context, offsets: Sequence[tuple[int, int]], pooling: WordPooling
 ) -> list[int]:
-    """Return the positions of the tokens to average."""
     word_tokens = [
         i
         for i, (start, end) in enumerate(offsets)

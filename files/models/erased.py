@@ -102,7 +102,6 @@ def _first_erased(out: Any, erase: Any) -> Any:
 
 
 def _last_erased(out: Any, erase: Any) -> Any:
-    """Erase the last states in the output of a model."""
     out.last_hidden_state = erase(out.last_hidden_state)
     if out.hidden_states is not None:
         out.hidden_states = (*out.hidden_states[:-1], out.last_hidden_state)

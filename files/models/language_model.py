@@ -158,7 +158,7 @@ def open_model(
     if isinstance(model, LanguageModel):
         return model
     if isinstance(model, tuple):
-        opened = _opened(*model)
+        opened = _wrap_loaded(*model)
         with opening(opened.name):
             opened.require_running()
         return opened
@@ -211,7 +211,7 @@ def read_planted(folder: Path) -> Mapping[str, Any] | None:
     return dict(planted)
 
 
-def _opened(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> LanguageModel:
+def _wrap_loaded(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> LanguageModel:
     """Wrap a loaded model; its class gives its kind. Raises ``InputError`` for a slow tokenizer."""
     if not getattr(tokenizer, "is_fast", False):
         raise InputError(

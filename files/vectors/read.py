@@ -63,7 +63,6 @@ def read_vectors(
 
 
 def _read_gensim(path: Path, trusted: bool) -> KeyedVectors:
-    """Read vectors that gensim saved, alone or inside a model."""
     if not trusted:
         raise InputError(
             f"{path} is a Python pickle (gensim's own format), which can run any code when opened;"

@@ -58,7 +58,6 @@ def _chunks(raw: IO[bytes]) -> Iterator[bytes]:
 
 
 def _head(line: bytes) -> bytes:
-    """Return the first token of a line; empty for none."""
     return next(iter(line.split(None, 1)), b"")
 
 

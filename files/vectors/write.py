@@ -104,7 +104,6 @@ def _binary_rows(block: Block, path: Path) -> bytes:
 
 
 def _format_of(path: Path) -> str:
-    """Return the format of a suffix, before .gz if there is one."""
     suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
     if suffix not in SUFFIXES or (path.suffix == ".gz" and not suffix):
         allowed = ", ".join(s for s in SUFFIXES if s)

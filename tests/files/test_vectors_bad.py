@@ -112,5 +112,5 @@ def test_vocab_of_which_nothing_is_found(tmp_path: Path, data: bytes) -> None:
         match=r"none of the 2 requested words is in it \('he', 'she'\); check its language, case",
     ):
         read_vectors(path, vocab=["she", "he"])
-    with pytest.raises(InputError, match="none of the 0 words asked for"):
+    with pytest.raises(InputError, match="none of the 0 requested words"):
         read_vectors(path, vocab=[])
