@@ -39,9 +39,9 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, *arguments: Any, **options: Any) -> Any:
         """Parse the arguments; no option counts as stored before."""
         self.stored = set()
-        parsed, rest = super().parse_known_args(*arguments, **options)
+        parsed, unknown = super().parse_known_args(*arguments, **options)
         self._refuse_overwriting(parsed)
-        return parsed, rest
+        return parsed, unknown
 
     def _refuse_overwriting(self, parsed: argparse.Namespace) -> None:
         """Raise ``InputError`` for an option whose file is one of the positional arguments."""
