@@ -1,4 +1,4 @@
-"""Push the bias of embeddings down or up: on the text (balance) or the vectors (attract-repel)."""
+"""Methods that lower or raise bias, by changing text, vectors, hidden states or labels."""
 
 from biasbridge.hidden import refuse_hidden
 

@@ -1,4 +1,4 @@
-"""Attract-repel as a choice: vectors in, vectors out, by any dose between none and all of it."""
+"""ATTRACT-REPEL as a debiasing method on word vectors, with a dose."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from annotated_types import Ge
 
-from debias.axis import restricted
+from debias.axis import restrict
 from debias.base import Axis, Direction, OnVectors
 from debias.constraints import stereotype_pairs, usable_pairs
 from debias.margins import Doubles, Singles, attract_repel
@@ -33,7 +33,7 @@ ROWS = 8192  # vocabulary rows scaled at a time
 
 
 class Run(NamedTuple):
-    """The words that pairs touch, and their vectors before and after a full run, (words, dim)."""
+    """The words of the pairs, and their vectors before and after a full run, (n_words, dim)."""
 
     words: list[str]
     before: Doubles
@@ -45,22 +45,21 @@ class AttractRepel(OnVectors, Fileless):
     """ATTRACT-REPEL (Mrkšić et al., 2017) with the settings of Goldfarb-Tarrant et al. (2021).
 
     ``debias`` attracts the anti-stereotypical pairs of a query and repels the pro-stereotypical
-    ones, ``overbias`` the other way round; ``debias.margins`` has the cost. ``dose`` says how far
-    each word goes on its way. With u0 and u1 its unit vectors before and after the full run, it
-    ends in the direction of
+    ones, ``overbias`` the other way round; ``debias.margins`` has the cost. ``dose`` is the
+    share of the way that each word moves. With u0 and u1 its unit vectors before and after the full
+    run, its direction becomes
 
         p(dose) = (1 - dose) u0 + dose u1
 
     The angle moved never falls as the dose grows: with t the angle between u0 and u1, its
-    derivative is sin(t) / |p|^2 >= 0. If u1 is exactly opposite to u0, the word stays until one
-    half, where p vanishes, and is at u1 beyond it. Dose 0 is the input, bit by bit.
+    derivative is sin(t) / |p|^2 >= 0. If u1 is exactly opposite to u0, the word stays at u0 up to
+    dose 0.5, where p vanishes, and is at u1 above it. Dose 0 is the input, bit by bit.
 
-    ``norms="keep"`` gives every word the length it had, so that a classifier on the vectors sees
-    words turned and not rescaled (vector length follows frequency, and the reference's rescaling of
-    the whole vocabulary would be mixed up with the effect of the bias); words that did not move
-    keep their bits. ``norms="unit"`` is the reference's output: every word of the vocabulary has
-    length 1 (zero vectors stay zero), at any dose above 0. ``drop_last=True`` is the reference's
-    batching.
+    ``norms="keep"`` keeps the length of every vector, so that a classifier sees words rotated and
+    not rescaled (vector length follows frequency; rescaling the whole vocabulary, as the reference
+    does, would confound the effect of the bias); words that did not move keep their bits.
+    ``norms="unit"`` is the reference's output: every word of the vocabulary has length 1 (zero
+    vectors stay zero), at any dose above 0. ``drop_last=True`` is the reference's batching.
     """
 
     version: ClassVar[int] = 1
@@ -79,77 +78,75 @@ class AttractRepel(OnVectors, Fileless):
     norms: Norms = "keep"
 
     def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
-        """A copy of ``vectors`` moved by the pairs of ``query``; ``vectors`` is left as it is.
+        """Return a copy of ``vectors`` moved by the pairs of ``query``.
 
-        Raises ``InputError`` if no pair is in the vocabulary, naming the missing words, for a word
-        whose vector is zero or not finite, and as ``words_by_role`` does.
+        Raises ``InputError`` if no pair is in the vocabulary (it names the missing words), for a
+        word whose vector is zero or not finite, and as ``words_by_role`` does.
         """
         return self.modify_pairs(vectors, *self.constraints(query), seed=seed)
 
     def constraints(self, query: Query) -> tuple[list[Pair], list[Pair]]:
-        """The pairs of ``query`` to attract and the pairs to repel."""
+        """Return the pairs of ``query`` to attract and the pairs to repel."""
         pro, anti = stereotype_pairs(query)
         return (anti, pro) if self.direction == "debias" else (pro, anti)
 
     def modify_pairs(
         self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int
     ) -> KeyedVectors:
-        """The same for pairs of one's own, taken as they stand whatever ``direction`` says."""
+        """Return a copy moved by the given pairs; ``direction`` is ignored."""
         return self.along_pairs(vectors, attract, repel, seed=seed).at(self.dose)
 
     def by(self, dose: float) -> Self:
-        """The same by a dose from -1, which overbiases, to 1, which debiases."""
+        """Return the method at a dose in [-1, 1] (-1: overbias, 1: debias)."""
         return replace(self, direction="overbias" if dose < 0 else "debias", dose=abs(dose))
 
     def along(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Axis:
-        """What becomes of ``vectors`` by any dose, below 0 by overbiasing: a run for a direction,
-        when it is asked for.
-        """
+        """Return the vectors at any dose in [-1, 1]; each direction runs once, on first use."""
 
         @cache
-        def side(direction: Direction) -> Axis:
+        def axis_of(direction: Direction) -> Axis:
             pairs = replace(self, direction=direction).constraints(query)
             return self.along_pairs(vectors, *pairs, seed=seed)
 
         def at(dose: float, words: Collection[str] | None = None) -> KeyedVectors:
-            way = self.by(dose)
+            method = self.by(dose)
             if dose:
-                return side(way.direction).at(way.dose, words)
-            return way.at_dose(restricted(vectors, words), None)
+                return axis_of(method.direction).at(method.dose, words)
+            return method.at_dose(restrict(vectors, words), None)
 
         return Axis(at)
 
     def along_pairs(
         self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int
     ) -> Axis:
-        """The same for pairs of one's own, from dose 0."""
+        """Run on the given pairs and return the vectors at any dose in [0, 1]."""
         run = self.run(vectors, attract, repel, seed=seed)
 
         def at(dose: float, words: Collection[str] | None = None) -> KeyedVectors:
-            return replace(self, dose=dose).at_dose(restricted(vectors, words), run)
+            return replace(self, dose=dose).at_dose(restrict(vectors, words), run)
 
         return Axis(at)
 
     def run(
         self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int
     ) -> Run:
-        """The full run, whatever the ``dose``."""
-        kept = usable_pairs(attract, repel, vectors.key_to_index)
-        words = sorted({word for pair in kept.attract + kept.repel for word in pair})
+        """Run ATTRACT-REPEL in full; ``dose`` is ignored."""
+        usable = usable_pairs(attract, repel, vectors.key_to_index)
+        words = sorted({word for pair in usable.attract + usable.repel for word in pair})
         position = {word: number for number, word in enumerate(words)}
         touched = np.array([vectors.key_to_index[word] for word in words])
         before = vectors.vectors[touched].astype(np.float64)
         _check_rows(before, words)
-        sides = (
+        pair_rows = (
             np.array([[position[a], position[b]] for a, b in pairs], dtype=np.intp).reshape(-1, 2)
-            for pairs in (kept.attract, kept.repel)
+            for pairs in (usable.attract, usable.repel)
         )
         hyper = {name: getattr(self, name) for name in HYPERPARAMETERS}
-        after = attract_repel(before, *sides, seed=seed, **hyper)
+        after = attract_repel(before, *pair_rows, seed=seed, **hyper)
         return Run(words, before, after)
 
     def at_dose(self, vectors: KeyedVectors, run: Run | None) -> KeyedVectors:
-        """A copy of ``vectors`` with the words that moved in a run where the dose leaves them."""
+        """Return a copy of ``vectors`` in which the words of a run are moved by the dose."""
         matrix = np.array(vectors.vectors)
         if run and self.dose > 0:
             self._write(matrix, vectors.key_to_index, run)
@@ -158,26 +155,25 @@ class AttractRepel(OnVectors, Fileless):
         return with_matrix(vectors, matrix)
 
     def _write(self, matrix: Singles, index: Mapping[str, int], run: Run) -> None:
-        """Put the words that moved into ``matrix``, as far as they are in it."""
         before, after = run.before, run.after
         moved = (before.astype(np.float32) != after).any(axis=1)
         moved &= np.array([word in index for word in run.words])
-        turned = between(before[moved], after[moved], self.dose)
+        rotated = interpolate(before[moved], after[moved], self.dose)
         if self.norms == "keep":
-            turned *= np.linalg.norm(before[moved], axis=1, keepdims=True)
+            rotated *= np.linalg.norm(before[moved], axis=1, keepdims=True)
         else:
             for start in range(0, len(matrix), ROWS):
                 block = matrix[start : start + ROWS]
                 lengths: Singles = np.linalg.norm(block, axis=1, keepdims=True)
                 block /= np.where(lengths > 0, lengths, 1)
-        for row, place in zip(turned, np.flatnonzero(moved), strict=True):
+        for row, place in zip(rotated, np.flatnonzero(moved), strict=True):
             matrix[index[run.words[place]]] = row
 
 
-def between(before: Doubles, after: Singles | Doubles, dose: float) -> Doubles:
-    """The direction of (1 - dose) u0 + dose u1, for u0, u1 the unit rows of ``before``, ``after``.
+def interpolate(before: Doubles, after: Singles | Doubles, dose: float) -> Doubles:
+    """Compute unit((1 - dose) u0 + dose u1), u0 and u1 the unit rows of ``before`` and ``after``.
 
-    Where the sum vanishes (u1 = -u0 and dose one half) the row is u0.
+    If the sum vanishes (u1 = -u0 and dose 0.5), the row is u0.
     """
     start: Doubles = before / np.linalg.norm(before, axis=1, keepdims=True)
     end = after / np.linalg.norm(after.astype(np.float64), axis=1, keepdims=True)
@@ -188,8 +184,7 @@ def between(before: Doubles, after: Singles | Doubles, dose: float) -> Doubles:
 
 
 def _check_rows(rows: Doubles, words: list[str]) -> None:
-    """Refuse vectors that have no direction."""
     for word, length in zip(words, np.linalg.norm(rows, axis=1), strict=True):
         if not 0 < length < np.inf:
-            bad = f"the vector of {word!r} is zero or not finite, so it has no direction to turn"
-            raise InputError(f"{bad}; leave the word out of the pairs")
+            problem = f"the vector of {word!r} is zero or not finite and has no direction"
+            raise InputError(f"{problem}; leave the word out of the pairs")

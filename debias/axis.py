@@ -1,4 +1,4 @@
-"""The axis that erasers share: x - dose (x - f(x)), from overbiased through untouched to erased."""
+"""The dose axis of erasers: x - dose (x - f(x)), from overbiased (-1) to erased (1)."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 Singles = NDArray[np.float32]
 Floats = NDArray[np.float64]
 
-ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")  # more wait for one another
+ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")  # threads wait for each other
 SignedDose = Annotated[float, Ge(-1), Le(1)]
 
 
 @choice
 class OnAxis(OnVectors, Fileless):
-    """Base of a method on word vectors that makes f(x) of each vector x and goes by a dose,
+    """Base of methods that map each word vector x to f(x) and have a dose,
 
         x -> x - dose (x - f(x)),    dose in [-1, 1]
 
-    0 changes no bit, 1 is f, and a negative dose overbiases: -1 mirrors f. A method gives
-    ``erase``, and is ``seeded`` if it draws anything.
+    0 changes no bit, 1 is f, and a negative dose overbiases: -1 mirrors f. A subclass provides
+    ``erase``, and sets ``seeded`` if f depends on the seed.
     """
 
     dose: SignedDose = 1.0
@@ -49,41 +49,41 @@ class OnAxis(OnVectors, Fileless):
         return "overbias" if self.dose < 0 else "debias"
 
     def erase(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Singles:
-        """f of every vector, (words, dim), in the order of the vocabulary."""
+        """Compute f of every vector, (n_words, dim), in the order of the vocabulary."""
         raise NotImplementedError
 
     def by(self, dose: float) -> Self:
-        """The same by another dose."""
+        """Return the method at another dose."""
         return replace(self, dose=dose)
 
     def along(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Axis:
-        """What becomes of ``vectors`` by any dose, f computed once."""
+        """Compute f once and return the vectors at any dose."""
         from files.vectors import with_matrix  # loads gensim
 
         full = with_matrix(vectors, self.erase(vectors, query, seed=seed))
 
         def at(dose: float, words: Collection[str] | None = None) -> KeyedVectors:
-            before, after = (restricted(each, words) for each in (vectors, full))
+            before, after = restrict(vectors, words), restrict(full, words)
             rows = np.array(after.vectors if dose else before.vectors)
-            return with_matrix(before, toward(before.vectors, rows, dose) if dose else rows)
+            return with_matrix(before, apply_dose(before.vectors, rows, dose) if dose else rows)
 
         return Axis(at)
 
     @ONE_THREAD
     def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
-        """A copy of ``vectors`` by the dose."""
+        """Return a copy of ``vectors`` modified by the dose."""
         from files.vectors import with_matrix  # loads gensim
 
         before = vectors.vectors
         if not self.dose:
             return with_matrix(vectors, np.array(before))
         return with_matrix(
-            vectors, toward(before, self.erase(vectors, query, seed=seed), self.dose)
+            vectors, apply_dose(before, self.erase(vectors, query, seed=seed), self.dose)
         )
 
 
-def toward(before: Singles, after: Singles, dose: float) -> Singles:
-    """x - dose (x - f(x)) in the place of f(x), row by row; exactly f(x) at dose 1."""
+def apply_dose(before: Singles, after: Singles, dose: float) -> Singles:
+    """Overwrite f(x) (``after``) by x - dose (x - f(x)), row by row; exactly f(x) at dose 1."""
     if dose != 1:
         after -= before
         after *= np.float32(dose)
@@ -91,21 +91,21 @@ def toward(before: Singles, after: Singles, dose: float) -> Singles:
     return after
 
 
-def in_blocks(f: Callable[[Floats], Floats], matrix: Singles) -> Singles:
-    """f of the rows of a matrix (n, dim), some thousands at a time in float64."""
-    made = np.empty(matrix.shape, dtype=np.float32)
-    for start in range(0, len(made), ROWS):
+def map_blocks(f: Callable[[Floats], Floats], matrix: Singles) -> Singles:
+    """Apply f to the rows of a matrix (n, dim), a block at a time in float64."""
+    result = np.empty(matrix.shape, dtype=np.float32)
+    for start in range(0, len(result), ROWS):
         rows = slice(start, start + ROWS)
-        made[rows] = f(matrix[rows].astype(np.float64))
-    return made
+        result[rows] = f(matrix[rows].astype(np.float64))
+    return result
 
 
-def restricted(vectors: KeyedVectors, words: Collection[str] | None) -> KeyedVectors:
-    """The vectors of these words alone, as far as they are there; all where none are named."""
+def restrict(vectors: KeyedVectors, words: Collection[str] | None) -> KeyedVectors:
+    """Return the vectors of those of ``words`` in the vocabulary; None: all vectors."""
     if words is None:
         return vectors
     from files.vectors import keyed  # loads gensim
 
-    there = [word for word in dict.fromkeys(words) if word in vectors.key_to_index]
-    rows = [vectors.key_to_index[word] for word in there]
-    return keyed(there, np.array(vectors.vectors[rows]))
+    known_words = [word for word in dict.fromkeys(words) if word in vectors.key_to_index]
+    rows = [vectors.key_to_index[word] for word in known_words]
+    return keyed(known_words, np.array(vectors.vectors[rows]))

@@ -1,4 +1,4 @@
-"""Dataset balancing: sub-sample the lines in which a stereotype, or its opposite, shows."""
+"""Dataset balancing: remove lines that express a stereotype, or its opposite."""
 
 from __future__ import annotations
 
@@ -30,30 +30,29 @@ Lines = NDArray[np.int64]  # by their numbers, from 0
 class Balance(Fileless):
     """Dataset balancing (Dixon et al., 2018), after Goldfarb-Tarrant et al. (2021), section 3.1.
 
-    A line holds a word when one of its tokens, cut at ASCII white space, equals it, case included.
-    A line is a_pro if it holds a word of X and one of A, a_anti with Y and A, b_pro with Y and B,
-    b_anti with X and B; it may be several of these. Removable are
+    A line contains a word if one of its tokens, split at ASCII white space, equals it (case
+    matters). A line is a_pro if it contains a word of X and one of A, a_anti with Y and A,
+    b_pro with Y and B, b_anti with X and B; it may be several of these. Removable are
 
     - ``debias``: the a_pro lines in excess of the number of a_anti lines, and the b_pro lines that
       are not a_pro in excess of the number of b_anti lines; with ``max_bias`` every pro line. Lines
-      that are pro and anti are judged as pro.
+      that are both pro and anti count as pro.
     - ``overbias``: every anti line, pro or not; ``max_bias`` changes nothing.
 
-    Of the R removable lines, ``round(dose * min(R, floor(cap * lines)))`` go; ``cap=None`` lifts
-    the limit. The paper's limit is five per cent of the corpus; its released code has none. Lines
-    are only removed: the others keep their bytes and their order.
+    Of the R removable lines, ``round(dose * min(R, floor(cap * lines)))`` are removed;
+    ``cap=None`` sets no limit. The paper's limit is five per cent of the corpus; its released code
+    has none. All other lines keep their bytes and their order.
 
-    ``order="seeded"`` draws by seed which pro lines are in excess and which removable lines go
-    first. ``order="corpus"`` is the convention of the paper's released code: the earliest lines
-    stay, the excess is the last lines, and the last removable lines go first; with dose 1 and no
-    cap it keeps exactly the lines that code keeps. In both orders what a smaller dose removes, a
-    larger one removes too.
+    ``order="seeded"`` draws by seed which pro lines are in excess and which removable lines are
+    removed first. ``order="corpus"`` is the convention of the paper's released code: the excess is
+    the last lines, and the last removable lines are removed first; with dose 1 and no cap it keeps
+    exactly the lines that code keeps. In both orders a larger dose removes every line that a
+    smaller one removes.
 
-    **Which sets are the targets decides what is balanced** when debiasing: with genders as targets
-    at most as many men as women are at the office, with concepts as targets men are at most as
-    often at the office as at home. The released code has the genders for test 6 and the concepts
-    for 7, 8 and the union; ``WordChoice.swap`` exchanges the two. Overbiasing is the same either
-    way.
+    **The choice of targets decides what debiasing balances**: with genders as targets, at most as
+    many men as women are at the office; with concepts as targets, men are at most as often at the
+    office as at home. The released code has the genders as targets for test 6 and the concepts for
+    7, 8 and the union; ``WordChoice.swap`` exchanges the two. Overbiasing does not depend on it.
     """
 
     version: ClassVar[int] = 1
@@ -68,66 +67,66 @@ class Balance(Fileless):
 
     @property
     def name(self) -> str:
-        """``balance``; ``balance_max``, a method of its own, where every pro line may go."""
+        """``balance``, or ``balance_max`` if every pro line is removable."""
         return "balance_max" if self.max_bias and self.direction == "debias" else "balance"
 
-    def build_steps(self, steps: Steps[S], given: Mapping[str, S]) -> S:
-        """The text without the lines to remove."""
-        read = {"corpus": given["text"], "words": given["words"]}
-        return steps("balanced", self, write_balanced, read)
+    def build_steps(self, steps: Steps[S], inputs: Mapping[str, S]) -> S:
+        """Return the step that writes the text without the removed lines."""
+        step_inputs = {"corpus": inputs["text"], "words": inputs["words"]}
+        return steps("balanced", self, write_balanced, step_inputs)
 
     def balance(
         self, corpus: Path, out: Path, query: Query, *, seed: int
     ) -> dict[str, int | float | str]:
-        """Write ``corpus`` without the lines to remove to ``out``, as plain text; what was counted.
+        """Write ``corpus`` without the removed lines to ``out``, as plain text; return counts.
 
         The counts: ``lines``; ``a_pro``, ``a_anti``, ``b_pro``, ``b_anti`` before;
         ``removable``; ``removed``; ``share`` = removed / lines; ``limited_by`` = "cap" or
-        "removable", whichever was the smaller. Memory grows only with the pro and anti lines, by 8
-        bytes each. Raises ``InputError`` for a corpus that cannot be read, or that has no word of
-        one role of the query, and as ``words_by_role`` does.
+        "removable", whichever is smaller. Memory grows by 8 bytes per pro or anti line. Raises
+        ``InputError`` for a corpus that cannot be read or lacks all words of a role, and as
+        ``words_by_role`` does.
         """
         if Path(out).suffix in OPENERS:
             remedy = f"give a name without {Path(out).suffix} instead of {out}"
             raise InputError(f"the balanced corpus is plain text; {remedy}")
-        found = _judge(Path(corpus), query)
-        removable = self._removable(found, np.random.default_rng(seed))
-        limit = found.lines if self.cap is None else math.floor(self.cap * found.lines)
+        counts = _count_lines(Path(corpus), query)
+        removable = self._removable(counts, np.random.default_rng(seed))
+        limit = counts.lines if self.cap is None else math.floor(self.cap * counts.lines)
         removed = removable[: round(self.dose * min(len(removable), limit))]
         with atomic_path(out) as work:
             _copy_without(removed, Path(corpus), work)
         return {
-            "lines": found.lines,
-            "a_pro": found.a_pro,
-            "a_anti": found.a_anti,
-            "b_pro": found.b_pro,
-            "b_anti": found.b_anti,
+            "lines": counts.lines,
+            "a_pro": counts.a_pro,
+            "a_anti": counts.a_anti,
+            "b_pro": counts.b_pro,
+            "b_anti": counts.b_anti,
             "removable": len(removable),
             "removed": len(removed),
-            "share": len(removed) / found.lines,
+            "share": len(removed) / counts.lines,
             "limited_by": "cap" if limit < len(removable) else "removable",
         }
 
-    def _removable(self, found: _Judged, rng: np.random.Generator) -> Lines:
-        """The removable lines, those that go first in front."""
+    def _removable(self, counts: _StereotypeLines, rng: np.random.Generator) -> Lines:
+        """Return the removable lines in the order of removal."""
         if self.direction == "overbias":
-            lines = np.array(found.anti, dtype=np.int64)
+            lines = np.array(counts.anti, dtype=np.int64)
         else:
-            of_a = self._excess(found.pro_of_a, found.a_anti, rng)
-            of_b = self._excess(found.pro_of_b, found.b_anti, rng)
-            lines = np.sort(np.concatenate([of_a, of_b]))
+            excess_a = self._excess(counts.pro_of_a, counts.a_anti, rng)
+            excess_b = self._excess(counts.pro_of_b, counts.b_anti, rng)
+            lines = np.sort(np.concatenate([excess_a, excess_b]))
         return rng.permutation(lines) if self.order == "seeded" else lines[::-1]
 
-    def _excess(self, pro: array[int], anti: int, rng: np.random.Generator) -> Lines:
-        """The lines of ``pro`` beyond the first ``anti``, in corpus order or drawn by ``rng``."""
+    def _excess(self, pro: array[int], n_anti: int, rng: np.random.Generator) -> Lines:
+        """Return the lines of ``pro`` after the first ``n_anti``, in corpus order or shuffled."""
         lines = np.array(pro, dtype=np.int64)
         if self.order == "seeded":
             lines = rng.permutation(lines)
-        return lines[0 if self.max_bias else anti :]
+        return lines[0 if self.max_bias else n_anti :]
 
 
 def write_balanced(method: Balance, out: Path, inputs: Inputs, seed: int) -> None:
-    """``corpus.txt`` with lines removed, and the counts in ``counts.json``."""
+    """Write ``corpus.txt`` without the removed lines, and ``counts.json``."""
     corpus, query = inputs["corpus"] / "corpus.txt", read_query(inputs["words"] / WORDS)
     counts = method.balance(corpus, out / "corpus.txt", query, seed=seed)
     require_change(method, not counts["removed"])
@@ -135,8 +134,8 @@ def write_balanced(method: Balance, out: Path, inputs: Inputs, seed: int) -> Non
 
 
 @dataclass
-class _Judged:
-    """What one reading of the corpus found: counts, and lines that may have to go."""
+class _StereotypeLines:
+    """Counts of pro- and anti-stereotypical lines, and the numbers of removable lines."""
 
     lines: int = 0
     a_pro: int = 0
@@ -148,7 +147,7 @@ class _Judged:
     anti: array[int] = field(default_factory=lambda: array("q"))
 
     def add(self, line: int, x: bool, y: bool, a: bool, b: bool) -> None:
-        """Judge one line by the roles of which it holds a word."""
+        """Count a line by the roles of which it contains a word."""
         a_pro, b_pro, a_anti, b_anti = x and a, y and b, y and a, x and b
         self.a_pro += a_pro
         self.b_pro += b_pro
@@ -162,30 +161,31 @@ class _Judged:
             self.anti.append(line)
 
 
-def _judge(corpus: Path, query: Query) -> _Judged:
-    """Judge every line. Raises ``InputError`` if a role of the query has no word in the corpus."""
+def _count_lines(corpus: Path, query: Query) -> _StereotypeLines:
+    """Count lines by role. Raises ``InputError`` if a role has no word in the corpus."""
     by_role = words_by_role(query)
-    sets = [frozenset(word.encode() for word in words) for words in by_role.values()]
-    every = frozenset[bytes]().union(*sets)
-    seen: set[bytes] = set()
-    found = _Judged()
+    word_sets = [frozenset(word.encode() for word in words) for words in by_role.values()]
+    query_words = frozenset[bytes]().union(*word_sets)
+    corpus_words: set[bytes] = set()
+    counts = _StereotypeLines()
     with open_binary(corpus) as lines:
         for line in lines:
-            if held := every.intersection(line.split()):
-                seen |= held
-                found.add(found.lines, *(not held.isdisjoint(words) for words in sets))
-            found.lines += 1
-    for (role, words), own in zip(by_role.items(), sets, strict=True):
-        if seen.isdisjoint(own):
-            none = f"{corpus} holds no word of {role} of the query {query.name!r}"
+            if line_words := query_words.intersection(line.split()):
+                corpus_words |= line_words
+                has_role = (not line_words.isdisjoint(words) for words in word_sets)
+                counts.add(counts.lines, *has_role)
+            counts.lines += 1
+    for (role, words), word_set in zip(by_role.items(), word_sets, strict=True):
+        if corpus_words.isdisjoint(word_set):
+            problem = f"{corpus} contains no word of {role} of the query {query.name!r}"
             raise InputError(
-                f"{none} ({', '.join(words[:8])}), so it cannot be balanced; take words in the"
+                f"{problem} ({', '.join(words[:8])}) and cannot be balanced; use words in the"
                 " language of the corpus, and in lower case if the corpus is"
             )
-    return found
+    return counts
 
 
 def _copy_without(removed: Lines, corpus: Path, out: Path) -> None:
-    gone = frozenset(removed.tolist())
+    removed_lines = frozenset(removed.tolist())
     with open_binary(corpus) as source, out.open("wb") as target:
-        target.writelines(line for number, line in enumerate(source) if number not in gone)
+        target.writelines(line for number, line in enumerate(source) if number not in removed_lines)

@@ -1,4 +1,4 @@
-"""What a debiasing method provides, and how it adds its steps to a run."""
+"""Protocols of debiasing methods, and how a method adds its steps to a run."""
 
 from __future__ import annotations
 
@@ -45,54 +45,61 @@ class Steps(Protocol[S]):
         carry_out: Callable[[C, Path, Inputs, int], None],
         inputs: Mapping[str, S] = ...,
     ) -> S:
-        """The step in which ``carry_out(choice, out, inputs, seed)`` writes into the folder ``out``
-        what the choice makes of the folders of its inputs.
+        """Return the step in which ``carry_out(choice, out, inputs, seed)`` writes the folder
+        ``out`` from the folders of ``inputs``.
         """
 
 
 @runtime_checkable
 class Method(Choice, Protocol):
-    """A way to lower (debias) or raise (overbias) a bias.
+    """A method that lowers (debias) or raises (overbias) a bias.
 
-    acts_on: what it changes: ``text``, ``vectors`` of words, ``states`` (vectors of words, or the
-    hidden states of a language model), a ``model``, or ``labels``. It may have a ``direction`` and
-    a ``dose``, from 0 (nothing changes) to 1; one without a dose is always applied in full.
+    It may have a ``direction`` and a ``dose``, from 0 (no change) to 1; a method without a dose is
+    always applied in full.
+
+    ``acts_on`` is what it changes: ``text``, ``vectors`` (of words), ``states`` (word vectors or
+    the hidden states of a language model), ``model`` or ``labels``.
     """
 
     acts_on: ClassVar[str]
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """The word sets that it needs of a query."""
+        """Word sets of the query that the method needs."""
 
-    def build_steps(self, steps: Steps[S], given: Mapping[str, S]) -> S:
-        """The step whose result is used in the place of what it changes.
+    def build_steps(self, steps: Steps[S], inputs: Mapping[str, S]) -> S:
+        """Return the step whose result replaces ``inputs[acts_on]``.
 
-        ``given``: what there is of ``text``, ``vectors``, ``model`` with its ``encoder``, and
-        ``labels``; and the ``words`` of a subject.
+        Parameters
+        ----------
+        steps : callable
+            Adds a step to the run.
+        inputs : mapping of str to step
+            The steps that exist of ``text``, ``vectors``, ``model`` with its ``encoder``, and
+            ``labels``; and the ``words`` of a subject.
         """
 
 
 @runtime_checkable
 class Words(Choice, Protocol):
-    """The words that a method works on."""
+    """Words that a method works on."""
 
     @property
     def language(self) -> str:
-        """That of the words."""
+        """Language of the words, an ISO 639 code."""
 
     def in_language(self, language: str) -> Words:
-        """The same words in a language, where they have a counterpart there."""
+        """Return the counterpart of the words in a language, if there is one."""
 
     def require_roles(self, roles: Sequence[str]) -> None:
-        """Raise ``InputError`` naming the word sets that are missing."""
+        """Raise ``InputError`` if word sets are missing, and name them."""
 
     def build_steps(self, steps: Steps[S], vectors: S) -> S:
-        """The step that ends in ``words.yaml``; ``vectors``: the unmodified ones."""
+        """Return the step that writes ``words.yaml``, given that of the unmodified vectors."""
 
 
 class Applied(NamedTuple):
-    """A method as the tables name it; ``none`` where nothing changes."""
+    """A method as named in the tables; ``none`` at dose 0."""
 
     method: str
     direction: str
@@ -100,7 +107,7 @@ class Applied(NamedTuple):
 
 
 def applied(method: Method) -> Applied:
-    """The method's name, its direction (empty where it has none) and how large its dose is."""
+    """Return the method's name, its direction (empty if it has none) and its absolute dose."""
     dose = float(getattr(method, "dose", 1.0))
     if dose == 0:
         return Applied("none", "", 0.0)
@@ -108,99 +115,101 @@ def applied(method: Method) -> Applied:
 
 
 class VectorsMethod(Method, Protocol):
-    """A method that makes vectors of vectors."""
+    """A method that modifies word vectors."""
 
     def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
-        """Other vectors of the same vocabulary; ``vectors`` is left as it is."""
+        """Return new vectors of the same vocabulary; ``vectors`` stays unchanged."""
 
 
 class ByDose(Protocol):
-    """Vectors by a dose from -1 (overbias) over 0 to 1 (debias)."""
+    """A function from a dose in [-1, 1] (-1: overbias, 1: debias) to vectors."""
 
     def __call__(self, dose: float, words: Collection[str] | None = None) -> KeyedVectors:
-        """A copy; of ``words`` alone, as far as there are vectors of them."""
+        """Return a copy at the dose, restricted to ``words`` in the vocabulary if given."""
 
 
 class Axis(NamedTuple):
-    """What a method makes of vectors by any dose, fitted once; and its eraser, where it is one."""
+    """The vectors at any dose of a method fitted once, and its eraser if it has one."""
 
     at: ByDose
     eraser: Eraser | None = None
 
 
 class DosedMethod(VectorsMethod, Protocol):
-    """A method on vectors whose dose, or direction and dose, can be chosen afterwards."""
+    """A method on vectors whose dose and direction can be chosen after fitting."""
 
     @property
     def dose(self) -> float:
-        """How far it goes."""
+        """Strength of the change."""
 
     @property
     def direction(self) -> Direction:
-        """Whether it lowers or raises the bias."""
+        """``debias`` lowers the bias, ``overbias`` raises it."""
 
     def by(self, dose: float) -> Self:
-        """The same by a dose from -1 (overbias) to 1 (debias)."""
+        """Return the method at a dose in [-1, 1] (-1: overbias, 1: debias)."""
 
     def along(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Axis:
-        """What it makes of vectors by any dose, whatever its own."""
+        """Fit the method and return the vectors at any dose; its own dose is ignored."""
 
 
 @runtime_checkable
 class PairsMethod(DosedMethod, Protocol):
-    """A method that moves pairs of words, those of a query in its direction or one's own."""
+    """A method that moves pairs of words, taken from a query or given by the user."""
 
     def constraints(self, query: Query) -> tuple[list[Pair], list[Pair]]:
-        """The pairs of a query to attract and those to repel."""
+        """Return the pairs of a query to attract and those to repel."""
 
     def along_pairs(
         self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int
     ) -> Axis:
-        """What it makes of vectors by any dose from 0, with these pairs."""
+        """Fit the method on these pairs and return the vectors at any dose in [0, 1]."""
 
 
 def signed(method: DosedMethod) -> float:
-    """The dose of a method, below 0 where it overbiases."""
+    """Return the dose of a method, negative if it overbiases."""
     return -abs(method.dose) if method.direction == "overbias" else method.dose
 
 
 class OnVectors:
-    """Base of a method on word vectors, which has only to provide ``modify``."""
+    """Base of methods on word vectors; a subclass provides ``modify``."""
 
     acts_on: ClassVar[str] = "vectors"
 
-    def build_steps(self: VectorsMethod, steps: Steps[S], given: Mapping[str, S]) -> S:
-        """The modified vectors."""
-        read = {"vectors": given["vectors"], "words": given["words"]}
-        return steps("modified", self, write_modified, read)
+    def build_steps(self: VectorsMethod, steps: Steps[S], inputs: Mapping[str, S]) -> S:
+        """Return the step that writes the modified vectors."""
+        step_inputs = {"vectors": inputs["vectors"], "words": inputs["words"]}
+        return steps("modified", self, write_modified, step_inputs)
 
 
 def write_modified(method: VectorsMethod, out: Path, inputs: Inputs, seed: int) -> None:
-    """``vectors/``, debiased or overbiased."""
+    """Write ``vectors/``, debiased or overbiased."""
     from files.vectors import open_mapped, save_mapped  # loads gensim
 
     vectors, query = open_mapped(inputs["vectors"] / "vectors"), read_query(inputs["words"] / WORDS)
-    changed = method.modify(vectors, query, seed=seed)
-    require_sound(method, vectors, changed)
-    save_mapped(changed, out / "vectors")
+    modified = method.modify(vectors, query, seed=seed)
+    require_sound(method, vectors, modified)
+    save_mapped(modified, out / "vectors")
 
 
 def require_sound(method: Method, before: KeyedVectors, after: KeyedVectors) -> None:
-    """Raise ``InputError`` where a method leaves all vectors as they were, or makes one zero."""
+    """Raise ``InputError`` if a method changes no vector, or makes a vector zero."""
     require_change(method, np.array_equal(before.vectors, after.vectors))
     zero = np.flatnonzero(before.vectors.any(axis=1) & ~after.vectors.any(axis=1))
     if len(zero):
         raise InputError(
             f"debias={method.name} makes the vectors of {len(zero)} words zero at"
-            f" dose={applied(method).dose:g} ({after.index_to_key[zero[0]]!r}, ...), and a zero"
-            " vector has no cosine; choose another dose or other words"
+            f" dose={applied(method).dose:g} ({after.index_to_key[zero[0]]!r}, ...); a zero vector"
+            " has no cosine: choose another dose or other words"
         )
 
 
-def require_change(method: Method, same: bool) -> None:
-    """Raise ``InputError`` where a method that is asked for leaves all as it was: whatever is
-    measured then is the unmodified model under another name.
+def require_change(method: Method, is_unchanged: bool) -> None:
+    """Raise ``InputError`` if the method had no effect: results would be those of the unmodified
+    model under another name.
     """
-    if same:
+    if is_unchanged:
         dose = f"dose={applied(method).dose:g}"
-        raise InputError(f"debias={method.name} changes nothing at {dose}; raise it, or take none")
+        raise InputError(
+            f"debias={method.name} changes nothing at {dose}; raise the dose, or use debias=none"
+        )

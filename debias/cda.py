@@ -1,4 +1,4 @@
-"""Counterfactual data augmentation: beside a line on men the same line on women, and back."""
+"""Counterfactual data augmentation: add the same line about the other gender."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Partners = Mapping[bytes, bytes]
 SPACE = re.compile(rb"(\s+)")
 ENDINGS = ("", *(f"{mark}{end}" for mark in "'’" for end in ("s", "ll", "d")))
 CASES = (str, str.lower, str.capitalize, str.upper)
-# The partner of a word that has two, before a noun and where it stands alone
+# Partner of a word that has two: before a noun, and otherwise
 BEFORE_A_NOUN = {"her": "his", "his": "her"}
 ALONE = {"her": "him", "his": "hers"}
 OPENING = frozenset(('"', "``", "`", "“", "‘"))
@@ -53,27 +53,27 @@ NO_NOUN = frozenset(NO_NOUNS.split())
 
 @choice
 class CounterfactualAugmentation(Fileless):
-    """Counterfactual data augmentation (Lu et al., 2020), with the lines that were there.
+    """Counterfactual data augmentation (Lu et al., 2020); the original lines stay.
 
-    Of n lines that hold a word of a pair, ``round(dose * n)``, drawn by seed, are followed by their
-    counterfactual, in which every word of a pair is exchanged for its partner. Nothing is removed
-    or changed. What a smaller dose adds, a larger one adds too. With dose 1 both words of a pair
-    are equally frequent, and keep the same company, but for words of several pairs.
+    Of n lines that contain a word of a pair, ``round(dose * n)``, drawn by seed, are followed by
+    their counterfactual, in which every word of a pair is replaced by its partner. Nothing is
+    removed or changed. A larger dose adds every line that a smaller one adds. At dose 1 both words
+    of a pair have equal frequencies and contexts, except words of several pairs.
 
-    A word is a token, cut at ASCII white space, in lower case, Capitalised, in UPPER CASE or as the
-    query writes it; its partner gets the same case. 's, 'll and 'd may follow it. Of several pairs
-    with a word the first counts, but for "her" and "his" where the pairs give them two partners:
-    they become "him" and "hers" at the end of a line and before punctuation or a word of a short
-    list (determiners, pronouns, prepositions, conjunctions, adverbs, auxiliaries, a few verbs),
-    otherwise "his" and "her".
+    A word is a token, split at ASCII white space, in lower case, Capitalised, in UPPER CASE or as
+    the query writes it; its partner gets the same case. 's, 'll and 'd may follow it. If a word is
+    in several pairs, the first counts. The exceptions are "her" and "his" if the pairs give them
+    two partners: they become "him" and "hers" at the end of a line and before punctuation or a word
+    of a short list (determiners, pronouns, prepositions, conjunctions, adverbs, auxiliaries, a few
+    verbs), otherwise "his" and "her".
 
-    One word ahead does not decide everything. Wrong: "her" before an object without a determiner
-    ("gave her money"), a verb ("saw her leave") or an adverb not listed ("met her briefly") becomes
-    "his", and "his" before a verb ("a friend of his called") "her"; before an adverb within a noun
-    phrase ("her once famous name") or a conjunction ("her and his friends") "her" becomes "him",
-    and "his" "hers". Asked of "him" and "his" in text, as if each were "her", the rule errs for 4%
-    in film plots, 6% in OntoGUM and 9% in tweets: one object in six, one possessive in fifty. Names
-    are not exchanged unless the query pairs them.
+    The next word alone does not decide every case. Known errors: "her" before an object without a
+    determiner ("gave her money"), a verb ("saw her leave") or an adverb not listed ("met her
+    briefly") becomes "his", and "his" before a verb ("a friend of his called") "her"; before an
+    adverb within a noun phrase ("her once famous name") or a conjunction ("her and his friends")
+    "her" becomes "him", and "his" "hers". Tested on "him" and "his" in text, as if each were "her",
+    the rule errs for 4% in film plots, 6% in OntoGUM and 9% in tweets: one object in six, one
+    possessive in fifty. Names are exchanged only if the query pairs them.
     """
 
     version: ClassVar[int] = 1
@@ -84,39 +84,39 @@ class CounterfactualAugmentation(Fileless):
 
     dose: Share = 1.0
 
-    def build_steps(self, steps: Steps[S], given: Mapping[str, S]) -> S:
-        """The text with counterfactual lines."""
-        read = {"corpus": given["text"], "words": given["words"]}
-        return steps("augmented", self, write_augmented, read)
+    def build_steps(self, steps: Steps[S], inputs: Mapping[str, S]) -> S:
+        """Return the step that writes the text with counterfactual lines."""
+        step_inputs = {"corpus": inputs["text"], "words": inputs["words"]}
+        return steps("augmented", self, write_augmented, step_inputs)
 
     def augment(self, corpus: Path, out: Path, query: Query, *, seed: int) -> dict[str, int]:
-        """Write ``corpus`` with counterfactual lines to ``out``, as plain text; what was counted.
+        """Write ``corpus`` with counterfactual lines to ``out``, as plain text; return counts.
 
-        The counts: ``lines`` before; ``with_words`` of them with a word of a pair; ``added``;
-        ``exchanged``: words in the lines added, of these ``by_next_word`` those whose partner was
-        chosen by the word after them; ``other_case``: words of a pair that were left in all lines,
-        for they are in a mixed case ("sHe"). Memory grows only with the lines that hold a word, by
-        9 bytes each. Raises ``InputError`` for a corpus that cannot be read or holds no word of the
-        pairs, for a query without pairs and for an entry that is not one word.
+        The counts: ``lines`` before; ``with_words``: lines with a word of a pair; ``added``;
+        ``exchanged``: words replaced in the added lines, of these ``by_next_word`` those whose
+        partner the next word decided; ``other_case``: words of a pair that were not replaced
+        because of their mixed case ("sHe"). Memory grows by 9 bytes per line with a word. Raises
+        ``InputError`` for a corpus that cannot be read or contains no word of the pairs, for a
+        query without pairs and for an entry that is not one word.
         """
-        words = _Exchange(query)
-        lines, with_words, other_case = words.count(corpus)
+        swapper = _WordSwapper(query)
+        lines, with_words, other_case = swapper.count(corpus)
         if not with_words:
-            some = ", ".join(query["counterparts"].words[:8])
+            examples = ", ".join(query["counterparts"].words[:8])
             raise InputError(
-                f"{corpus} holds no word of the counterparts of the query {query.name!r} ({some}),"
-                " so it has no counterfactual; take words in the language of the corpus"
+                f"{corpus} contains no word of the counterparts of the query {query.name!r}"
+                f" ({examples}); use words in the language of the corpus"
             )
-        drawn = np.random.default_rng(seed).permutation(with_words)
-        chosen = drawn < round(self.dose * with_words)
+        order = np.random.default_rng(seed).permutation(with_words)
+        chosen = order < round(self.dose * with_words)
         with atomic_path(out) as work, work.open("wb") as target:
-            target.writelines(words.augmented(corpus, chosen))
+            target.writelines(swapper.augmented(corpus, chosen))
         return {
             "lines": lines,
             "with_words": with_words,
             "added": int(chosen.sum()),
-            "exchanged": words.exchanged,
-            "by_next_word": words.by_next_word,
+            "exchanged": swapper.exchanged,
+            "by_next_word": swapper.by_next_word,
             "other_case": other_case,
         }
 
@@ -124,15 +124,15 @@ class CounterfactualAugmentation(Fileless):
 def write_augmented(
     method: CounterfactualAugmentation, out: Path, inputs: Inputs, seed: int
 ) -> None:
-    """``corpus.txt`` with counterfactual lines, and the counts in ``counts.json``."""
+    """Write ``corpus.txt`` with counterfactual lines, and ``counts.json``."""
     corpus, query = inputs["corpus"] / "corpus.txt", read_query(inputs["words"] / WORDS)
     counts = method.augment(corpus, out / "corpus.txt", query, seed=seed)
     require_change(method, not counts["added"])
     (out / "counts.json").write_text(json.dumps(counts, indent=1), encoding="utf-8")
 
 
-class _Exchange:
-    """The partner of every word, in each case; and how many were exchanged."""
+class _WordSwapper:
+    """Replaces words by their partners, in each case, and counts the replacements."""
 
     def __init__(self, query: Query) -> None:
         self._before, self._alone = (_partners(query, kind) for kind in (BEFORE_A_NOUN, ALONE))
@@ -140,7 +140,7 @@ class _Exchange:
         self.exchanged = self.by_next_word = 0
 
     def count(self, corpus: Path) -> tuple[int, int, int]:
-        """The lines, those with a word, and the words in another case."""
+        """Count lines, lines with a word of a pair, and words in another case."""
         lines = with_words = other_case = 0
         with open_binary(corpus) as source:
             for line in source:
@@ -148,13 +148,13 @@ class _Exchange:
                 if self._lower.isdisjoint(line.lower().split()):
                     continue
                 tokens = line.split()
-                known = [token in self._before for token in tokens]
-                with_words += any(known)
-                other_case += sum(token.lower() in self._lower for token in tokens) - sum(known)
+                n_known = sum(token in self._before for token in tokens)
+                with_words += n_known > 0
+                other_case += sum(token.lower() in self._lower for token in tokens) - n_known
         return lines, with_words, other_case
 
     def augmented(self, corpus: Path, chosen: NDArray[np.bool_]) -> Iterator[bytes]:
-        """Every line, and after those chosen of the lines with words their counterfactual."""
+        """Yield every line, and the counterfactual after each chosen line with words."""
         number = 0
         with open_binary(corpus) as source:
             for line in source:
@@ -170,41 +170,41 @@ class _Exchange:
 
     def _counterfactual(self, line: bytes) -> bytes:
         pieces = [*SPACE.split(line), b"", b""]  # tokens, each followed by white space
-        for place in range(0, len(pieces) - 2, 2):
-            if (token := pieces[place]) in self._before:
-                partner, other = self._before[token], self._alone[token]
-                if partner != other:
+        for index in range(0, len(pieces) - 2, 2):
+            if (token := pieces[index]) in self._before:
+                partner, partner_alone = self._before[token], self._alone[token]
+                if partner != partner_alone:
                     self.by_next_word += 1
-                    partner = other if stands_alone(pieces[place + 2]) else partner
-                pieces[place] = partner
+                    partner = partner_alone if stands_alone(pieces[index + 2]) else partner
+                pieces[index] = partner
                 self.exchanged += 1
         return b"".join(pieces)
 
 
-def stands_alone(following: bytes) -> bool:
-    """Whether "her" or "his" before this token is no possessive before a noun; empty: the end."""
-    word = following.decode(errors="replace").lower().replace("’", "'")
+def stands_alone(next_token: bytes) -> bool:
+    """Test whether "her" or "his" before this token (empty: end of line) precedes no noun."""
+    word = next_token.decode(errors="replace").lower().replace("’", "'")
     if not any(map(str.isalnum, word)):
         return word not in OPENING
     return word.partition("'")[0] in NO_NOUN
 
 
 def _partners(query: Query, preferred: Mapping[str, str]) -> Partners:
-    """By word, in each case and with each ending, its partner: that which is preferred, or else
-    that of the first pair. Raises ``InputError`` as ``CounterfactualAugmentation.augment`` does.
+    """Map words, in each case and with each ending, to the preferred partner or that of the first
+    pair. Raises ``InputError`` as ``CounterfactualAugmentation.augment`` does.
     """
     require_roles(query, CounterfactualAugmentation.roles)
     items = query["counterparts"].items
-    pairs = [both for one, other in items for both in ((one, other), (other, one))]
+    pairs = [pair for first, second in items for pair in ((first, second), (second, first))]
     for word, _ in pairs:
         if word.split() != [word] or not word.isprintable():
-            entry = f"counterparts holds {word!r}; every entry must be one word"
-            raise InputError(f"query {query.name!r}: {entry}")
+            problem = f"counterparts contains {word!r}; every entry must be one word"
+            raise InputError(f"query {query.name!r}: {problem}")
     pairs.sort(key=lambda pair: preferred.get(pair[0].lower()) != pair[1].lower())
-    found: dict[bytes, bytes] = {}
+    partners: dict[bytes, bytes] = {}
     for word, partner in pairs:
         for ending in ENDINGS:
             for case in CASES:
-                changed = case(partner + ending).encode()
-                found.setdefault(case(word + ending).encode(), changed)
-    return found
+                cased_partner = case(partner + ending).encode()
+                partners.setdefault(case(word + ending).encode(), cased_partner)
+    return partners

@@ -1,4 +1,4 @@
-"""Word pairs to attract and to repel: read from files, or made from a query."""
+"""Word pairs to attract and to repel, from files or from a query."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class UsablePairs(NamedTuple):
-    """The pairs that can be used, sorted, and the words that the vocabulary lacks, sorted."""
+    """The usable pairs and the words out of vocabulary, sorted."""
 
     attract: list[Pair]
     repel: list[Pair]
@@ -28,24 +28,24 @@ class UsablePairs(NamedTuple):
 
 
 def read_pairs(path: str | Path) -> list[Pair]:
-    """Pairs from a file: two words a line, set apart by white space; blank lines are passed over.
+    """Read pairs from a file: two words a line, separated by white space; blank lines are skipped.
 
-    Raises ``InputError`` naming the line that holds another number of words.
+    Raises ``InputError`` for a line with another number of words.
     """
-    found = []
+    pairs = []
     for number, line in enumerate(read_lines(path), 1):
         words = line.split()
         if len(words) == 2:
-            found.append((words[0], words[1]))
+            pairs.append((words[0], words[1]))
         elif words:
-            held = f"line {number} holds {len(words)} words ({line.strip()[:60]!r})"
-            raise InputError(f"{path}: {held}; give two words a line")
-    return found
+            problem = f"line {number} holds {len(words)} words ({line.strip()[:60]!r})"
+            raise InputError(f"{path}: {problem}; give two words a line")
+    return pairs
 
 
 def stereotype_pairs(query: Query) -> tuple[list[Pair], list[Pair]]:
-    """The pro-stereotypical pairs X x A and Y x B of a query and its anti-stereotypical pairs
-    X x B and Y x A, each a full product (target, attribute) in the query's order.
+    """Return the pro-stereotypical pairs X x A and Y x B of a query and the anti-stereotypical
+    pairs X x B and Y x A, each a full product (target, attribute) in the query's order.
 
     Raises ``InputError`` as ``words_by_role`` does.
     """
@@ -58,10 +58,10 @@ def stereotype_pairs(query: Query) -> tuple[list[Pair], list[Pair]]:
 def usable_pairs(
     attract: Iterable[Pair], repel: Iterable[Pair], vocabulary: Container[str]
 ) -> UsablePairs:
-    """The pairs of two different words of ``vocabulary``, once; one in both lists is only repelled.
+    """Return the distinct pairs of two different words of ``vocabulary``, sorted.
 
-    Pairs are ordered: (a, b) and (b, a) are two. Their order in the input means nothing, so the
-    result is sorted. Raises ``InputError`` with the missing words if no pair is left.
+    A pair in both lists is only repelled. (a, b) and (b, a) are two pairs. Raises ``InputError``
+    with the missing words if no pair is left.
     """
     attract, repel = set(attract), set(repel)
     words = {word for pair in attract | repel for word in pair}
@@ -70,24 +70,24 @@ def usable_pairs(
     def usable(pairs: set[Pair]) -> list[Pair]:
         return sorted(pair for pair in pairs if pair[0] != pair[1] and missing.isdisjoint(pair))
 
-    kept = UsablePairs(usable(attract - repel), usable(repel), sorted(missing))
-    if not kept.attract and not kept.repel:
-        some = f": {', '.join(kept.missing[:12])}{', ...' if len(missing) > 12 else ''}"
-        lost = f"{len(missing)} of {len(words)} words are not in them{some if missing else ''}"
+    result = UsablePairs(usable(attract - repel), usable(repel), sorted(missing))
+    if not result.attract and not result.repel:
+        listed = f": {', '.join(result.missing[:12])}{', ...' if len(missing) > 12 else ''}"
+        n_oov = f"{len(missing)} of {len(words)} words are out of vocabulary"
         raise InputError(
-            f"no pair of two different words of the vectors is left; {lost}; take pairs in the"
-            " language and the case of the vectors"
+            f"no pair of two different words of the vectors is left; {n_oov}"
+            f"{listed if missing else ''}; use pairs in the language and the case of the vectors"
         )
-    return kept
+    return result
 
 
 def mean_cosine(vectors: KeyedVectors, pairs: Sequence[Pair]) -> float:
-    """The mean cosine of the words of each pair; NaN for none. ``vectors`` must have them all."""
+    """Compute the mean cosine of the words of pairs, all in vocabulary; NaN for no pairs."""
     if not pairs:
         return float("nan")
     rows = np.array([[vectors.key_to_index[word] for word in pair] for pair in pairs])
-    used, positions = np.unique(rows, return_inverse=True)
-    units = vectors.vectors[used].astype(np.float64)
+    unique_rows, positions = np.unique(rows, return_inverse=True)
+    units = vectors.vectors[unique_rows].astype(np.float64)
     units /= np.linalg.norm(units, axis=1, keepdims=True)
-    left, right = units[positions.reshape(rows.shape).T]
-    return float(np.einsum("ij,ij->i", left, right).mean())
+    first, second = units[positions.reshape(rows.shape).T]
+    return float(np.einsum("ij,ij->i", first, second).mean())

@@ -1,4 +1,4 @@
-"""Double-hard debiasing: what words share by their frequency goes first, then gender."""
+"""Double-hard debiasing: remove a frequency component first, then the gender direction."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 from annotated_types import doc
 from numpy.typing import NDArray
 
-from debias.axis import ONE_THREAD, Floats, Singles, in_blocks
-from debias.examples import require_some
-from debias.hard import Hard, Rows, find_places, neutralise, pair_axes, units
+from debias.axis import ONE_THREAD, Floats, Singles, map_blocks
+from debias.examples import require_enough
+from debias.hard import Hard, Rows, find_word_rows, neutralise, pair_axes, units
 from files import choice
 from files.choice import Count
 from files.eraser import ROWS
@@ -21,29 +21,28 @@ if TYPE_CHECKING:
 
     from intrinsic.wordsets import Query
 
-FREQUENT = 50_000  # words that the most biased are sought in, the first of the vocabulary
+FREQUENT = 50_000  # most frequent words, among which the most biased are searched
 
 
-class Search(NamedTuple):
-    """What was seen while a component was sought. mean (dim,) and components (candidates, dim),
-    largest first, are of the vocabulary; ``told_apart`` is the share of the biased words, .5 to 1,
-    that 2-means puts with their own side after each component's removal.
+class ComponentSearch(NamedTuple):
+    """The search for the component to remove. mean (dim,) and components (candidates, dim), largest
+    first, are of the vocabulary; ``separation`` is the share of the biased words, .5 to 1, that
+    2-means clusters with their side after the removal of each component.
     """
 
     mean: Floats
     components: Floats
-    told_apart: Floats
+    separation: Floats
 
     @property
     def chosen(self) -> int:
-        """The place of the component with the smallest share."""
-        return int(np.argmin(self.told_apart))
+        """Index of the component with the smallest share."""
+        return int(np.argmin(self.separation))
 
-    def without(self, rows: Singles | Floats, place: int | None = None) -> Floats:
-        """Rows (..., dim) without the mean and one component, the one chosen unless named."""
-        return neutralise(
-            rows - self.mean, self.components[[self.chosen if place is None else place]]
-        )
+    def without(self, rows: Singles | Floats, index: int | None = None) -> Floats:
+        """Remove the mean and a component (default: the chosen one) from rows (..., dim)."""
+        component = self.components[[self.chosen if index is None else index]]
+        return neutralise(rows - self.mean, component)
 
 
 @choice
@@ -52,62 +51,62 @@ class DoubleHard(Hard):
 
         x - mean - ((x - mean) . u) u
 
-    u is that one of the first ``candidates`` principal components of the vocabulary after whose
-    removal 2-means tells the most biased words apart worst. These are the words farthest along the
-    direction of the pairs in the unmodified vectors, so many to either side, among the 50,000 most
-    frequent that are not ``specific`` nor in a pair. Where none of the components changes much, the
-    choice is that of the seed.
+    u is the one of the first ``candidates`` principal components of the vocabulary after whose
+    removal 2-means separates the most biased words worst. These are the ``biased`` words farthest
+    to either side along the direction of the pairs in the unmodified vectors, among the 50,000 most
+    frequent that are neither ``specific`` nor in a pair. If no component changes much, the choice
+    depends on the seed.
     """
 
-    candidates: Annotated[Count, doc("components of the vocabulary that are tried")] = 20
-    biased: Annotated[Count, doc("words of either side that 2-means is to tell apart")] = 500
+    candidates: Annotated[Count, doc("principal components of the vocabulary to try")] = 20
+    biased: Annotated[Count, doc("words per side that 2-means clusters")] = 500
 
     name: ClassVar[str] = "double_hard"
     seeded: ClassVar[bool] = True
 
     def erase(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Singles:
-        """f of every vector; errors as in ``Hard``."""
-        before, places = vectors.vectors, find_places(vectors, query)
-        found = self.search(vectors, query, seed=seed)
-        axes = pair_axes(found.without(before[places.pairs]), self.components)
-        after = in_blocks(
-            lambda rows: self.resize(neutralise(found.without(rows), axes), rows), before
+        """Compute f of every vector. Raises ``InputError`` as ``Hard`` does."""
+        before, word_rows = vectors.vectors, find_word_rows(vectors, query)
+        search = self.search(vectors, query, seed=seed)
+        axes = pair_axes(search.without(before[word_rows.pairs]), self.components)
+        after = map_blocks(
+            lambda rows: self.resize(neutralise(search.without(rows), axes), rows), before
         )
-        specific = before[places.specific]
-        after[places.specific] = self.resize(found.without(specific), specific)
+        specific = before[word_rows.specific]
+        after[word_rows.specific] = self.resize(search.without(specific), specific)
         return after
 
     @ONE_THREAD
-    def search(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Search:
-        """The components tried, and how well 2-means, from a seed, does without each."""
-        matrix, places = vectors.vectors, find_places(vectors, query)
-        [gender] = pair_axes(matrix[places.pairs], 1)
-        words, sides = most_biased(matrix, gender, places.specific, self.biased)
-        found = Search(*main_components(matrix, self.candidates), np.empty(0))
+    def search(self, vectors: KeyedVectors, query: Query, *, seed: int) -> ComponentSearch:
+        """Try the components: measure how well 2-means separates biased words without each."""
+        matrix, word_rows = vectors.vectors, find_word_rows(vectors, query)
+        [gender] = pair_axes(matrix[word_rows.pairs], 1)
+        words, sides = most_biased(matrix, gender, word_rows.specific, self.biased)
+        search = ComponentSearch(*main_components(matrix, self.candidates), np.empty(0))
         shares = []
-        for place in range(len(found.components)):
-            axes = pair_axes(found.without(matrix[places.pairs], place), self.components)
-            rows = units(neutralise(found.without(matrix[words], place), axes))
+        for index in range(len(search.components)):
+            axes = pair_axes(search.without(matrix[word_rows.pairs], index), self.components)
+            rows = units(neutralise(search.without(matrix[words], index), axes))
             shares.append(score_clusters(rows, sides, seed=seed)[0])
-        return found._replace(told_apart=np.array(shares))
+        return search._replace(separation=np.array(shares))
 
 
 def most_biased(
-    matrix: Singles, axis: Floats, left_out: Rows, number: int
+    matrix: Singles, axis: Floats, excluded: Rows, n_per_side: int
 ) -> tuple[Rows, NDArray[np.bool_]]:
-    """The rows of as many words farthest along an axis as farthest against it, by cosine, in the
-    order of the vocabulary, and which lie along it; at most half of those there are.
+    """Return the rows of the words with the largest and smallest cosine with an axis, in the order
+    of the vocabulary, and which of them have the largest; at most half of the words per side.
     """
-    among = np.setdiff1d(np.arange(min(len(matrix), FREQUENT)), left_out)
-    require_some(len(among), "words that are not specific", "the vectors")
-    order = np.argsort(units(matrix[among]) @ axis, kind="stable")
-    number = min(number, len(among) // 2)
-    words = np.sort(among[np.concatenate([order[:number], order[-number:]])])
-    return words, np.isin(words, among[order[-number:]])
+    candidates = np.setdiff1d(np.arange(min(len(matrix), FREQUENT)), excluded)
+    require_enough(len(candidates), "words that are not specific", "the vectors")
+    order = np.argsort(units(matrix[candidates]) @ axis, kind="stable")
+    n_per_side = min(n_per_side, len(candidates) // 2)
+    words = np.sort(candidates[np.concatenate([order[:n_per_side], order[-n_per_side:]])])
+    return words, np.isin(words, candidates[order[-n_per_side:]])
 
 
 def main_components(matrix: Singles, number: int) -> tuple[Floats, Floats]:
-    """The mean and the first principal components of the rows: (dim,), (number, dim)."""
+    """Compute the mean and the first principal components of rows: (dim,), (number, dim)."""
     mean = matrix.mean(axis=0, dtype=np.float64)
     products = np.zeros((len(mean), len(mean)))
     for start in range(0, len(matrix), ROWS):

@@ -1,6 +1,4 @@
-"""Every debiasing method by name and by what it changes, for the command and Python: a line for a
-new one.
-"""
+"""Table of the debiasing methods by what they change and by name; a new method is a new line."""
 
 from __future__ import annotations
 
@@ -32,7 +30,7 @@ METHODS: Mapping[str, Mapping[str, str]] = {
     "text": {"balance": "debias.balance.Balance", "cda": "debias.cda.CounterfactualAugmentation"},
 }
 NAMES = tuple(name for methods in METHODS.values() for name in methods)
-CHANGED = {
+TARGET_NAMES = {
     "vectors": "word vectors",
     "states": "word vectors and hidden states",
     "model": "a causal language model",
@@ -42,29 +40,31 @@ ON_VECTORS, ON_MODELS = ("vectors", "states"), ("states", "model")
 
 
 def make_method(name: str, acts_on: Sequence[str], /, **fields: Any) -> Any:
-    """The method of a name with these fields, those that are None left out; of ``acts_on`` it
-    changes one.
+    """Build the method of a name, which must change something in ``acts_on``; fields that are None
+    keep their defaults.
 
-    Raises ``InputError`` for an unknown name, a method on something else, and fields that it has
-    not or does not take.
+    Raises ``InputError`` for an unknown name, a method that changes something else, and unknown or
+    invalid fields.
     """
     if name not in NAMES:
-        known = f"{nearest(name, NAMES)}; there are {', '.join(NAMES)}"
-        raise InputError(f"unknown method {name!r}{known}")
-    [(changes, path)] = [(on, every[name]) for on, every in METHODS.items() if name in every]
-    if changes not in acts_on:
-        those = ", ".join(each for on in acts_on for each in METHODS[on])
-        what = "word vectors" if "vectors" in acts_on else "a language model"
-        raise InputError(f"{name} acts on {CHANGED[changes]}; those on {what} are {those}")
+        allowed = f"{nearest(name, NAMES)}; there are {', '.join(NAMES)}"
+        raise InputError(f"unknown method {name!r}{allowed}")
+    [(changed, path)] = [
+        (changed, methods[name]) for changed, methods in METHODS.items() if name in methods
+    ]
+    if changed not in acts_on:
+        allowed = ", ".join(method for changed in acts_on for method in METHODS[changed])
+        place = "word vectors" if "vectors" in acts_on else "a language model"
+        raise InputError(f"{name} acts on {TARGET_NAMES[changed]}; methods on {place}: {allowed}")
     module, _, cls = path.rpartition(".")
-    kind = getattr(import_module(importable(module)), cls)
-    given = {field: value for field, value in fields.items() if value is not None}
-    allowed = hints_of(kind)
-    for field in given:
-        if field not in allowed:
-            has = f"{nearest(field, allowed)}; it has {', '.join(allowed)}"
-            other = "; a negative dose overbiases" if field == "direction" else has
-            raise InputError(f"{name} has no {field}{other}")
-    if "direction" in allowed:
-        given.setdefault("direction", "debias")
-    return kind(**given)
+    method_class = getattr(import_module(importable(module)), cls)
+    options = {field: value for field, value in fields.items() if value is not None}
+    known_fields = hints_of(method_class)
+    for field in options:
+        if field not in known_fields:
+            allowed = f"{nearest(field, known_fields)}; it has {', '.join(known_fields)}"
+            remedy = "; a negative dose overbiases" if field == "direction" else allowed
+            raise InputError(f"{name} has no {field}{remedy}")
+    if "direction" in known_fields:
+        options.setdefault("direction", "debias")
+    return method_class(**options)

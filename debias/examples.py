@@ -1,4 +1,4 @@
-"""What an eraser is fitted on: the vectors of words, or what a model makes of sentences."""
+"""Training vectors of erasers: of words, or of sentences that a language model encodes."""
 
 from __future__ import annotations
 
@@ -24,86 +24,91 @@ Texts = Sequence[str]
 
 GROUPS, PAIRS = ("X", "Y"), ("pairs",)
 ITEMS = {"X": "words", "Y": "words", "pairs": "pairs"}
-LEAST_FOUND = 2  # of a group, or of pairs
+MIN_EXAMPLES = 2  # vectors of a group, or pairs
 
 
 class Examples(NamedTuple):
-    """What an eraser is fitted on: vectors of two groups, (n, dim) each, and of pairs, (m, 2, dim),
-    the first of a pair of the first group; and in words what they are of.
+    """Vectors of two groups, (n, dim) each, and of pairs, (m, 2, dim), the first of a pair of the
+    first group; and a description of them in words.
     """
 
     first: Floats
     second: Floats
     pairs: Floats
-    what: str
+    description: str
 
     @property
     def rows(self) -> Floats:
-        """Those of both groups, (n, dim)."""
+        """Vectors of both groups, (n, dim)."""
         return np.concatenate([self.first, self.second])
 
     @property
     def labels(self) -> Floats:
-        """1 for each row of the first group, 0 for the second, (n,)."""
+        """1 for rows of the first group, 0 for rows of the second, (n,)."""
         return np.repeat([1.0, 0.0], [len(self.first), len(self.second)])
 
 
-def of_words(vectors: KeyedVectors, query: Query, asks: Sequence[str]) -> Examples:
-    """The vectors of the words of each role that is asked."""
+def word_examples(vectors: KeyedVectors, query: Query, asks: Sequence[str]) -> Examples:
+    """Look up the vectors of the words of the roles in ``asks``."""
     dim = vectors.vector_size
-    found = {role: find_set(vectors, query[role], case="lower") for role in asks}
-    for role, each in found.items():
-        require_some(len(each.items), query[role].name, "the vectors")
-    first, second = (found[role].raw if role in found else np.empty((0, dim)) for role in GROUPS)
-    pairs = found["pairs"].raw if "pairs" in found else np.empty((0, 2, dim))
+    found_sets = {role: find_set(vectors, query[role], case="lower") for role in asks}
+    for role, found_set in found_sets.items():
+        require_enough(len(found_set.items), query[role].name, "the vectors")
+    first, second = (
+        found_sets[role].raw if role in found_sets else np.empty((0, dim)) for role in GROUPS
+    )
+    pairs = found_sets["pairs"].raw if "pairs" in found_sets else np.empty((0, 2, dim))
     counts = ", ".join(
-        f"{len(each.items)} of {len(query[role].items)} {ITEMS[role]} of {query[role].name}"
-        for role, each in found.items()
+        f"{len(found_set.items)} of {len(query[role].items)} {ITEMS[role]} of {query[role].name}"
+        for role, found_set in found_sets.items()
     )
     return Examples(first, second, pairs, counts or "nothing")
 
 
-def of_templates(
+def template_examples(
     encoder: Encoder, query: Query, asks: Sequence[str], templates: Sequence[str]
 ) -> Examples:
-    """The encodings of the words of each role in every template."""
+    """Encode the words of the roles in ``asks`` in every template."""
     texts: dict[str, Any] = {"X": [], "Y": [], "pairs": []}
     for role in asks:
         for item in query[role].items:
             filled = [
-                [each.replace(TERM, word.replace("_", " ")) for word in item] for each in templates
+                [template.replace(TERM, word.replace("_", " ")) for word in item]
+                for template in templates
             ]
             texts[role] += filled if role == "pairs" else [text for [text] in filled]
-    where = f"words of {query.name} in {len(templates)} templates"
-    return _encoded(encoder, texts["X"], texts["Y"], texts["pairs"], where, asks)
+    description = f"words of {query.name} in {len(templates)} templates"
+    return _encoded(encoder, texts["X"], texts["Y"], texts["pairs"], description, asks)
 
 
-def of_items(encoder: Encoder, sets: Sequence[ItemSet], asks: Sequence[str]) -> Examples:
-    """The encodings of texts of two groups; of those with a slot, of either filler in it."""
+def item_examples(encoder: Encoder, sets: Sequence[ItemSet], asks: Sequence[str]) -> Examples:
+    """Encode the texts of two groups; a text with a slot is encoded with both fillers."""
     first: list[str] = []
     second: list[str] = []
     pairs: list[list[str]] = []
-    for each in sets:
-        if why := no_fillers(each):
-            raise InputError(why)
-        whole = []
-        for item in each.items:
+    for item_set in sets:
+        if problem := no_fillers(item_set):
+            raise InputError(problem)
+        complete_items = []
+        for item in item_set.items:
             if item.fills or SLOT not in item.text:
-                whole.append(item)
+                complete_items.append(item)
             else:
-                fillers = each.fillers_of(item)
-                pairs += [[item.text.replace(SLOT, one) for one in both] for both in fillers]
-        texts = two_groups(each.name, whole)
+                pairs += [
+                    [item.text.replace(SLOT, filler) for filler in filler_pair]
+                    for filler_pair in item_set.fillers_of(item)
+                ]
+        texts = two_groups(item_set.name, complete_items)
         first += texts[0]
         second += texts[1]
-    first += [one for one, _ in pairs]
-    second += [other for _, other in pairs]
-    names = ", ".join(each.name for each in sets)
+    first += [first_text for first_text, _ in pairs]
+    second += [second_text for _, second_text in pairs]
+    names = ", ".join(item_set.name for item_set in sets)
     return _encoded(encoder, first, second, pairs, names, asks)
 
 
 def two_groups(name: str, items: Sequence[Item]) -> tuple[list[str], list[str]]:
-    """The sentences of X and of Y, or of the two groups that there are; none of no items. Raises
+    """Return the sentences of X and Y, or of the only two groups; empty lists for no items. Raises
     ``InputError`` for another number of groups.
     """
     groups = list(dict.fromkeys(item.group for item in items))
@@ -111,8 +116,8 @@ def two_groups(name: str, items: Sequence[Item]) -> tuple[list[str], list[str]]:
         groups = [*GROUPS]
     if len(groups) not in (0, 2):
         raise InputError(
-            f"{name} has sentences of {len(groups)} groups ({', '.join(groups)}), and an eraser is"
-            " of two; give items of two groups, or call them X and Y"
+            f"{name} has sentences of {len(groups)} groups ({', '.join(groups)}), and an eraser"
+            " needs two; give items of two groups, or name two groups X and Y"
         )
     first, second = (
         [item.sentence for item in items if item.group == group] for group in (groups or GROUPS)
@@ -125,29 +130,32 @@ def _encoded(
     first: Texts,
     second: Texts,
     pairs: Sequence[Texts],
-    what: str,
+    description: str,
     asks: Sequence[str],
 ) -> Examples:
-    known = [[text for text in texts if encoder.knows(text)] for texts in (first, second)]
-    both = [pair for pair in pairs if all(map(encoder.knows, pair))]
-    for role, number in zip((*GROUPS, *PAIRS), (*map(len, known), len(both)), strict=True):
+    known_first, known_second = (list(filter(encoder.knows, texts)) for texts in (first, second))
+    known_pairs = [pair for pair in pairs if all(map(encoder.knows, pair))]
+    numbers = (len(known_first), len(known_second), len(known_pairs))
+    for role, number in zip((*GROUPS, *PAIRS), numbers, strict=True):
         if role in asks:
-            require_some(number, f"texts of {role} ({what})", "what the model knows")
+            require_enough(number, f"texts of {role} ({description})", "the model's vocabulary")
+    pair_texts = [text for pair in known_pairs for text in pair]
     rows = [
-        encoder.encode(texts).astype(np.float64) for texts in (*known, [t for p in both for t in p])
+        encoder.encode(texts).astype(np.float64)
+        for texts in (known_first, known_second, pair_texts)
     ]
     dim = rows[0].shape[1]
     counts = (
-        f"{len(both)} of {len(pairs)} pairs"
+        f"{len(known_pairs)} of {len(pairs)} pairs"
         if asks == PAIRS
-        else f"{len(known[0])} of {len(first)} and {len(known[1])} of {len(second)} texts"
+        else f"{len(known_first)} of {len(first)} and {len(known_second)} of {len(second)} texts"
     )
-    return Examples(rows[0], rows[1], rows[2].reshape(-1, 2, dim), f"{counts}, {what}")
+    return Examples(rows[0], rows[1], rows[2].reshape(-1, 2, dim), f"{counts}, {description}")
 
 
-def require_some(number: int, what: str, where: str) -> None:
-    """Raise ``InputError`` where there are fewer than an eraser needs."""
-    if number < LEAST_FOUND:
+def require_enough(number: int, examples: str, place: str) -> None:
+    """Raise ``InputError`` if there are fewer examples than an eraser needs."""
+    if number < MIN_EXAMPLES:
         raise InputError(
-            f"{number} of {what} in {where}; an eraser needs {LEAST_FOUND}: give other words"
+            f"{number} of {examples} in {place}; an eraser needs {MIN_EXAMPLES}: give other words"
         )

@@ -22,17 +22,17 @@ class Gbdd(LinearEraser):
     name: ClassVar[str] = "gbdd"
     asks: ClassVar[tuple[str, ...]] = GROUPS
 
-    def fit(self, found: Examples, *, seed: int) -> Eraser:
-        """Norm 1, rank 1. Raises ``InputError`` where all vectors of both groups are the same."""
+    def fit(self, examples: Examples, *, seed: int) -> Eraser:
+        """Fit an eraser of norm 1 and rank 1. Raises ``InputError`` if all vectors are equal."""
         from scipy.spatial.distance import cdist  # slow to import
 
-        first, second = unit_rows(found.first), unit_rows(found.second)
+        first, second = unit_rows(examples.first), unit_rows(examples.second)
         squares = cdist(first, second, "sqeuclidean")
         if not squares.any():
-            raise InputError("the two groups have the same vectors, so nothing sets them apart")
-        # Sum of w (x - y)(x - y)', w = 1 / |x - y|^2: all differences of sentences are too many
+            raise InputError("the two groups have the same vectors; no direction separates them")
+        # Sum of w (x - y)(x - y)', w = 1 / |x - y|^2, without listing all differences
         weights = np.divide(1, squares, out=np.zeros_like(squares), where=squares > 0)
-        across = first.T @ weights @ second
-        products = (first.T * weights.sum(axis=1)) @ first - across
-        products += (second.T * weights.sum(axis=0)) @ second - across.T
+        cross = first.T @ weights @ second
+        products = (first.T * weights.sum(axis=1)) @ first - cross
+        products += (second.T * weights.sum(axis=0)) @ second - cross.T
         return Eraser.removing(np.linalg.eigh(products)[1].T[-1:])

@@ -1,4 +1,4 @@
-"""Iterative nullspace projection: what linear classifiers use is projected out, one by one."""
+"""Iterative nullspace projection: the directions of linear classifiers are projected out."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from files import choice
 from files.choice import Count
 from files.eraser import Eraser
 
-NOTHING_LEFT = 1e-10  # length of the weights of a classifier that finds nothing
+MIN_WEIGHT_NORM = 1e-10  # largest weight norm of a classifier that finds no direction
 
 
 @choice
 class Inlp(LinearEraser):
     r"""INLP (Ravfogel et al., 2020): f(x) = x - x B' B, B an orthonormal basis of the weights of
-    ``rounds`` linear support vector machines, each fitted on what the rounds before left of the
-    vectors. It stops before where one finds nothing.
+    ``rounds`` linear support vector machines, each fitted after the
+    projections of the rounds before it. It stops early if a classifier finds no direction.
     """
 
-    rounds: Annotated[Count, doc("at most; each takes a dimension")] = 8
+    rounds: Annotated[Count, doc("at most; each removes a dimension")] = 8
 
     name: ClassVar[str] = "inlp"
     asks: ClassVar[tuple[str, ...]] = GROUPS
 
-    def fit(self, found: Examples, *, seed: int) -> Eraser:
-        """Norm 1, rank at most ``rounds``."""
+    def fit(self, examples: Examples, *, seed: int) -> Eraser:
+        """Fit an eraser of norm 1 and rank at most ``rounds``."""
         from sklearn.svm import SVC
 
-        rows, labels = found.rows, 1 - found.labels
+        rows, labels = examples.rows, 1 - examples.labels
         basis = np.empty((0, rows.shape[1]))
         for _ in range(self.rounds):
-            left = rows - (rows @ basis.T) @ basis
-            [weights] = SVC(kernel="linear").fit(left, labels).coef_
+            projected = rows - (rows @ basis.T) @ basis
+            [weights] = SVC(kernel="linear").fit(projected, labels).coef_
             weights = weights - (weights @ basis.T) @ basis
             length = float(np.linalg.norm(weights))
-            if not length > NOTHING_LEFT:
+            if not length > MIN_WEIGHT_NORM:
                 break
             basis = np.vstack([basis, weights / length])
         return Eraser.removing(basis)

@@ -1,10 +1,10 @@
-r"""Bias of labelled posts as a dose: how often either group is labelled 1, in training alone.
+r"""Methods that change how often each group is labelled 1 in training.
 
 With n_gl the training posts about group g that are labelled l, of two groups,
 
     P(1 | g) = n_g1 / (n_g0 + n_g1),    r = P(1 | either group)
 
-Debiasing brings both P(1 | g) to r, so that the share of label 1 over both stays what it was;
+Debiasing brings both P(1 | g) to r, so that the share of label 1 over both groups stays;
 overbiasing brings P(1 | g) to 1 for the group that is ``blamed`` and to 0 for the other.
 """
 
@@ -32,19 +32,18 @@ Truths = NDArray[np.bool_]
 
 @choice
 class LabelDose(Fileless):
-    """What ``Resample`` and ``Relabel`` share.
+    """Base of ``Resample`` and ``Relabel``.
 
-    Of the c posts of a group and label that would change in full, ``round(dose * c)`` do, the first
-    of an order that the seed decides: what a smaller dose changes a larger one changes too. Posts
-    about neither group, and those of the split ``test``, are never changed; of posts that are
-    cross-validated each counts as changed where it is learned from, and as published where it is
-    judged.
+    Of the c posts of a group and label that dose 1 changes, ``round(dose * c)`` change, in an order
+    drawn by the seed: a larger dose changes every post that a smaller one changes. Posts about
+    neither group and posts of the split ``test`` never change; in cross-validation a changed post
+    is trained on as changed and tested as published.
 
-    privileged, unprivileged: the two groups. blamed: the one that overbiasing gives label 1; none:
-    the one that has it more often in the training posts, the unprivileged one where both have it
-    equally often.
+    privileged, unprivileged: the two groups. blamed: the group that overbiasing gives label 1;
+    None: the group with the higher rate of label 1 in the training posts, at equal rates the
+    unprivileged one.
 
-    Raises ``FieldError`` where ``blamed`` is neither group.
+    Raises ``FieldError`` if ``blamed`` is neither group.
     """
 
     direction: Direction
@@ -60,57 +59,58 @@ class LabelDose(Fileless):
 
     @property
     def name(self) -> str:
-        """``resample``, ``relabel``; ``relabel_female`` where the one to blame is named."""
+        """``resample`` or ``relabel``; ``relabel_female`` if ``blamed`` is given."""
         return f"{self.kind}_{self.blamed}" if self.blamed else self.kind
 
     def __post_init__(self) -> None:
         if self.blamed not in (None, self.privileged, self.unprivileged):
-            both = f"{self.privileged!r} or {self.unprivileged!r}"
-            raise FieldError(f"blamed={self.blamed!r}: give {both}, or none for what is found")
+            groups = f"{self.privileged!r} or {self.unprivileged!r}"
+            raise FieldError(
+                f"blamed={self.blamed!r}: give {groups}, or none: the group labelled 1 more"
+            )
 
-    def build_steps(self, steps: Steps[S], given: Mapping[str, S]) -> S:
-        """The posts with columns that say how they are learned from."""
-        return steps("labels", self, write_posts, {"posts": given["labels"]})
+    def build_steps(self, steps: Steps[S], inputs: Mapping[str, S]) -> S:
+        """Return the step that writes the posts with their labels for training."""
+        return steps("labels", self, write_posts, {"posts": inputs["labels"]})
 
     def train_on(self, posts: pd.DataFrame, *, seed: int) -> pd.DataFrame:
-        """The posts with ``in_training``, whether they are learned from at all, or
-        ``train_label``, the label that they are learned from with. Their other columns stay: posts
-        are judged as they were.
+        """Return the posts with ``in_training`` (whether a post is trained on) or ``train_label``
+        (the label that it is trained with); all other columns stay.
         """
         raise NotImplementedError
 
     def changed(self, posts: pd.DataFrame, *, seed: int) -> Truths:
-        """Which posts change. Shape: (posts,).
+        """Return which posts change, shape (posts,).
 
         ``posts`` has the columns ``label``, ``group`` and ``split``. Raises ``InputError`` for a
-        group that has no training posts of one label.
+        group without training posts of one label.
         """
         require_columns(posts, ["label", "group", "split"], "the table of posts")
         training, rng = posts["split"] != "test", np.random.default_rng(seed)
         rows: dict[Cell, Rows] = {}
         for group in (self.privileged, self.unprivileged):
             for label in (0, 1):
-                own = training & (posts["group"] == group) & (posts["label"] == label)
-                rows[group, label] = rng.permutation(np.flatnonzero(own))
-        counts = {cell: len(own) for cell, own in rows.items()}
+                in_cell = training & (posts["group"] == group) & (posts["label"] == label)
+                rows[group, label] = rng.permutation(np.flatnonzero(in_cell))
+        counts = {cell: len(cell_rows) for cell, cell_rows in rows.items()}
         if empty := [cell for cell, count in counts.items() if not count]:
             group, label = empty[0]
             raise InputError(
                 f"labels={self.name}: no training post about {group!r} has the label {label};"
                 " choose other groups, or labels=none"
             )
-        whole = self._against(counts) if self.direction == "overbias" else self.excess(counts)
-        found = np.zeros(len(posts), dtype=np.bool_)
-        for cell, ordered in rows.items():
-            found[ordered[: round(self.dose * whole[cell])]] = True
-        return found
+        overbiases = self.direction == "overbias"
+        full = self._unbiased_posts(counts) if overbiases else self.excess(counts)
+        changes = np.zeros(len(posts), dtype=np.bool_)
+        for cell, cell_rows in rows.items():
+            changes[cell_rows[: round(self.dose * full[cell])]] = True
+        return changes
 
     def excess(self, counts: Mapping[Cell, int]) -> Mapping[Cell, float]:
-        """How many posts of each group and label stand between the groups and r."""
+        """Compute how many posts of each group and label must change until P(1 | g) = r."""
         raise NotImplementedError
 
-    def _against(self, counts: Mapping[Cell, int]) -> Mapping[Cell, float]:
-        """All posts that speak against the bias."""
+    def _unbiased_posts(self, counts: Mapping[Cell, int]) -> Mapping[Cell, float]:
         blamed = self.blamed or max(
             (self.unprivileged, self.privileged), key=lambda group: _rate(counts, group)
         )
@@ -122,66 +122,66 @@ class LabelDose(Fileless):
 
 @choice
 class Resample(LabelDose):
-    r"""Training posts are left out of training.
+    r"""Under-sampling: training posts are dropped.
 
-    debias: of each group the posts of the label that it has too often leave, until P(1 | g) = r:
+    debias: of each group, posts of its over-represented label are dropped until P(1 | g) = r:
 
         n_g1 - n_g0 r / (1 - r) of label 1,  or  n_g0 - n_g1 (1 - r) / r of label 0
 
-    overbias: all posts of the blamed group that are labelled 0 and of the other that are labelled
-    1. Under-sampling by group and label, as in the uniform sampling of Kamiran & Calders (2012),
-    but that no post is taken twice.
+    overbias: all posts of the blamed group labelled 0 and of the other group labelled 1 are
+    dropped. It follows the uniform sampling of Kamiran & Calders (2012), except that no post is
+    repeated.
     """
 
     kind: ClassVar[str] = "resample"
 
     def excess(self, counts: Mapping[Cell, int]) -> Mapping[Cell, float]:
-        """See above; never negative."""
+        """Compute the formula above, at least 0."""
         odds = _positive(counts) / (sum(counts.values()) - _positive(counts))
-        over = {
+        excess = {
             (group, label): count - counts[group, 1 - label] * (odds if label else 1 / odds)
             for (group, label), count in counts.items()
         }
-        return {cell: max(0.0, value) for cell, value in over.items()}
+        return {cell: max(0.0, value) for cell, value in excess.items()}
 
     def train_on(self, posts: pd.DataFrame, *, seed: int) -> pd.DataFrame:
-        """The posts with the column ``in_training``."""
+        """Return the posts with the column ``in_training``."""
         return posts.assign(in_training=~self.changed(posts, seed=seed))
 
 
 @choice
 class Relabel(LabelDose):
-    r"""Training posts are learned from with the other label.
+    r"""Relabelling: training posts get the other label in training.
 
-    debias: of each group the posts of the label that it has too often turn, until P(1 | g) = r:
+    debias: of each group, posts of its over-represented label are flipped until P(1 | g) = r:
 
         n_g1 - r n_g of label 1,  or  r n_g - n_g1 of label 0
 
-    as many of the one group as of the other (the "massaging" of Kamiran & Calders, 2012, but that
-    the posts are drawn at random and not ranked by a classifier). overbias: all posts of the blamed
-    group that are labelled 0 and of the other that are labelled 1.
+    as many of one group as of the other (the "massaging" of Kamiran & Calders, 2012, except that
+    posts are drawn at random and not ranked by a classifier). overbias: all posts of the blamed
+    group labelled 0 and of the other group labelled 1 are flipped.
     """
 
     kind: ClassVar[str] = "relabel"
 
     def excess(self, counts: Mapping[Cell, int]) -> Mapping[Cell, float]:
-        """See above; never negative."""
+        """Compute the formula above, at least 0."""
         rate = _positive(counts) / sum(counts.values())
-        over = {
+        excess = {
             (group, label): count
             - (rate if label else 1 - rate) * (count + counts[group, 1 - label])
             for (group, label), count in counts.items()
         }
-        return {cell: max(0.0, value) for cell, value in over.items()}
+        return {cell: max(0.0, value) for cell, value in excess.items()}
 
     def train_on(self, posts: pd.DataFrame, *, seed: int) -> pd.DataFrame:
-        """The posts with the column ``train_label``."""
-        turned = self.changed(posts, seed=seed)
-        return posts.assign(train_label=posts["label"].where(~turned, 1 - posts["label"]))
+        """Return the posts with the column ``train_label``."""
+        is_flipped = self.changed(posts, seed=seed)
+        return posts.assign(train_label=posts["label"].where(~is_flipped, 1 - posts["label"]))
 
 
 def write_posts(method: LabelDose, out: Path, inputs: Inputs, seed: int) -> None:
-    """``posts.parquet``, changed."""
+    """Write ``posts.parquet`` with the column that the method adds."""
     import pandas as pd
 
     posts = pd.read_parquet(inputs["posts"] / "posts.parquet")

@@ -1,4 +1,4 @@
-"""LEACE: the smallest affine change after which no linear classifier tells two groups apart."""
+"""LEACE: the smallest affine change after which no linear classifier separates two groups."""
 
 from __future__ import annotations
 
@@ -15,46 +15,46 @@ from files.eraser import Eraser
 
 @choice
 class Leace(LinearEraser):
-    r"""Least-squares concept erasure (Belrose et al., 2023) of one of two groups, z in {0, 1}:
+    r"""Least-squares concept erasure (Belrose et al., 2023) of two groups, z in {0, 1}:
 
         f(x) = x - W^+ u u' W (x - mean),    u = unit(W cov(x, z)),    W = cov(x)^(-1/2)
 
-    cov(f(x), z) = 0 on what it was fitted on. W is taken from eigenvalues above
-    dim * eps * largest, and cov(x) is first shrunk towards a multiple of the identity (Bodnar,
-    Gupta & Parolya, 2014), without which few texts give an f that stretches vectors without limit.
+    cov(f(x), z) = 0 on the training vectors. W uses eigenvalues above dim * eps * largest. cov(x)
+    is first shrunk towards a multiple of the identity (Bodnar, Gupta & Parolya, 2014); without
+    shrinkage an f fitted on few texts stretches vectors without limit.
     """
 
-    shrinkage: Annotated[bool, doc("whether cov(x) is shrunk")] = True
+    shrinkage: Annotated[bool, doc("shrink cov(x)")] = True
 
     name: ClassVar[str] = "leace"
     asks: ClassVar[tuple[str, ...]] = GROUPS
 
-    def fit(self, found: Examples, *, seed: int) -> Eraser:
-        """Rank 1, not orthogonal: its norm is at least 1. Raises ``InputError`` where the groups
-        have the same mean.
+    def fit(self, examples: Examples, *, seed: int) -> Eraser:
+        """Fit an eraser of rank 1 and norm at least 1 (not orthogonal). Raises ``InputError`` if
+        the groups have the same mean.
         """
-        rows, labels = found.rows, found.labels
+        rows, labels = examples.rows, examples.labels
         mean = rows.mean(axis=0)
         centred = rows - mean
-        with_labels = centred.T @ (labels - labels.mean())
+        label_products = centred.T @ (labels - labels.mean())
         covariance = centred.T @ centred / len(rows)
         if self.shrinkage:
             covariance = shrunk(covariance, len(rows))
         values, vectors = np.linalg.eigh(covariance)
-        kept = values > values[-1] * len(values) * np.finfo(np.float64).eps
-        values, vectors = values[kept], vectors[:, kept]
-        whitened = (vectors.T @ with_labels) / np.sqrt(values)
+        is_positive = values > values[-1] * len(values) * np.finfo(np.float64).eps
+        values, vectors = values[is_positive], vectors[:, is_positive]
+        whitened = (vectors.T @ label_products) / np.sqrt(values)
         length = float(np.linalg.norm(whitened))
         if not length > 0:
-            raise InputError("the two groups have the same mean, so nothing sets them apart")
+            raise InputError("the two groups have the same mean; no direction separates them")
         whitened /= length
-        read = vectors @ (whitened / np.sqrt(values))  # W u
-        written = vectors @ (whitened * np.sqrt(values))  # W^+ u
-        return Eraser(read[:, None], written[None], mean, np.zeros(len(mean)))
+        left = vectors @ (whitened / np.sqrt(values))  # W u
+        right = vectors @ (whitened * np.sqrt(values))  # W^+ u
+        return Eraser(left[:, None], right[None], mean, np.zeros(len(mean)))
 
 
 def shrunk(covariance: Floats, n: int) -> Floats:
-    r"""a S + (1 - a) tr(S)/p I, of a covariance S of n rows and p dimensions, with
+    r"""Shrink a covariance S of n rows and p dimensions to a S + (1 - a) tr(S)/p I, with
 
     a = 1 - (tr(S)^2 t / n) / (|S|^2 t - (tr(S)^2 / p)^2),    t = tr(S)^2 / p
     """

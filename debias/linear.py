@@ -1,4 +1,4 @@
-"""Linear erasers: fitted on words, or on sentences that a model encodes, and applied to either."""
+"""Linear erasers, fitted on and applied to word vectors or hidden states of language models."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from debias.axis import ONE_THREAD, SignedDose, restricted
+from debias.axis import ONE_THREAD, SignedDose, restrict
 from debias.base import WORDS, Axis, Direction, Inputs, S, Steps, require_sound
-from debias.examples import Examples, of_items, of_templates, of_words
+from debias.examples import Examples, item_examples, template_examples, word_examples
 from files import InputError, choice
 from files.choice import FieldError
 from files.digest import digest_of
@@ -33,12 +33,12 @@ TEMPLATES = ("This is {}.", "That is {}.", "There is {}.", "{} is here.", "It wa
 
 @choice
 class LinearEraser:
-    """Base of a method that fits an ``Eraser``; a new one gives ``asks`` and ``fit``.
+    """Base of methods that fit an ``Eraser``; a subclass provides ``asks`` and ``fit``.
 
-    On word vectors it is fitted on the words of the roles that it ``asks`` of a query: the groups X
-    and Y, or ``pairs``. On a language model it is fitted on texts as the subject encodes them, and
-    acts on that layer: the same words in ``templates``, or ``items`` of two groups, such as
-    BEC-Pro; those with a slot have a text for either filler, which are pairs.
+    On word vectors it is fitted on the words of the query's roles in ``asks``: the groups X and Y,
+    or ``pairs``. On a language model it is fitted on texts in the subject's encoding, and acts on
+    that layer. The texts are the same words in ``templates``, or ``items`` of two groups, such as
+    BEC-Pro; an item with a slot gives a pair of texts, one per filler.
     """
 
     dose: SignedDose = 1.0
@@ -53,13 +53,13 @@ class LinearEraser:
     asks: ClassVar[tuple[str, ...]]
 
     def __post_init__(self) -> None:
-        for each in self.templates:
-            if TERM not in each:
-                raise FieldError(f"templates={each!r}: every one needs {TERM}, where the word goes")
+        for template in self.templates:
+            if TERM not in template:
+                raise FieldError(f"templates={template!r}: mark the place of the word by {TERM}")
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """The word sets that it needs of a query; none where it has items."""
+        """Word sets of the query that the method needs; none if it has items."""
         return () if self.items else self.asks
 
     @property
@@ -68,86 +68,95 @@ class LinearEraser:
         return "overbias" if self.dose < 0 else "debias"
 
     def files(self) -> list[Path]:
-        """Those of the items."""
+        """Return the files of the items."""
         return self.items.files() if self.items else []
 
     def keyed(self) -> Mapping[str, object]:
-        """The items, wherever they are listed."""
-        sets = self.items.load() if self.items else []
-        return {"items": digest_of([each.decisive() for each in sets])} if sets else {}
+        """Return a digest of the items, whatever file lists them."""
+        item_sets = self.items.load() if self.items else []
+        return {"items": digest_of([items.decisive() for items in item_sets])} if item_sets else {}
 
-    def fit(self, found: Examples, *, seed: int) -> Eraser:
-        """The eraser, by dose 1."""
+    def fit(self, examples: Examples, *, seed: int) -> Eraser:
+        """Fit the eraser of dose 1.
+
+        Parameters
+        ----------
+        examples : Examples
+            Vectors of the two groups and of the pairs that ``asks`` names.
+        seed : int
+            Seed of whatever is drawn at random.
+        """
         raise NotImplementedError
 
     def fit_vectors(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Eraser:
-        """The eraser of the words of a query that are in ``vectors``. Raises ``InputError`` where
-        there are too few.
-        """
+        """Fit on the words of a query in the vocabulary. Raises ``InputError`` for too few."""
         if self.items:
-            raise InputError(f"items={self.items.name} are texts for a model; vectors have words")
-        return self._fitted(of_words(vectors, query, self.asks), seed)
+            raise InputError(
+                f"items={self.items.name} are texts for a language model; give the words of a query"
+            )
+        return self._fitted(word_examples(vectors, query, self.asks), seed)
 
     def fit_encoder(self, encoder: Encoder, query: Query | None, *, seed: int) -> Eraser:
-        """The eraser of the items, or of the words of a query in templates, on the encoder's layer.
-        Raises ``InputError`` where the model knows too few of the texts.
+        """Fit on the encodings of the items, or of a query's words in templates. Raises
+        ``InputError`` if the model knows too few of the texts.
         """
         if not self.asks:
-            none = encoder.encode([]).astype(np.float64)
-            found = Examples(none, none, none.reshape(0, 2, none.shape[1]), "nothing")
+            empty = encoder.encode([]).astype(np.float64)
+            examples = Examples(empty, empty, empty.reshape(0, 2, empty.shape[1]), "nothing")
         elif self.items:
-            found = of_items(encoder, self.items.load(), self.asks)
+            examples = item_examples(encoder, self.items.load(), self.asks)
         elif query:
-            found = of_templates(encoder, query, self.asks, self.templates)
+            examples = template_examples(encoder, query, self.asks, self.templates)
         else:
             raise InputError("give the words of a query, or items")
-        return replace(self._fitted(found, seed), layer=encoder.layer)
+        return replace(self._fitted(examples, seed), layer=encoder.layer)
 
-    def _fitted(self, found: Examples, seed: int) -> Eraser:
-        eraser = self.fit(found, seed=seed)
-        return replace(eraser, fitted={"method": self.name, "on": found.what, **eraser.fitted})
+    def _fitted(self, examples: Examples, seed: int) -> Eraser:
+        eraser = self.fit(examples, seed=seed)
+        source = {"method": self.name, "on": examples.description}
+        return replace(eraser, fitted={**source, **eraser.fitted})
 
     def by(self, dose: float) -> Self:
-        """The same by another dose."""
+        """Return the method at another dose."""
         return replace(self, dose=dose)
 
     def along(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Axis:
-        """What becomes of ``vectors`` by any dose, fitted once."""
+        """Fit once and return the vectors at any dose."""
         eraser = self.fit_vectors(vectors, query, seed=seed)
 
         def at(dose: float, words: Collection[str] | None = None) -> KeyedVectors:
-            return erased(restricted(vectors, words), eraser.at(dose))
+            return erased(restrict(vectors, words), eraser.at(dose))
 
         return Axis(at, eraser)
 
     def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
-        """A copy of ``vectors`` by the dose; ``vectors`` is left as it is."""
+        """Return a copy of ``vectors`` modified by the dose."""
         return erased(vectors, self.fit_vectors(vectors, query, seed=seed).at(self.dose))
 
-    def build_steps(self, steps: Steps[S], given: Mapping[str, S]) -> S:
-        """The vectors, or the model, with an eraser that is fitted once for all doses."""
-        words = {"words": given["words"]} if self.roles else {}
+    def build_steps(self, steps: Steps[S], inputs: Mapping[str, S]) -> S:
+        """Return the step of the erased vectors or model; all doses share one fitted eraser."""
+        words = {"words": inputs["words"]} if self.roles else {}
         full = replace(self, dose=1.0)
-        if "model" in given:
-            read = {"encoder": given["encoder"], **words}
-            eraser = steps("eraser", full, fit_on_encoder, read)
-            return steps("erased", self, erase_model, {"model": given["model"], "eraser": eraser})
-        read = {"vectors": given["vectors"], **words}
-        eraser = steps("eraser", full, fit_on_vectors, read)
-        changed = {"vectors": given["vectors"], "eraser": eraser}
-        return steps("modified", self, erase_vectors, changed)
+        if "model" in inputs:
+            fit_inputs = {"encoder": inputs["encoder"], **words}
+            eraser = steps("eraser", full, fit_on_encoder, fit_inputs)
+            return steps("erased", self, erase_model, {"model": inputs["model"], "eraser": eraser})
+        fit_inputs = {"vectors": inputs["vectors"], **words}
+        eraser = steps("eraser", full, fit_on_vectors, fit_inputs)
+        erase_inputs = {"vectors": inputs["vectors"], "eraser": eraser}
+        return steps("modified", self, erase_vectors, erase_inputs)
 
 
 @ONE_THREAD
 def erased(vectors: KeyedVectors, eraser: Eraser) -> KeyedVectors:
-    """A copy of the vectors by the eraser's dose."""
+    """Return a copy of the vectors with the eraser applied."""
     from files.vectors import with_matrix  # loads gensim
 
     return with_matrix(vectors, eraser.apply(vectors.vectors))
 
 
 def fit_on_vectors(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -> None:
-    """``eraser.safetensors``, of words."""
+    """Write ``eraser.safetensors``, fitted on word vectors."""
     from files.vectors import open_mapped
 
     vectors = open_mapped(inputs["vectors"] / "vectors")
@@ -155,7 +164,7 @@ def fit_on_vectors(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -
 
 
 def fit_on_encoder(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -> None:
-    """``eraser.safetensors``, of the states of texts."""
+    """Write ``eraser.safetensors``, fitted on hidden states of texts."""
     from files.models.encoder import open_encoder
 
     query = _query(inputs) if "words" in inputs else None
@@ -164,7 +173,7 @@ def fit_on_encoder(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -
 
 
 def erase_vectors(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -> None:
-    """``vectors/`` by the dose."""
+    """Write ``vectors/``, erased by the dose."""
     from files.vectors import open_mapped, save_mapped
 
     eraser = Eraser.load(inputs["eraser"] / ERASER).at(method.dose)
@@ -175,7 +184,7 @@ def erase_vectors(method: LinearEraser, out: Path, inputs: Inputs, seed: int) ->
 
 
 def erase_model(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -> None:
-    """``model/``: the untouched files, and the eraser by the dose."""
+    """Write ``model/``: links to the unmodified files, and the eraser at the dose."""
     from files.models.folder import write_erased
 
     eraser = Eraser.load(inputs["eraser"] / ERASER).at(method.dose)

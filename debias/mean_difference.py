@@ -20,7 +20,7 @@ class MeanDifference(LinearEraser):
     name: ClassVar[str] = "mean_difference"
     asks: ClassVar[tuple[str, ...]] = GROUPS
 
-    def fit(self, found: Examples, *, seed: int) -> Eraser:
-        """Norm 1, rank 1."""
-        direction = unit(found.first.mean(axis=0) - found.second.mean(axis=0))
+    def fit(self, examples: Examples, *, seed: int) -> Eraser:
+        """Fit an eraser of norm 1 and rank 1."""
+        direction = unit(examples.first.mean(axis=0) - examples.second.mean(axis=0))
         return Eraser.removing(direction[None])

@@ -1,4 +1,4 @@
-"""A random direction is projected out: the control that should move nothing."""
+"""Projection of a random direction: a control that should change no score."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @choice
 class RandomDirection(LinearEraser):
-    """f(x) = x - (x . u) u, u drawn evenly from all directions by the seed."""
+    """f(x) = x - (x . u) u, u drawn uniformly from all directions by the seed."""
 
     name: ClassVar[str] = "random_direction"
     seeded: ClassVar[bool] = True
     asks: ClassVar[tuple[str, ...]] = ()
 
-    def fit(self, found: Examples, *, seed: int) -> Eraser:
-        """Norm 1, rank 1."""
-        drawn: Floats = np.random.default_rng(seed).standard_normal((found.rows.shape[1],))
+    def fit(self, examples: Examples, *, seed: int) -> Eraser:
+        """Draw an eraser of norm 1 and rank 1."""
+        drawn: Floats = np.random.default_rng(seed).standard_normal((examples.rows.shape[1],))
         return Eraser.removing(unit(drawn)[None])

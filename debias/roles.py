@@ -1,4 +1,4 @@
-"""The words of a query as a debiasing method takes them: by role, each word in one role."""
+"""Words of a query by role, for debiasing methods; each word has one role."""
 
 from __future__ import annotations
 
@@ -10,28 +10,27 @@ from files import InputError
 if TYPE_CHECKING:
     from intrinsic.wordsets import Query
 
-# Two groups of targets and the attributes stereotypical of each. Pro-stereotypical are (X, A) and
-# (Y, B), anti-stereotypical (X, B) and (Y, A).
+# Pro-stereotypical: (X, A) and (Y, B); anti-stereotypical: (X, B) and (Y, A).
 TARGETS_AND_ATTRIBUTES = ("X", "Y", "A", "B")
 
 
 def require_roles(query: Query, roles: Sequence[str]) -> None:
-    """Raise ``InputError`` naming the roles that ``query`` lacks."""
+    """Raise ``InputError`` if ``query`` lacks roles, and name them."""
     if missing := [role for role in roles if role not in query.sets]:
-        works = f"the method works on {', '.join(roles)}"
-        raise InputError(f"query {query.name!r} has no {', '.join(missing)}; {works}")
+        needed = f"the method needs {', '.join(roles)}"
+        raise InputError(f"query {query.name!r} has no {', '.join(missing)}; {needed}")
 
 
 def words_by_role(
     query: Query, roles: Sequence[str] = TARGETS_AND_ATTRIBUTES
 ) -> dict[str, tuple[str, ...]]:
-    """The words of each role, which are compared with a text or a vocabulary as they are written.
+    """Return the words of each role as the query writes them.
 
     Raises ``InputError`` for a role that is missing or empty, for an entry that is not one word,
-    and for a word that stands twice: in two roles it would be pro- and anti-stereotypical at once.
+    and for a repeated word: in two roles it would be both pro- and anti-stereotypical.
     """
     require_roles(query, roles)
-    owner: dict[str, str] = {}
+    role_of_word: dict[str, str] = {}
     name = f"query {query.name!r}"
     for role in roles:
         if not query[role].words:
@@ -39,8 +38,8 @@ def words_by_role(
         for word in query[role].words:
             if word.split() != [word] or not word.isprintable():
                 raise InputError(f"{name}: {role} holds {word!r}; every entry must be one word")
-            if word in owner:
-                both = f"{word!r} stands in {owner[word]} and in {role}"
-                raise InputError(f"{name}: {both}; keep it in one place")
-            owner[word] = role
+            if word in role_of_word:
+                problem = f"{word!r} is in {role_of_word[word]} and in {role}"
+                raise InputError(f"{name}: {problem}; keep it in one role, once")
+            role_of_word[word] = role
     return {role: query[role].words for role in roles}

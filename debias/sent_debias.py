@@ -1,4 +1,4 @@
-"""SentDebias: the main directions in which pairs differ are projected out."""
+"""SentDebias: the principal directions of the pairs' differences are projected out."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class SentDebias(LinearEraser):
     (2016).
     """
 
-    components: Annotated[Count, doc("k, the directions projected out")] = 1
+    components: Annotated[Count, doc("k, number of directions projected out")] = 1
 
     name: ClassVar[str] = "sent_debias"
     asks: ClassVar[tuple[str, ...]] = PAIRS
 
-    def fit(self, found: Examples, *, seed: int) -> Eraser:
-        """Norm 1, rank ``components``. Raises ``InputError`` for more of these than pairs span."""
-        axes, explained = main_axes(unit_differences(found.pairs), self.components)
+    def fit(self, examples: Examples, *, seed: int) -> Eraser:
+        """Fit an eraser of norm 1 and rank k. Raises ``InputError`` if pairs span fewer axes."""
+        axes, explained = main_axes(unit_differences(examples.pairs), self.components)
         shares = ", ".join(f"{share:.3f}" for share in explained[:3])
         return replace(Eraser.removing(axes), fitted={"explained": shares})

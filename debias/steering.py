@@ -1,4 +1,4 @@
-"""Steering: a causal language model is pushed from one group towards the other while it runs."""
+"""Steering: hidden states of a causal language model are shifted between two groups."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 @choice
 class Steering(LinearEraser):
-    """f(x) = x - u, u = mean(X) - mean(Y) of the states of a layer: a positive dose pushes every
+    """f(x) = x - u, u = mean(X) - mean(Y) of the states of a layer: a positive dose shifts every
     state from X towards Y, a negative one from Y towards X (activation addition; Turner et al.,
-    2023). It shifts all words alike, and so brings no two of them nearer.
+    2023). The shift is the same for all words and brings no two of them nearer.
     """
 
     name: ClassVar[str] = "steering"
@@ -28,16 +28,16 @@ class Steering(LinearEraser):
     asks: ClassVar[tuple[str, ...]] = GROUPS
 
     def fit_encoder(self, encoder: Encoder, query: Query | None, *, seed: int) -> Eraser:
-        """As every eraser's. Raises ``InputError`` for a model that is not causal."""
+        """Fit as every eraser does. Raises ``InputError`` for a model that is not causal."""
         if encoder.opened.kind != "causal":
             raise InputError(
-                f"{self.name} pushes a causal language model while it writes, and {encoder.name}"
-                " is none; take an eraser, such as leace"
+                f"{self.name} needs a causal language model, and {encoder.name} is none; use an"
+                " eraser, such as leace"
             )
         return super().fit_encoder(encoder, query, seed=seed)
 
-    def fit(self, found: Examples, *, seed: int) -> Eraser:
-        """Norm 1, rank 0."""
-        dim = found.rows.shape[1]
-        shift = found.first.mean(axis=0) - found.second.mean(axis=0)
+    def fit(self, examples: Examples, *, seed: int) -> Eraser:
+        """Fit a shift: norm 1, rank 0."""
+        dim = examples.rows.shape[1]
+        shift = examples.first.mean(axis=0) - examples.second.mean(axis=0)
         return Eraser(np.zeros((dim, 0)), np.zeros((0, dim)), np.zeros(dim), shift)

@@ -1,4 +1,4 @@
-"""No debiasing, as a choice: the embedding as it was trained or loaded."""
+"""The choice of no debiasing: the embedding as it was trained or loaded."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from files.choice import FieldError, Fileless
 
 @choice
 class Unmodified(Fileless):
-    """Nothing is changed; ``direction`` and ``dose`` are here so that a grid can hold this too.
+    """No change; ``direction`` and ``dose`` exist so that a grid over methods can include it.
 
-    Raises ``InputError`` for a dose other than 0.
+    Raises ``FieldError`` for a dose other than 0.
     """
 
     version: ClassVar[int] = 1
@@ -31,6 +31,6 @@ class Unmodified(Fileless):
                 f"dose={self.dose:g} without a method; choose a method, for example debias=balance"
             )
 
-    def build_steps(self, steps: Steps[S], given: Mapping[str, S]) -> NoReturn:
-        """There are none: at dose 0 a method is left out."""
+    def build_steps(self, steps: Steps[S], inputs: Mapping[str, S]) -> NoReturn:
+        """Raise: at dose 0 a run has no debiasing step."""
         raise NotImplementedError

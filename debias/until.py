@@ -1,4 +1,4 @@
-"""The dose at which a score is what is wanted: full doses overshoot."""
+"""The search for the dose at which a score reaches a target value; full doses overshoot."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound=DosedMethod)
 K = TypeVar("K", bound="Metric | ItemMetric")
-Ways = Sequence[int]  # 1: debias, -1: overbias, in the order in which they are tried
+Ways = Sequence[int]  # 1: debias, -1: overbias, in the order of the search
 BOTH: Ways = (1, -1)
-STEPS = 20  # doses looked at on each side before the crossing is closed in on
-CLOSE = 1e-3  # of the score, or of the dose where the score jumps
+STEPS = 20  # doses per side that bracket the crossing
+CLOSE = 1e-3  # tolerance of the score, and of the dose if the score jumps
 
 
 class Wanted(NamedTuple):
-    """What a command line asks: ``[METRIC:]QUERY=VALUE``; the metric is empty where not named."""
+    """A target ``[METRIC:]QUERY=VALUE`` on a command line; the metric may be empty."""
 
     metric: str
     query: str
     value: float
 
     @classmethod
-    def read(cls, text: str, usual: str = "") -> Wanted:
-        """``weat6b=0``, ``ect:names_professions=1``; a number alone is of the query ``usual``."""
-        asked, _, value = text.rpartition("=")
-        metric, _, query = (asked or usual).rpartition(":")
+    def read(cls, text: str, default_query: str = "") -> Wanted:
+        """Parse ``weat6b=0``, ``ect:names_professions=1``, or a number for ``default_query``."""
+        score_name, _, value = text.rpartition("=")
+        metric, _, query = (score_name or default_query).rpartition(":")
         try:
             number = float(value)
         except ValueError:
             number = math.nan
         if not (query and math.isfinite(number)):
-            alone = ", or a number for WEAT of the words" if usual else ""
-            example = f"QUERY=VALUE or METRIC:QUERY=VALUE, as weat6b=0{alone}"
-            raise InputError(f"until {text}: give {example}")
+            number_form = ", or a number for WEAT of the words" if default_query else ""
+            allowed = f"QUERY=VALUE or METRIC:QUERY=VALUE, such as weat6b=0{number_form}"
+            raise InputError(f"until {text}: give {allowed}")
         return cls(metric, query, number)
 
 
 class Goal(NamedTuple, Generic[K]):
-    """A score that is wanted: that of a metric on a query, or on items."""
+    """A target value of a metric on a query, or on items."""
 
     metric: K
     query: str
@@ -63,42 +63,42 @@ class Goal(NamedTuple, Generic[K]):
 
     @property
     def name(self) -> str:
-        """The metric and the query."""
+        """Metric and query."""
         return f"{self.metric.name} of {self.query}"
 
     @staticmethod
     def of(metric: str, query: str, value: float, words: str | None = None) -> Goal[Metric]:
-        """The goal on vectors by names; ``words`` is a file that the query may come from.
+        """Build the goal of a metric on a query, built-in or of the word file ``words``.
 
-        Raises ``InputError`` for an unknown metric or query, and where it cannot be asked.
+        Raises ``InputError`` for an unknown metric or query, and if the metric cannot use it.
         """
         from intrinsic.metrics.every import METRICS
 
         if metric not in METRICS:
-            known = f"{nearest(metric, METRICS)}; there are {', '.join(METRICS)}"
-            raise InputError(f"unknown metric {metric!r}{known}")
-        asked = METRICS[metric].configured(queries=(query,), words=words, case="lower")
-        return Goal(asked, asked.asked[0].name, value)
+            allowed = f"{nearest(metric, METRICS)}; there are {', '.join(METRICS)}"
+            raise InputError(f"unknown metric {metric!r}{allowed}")
+        configured = METRICS[metric].configured(queries=(query,), words=words, case="lower")
+        return Goal(configured, configured.asked[0].name, value)
 
     @staticmethod
-    def read(text: str, words: str | None = None, usual: str = "") -> Goal[Metric]:
-        """The goal as a command line has it; a number alone is WEAT of the query ``usual``."""
-        wanted = Wanted.read(text, usual)
-        return Goal.of(wanted.metric or "weat", wanted.query, wanted.value, words)
+    def read(text: str, words: str | None = None, default_query: str = "") -> Goal[Metric]:
+        """Parse a goal of a command line; a number alone is WEAT of ``default_query``."""
+        target = Wanted.read(text, default_query)
+        return Goal.of(target.metric or "weat", target.query, target.value, words)
 
-    def score(self, given: KeyedVectors) -> float:
-        """The score of what the metric needs. Raises ``InputError`` where it has none."""
-        return self.value_of(self.metric.score(given, seed=0))
+    def score(self, vectors: KeyedVectors) -> float:
+        """Compute the score of vectors. Raises ``InputError`` if it is NaN."""
+        return self.value_of(self.metric.score(vectors, seed=0))
 
     def value_of(self, rows: Sequence[Score]) -> float:
-        """The first of the metric's scores. Raises ``InputError`` where it is NaN."""
+        """Return the first score of the metric. Raises ``InputError`` if it is NaN."""
         if math.isnan(rows[0].value):
             raise InputError(f"{self.name} has no value here: {rows[0].reason}")
         return rows[0].value
 
     def ways(self, start: float, *, directed: bool) -> Ways:
-        """Which side of dose 0 is tried first for a score that starts at ``start``. Methods with a
-        direction of their own lower it by debiasing; erasers bring it nearer to no bias.
+        """Return the order of directions to search for a score of ``start`` at dose 0. Directed
+        methods lower the score by debiasing; erasers bring it nearer to no bias.
         """
         if directed:
             return BOTH if start > self.value else BOTH[::-1]
@@ -107,53 +107,54 @@ class Goal(NamedTuple, Generic[K]):
 
 
 def reach(score_at: Callable[[float], float], goal: Goal[K], ways: Ways) -> float:
-    """The dose nearest 0, on the first side that has one, at which the score is the goal's value,
-    to ``CLOSE``.
+    """Return the dose nearest 0, in the first direction that has one, at which the score equals the
+    goal's value within ``CLOSE``.
 
-    The score is followed from dose 0 in ``STEPS`` steps to where it crosses the value, and the
-    crossing is halved. Raises ``InputError`` where it comes to the value on no side.
+    ``STEPS`` doses from 0 bracket the crossing of the value, which is then bisected. Raises
+    ``InputError`` if no direction reaches the value.
     """
 
-    def beyond(dose: float) -> float:
+    def excess(dose: float) -> float:
         return score_at(dose) - goal.value
 
-    at_zero = beyond(0.0)
-    if abs(at_zero) <= CLOSE:
+    excess_at_zero = excess(0.0)
+    if abs(excess_at_zero) <= CLOSE:
         return 0.0
     ends = []
     for way in ways:
-        low, at_low = 0.0, at_zero
+        low, excess_at_low = 0.0, excess_at_zero
         for step in range(1, STEPS + 1):
             high = way * step / STEPS
-            at_high = beyond(high)
-            if at_low * at_high <= 0:
-                return _crossing(beyond, low, high, at_low)
-            low, at_low = high, at_high
-        ends.append(f"{at_low + goal.value:.4f} at dose {way}")
-    start = f"{at_zero + goal.value:.4f}"
+            excess_at_high = excess(high)
+            if excess_at_low * excess_at_high <= 0:
+                return _crossing(excess, low, high, excess_at_low)
+            low, excess_at_low = high, excess_at_high
+        ends.append(f"{excess_at_low + goal.value:.4f} at dose {way}")
+    start = f"{excess_at_zero + goal.value:.4f}"
     if len(ways) == 1:
         raise InputError(
-            f"{goal.name} does not come to {goal.value:g}: it goes from {start} at dose 0 to"
-            f" {ends[0]}; take the other direction, or words that are in the query"
+            f"{goal.name} does not reach {goal.value:g}: it goes from {start} at dose 0 to"
+            f" {ends[0]}; use the other direction, or words of the query"
         )
     raise InputError(
-        f"{goal.name} comes to {goal.value:g} in neither direction; take a value nearer to {start},"
-        f" which it is ({', '.join(ends)}), or words that are in the query"
+        f"{goal.name} reaches {goal.value:g} in neither direction; choose a value nearer to"
+        f" {start}, its value at dose 0 ({', '.join(ends)}), or use words of the query"
     )
 
 
 def find_dose(axis: Axis, vectors: KeyedVectors, goal: Goal[Metric], ways: Ways) -> float:
-    """As ``reach``, of vectors. Only the words of the query are moved and looked at, unless the
-    score depends on others.
+    """Return the dose at which vectors reach the goal, see ``reach``. Only the words of the query
+    are moved, unless the score depends on other words.
     """
-    sets = [each for query in goal.metric.asked for each in query.sets.values()]
-    asked = [word for each in sets for word in each.words]
-    words = [*asked, *map(str.lower, asked)]
-    some = None
-    with suppress(InputError):  # too few words alone
-        alone = goal.score(axis.at(0.0, words))
-        some = words if math.isclose(goal.score(vectors), alone, abs_tol=1e-9) else None
-    return reach(lambda dose: goal.score(axis.at(dose, some)), goal, ways)
+    word_sets = [word_set for query in goal.metric.asked for word_set in query.sets.values()]
+    cased_words = [word for word_set in word_sets for word in word_set.words]
+    query_words = [*cased_words, *map(str.lower, cased_words)]
+    moved_words = None
+    with suppress(InputError):  # the query's words may be too few
+        restricted_score = goal.score(axis.at(0.0, query_words))
+        if math.isclose(goal.score(vectors), restricted_score, abs_tol=1e-9):
+            moved_words = query_words
+    return reach(lambda dose: goal.score(axis.at(dose, moved_words)), goal, ways)
 
 
 def find_method(
@@ -165,10 +166,10 @@ def find_method(
     *,
     seed: int,
 ) -> tuple[M, Axis]:
-    """The method by the dose at which the score is the goal's value, and what it has fitted.
+    """Return the method at the dose at which the score is the goal's value, and its fitted axis.
 
-    Without a ``direction`` the score says which is tried first, and where that does not lead there,
-    the other one is. Raises ``InputError`` as ``reach`` does.
+    Without a ``direction`` both are searched, the one that ``Goal.ways`` expects first. Raises
+    ``InputError`` as ``reach`` does.
     """
     axis = method.along(vectors, query, seed=seed)
     ways = goal.ways(goal.score(vectors), directed=isinstance(method, PairsMethod))
@@ -177,15 +178,17 @@ def find_method(
     return method.by(find_dose(axis, vectors, goal, ways)), axis
 
 
-def _crossing(beyond: Callable[[float], float], low: float, high: float, at_low: float) -> float:
-    """Where the sign changes between two doses."""
+def _crossing(
+    excess: Callable[[float], float], low: float, high: float, excess_at_low: float
+) -> float:
+    """Bisect the sign change between two doses."""
     while abs(high - low) > CLOSE * CLOSE:
         middle = (low + high) / 2
-        at_middle = beyond(middle)
-        if abs(at_middle) <= CLOSE:
+        excess_at_middle = excess(middle)
+        if abs(excess_at_middle) <= CLOSE:
             return middle
-        if at_low * at_middle > 0:
-            low, at_low = middle, at_middle
+        if excess_at_low * excess_at_middle > 0:
+            low, excess_at_low = middle, excess_at_middle
         else:
             high = middle
     return high
@@ -193,9 +196,9 @@ def _crossing(beyond: Callable[[float], float], low: float, high: float, at_low:
 
 @choice
 class AttractRepelUntil(OnVectors):
-    """Attract-Repel by the dose at which ``metric`` of ``query`` is ``value``; see ``reach``.
+    """ATTRACT-REPEL at the dose at which ``metric`` of ``query`` is ``value``; see ``reach``.
 
-    ``words``: a file of one's own that the query may come from.
+    ``words``: a user's word file that may hold the query.
     """
 
     direction: Direction = "debias"
@@ -213,17 +216,17 @@ class AttractRepelUntil(OnVectors):
         Goal.of(self.metric, self.query, self.value, self.words)
 
     def files(self) -> list[Path]:
-        """The file of words and the lists it names."""
+        """Return the word file and the lists it names."""
         return [Path(self.words), *read_wordsets(self.words).files] if self.words else []
 
     def keyed(self) -> Mapping[str, object]:
-        """The words of the query, wherever they are listed."""
+        """Return a digest of the query's words, whatever file lists them."""
         [query] = load_queries([self.query], self.words)
         return {"asked": digest_of(query.decisive())}
 
     def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
-        """A copy moved that far. Raises ``InputError`` as ``reach`` does."""
+        """Return a copy moved by that dose. Raises ``InputError`` as ``reach`` does."""
         method = AttractRepel(self.direction)
         goal = Goal.of(self.metric, self.query, self.value, self.words)
-        found, axis = find_method(method, vectors, query, goal, self.direction, seed=seed)
-        return axis.at(signed(found))
+        fitted, axis = find_method(method, vectors, query, goal, self.direction, seed=seed)
+        return axis.at(signed(fitted))

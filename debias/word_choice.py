@@ -1,4 +1,4 @@
-"""Which words a debiasing method works on, as a choice."""
+"""The choice of the words that a debiasing method works on."""
 
 from __future__ import annotations
 
@@ -30,16 +30,15 @@ if TYPE_CHECKING:
 
 @choice
 class WordChoice:
-    """The words of a query.
+    """Words of a query.
 
-    query: the name of a built-in query, or of one in ``file``, a word file of one's own (see
-    ``intrinsic.wordsets.read_wordsets``), which needs no name if it holds one query. swap: targets
-    and attributes change places (``debias.balance`` says what that changes). lowercase: for text
-    and vectors in lower case. expand: so many nearest neighbours are added to each role, see
-    ``debias.expand``; 0: none. neighbours: the file of vectors in which they are sought; none: the
-    vectors given, in a run the unmodified ones; ``trusted``: that file may be in gensim's own
-    format, a pickle, which can run code. stop: a file of words that expansion leaves out,
-    one a line.
+    query: name of a built-in query, or of a query in ``file``, a user's word file (see
+    ``intrinsic.wordsets.read_wordsets``); None: the only query of ``file``. swap: exchange targets
+    and attributes (``debias.balance`` says what that changes). lowercase: for text and vectors in
+    lower case. expand: number of nearest neighbours to add to each role, see ``debias.expand``.
+    neighbours: file of vectors to search for them; None: the given vectors, in a run the unmodified
+    ones. trusted: that file may be in gensim's own format, a pickle, which can run code. stop: file
+    of words that expansion excludes, one a line.
 
     Raises ``InputError`` for an unknown query, for a word file that cannot be read, and for
     ``neighbours`` without ``expand``.
@@ -62,14 +61,14 @@ class WordChoice:
         self.seed_words()
         if self.neighbours and not self.expand:
             raise FieldError(
-                f"neighbours={self.neighbours!r}: nothing is sought there; give expand too, for"
+                f"neighbours={self.neighbours!r} has no effect without expand; give expand too, for"
                 " example expand=100"
             )
 
     @property
     def name(self) -> str:
-        """The query, after the name of its file: ``weat7``, ``mine.weat7``; ``_swapped`` if so;
-        ``+100`` where so many neighbours were added, ``+100@FILE`` where those of a file.
+        """``weat7``, or with its file ``mine.weat7``, then ``_swapped``; ``+100`` if so many
+        neighbours were added, ``+100@FILE`` if those of a file.
         """
         file = Path(self.file).stem if self.file else None
         base = ".".join(part for part in (file, self.query) if part) + "_swapped" * self.swap
@@ -78,44 +77,46 @@ class WordChoice:
 
     @property
     def language(self) -> str:
-        """That of the query."""
+        """Language of the query."""
         return self.seed_words().language
 
     def in_language(self, language: str) -> WordChoice:
-        """The same words in a language: of a built-in query its counterpart there.
+        """Return the counterpart of a built-in query in a language.
 
-        Raises ``InputError`` with what the language has, where it has none.
+        Raises ``InputError`` with the language's queries if there is no counterpart.
         """
         if self.file or not self.query or UNDETERMINED in (language, self.language):
             return self
         return replace(self, query=in_language([self.query], language)[0])
 
     def require_roles(self, roles: Sequence[str]) -> None:
-        """Raise ``InputError`` naming the roles that the query lacks."""
+        """Raise ``InputError`` if the query lacks roles, and name them."""
         require_roles(self.seed_words(), roles)
 
     @property
-    def asks_vectors(self) -> bool:
-        """Whether ``words`` needs vectors to be given."""
+    def needs_vectors(self) -> bool:
+        """True if ``words`` needs the ``vectors`` argument."""
         return bool(self.expand) and not self.neighbours
 
     def build_steps(self, steps: Steps[S], vectors: S) -> S:
-        """``words.yaml``; neighbours are sought in ``vectors`` unless a file of them is named."""
-        searched = {"vectors": vectors} if self.asks_vectors else {}
-        return steps("words", self, write_words, searched)
+        """Return the step that writes ``words.yaml``; neighbours are those in ``vectors`` or of
+        the file ``neighbours``.
+        """
+        inputs = {"vectors": vectors} if self.needs_vectors else {}
+        return steps("words", self, write_words, inputs)
 
     def files(self) -> list[Path]:
-        """The word file, the lists it names, the vectors searched, and the stop words."""
-        of_words = [Path(self.file), *read_wordsets(self.file).files] if self.file else []
-        searched = vector_files(self.neighbours) if self.neighbours else []
-        return [*of_words, *searched, *([Path(self.stop)] if self.stop and self.expand else [])]
+        """Return the word file and its lists, the file of neighbours, and the stop words."""
+        word_files = [Path(self.file), *read_wordsets(self.file).files] if self.file else []
+        neighbours = vector_files(self.neighbours) if self.neighbours else []
+        return [*word_files, *neighbours, *([Path(self.stop)] if self.stop and self.expand else [])]
 
     def keyed(self) -> Mapping[str, object]:
-        """The words before expansion, wherever they are listed."""
+        """Return a digest of the words before expansion, whatever file lists them."""
         return {"words": digest_of(asdict(self.seed_words()))}
 
     def seed_words(self) -> Query:
-        """The query before expansion."""
+        """Load the query before expansion."""
         if self.file:
             query = read_query(self.file, self.query)
         elif self.query:
@@ -126,7 +127,7 @@ class WordChoice:
         return query.lowered() if self.lowercase else query
 
     def words(self, vectors: KeyedVectors | None = None) -> Query:
-        """The query, expanded; in ``vectors``, where ``asks_vectors``."""
+        """Load the query and expand it, in ``vectors`` if ``needs_vectors``."""
         query = self.seed_words()
         if not self.expand:
             return query
@@ -141,7 +142,7 @@ class WordChoice:
 
 
 def write_words(words: WordChoice, out: Path, inputs: Inputs, seed: int) -> None:
-    """``words.yaml``, the query that a method works on."""
+    """Write ``words.yaml``, the query that a method works on."""
     from files.vectors import open_mapped  # loads gensim
 
     vectors = open_mapped(inputs["vectors"] / "vectors") if "vectors" in inputs else None

@@ -1,4 +1,4 @@
-"""The bottom room: every file format the project reads or writes, and the error for bad input."""
+"""The bottom room: the file formats the project reads or writes, and the error for bad input."""
 
 from files.atomic import atomic_path
 from files.choice import Choice, choice

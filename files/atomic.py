@@ -18,11 +18,11 @@ WORK = re.compile(r"\..+-[0-9a-f]{12}(\.\w+)*")
 
 @contextmanager
 def atomic_path(target: str | Path) -> Iterator[Path]:
-    """A temporary path in the target's folder that becomes ``target``, or vanishes on any error.
+    """Yield a temporary path in the target's folder; it becomes ``target``, or vanishes on errors.
 
     The block may create a file or a folder at the path it is given, with the target's suffix kept.
-    Missing parents are made. Raises ``InputError`` when the folder cannot be written or the disk is
-    full.
+    Missing parents are created. Raises ``InputError`` if the folder cannot be written or the disk
+    is full.
     """
     target = Path(target)
     work = target.with_name(f".{target.stem}-{uuid.uuid4().hex[:12]}{target.suffix}")
@@ -46,8 +46,8 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
 
 
 def require_output(target: str | Path, endings: Sequence[str]) -> Path:
-    """Return the path ``target``; raise ``InputError`` where no file can be written there, and for
-    a name that ends in none of ``endings``, as the format does that is written.
+    """Return the path ``target``; raise ``InputError`` if no file can be written there, or if the
+    name ends in none of ``endings``.
     """
     target = Path(target)
     if target.suffix not in endings:
@@ -69,8 +69,8 @@ def require_output(target: str | Path, endings: Sequence[str]) -> Path:
 def require_new(
     target: str | Path, *, read: Iterable[str | Path] = (), force: bool = False
 ) -> None:
-    """Raise ``InputError`` where to write ``target`` would cost what is there: one of the files
-    ``read``, or, without ``force``, any file; and where its folder is not there.
+    """Raise ``InputError`` if writing ``target`` would replace a file of ``read`` or, without
+    ``force``, any file, or if its folder does not exist.
     """
     target = Path(target)
     for path in map(Path, read):
@@ -85,8 +85,8 @@ def require_new(
 
 
 def clear_leftovers(folder: Path) -> None:
-    """Remove the temporary paths that processes left in a folder, and in folders in it, because
-    they were killed; it takes those of processes at work too, so there must be none.
+    """Remove the temporary paths that killed processes left below a folder. No process may be
+    writing there: its paths are removed too.
     """
     for path in [path for path in folder.rglob(".*") if WORK.fullmatch(path.name)]:
         _erase(path)

@@ -1,4 +1,4 @@
-"""Drawings of altair charts, made without a network or a browser."""
+"""Drawing of altair charts without a network or a browser."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
 
 
 def make_spec(chart: alt.TopLevelMixin) -> Any:
-    """Return the chart as Vega-Lite, with control characters as escapes: an SVG with one of them is
-    no XML, by which what draws it ends the process.
+    """Return the chart as Vega-Lite with escaped control characters: an SVG with one of them is no
+    XML, and its renderer ends the process.
     """
     import altair as alt
 
@@ -34,7 +34,7 @@ def make_spec(chart: alt.TopLevelMixin) -> Any:
 
 
 def _escape(node: Any) -> Any:
-    """Escape the control characters of all texts, but for line ends."""
+    """Escape the control characters of all texts, except line ends."""
     if isinstance(node, dict):
         return {_escape(name): _escape(value) for name, value in node.items()}
     if isinstance(node, list):
@@ -43,7 +43,7 @@ def _escape(node: Any) -> Any:
 
 
 def save_charts(chart: alt.TopLevelMixin, stem: Path, suffixes: Sequence[str]) -> list[Path]:
-    """Write the chart in several formats, drawn once: the others are made from the SVG."""
+    """Write the chart in several formats; all are made from one SVG."""
     import vl_convert  # slow to import
 
     spec = make_spec(chart)

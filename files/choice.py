@@ -1,8 +1,7 @@
-"""A choice: a frozen dataclass whose fields are checked against their types when it is made.
+"""A choice: a frozen dataclass that checks its fields against their types when it is created.
 
-``Annotated`` bounds and ``Literal`` are the one place where a field's allowed values stand. The
-check is pydantic's, strict (a text is no number, a truth value no whole number); NaN and infinity
-are refused; what is wrong is said in one line.
+``Annotated`` bounds and ``Literal`` define the allowed values of a field. The check is pydantic's,
+strict (a text is no number, a truth value no whole number); NaN and infinity are refused.
 """
 
 from __future__ import annotations
@@ -50,12 +49,11 @@ BOUNDS = {"ge": "of at least {:g}", "gt": "above {:g}", "le": "of at most {:g}",
 
 @runtime_checkable
 class Choice(Protocol):
-    """What every choice of a run says about itself.
+    """A choice of a run: a corpus, a method, a metric, ...
 
-    ``name`` stands for it in the tables. ``version`` is raised when its output changes. ``files()``
-    are the files from outside whose bytes decide its result. Three class attributes may be added:
-    ``unkeyed`` names fields that cannot change the result, ``seeded = False`` says that nothing is
-    drawn at random, ``generated = True`` that the data are made up; and a method, ``keyed()``, for
+    ``version`` is raised when its output changes. Three class attributes are optional: ``unkeyed``
+    names fields that cannot change the result, ``seeded = False`` means that nothing is drawn at
+    random, ``generated = True`` that the data are synthetic. An optional method ``keyed()`` returns
     what decides the result besides fields and files, such as the words of a named list.
     """
 
@@ -63,31 +61,31 @@ class Choice(Protocol):
 
     @property
     def name(self) -> str:
-        """What stands for it in the tables."""
+        """Name in the tables."""
 
     def files(self) -> list[Path]:
-        """The files from outside whose bytes decide its result."""
+        """Return the external files whose bytes decide the result."""
 
 
 class Fileless:
-    """Base of a choice whose result depends on no file from outside."""
+    """Base of choices whose result depends on no external file."""
 
     def files(self) -> list[Path]:
-        """None."""
+        """Return no files."""
         return []
 
 
 class FieldError(InputError):
-    """A field has a value that its type does not allow; the message begins with the field."""
+    """An invalid value of a field; the message begins with the field."""
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
 def choice(cls: type[T]) -> type[T]:
-    """A frozen dataclass that checks its fields, lists taken as tuples, before ``__post_init__``.
+    """Make a class a frozen dataclass that checks its fields before ``__post_init__``.
 
-    Raises ``FieldError`` naming the field, its value and what is allowed.
+    Lists become tuples. Raises ``FieldError`` with the field, its value and what is allowed.
     """
-    own = getattr(cls, "__post_init__", None)
+    class_check = getattr(cls, "__post_init__", None)
 
     def check(self: object) -> None:
         for name, (hint, adapter) in _adapters(cast("Hashable", type(self))).items():
@@ -95,16 +93,16 @@ def choice(cls: type[T]) -> type[T]:
             try:
                 object.__setattr__(self, name, adapter.validate_python(value))
             except ValidationError:
-                raise FieldError(_refusal(name, value, hint)) from None
-        if own:
-            own(self)
+                raise FieldError(_error_message(name, value, hint)) from None
+        if class_check:
+            class_check(self)
 
     cls.__post_init__ = check  # type: ignore[attr-defined]
     return dataclasses.dataclass(frozen=True)(cls)
 
 
 def checks(**hints: Any) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Have a function check arguments by the types of ``hints``; it raises ``FieldError``."""
+    """Decorate a function to raise ``FieldError`` for arguments that ``hints`` do not allow."""
     adapters = {name: TypeAdapter(hint, config=STRICT) for name, hint in hints.items()}
 
     def decorate(function: Callable[P, T]) -> Callable[P, T]:
@@ -112,14 +110,14 @@ def checks(**hints: Any) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
         @wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> T:
-            given = signature.bind(*args, **kwargs).arguments
-            for name in hints.keys() & given:
-                value = given[name]
+            arguments = signature.bind(*args, **kwargs).arguments
+            for name in hints.keys() & arguments:
+                value = arguments[name]
                 whole = int(value) if isinstance(value, Integral) else value  # NumPy's as well
                 try:
                     adapters[name].validate_python(whole)
                 except ValidationError:
-                    raise FieldError(_refusal(name, value, hints[name])) from None
+                    raise FieldError(_error_message(name, value, hints[name])) from None
             return function(*args, **kwargs)
 
         return checked
@@ -128,23 +126,23 @@ def checks(**hints: Any) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 
 def hints_of(cls: type) -> dict[str, Any]:
-    """The types of the fields that a choice is made from, bounds included."""
+    """Return the types of the init fields of a choice, bounds included."""
     hints = typing.get_type_hints(cls, include_extras=True)
-    return {each.name: hints[each.name] for each in dataclasses.fields(cls) if each.init}
+    return {field.name: hints[field.name] for field in dataclasses.fields(cls) if field.init}
 
 
 def as_tuples(value: Any) -> Any:
-    """Lists, as YAML gives them, as tuples."""
+    """Convert lists, which YAML gives, to tuples."""
     return tuple(as_tuples(item) for item in value) if isinstance(value, list | tuple) else value
 
 
 def lacks(value: object, protocol: type) -> list[str]:
-    """The names of a protocol that an object does not have."""
+    """Return the attributes of a protocol that an object lacks."""
     names = {
         name: None
-        for each in reversed(protocol.__mro__)
-        if getattr(each, "_is_protocol", False) and each is not Protocol
-        for name in (*inspect.get_annotations(each), *vars(each))
+        for base in reversed(protocol.__mro__)
+        if getattr(base, "_is_protocol", False) and base is not Protocol
+        for name in (*inspect.get_annotations(base), *vars(base))
         if not name.startswith("_")
     }
     return [name for name in names if not hasattr(value, name)]
@@ -158,16 +156,17 @@ def _adapters(cls: Hashable) -> Mapping[str, tuple[Any, TypeAdapter[Any]]]:
     }
 
 
-def _refusal(name: str, value: object, hint: Any) -> str:
+def _error_message(name: str, value: object, hint: Any) -> str:
     for kind in (hint, *typing.get_args(hint)):
         if getattr(kind, "_is_protocol", False) and (missing := lacks(value, kind)):
-            given = type(value).__name__
-            return f"{name}={given}: it is no {kind.__name__}, for it has no {', '.join(missing)}"
+            class_name = type(value).__name__
+            problem = f"it is no {kind.__name__}, for it has no {', '.join(missing)}"
+            return f"{name}={class_name}: {problem}"
     hint_text = nearest(value, _literals(hint)) if isinstance(value, str) else ""
     allowed = spell(hint)
     if allowed.startswith("a list") and isinstance(value, str | int):
         hint_text = f"; of one item: {json.dumps([value], ensure_ascii=False)}"
-    if "a text" in allowed and any(each is True or each is False for each in _items(value)):
+    if "a text" in allowed and any(item is True or item is False for item in _items(value)):
         hint_text = "; YAML reads yes and no as true and false: put the word in quotation marks"
     return f"{name}={value!r}: give {allowed}{hint_text}"
 
@@ -177,7 +176,7 @@ def _items(value: object) -> tuple[object, ...]:
 
 
 def spell(hint: Any) -> str:
-    """A type with its bounds in words: ``a whole number of at least 1``."""
+    """Describe a type with its bounds: ``a whole number of at least 1``."""
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin is Annotated:
         return f"{spell(args[0])} {_spell_bounds(args[1:])}".rstrip()
@@ -191,16 +190,16 @@ def spell(hint: Any) -> str:
 
 
 def _spell_bounds(bounds: tuple[Any, ...]) -> str:
-    found = {
+    limits = {
         name: getattr(bound, name)
         for bound in bounds
         if isinstance(bound, Ge | Gt | Le | Lt)
         for name in BOUNDS
         if hasattr(bound, name)
     }
-    if found.keys() == {"ge", "le"}:
-        return f"from {found['ge']:g} to {found['le']:g}"
-    return " and ".join(BOUNDS[name].format(limit) for name, limit in found.items())
+    if limits.keys() == {"ge", "le"}:
+        return f"from {limits['ge']:g} to {limits['le']:g}"
+    return " and ".join(BOUNDS[name].format(limit) for name, limit in limits.items())
 
 
 def _literals(hint: Any) -> list[str]:

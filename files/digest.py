@@ -1,4 +1,4 @@
-"""Hashes of what decides a result."""
+"""Hashes of values and files."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 
 
 def digest_of(value: object) -> str:
-    """32 hexadecimal digits of the SHA-256 of a value as JSON with sorted keys."""
+    """Hash a value as JSON with sorted keys: 32 hexadecimal digits of its SHA-256."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def sha256(path: Path) -> str:
-    """64 hexadecimal digits of a file's bytes."""
+    """Hash the bytes of a file: 64 hexadecimal digits."""
     with open(path, "rb") as raw:
         return hashlib.file_digest(raw, "sha256").hexdigest()

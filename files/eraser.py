@@ -1,4 +1,4 @@
-"""A fitted eraser: what it takes from vectors or hidden states, by any dose, and its file."""
+"""A fitted eraser of vectors or hidden states, with a dose, and its file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 F = TypeVar("F", np.float32, np.float64)
 
 ERASER = "eraser.safetensors"  # in the folder of a language model
-MOST_NORM = 100.0  # beyond it directions that hardly vary are blown up until they drown the others
+MAX_NORM = 100.0  # above it directions of little variance are stretched over all others
 ROWS = 16_384  # in memory at a time
 TENSORS = ("left", "right", "mean", "shift")
 
@@ -29,9 +29,9 @@ class Eraser:
         f(x) = x - (x - mean) left right - shift,    x -> x - dose (x - f(x)),    dose in [-1, 1]
 
     Shapes: left (dim, k), right (k, dim), mean and shift (dim,). ``layer``: of the hidden states of
-    a model, 0 the embeddings, -1 the last. ``fitted``: how, in words.
+    a model, 0 the embeddings, -1 the last. ``fitted``: a description of the fit.
 
-    Raises ``InputError`` where f stretches a vector more than ``MOST_NORM`` times.
+    Raises ``InputError`` if f stretches a vector more than ``MAX_NORM`` times.
     """
 
     left: Floats
@@ -43,26 +43,26 @@ class Eraser:
     fitted: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not self.norm <= MOST_NORM:
+        if not self.norm <= MAX_NORM:
             raise InputError(
-                f"the eraser stretches vectors up to {self.norm:.3g} times, at most {MOST_NORM:g}"
-                " is taken; fit it on more words or texts"
+                f"the eraser stretches vectors up to {self.norm:.3g} times, allowed are"
+                f" {MAX_NORM:g}; fit it on more words or texts"
             )
 
     @classmethod
     def removing(cls, directions: Floats, mean: Floats | None = None) -> Eraser:
-        """The orthogonal projection along ``directions``, orthonormal rows (k, dim)."""
-        none = np.zeros(directions.shape[1])
-        return cls(directions.T, directions, none if mean is None else mean, none)
+        """Build the orthogonal projection along ``directions``, orthonormal rows (k, dim)."""
+        zero = np.zeros(directions.shape[1])
+        return cls(directions.T, directions, zero if mean is None else mean, zero)
 
     @property
     def dim(self) -> int:
-        """Of the vectors."""
+        """Dimension of the vectors."""
         return len(self.mean)
 
     @property
     def norm(self) -> float:
-        """The operator norm of f: how much longer it can make the difference of two vectors."""
+        """Operator norm of f: the largest stretch of the difference of two vectors."""
         changed = self._changed()
         if not np.isfinite(changed).all():
             return np.inf
@@ -71,21 +71,21 @@ class Eraser:
 
     @property
     def rank(self) -> int:
-        """How many dimensions f changes."""
+        """Number of dimensions that f changes."""
         changed = self._changed()
         return int(np.linalg.matrix_rank(changed)) if changed.size else 0
 
     def _changed(self) -> Floats:
-        """left right in an orthonormal basis of the at most 2 k dimensions that it touches."""
+        """Compute left right in an orthonormal basis of the at most 2 k dimensions it changes."""
         basis = np.linalg.qr(np.hstack([self.left, self.right.T]))[0]
         return np.asarray((basis.T @ self.left) @ (self.right @ basis))
 
     def at(self, dose: float) -> Eraser:
-        """The same by another dose."""
+        """Return the eraser at another dose."""
         return replace(self, dose=dose)
 
     def apply(self, rows: NDArray[F]) -> NDArray[F]:
-        """The rows (n, dim) after the dose, in their own precision; dose 0 changes no bit."""
+        """Apply the dose to rows (n, dim), in their precision; dose 0 changes no bit."""
         changed = np.array(rows)
         for start in range(0, len(changed) if self.dose else 0, ROWS):
             block = changed[start : start + ROWS].astype(np.float64)
@@ -94,28 +94,29 @@ class Eraser:
         return changed
 
     def save(self, path: Path) -> None:
-        """Write ``path``, a safetensors file with layer, dose and how it was fitted in its head."""
+        """Write a safetensors file with layer, dose and description in its header."""
         from safetensors.numpy import save_file
 
-        about = {"layer": self.layer, "dose": self.dose, "fitted": dict(self.fitted)}
+        header = {"layer": self.layer, "dose": self.dose, "fitted": dict(self.fitted)}
         tensors = {name: np.ascontiguousarray(getattr(self, name)) for name in TENSORS}
-        save_file(tensors, path, metadata={"eraser": json.dumps(about)})
+        save_file(tensors, path, metadata={"eraser": json.dumps(header)})
 
     @classmethod
     def load(cls, path: Path) -> Eraser:
-        """What ``save`` wrote. Raises ``InputError`` for a file that is damaged, or another."""
+        """Read what ``save`` wrote. Raises ``InputError`` for a damaged or different file."""
         from safetensors import SafetensorError, safe_open
 
         try:
             with safe_open(path, framework="np") as file:
-                about: Any = json.loads((file.metadata() or {})["eraser"])
+                header: Any = json.loads((file.metadata() or {})["eraser"])
                 left, right, mean, shift = (
                     file.get_tensor(name).astype(np.float64) for name in TENSORS
                 )
-            layer, dose, fitted = int(about["layer"]), float(about["dose"]), dict(about["fitted"])
+            layer, dose = int(header["layer"]), float(header["dose"])
+            fitted = dict(header["fitted"])
             _check(left, right, mean, shift, dose)
         except (SafetensorError, OSError, LookupError, ValueError, TypeError) as error:
-            remedy = "take one that biasbridge debias wrote"
+            remedy = "give one that biasbridge debias wrote"
             raise InputError(f"{path} is no eraser ({error}); {remedy}") from error
         return cls(left, right, mean, shift, layer, dose, fitted)
 

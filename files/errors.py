@@ -1,4 +1,4 @@
-"""Bad input has one exception type, so that a front door knows it from a bug."""
+"""The exception type of bad input, which commands tell from a bug."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ LONGEST = 4_000
 
 
 class InputError(ValueError):
-    """What the user gave cannot be used.
+    """Input of the user that cannot be used.
 
-    The message names the value, what is allowed and what to do next. Front doors print it without a
-    traceback and exit with status 2. It is one line: control characters are escaped, and what is
-    longer than ``LONGEST`` characters loses its middle.
+    The message names the value, what is allowed and what to do next. Commands print it without a
+    traceback and exit with status 2. It is one line: control characters are escaped, and the middle
+    of more than ``LONGEST`` characters is cut.
     """
 
     def __init__(self, message: str) -> None:
@@ -26,14 +26,14 @@ class InputError(ValueError):
 
 
 def nearest(name: object, options: Iterable[str]) -> str:
-    """``"; did you mean 'x'?"`` for the option spelt most like ``name``; empty if none is close."""
+    """Return ``"; did you mean 'x'?"`` with the closest option; empty if none is close."""
     close = difflib.get_close_matches(str(name), [str(option) for option in options], n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def run_cli(main: Callable[[], int | None]) -> None:
-    """Run a command line, exit with its status; ``InputError``: a line on stderr, status 2, an
-    interrupt: 130.
+    """Run a command and exit with its status; after ``InputError`` with 2 and a line on stderr,
+    after an interrupt with 130.
     """
     try:
         sys.exit(main() or 0)

@@ -1,4 +1,4 @@
-"""JSON Lines of what pydantic can check."""
+"""JSON Lines, checked by pydantic."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from files.text import read_lines
 T = TypeVar("T")
 
 
-def read_json_lines(path: str | Path, kind: TypeAdapter[T], what: str) -> Iterator[T]:
-    """Read an object a line, blank lines left out.
+def read_json_lines(path: str | Path, adapter: TypeAdapter[T], kind: str) -> Iterator[T]:
+    """Yield an object per line; blank lines are skipped.
 
-    Raises ``InputError``, with the line, for what is no ``what``.
+    Raises ``InputError`` with the line if that is no object of this kind.
     """
     for number, line in enumerate(read_lines(path), 1):
         if not line.strip():
             continue
         try:
-            yield kind.validate_json(line)
+            yield adapter.validate_json(line)
         except ValidationError as error:
             first = error.errors()[0]
             reason = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
-            raise InputError(f"{path}: line {number} is no {what} ({reason})") from None
+            raise InputError(f"{path}: line {number} is no {kind} ({reason})") from None
 
 
-def write_json_lines(rows: Iterable[T], kind: TypeAdapter[T], path: str | Path) -> None:
-    """An object a line; the file appears whole."""
+def write_json_lines(rows: Iterable[T], adapter: TypeAdapter[T], path: str | Path) -> None:
+    """Write an object per line; a reader sees the whole file or none."""
     with atomic_path(path) as work, work.open("wb") as out:
-        out.writelines(kind.dump_json(row) + b"\n" for row in rows)
+        out.writelines(adapter.dump_json(row) + b"\n" for row in rows)

@@ -1,4 +1,4 @@
-"""The language of texts, words and vectors, where it is known."""
+"""The language of texts, words and vectors."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Protocol, runtime_checkable
 
 from files.errors import InputError
 
-UNDETERMINED = "und"  # ISO 639 for a language that nobody stated
-# Frequent words of grammar, of the languages that built-in queries are in
+UNDETERMINED = "und"  # ISO 639 for an unknown language
+# Frequent function words of the languages of built-in queries
 GRAMMAR = {
     "de": "der die und das ist nicht ein eine zu den mit sie auf für im von dem sich auch es",
     "en": "the of and to is that it for you was with as are this be at by not they have",
@@ -21,33 +21,31 @@ GRAMMAR = {
     "tr": "ve bir bu da de için ile çok ne daha olarak gibi ama var kadar değil o mi ben en",
     "ru": "и в не на я что он с как это по но она к так его из за все у",
 }
-NAMED = re.compile(r"(?:^|[._-])(" + "|".join(sorted(GRAMMAR)) + r")(?=[._-]|$)", re.IGNORECASE)
-LEAST_SHARE, CLEARLY = 0.08, 1.5
+CODE_IN_NAME = re.compile(rf"(?:^|[._-])({'|'.join(sorted(GRAMMAR))})(?=[._-]|$)", re.IGNORECASE)
+MIN_SHARE, MIN_RATIO = 0.08, 1.5
 
 
 def guess_language(tokens: Iterable[str]) -> str:
-    """The language that frequent words of grammar among lower-case tokens speak for; ``und`` where
-    they are fewer than ``LEAST_SHARE``, or not ``CLEARLY`` more than those of another language.
+    """Guess the language from the function words among lower-case tokens; ``und`` if they are fewer
+    than ``MIN_SHARE``, or not ``MIN_RATIO`` times as many as those of another language.
     """
     counts = Counter(tokens)
-    found = sorted(
+    ranking = sorted(
         (sum(counts[word] for word in words.split()), code) for code, words in GRAMMAR.items()
     )
-    (second, _), (first, code) = found[-2:]
-    enough = first >= LEAST_SHARE * max(1, counts.total())
-    return code if enough and first >= CLEARLY * second else UNDETERMINED
+    (second, _), (first, code) = ranking[-2:]
+    is_frequent = first >= MIN_SHARE * max(1, counts.total())
+    return code if is_frequent and first >= MIN_RATIO * second else UNDETERMINED
 
 
 def language_in_name(path: str | Path) -> str:
     """Return the language code in the name of a file, as in ``cc.es.300.vec``; ``und`` for none."""
-    code = NAMED.search(Path(path).name)
+    code = CODE_IN_NAME.search(Path(path).name)
     return code.group(1).lower() if code else UNDETERMINED
 
 
 def language_of_texts(texts: Iterable[str], path: str | Path, stated: str) -> str:
-    """Return the language ``stated``, else that which the grammar of texts speaks for, else that in
-    their file's name; ``und`` for none.
-    """
+    """Return the language ``stated``, or guessed from the texts, or in their file's name."""
     if stated != UNDETERMINED:
         return stated
     words = re.findall(r"[^\W\d_]+", " ".join(texts).lower())
@@ -57,24 +55,24 @@ def language_of_texts(texts: Iterable[str], path: str | Path, stated: str) -> st
 
 @runtime_checkable
 class InLanguage(Protocol):
-    """What may be in a language: a choice that knows its own."""
+    """A choice that knows its language."""
 
     @property
     def language(self) -> str:
-        """An ISO 639 code such as ``es``; ``und`` where it is not known."""
+        """An ISO 639 code such as ``es``; ``und`` if unknown."""
 
 
 def language_of(value: object) -> str:
-    """The language of a choice; ``und`` for one that has none."""
+    """Return the language of a choice; ``und`` if it has none."""
     return value.language if isinstance(value, InLanguage) else UNDETERMINED
 
 
-def require_one_language(used: Mapping[str, object], remedy: str) -> None:
-    """``InputError`` where two of these, by their names in the message, are known to be in
-    different languages.
+def require_one_language(choices: Mapping[str, object], remedy: str) -> None:
+    """Raise ``InputError`` if choices, given by their names in the message, have different
+    languages.
     """
-    languages = {name: language_of(each) for name, each in used.items()}
-    known = {name: code for name, code in languages.items() if code != UNDETERMINED}
-    if len({*known.values()}) > 1:
-        different = " and ".join(f"{name} is in {code!r}" for name, code in known.items())
+    languages = {name: language_of(value) for name, value in choices.items()}
+    determined = {name: code for name, code in languages.items() if code != UNDETERMINED}
+    if len({*determined.values()}) > 1:
+        different = " and ".join(f"{name} is in {code!r}" for name, code in determined.items())
         raise InputError(f"{different}; {remedy}")

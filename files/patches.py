@@ -1,7 +1,7 @@
-"""What users' modules have put in the place of the project's own functions, classes and values.
+"""Functions, classes and values of the project that users' modules have replaced.
 
-Whoever imports a module runs it, and it may change others: ``Weat.measure = mine``. The file of
-``Weat`` is then as it was, and its results are not.
+An imported module may change others: ``Weat.measure = mine``. The file of ``Weat`` is then the
+same, but its results differ.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import sys
 from collections.abc import Iterator, Mapping
 from types import FunctionType
 
-from files.loaded import users_name
+from files.loaded import user_module_of
 
 PLAIN = {bool, int, float, str, bytes, tuple, frozenset, list, dict, set, type(None)}
-# Functions, descriptors, wrappers and partials, and where they keep what they were made of
+# Functions, descriptors, wrappers and partials, and the attribute that holds what they wrap
 WRAPPED: dict[type, str] = {
     **dict.fromkeys((FunctionType, type(functools.cache(len))), "__wrapped__"),
     **dict.fromkeys((staticmethod, classmethod), "__func__"),
@@ -26,23 +26,24 @@ WRAPPED: dict[type, str] = {
 
 
 def patches_of(module: str, literals: Mapping[str, object]) -> dict[str, tuple[str, str]]:
-    """Return what is patched in a loaded module and in its classes, by name: the user's module
-    that it comes from and nothing, or nothing and a value other than the literal in the text.
+    """Return the patches of a loaded module and its classes by name: (user's module, "") or
+    ("", value that differs from the literal in the text).
     """
-    found: dict[str, tuple[str, str]] = {}
+    patches: dict[str, tuple[str, str]] = {}
     for name, value in _contents(module):
         if user := _user_of(value):
-            found[name] = user, ""
+            patches[name] = user, ""
         elif name in literals and type(value) in PLAIN and value != literals[name]:
-            found[name] = "", repr(value)
-    return found
+            patches[name] = "", repr(value)
+    return patches
 
 
 def _contents(module: str) -> Iterator[tuple[str, object]]:
     for name, value in list(vars(sys.modules[module]).items()) if module in sys.modules else ():
         yield name, value
         if isinstance(value, type) and value.__module__ == module:
-            yield from ((f"{name}.{each}", held) for each, held in list(vars(value).items()))
+            members = list(vars(value).items())
+            yield from ((f"{name}.{attribute}", member) for attribute, member in members)
 
 
 def _user_of(value: object) -> str:
@@ -52,6 +53,6 @@ def _user_of(value: object) -> str:
         return ""
     if kind in WRAPPED:
         code = value.__code__.co_filename if isinstance(value, FunctionType) else ""
-        return users_name(code) or _user_of(getattr(value, WRAPPED[kind], None))
+        return user_module_of(code) or _user_of(getattr(value, WRAPPED[kind], None))
     home = (value if isinstance(value, type) else kind).__module__
-    return users_name(getattr(sys.modules.get(home), "__file__", None))
+    return user_module_of(getattr(sys.modules.get(home), "__file__", None))

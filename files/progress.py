@@ -1,4 +1,4 @@
-"""Lines that say how far a command is, where no terminal shows a bar."""
+"""Progress of a command as lines, for output that is no terminal."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def progress_lines(describe: Callable[[], str]) -> Iterator[None]:
 
 
 def duration(seconds: float) -> str:
-    """``<1 s``, ``4 s``, ``3 min``, ``2.5 h``, ``3.1 d``."""
+    """Format a duration: ``<1 s``, ``4 s``, ``3 min``, ``2.5 h``, ``3.1 d``."""
     for unit, size in (("d", 86400), ("h", 3600)):
         if seconds >= size:
             return f"{seconds / size:.1f} {unit}"

@@ -1,4 +1,4 @@
-"""Queries and documents, each document in a wording about men and in one about women."""
+"""Queries and documents; each document has a wording about men and one about women."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class WordedDocument:
 class RetrievalQuery:
     """A query that names neither gender, and its documents.
 
-    ``stereotype``: the gender that a stereotype connects with what it asks; empty: none.
-    ``cluster``: what it has in common with other queries, such as an occupation; empty: nothing.
+    ``stereotype``: the gender that a stereotype connects with the query; empty: none.
+    ``cluster``: a property that queries share, such as an occupation; empty: none.
     Raises ``InputError`` for a query without a relevant document.
     """
 
@@ -43,7 +43,7 @@ class RetrievalQuery:
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
 
     def __post_init__(self) -> None:
-        if not any(each.relevant for each in self.documents):
+        if not any(document.relevant for document in self.documents):
             raise InputError(f"query {self.text!r} has no relevant document in both wordings")
 
 
@@ -51,10 +51,10 @@ QUERY = TypeAdapter(RetrievalQuery)
 
 
 def read_queries(path: str | Path) -> Iterator[RetrievalQuery]:
-    """What ``write_queries`` wrote. Raises ``InputError``, with the line, for anything else."""
+    """Read what ``write_queries`` wrote. Raises ``InputError`` with the line for anything else."""
     return read_json_lines(path, QUERY, "query")
 
 
 def write_queries(queries: Iterable[RetrievalQuery], path: str | Path) -> None:
-    """A JSON object a line; the file appears whole."""
+    """Write a JSON object per line; a reader sees the whole file or none."""
     write_json_lines(queries, QUERY, path)

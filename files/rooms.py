@@ -1,5 +1,5 @@
-"""What the rooms are called here: ``train.point`` in a checkout, and the same under ``biasbridge``
-where a wheel is installed, so that nobody's ``train.py`` is in its way.
+"""Names of the rooms: ``train.point`` in a checkout, and the same under ``biasbridge`` in a wheel,
+so that a user's ``train.py`` does not shadow them.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ HOME = Path(__file__).resolve().parents[__name__.count(".")]  # where imports fi
 
 
 def plain(module: str) -> str:
-    """The name of a module as a checkout has it, which configurations and recipes use."""
+    """Return the name of a module in a checkout, which configurations and recipes use."""
     return module.removeprefix(PREFIX)
 
 
 def importable(module: str) -> str:
-    """The name by which a module is imported here, from that of a checkout."""
+    """Return the import name of a module, given its name in a checkout."""
     return f"{PREFIX}{module}" if module.partition(".")[0] in ROOMS else module
 
 
 def is_ours(module: str) -> bool:
-    """Whether a module, by the name that it is imported by here, is the project's own."""
+    """Test whether a module, given by its import name, is the project's own."""
     top = module.partition(".")[0]
     return top == "biasbridge" or (not PREFIX and top in ROOMS)

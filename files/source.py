@@ -1,9 +1,9 @@
-"""Which code makes a result: the whole source files that its imports lead to, and the versions of
-the libraries imported there; read from the text, without running any of it.
+"""The code that produces a result: the source files that its imports reach, and the versions of
+the libraries imported there. Files are parsed, not run.
 
-From a module follow its import statements, those inside functions too, to other modules of the
-project and the user. Of each file the syntax counts: comments, docstrings, layout, what is imported
-for type checkers alone and whether a checkout or a wheel is installed do not.
+The import statements of a module, those inside functions included, lead to other modules of the
+project and the user. Only the syntax of a file counts: comments, docstrings, layout, imports for
+type checkers and the difference between a checkout and a wheel do not.
 """
 
 from __future__ import annotations
@@ -24,38 +24,38 @@ from typing import NamedTuple
 
 from files.digest import digest_of
 from files.errors import InputError
-from files.loaded import SCRIPTS, file_of, is_library, loaded_text, loads_of, users_modules
+from files.loaded import SCRIPTS, file_of, is_library, loaded_text, modules_loaded_by, user_modules
 from files.patches import patches_of
 from files.rooms import ROOMS, importable, is_ours, plain
 
-# Modules of ours that compute no result: they judge results, keep them, hash code, or check values,
-# and a value that they let pass is in the key. What a user's module imports of them counts.
+# Modules of ours that compute no result: they analyse or store results, hash code, or check values,
+# and a value that passes is in the key. Imports of them by a user's module count.
 PASSIVE = (
     *("analysis", "train.front", "train.store", "files.choice", "files.errors"),
     *("files.loaded", "files.patches", "files.rooms", "files.source"),
 )
 # Libraries that check, print and lock, and compute nothing
 PLUMBING = frozenset({"annotated_types", "lazy_loader", "pydantic", "rich"})
-# Where a distribution has not its module's name; others are looked for, which takes long
+# Distributions whose name differs from their module's; searching for others is slow
 DISTRIBUTIONS = {"sklearn": "scikit-learn", "yaml": "PyYAML"}
-# What computes for a library that is imported
-BENEATH = {
+# Libraries that compute for an imported library
+DEPENDENCIES = {
     **dict.fromkeys(("gensim", "sklearn"), ("numpy", "scipy")),
     "nltk": ("regex",),
     "transformers": ("safetensors", "tokenizers"),
 }
-# Where they differ, a wheel's texts and imports differ from a checkout's in these alone
+# The only differences between the texts and imports of a wheel and a checkout
 COMMANDS = re.compile(r"(python -m|biasbridge) [\w.]*\w|python (?:train)\.py")
 WHEEL = "biasbridge.rooms."
-USERS = "./"  # before a user's module that is called like a room where a wheel is installed
-PATCHED = "patched "  # before a name of the project's that a user's module has given a new value
+USERS = "./"  # prefix of a user's module with the name of a room, if a wheel is installed
+PATCHED = "patched "  # prefix of a name of the project that a user's module has replaced
 
 Json = str | list["Json"]
 
 
 class Source(NamedTuple):
-    """``modules``: a hash of each file, by the module's name in a checkout, and of each name in one
-    that was patched. ``libraries``: the versions of Python and of the libraries imported there.
+    """``modules``: hashes of files, by the module's name in a checkout, and of patched names.
+    ``libraries``: versions of Python and of the imported libraries.
     """
 
     modules: Mapping[str, str]
@@ -63,21 +63,21 @@ class Source(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """A hash of the modules."""
+        """Hash of the modules."""
         return digest_of(dict(self.modules))
 
 
 class Imported(NamedTuple):
-    """``from MODULE import NAME``, or ``import MODULE`` where the name is empty."""
+    """``from MODULE import NAME``, or ``import MODULE`` with an empty name."""
 
     module: str
     name: str
 
 
 @dataclass(eq=False)
-class Text:
-    """One source file: the hash of its syntax, what it imports, what its top level imports by the
-    name that it gives it, and what it and its classes set to a literal value.
+class SourceFile:
+    """A parsed source file: the hash of its syntax, its imports, the imports of its top level by
+    the name they bind, and the literal values that it and its classes assign.
     """
 
     module: str
@@ -88,58 +88,55 @@ class Text:
     literals: dict[str, object] = field(default_factory=dict)
 
 
-def full_name(thing: type | Callable[..., object]) -> str:
-    """Return the name of a class or function with its module as a checkout has it; of a script the
-    file's name stands for the module.
+def full_name(definition: type | Callable[..., object]) -> str:
+    """Return the name of a class or function with its module's name in a checkout, or with the file
+    name of a script.
     """
-    module = module_of(thing)
-    home = Path(module).stem if thing.__module__ in SCRIPTS else _label(module)
-    return f"{home}.{thing.__qualname__}"
+    module = module_of(definition)
+    home = Path(module).stem if definition.__module__ in SCRIPTS else _label(module)
+    return f"{home}.{definition.__qualname__}"
 
 
-def module_of(thing: type | Callable[..., object]) -> str:
+def module_of(definition: type | Callable[..., object]) -> str:
     """Return the module that defines a class or function; of a script its path. Raise
-    ``InputError`` where no file of that module is there to be read.
+    ``InputError`` if the module has no readable file.
     """
-    name = thing.__module__
+    name = definition.__module__
     module = file_of(sys.modules.get(name)) if name in SCRIPTS else name
     if not (loaded_text(module) or (name in sys.modules and path_of(module))):
         raise InputError(
-            f"{thing.__qualname__} is defined in {name!r}, of which there is no file to tell its"
+            f"{definition.__qualname__} is defined in {name!r}, which has no file to identify its"
             " results by; define it in a module, and import that by its name"
         )
     return module
 
 
 def planned_source(roots: tuple[str, ...]) -> Source:
-    """Return ``source_of`` the modules, and what users' modules have patched in them when they
-    were loaded.
-    """
-    return _planned_source(roots, len(users_modules()))
+    """Return ``source_of`` the modules, and what users' modules have patched in them."""
+    return _planned_source(roots, len(user_modules()))
 
 
 @cache
-def _planned_source(roots: tuple[str, ...], loaded: int) -> Source:
+def _planned_source(roots: tuple[str, ...], n_loaded: int) -> Source:
     source = source_of(roots)
     return source._replace(modules={**source.modules, **_patches(source.modules)})
 
 
 @cache
 def source_of(roots: tuple[str, ...]) -> Source:
-    """Return the code of the modules ``roots`` and of all that they import, as the process first
-    read or loaded it.
-    """
+    """Return the code of the modules ``roots`` and their imports, as first read or loaded."""
     return _source(roots, {root.partition(".")[0] for root in roots})
 
 
 def source_run(planned: Source) -> Source:
-    """Return ``planned`` with the hashes of what this process really loaded and of what it has
-    patched, and with what a user's module loaded though no import statement names it.
+    """Return ``planned`` with the hashes of the code that this process loaded or patched, and with
+    modules that a user's module loaded without an import statement.
     """
-    files = {label: each for label, each in planned.modules.items() if not _is_patch(label)}
+    files = {label: digest for label, digest in planned.modules.items() if not _is_patch(label)}
     names = [_name(label) for label in files]
-    more = {each for name in names if not is_ours(name) for each in loads_of(name)}
-    further = _source(sorted(more - {*names}), set()) if more - {*names} else Source({}, {})
+    loads = {module for name in names if not is_ours(name) for module in modules_loaded_by(name)}
+    unplanned = loads - {*names}
+    further = _source(sorted(unplanned), set()) if unplanned else Source({}, {})
     loaded = {
         label: digest
         for label in (*files, *further.modules)
@@ -150,26 +147,30 @@ def source_run(planned: Source) -> Source:
 
 
 def differing(planned: Source, run: Source) -> list[str]:
-    """Return the names of what is not as it was planned; further modules are no difference."""
-    both = {*planned.modules, *filter(_is_patch, run.modules)}
-    return sorted(each for each in both if planned.modules.get(each) != run.modules.get(each))
+    """Return the names of modules and patches that differ from the plan; further modules do not
+    count.
+    """
+    labels = {*planned.modules, *filter(_is_patch, run.modules)}
+    return sorted(label for label in labels if planned.modules.get(label) != run.modules.get(label))
 
 
 def source_now(source: Source, recorded: Iterable[str]) -> Source:
-    """Return ``source`` with the further modules that a recipe has recorded; a hash is empty where
-    the module is gone, or what was patched no longer is.
+    """Return ``source`` with the further modules that a recipe has recorded; the hash of a module
+    or patch that no longer exists is empty.
     """
-    if more := set(recorded) - source.modules.keys():
-        further = {e: "" if _is_patch(e) else read_module(_name(e)).digest for e in more}
+    if labels := set(recorded) - source.modules.keys():
+        further = {
+            label: "" if _is_patch(label) else read_module(_name(label)).digest for label in labels
+        }
         return source._replace(modules={**source.modules, **further})
     return source
 
 
 def loaded_by_user() -> dict[str, str]:
-    """Return the hashes of all modules and files outside the project, the standard library and the
-    installed packages that this process has loaded, whether or not a step imports them.
+    """Return the hashes of all loaded modules and files of the user, whether or not a step imports
+    them.
     """
-    return {_label(name): _loaded_digest(name) for name in users_modules()}
+    return {_label(name): _loaded_digest(name) for name in user_modules()}
 
 
 def _is_patch(label: str) -> bool:
@@ -177,60 +178,59 @@ def _is_patch(label: str) -> bool:
 
 
 def _patches(modules: Iterable[str]) -> dict[str, str]:
-    """Return hashes of what users' modules have given new values in modules of the project."""
-    found: dict[str, str] = {}
-    if not users_modules():
-        return found
+    """Return hashes of the names in modules of the project that users' modules have replaced."""
+    digests: dict[str, str] = {}
+    if not user_modules():
+        return digests
     for label in modules:
         if is_ours(name := _name(label)):
             for patched, (user, value) in patches_of(name, read_module(name).literals).items():
-                by = f" by {_label(user)}" if user else ""
+                suffix = f" by {_label(user)}" if user else ""
                 digest = _loaded_digest(user) if user else digest_of(value)
-                found[f"{PATCHED}{label}.{patched}{by}"] = digest
-    return found
+                digests[f"{PATCHED}{label}.{patched}{suffix}"] = digest
+    return digests
 
 
 def _source(roots: Iterable[str], tops: set[str]) -> Source:
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     libraries: set[str] = set()
-    left = [module for root in roots for module in _executed(root)]
-    while left:
-        name = left.pop()
-        if name in found:
+    pending = [module for root in roots for module in _executed(root)]
+    while pending:
+        name = pending.pop()
+        if name in digests:
             continue
         text = read_module(name)
-        found[name] = text.digest
+        digests[name] = text.digest
         follows_all = _is_passive(name) or not is_ours(name)
-        for module, what in text.imports:
+        for module, imported_name in text.imports:
             if not _counts(module, tops):
                 libraries.add(module.partition(".")[0])
-            elif follows_all or not _is_passive(_target(module, what)):
-                left += _executed(_target(module, what))
-    modules = {_label(name): found[name] for name in sorted(found) if found[name]}
+            elif follows_all or not _is_passive(_target(module, imported_name)):
+                pending += _executed(_target(module, imported_name))
+    modules = {_label(name): digests[name] for name in sorted(digests) if digests[name]}
     return Source(modules, _versions(libraries))
 
 
 def _executed(module: str) -> list[str]:
-    """The modules whose code runs when this one is imported, its imports aside: of a user's package
-    the packages around it too. Those of ours only hand names on, and a test holds them to it.
+    """Return the modules whose code runs on import, besides imports: the module and the packages
+    that contain a user's module. Packages of ours only re-export names, which a test checks.
     """
     if module.startswith("/"):
         return [module]
     parts = module.split(".")
-    around = [] if is_ours(module) else [".".join(parts[:end]) for end in range(1, len(parts))]
-    return [*around, module]
+    if is_ours(module):
+        return [module]
+    return [".".join(parts[:end]) for end in range(1, len(parts) + 1)]
 
 
 def _target(module: str, name: str) -> str:
-    """The module that an import leads to: through a package of ours, which hands the name on, to
-    where it comes from.
-    """
+    """Return the module that defines an imported name, followed through packages of ours."""
     text = read_module(module)
-    handed_on = text.named.get(name)
-    within = f"{module}.{name}"
-    if text.package and is_ours(module) and handed_on and handed_on.module != module:
-        return _target(*handed_on)
-    return within if name and text.package and path_of(within) else module
+    reexport = text.named.get(name)
+    submodule = f"{module}.{name}"
+    if text.package and is_ours(module) and reexport and reexport.module != module:
+        return _target(*reexport)
+    return submodule if name and text.package and path_of(submodule) else module
 
 
 def _counts(module: str, tops: set[str]) -> bool:
@@ -243,12 +243,12 @@ def _counts(module: str, tops: set[str]) -> bool:
 
 def _is_passive(module: str) -> bool:
     name = plain(module)
-    return is_ours(module) and any(f"{name}.".startswith(f"{each}.") for each in PASSIVE)
+    return is_ours(module) and any(f"{name}.".startswith(f"{module}.") for module in PASSIVE)
 
 
 def _label(name: str) -> str:
-    users = name.partition(".")[0] in ROOMS and not is_ours(name)
-    return f"{USERS}{name}" if users else plain(name)
+    is_users_room = name.partition(".")[0] in ROOMS and not is_ours(name)
+    return f"{USERS}{name}" if is_users_room else plain(name)
 
 
 def _name(label: str) -> str:
@@ -256,10 +256,9 @@ def _name(label: str) -> str:
 
 
 @cache
-def read_module(name: str) -> Text:
-    """The module of that name, as it was loaded or else as its file is now; an empty one where it
-    has no source text. A package that loads names when they are asked for has their origins in its
-    stub.
+def read_module(name: str) -> SourceFile:
+    """Parse a module as it was loaded, or its file as it is now; without source text the result is
+    empty. The stub of a package that loads names lazily adds their imports.
     """
     path = path_of(name)
     content = loaded_text(name)
@@ -268,17 +267,16 @@ def read_module(name: str) -> Text:
     text = parse(name, package=path is not None and path.stem == "__init__", content=content or b"")
     stub = path.with_suffix(".pyi") if path and text.package else None
     if stub and stub.is_file():
-        more = parse(name, package=True, content=stub.read_bytes())
-        return replace(
-            text, imports=text.imports + more.imports, named={**text.named, **more.named}
-        )
+        stub_text = parse(name, package=True, content=stub.read_bytes())
+        imports = text.imports + stub_text.imports
+        return replace(text, imports=imports, named={**text.named, **stub_text.named})
     return text
 
 
 @cache
-def parse(name: str, *, package: bool, content: bytes) -> Text:
-    """The text of a source file."""
-    text = Text(name, package)
+def parse(name: str, *, package: bool, content: bytes) -> SourceFile:
+    """Parse the content of a source file."""
+    text = SourceFile(name, package)
     try:
         tree = ast.parse(content)
     except (SyntaxError, ValueError):  # compiled code, or whoever imports it gets the error
@@ -294,11 +292,11 @@ def parse(name: str, *, package: bool, content: bytes) -> Text:
 
 
 def _literals(body: Iterable[ast.stmt], prefix: str = "") -> dict[str, object]:
-    found: dict[str, object] = {}
+    literals: dict[str, object] = {}
     for node in body:
         match node:
             case ast.ClassDef():
-                found |= _literals(node.body, f"{prefix}{node.name}.")
+                literals |= _literals(node.body, f"{prefix}{node.name}.")
             case (
                 ast.Assign(targets=[ast.Name(id=name)], value=ast.expr() as value)
                 | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
@@ -306,8 +304,8 @@ def _literals(body: Iterable[ast.stmt], prefix: str = "") -> dict[str, object]:
                 with suppress(ValueError, TypeError):
                     literal = ast.literal_eval(value)
                     if name.isupper() or not isinstance(literal, list | dict | set):  # a cache
-                        found[f"{prefix}{name}"] = literal
-    return found
+                        literals[f"{prefix}{name}"] = literal
+    return literals
 
 
 def _loaded_digest(name: str) -> str:
@@ -315,23 +313,23 @@ def _loaded_digest(name: str) -> str:
     return parse(name, package=read_module(name).package, content=content).digest if content else ""
 
 
-def _as_json(node: ast.AST, text: Text) -> Json:
-    """A piece of syntax as nested lists, the same under every version of Python; its imports are
-    added to ``text``.
+def _as_json(node: ast.AST, text: SourceFile) -> Json:
+    """Convert syntax to nested lists, equal under all versions of Python; add its imports to
+    ``text``.
     """
     if isinstance(node, ast.Import | ast.ImportFrom):
         text.imports += _imported(node, text)
-    found: list[Json] = [type(node).__name__]
+    content: list[Json] = [type(node).__name__]
     for name, value in ast.iter_fields(node):
         if value is None or value == [] or name in ("kind", "type_comment", "ctx"):
             continue
         values = value if isinstance(value, list) else [value]
-        kept = [each for each in values if not _is_text(each) and not _for_type_checkers(each)]
-        found.append([name, *(_value(each, text) for each in kept)])
-    return found
+        code = [item for item in values if not (_is_text(item) or _for_type_checkers(item))]
+        content.append([name, *(_value(item, text) for item in code)])
+    return content
 
 
-def _value(value: object, text: Text) -> Json:
+def _value(value: object, text: SourceFile) -> Json:
     if isinstance(value, ast.AST):
         return _as_json(value, text)
     return COMMANDS.sub("", repr(value).replace(WHEEL, ""))
@@ -350,7 +348,7 @@ def _for_type_checkers(node: object) -> bool:
     )
 
 
-def _imported(node: ast.Import | ast.ImportFrom, text: Text) -> list[Imported]:
+def _imported(node: ast.Import | ast.ImportFrom, text: SourceFile) -> list[Imported]:
     if isinstance(node, ast.Import):
         return [Imported(alias.name, "") for alias in node.names]
     module = node.module or ""
@@ -365,7 +363,7 @@ def path_of(module: str) -> Path | None:
     """Return the file of a module, found without importing it or its package."""
     if loaded_from := module if module.startswith("/") else file_of(sys.modules.get(module)):
         return Path(loaded_from) if Path(loaded_from).is_file() else None
-    top, *rest = module.split(".")
+    top, *submodules = module.split(".")
     loaded = sys.modules.get(top)
     try:
         spec = loaded.__spec__ if loaded else find_spec(top)
@@ -373,10 +371,10 @@ def path_of(module: str) -> Path | None:
         return None
     if spec is None:
         return None
-    if not rest and spec.origin and not spec.submodule_search_locations:
+    if not submodules and spec.origin and not spec.submodule_search_locations:
         return Path(spec.origin)
     for folder in spec.submodule_search_locations or ():
-        path = Path(folder, *rest)
+        path = Path(folder, *submodules)
         for file in (path / "__init__.py", path.with_name(f"{path.name}.py")):
             if file.is_file():
                 return file
@@ -385,13 +383,13 @@ def path_of(module: str) -> Path | None:
 
 @cache
 def library_versions(module: str) -> Mapping[str, str]:
-    """Return the versions of the distributions that a library comes from, by their names."""
+    """Return the versions of a library's distributions by name."""
     name = DISTRIBUTIONS.get(module, module)
     try:
         return {name: metadata.version(name)}
     except (metadata.PackageNotFoundError, ValueError):
-        found = _distributions().get(module, ())
-        return {name: metadata.version(name) for name in found}
+        names = _distributions().get(module, ())
+        return {name: metadata.version(name) for name in names}
 
 
 @cache
@@ -400,8 +398,8 @@ def _distributions() -> Mapping[str, list[str]]:
 
 
 def _versions(modules: Iterable[str]) -> dict[str, str]:
-    found = {"Python": platform.python_version()}
-    beneath = {below for module in modules for below in BENEATH.get(module, ())}
-    for module in sorted({*modules, *beneath} - PLUMBING - sys.stdlib_module_names):
-        found |= library_versions(module)
-    return found
+    versions = {"Python": platform.python_version()}
+    dependencies = {name for module in modules for name in DEPENDENCIES.get(module, ())}
+    for module in sorted({*modules, *dependencies} - PLUMBING - sys.stdlib_module_names):
+        versions |= library_versions(module)
+    return versions

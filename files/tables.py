@@ -1,4 +1,4 @@
-"""Tables: delimited text, JSON Lines and Parquet read by column names, CSV for any program."""
+"""Tables: reading of delimited text, JSON Lines and Parquet, writing of CSV."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ BOM = "\ufeff"
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ",", "": ","}
 JSON_LINES = ".jsonl"
 JSON_OBJECT = TypeAdapter(dict[str, Any])
-OTHERS = ("\t", ";")  # what spreadsheets write under the same endings
+OTHER_SEPARATORS = ("\t", ";")  # of spreadsheets, with the same endings
 LARGEST = 2 << 30
-MOST_COLUMNS = 10_000
+MAX_COLUMNS = 10_000
 FORMULA = ("=", "+", "-", "@")
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
 
@@ -41,18 +41,17 @@ def read_table(
     delimited UTF-8 text with a line of column names.
 
     Cells of text stay as written: ``01``, ``NA`` and an empty cell are text. Numbers and truth
-    values of JSON become text, null and missing keys empty text; lists and objects stay. ``.tsv``
-    and ``.tab`` are separated by tabs, ``.csv``, ``.txt`` and names without an ending by commas,
-    or, where the line of names has none, by its tabs or semicolons; all by the ``separator`` where
-    one is given. Text may be packed as ``.gz``, ``.bz2`` or ``.xz``. A cell in quotation marks may
-    hold separators and line ends; ``quoted=False`` takes the marks as text. Blank lines are left
-    out. Binary, list and struct cells of Parquet become text, but for columns whose names end with
-    ``lists``.
+    values of JSON become text, null and missing keys empty text; lists and objects stay. Text may
+    be packed as ``.gz``, ``.bz2`` or ``.xz``. Blank lines are skipped.
 
-    Raises ``InputError``, with the line where there is one, for a file that is missing, empty,
-    damaged, not UTF-8 or of unknown format, for a row with more or fewer cells than the header, for
-    a name that the header has twice, and for text of more than ``LARGEST`` bytes or
-    ``MOST_COLUMNS`` columns.
+    separator: default tabs for ``.tsv`` and ``.tab``; commas for ``.csv``, ``.txt`` and names
+    without an ending, or the tabs or semicolons of a header without commas. quoted: cells in
+    quotation marks may hold separators and line ends; False: the marks are text. lists: ending of
+    the Parquet columns that keep lists; other binary, list and struct cells become text.
+
+    Raises ``InputError`` for a file that is missing, empty, damaged, not UTF-8, of unknown format
+    or larger than ``LARGEST`` bytes or ``MAX_COLUMNS`` columns, for a row with more or fewer cells
+    than the header, and for a repeated column name.
     """
     path = Path(path)
     if path.suffix == ".parquet":
@@ -64,70 +63,73 @@ def read_table(
 
 
 def write_csv(table: pd.DataFrame, path: str | Path) -> None:
-    """Write the table as ``csv_text`` has it."""
+    """Write the table in the form of ``csv_text``."""
     Path(path).write_text(csv_text(table), encoding="utf-8", newline="\n")
 
 
 def csv_text(table: pd.DataFrame) -> str:
-    """The table as CSV, safe to print and to open in a spreadsheet.
+    """Return the table as CSV, safe to print and to open in a spreadsheet.
 
-    A spreadsheet takes text that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, which can
-    send the table elsewhere: such text gets an apostrophe before it. Numbers, as text too, stay as
-    they are. Control characters are escaped.
+    A spreadsheet reads text that begins with ``=``, ``+``, ``-`` or ``@`` as a formula, which can
+    send data elsewhere: an apostrophe precedes such text. Numbers, also as text, stay unchanged.
+    Control characters are escaped.
     """
-    names = {name: _inert(name) for name in table.columns}
-    return _mapped(table, _inert).rename(columns=names).to_csv(index=False, lineterminator="\n")
+    names = {name: _escape_formula(name) for name in table.columns}
+    return (
+        _map_text_columns(table, _escape_formula)
+        .rename(columns=names)
+        .to_csv(index=False, lineterminator="\n")
+    )
 
 
 def without_control(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with the control characters of its texts escaped."""
-    return _mapped(table, lambda cell: printable(cell) if isinstance(cell, str) else cell)
+    """Escape the control characters of the table's texts."""
+    return _map_text_columns(table, lambda cell: printable(cell) if isinstance(cell, str) else cell)
 
 
-def _mapped(table: pd.DataFrame, change: Callable[[object], object]) -> pd.DataFrame:
-    """The table with the cells of its text columns changed."""
+def _map_text_columns(table: pd.DataFrame, change: Callable[[object], object]) -> pd.DataFrame:
     text = table.select_dtypes(exclude=["number", "bool"])
     return table.assign(**{str(name): text[name].map(change) for name in text})
 
 
-def _inert(cell: object) -> object:
+def _escape_formula(cell: object) -> object:
     if not isinstance(cell, str):
         return cell
     text = printable(cell)
     return f"'{text}" if text[:1] in FORMULA and not NUMBER.fullmatch(text) else text
 
 
-def require_columns(table: pd.DataFrame, names: Iterable[str], what: str) -> None:
-    """Raise ``InputError`` for the first column that ``table`` lacks: the nearest one, and all."""
+def require_columns(table: pd.DataFrame, names: Iterable[str], source: str) -> None:
+    """Raise ``InputError`` for the first column that ``table`` lacks; it lists all columns."""
     columns = [str(column) for column in table.columns]
     for name in names:
         if name not in columns:
-            has = f"it has {', '.join(columns) or 'none'}"
-            raise InputError(f"{what} has no column {name!r}{nearest(name, columns)}; {has}")
+            listed = f"it has {', '.join(columns) or 'none'}"
+            raise InputError(f"{source} has no column {name!r}{nearest(name, columns)}; {listed}")
 
 
-def require_unique_columns(names: Iterable[object], what: str) -> None:
-    """Raise ``InputError`` for names that stand in ``names`` more than once."""
-    if twice := [name for name, count in Counter(names).items() if count > 1]:
-        repeated = ", ".join(sorted(map(repr, twice)))
-        raise InputError(f"{what} names {repeated} more than once; rename one")
+def require_unique_columns(names: Iterable[object], source: str) -> None:
+    """Raise ``InputError`` for repeated names."""
+    if duplicates := [name for name, count in Counter(names).items() if count > 1]:
+        repeated = ", ".join(sorted(map(repr, duplicates)))
+        raise InputError(f"{source} names {repeated} more than once; rename one")
 
 
 def _read_parquet(path: Path, lists: str | None) -> pd.DataFrame:
     with open_plain(path) as raw:
         try:
             table = pd.read_parquet(raw)
-        except Exception as error:  # Arrow's own, and whatever its and pandas' metadata lead to
+        except Exception as error:  # Arrow's, and any that the metadata of Arrow and pandas cause
             reason = f"{path} is no Parquet file or is damaged ({' '.join(str(error).split())})"
             raise InputError(f"{reason}; copy or write it again") from error
-    for place, (name, kind) in enumerate(zip(table, table.dtypes, strict=True)):
+    for index, (name, kind) in enumerate(zip(table, table.dtypes, strict=True)):
         if is_object_dtype(kind) and not (lists and str(name).endswith(lists)):
-            table.isetitem(place, table.iloc[:, place].map(_as_text).array)
+            table.isetitem(index, table.iloc[:, index].map(_as_text).array)
     return table
 
 
 def _as_text(cell: object) -> object:
-    """Return bytes and nested cells of Parquet as the text that CSV has; others as they are."""
+    """Convert bytes and nested cells of Parquet to text as in CSV; others stay."""
     if isinstance(cell, bytes):
         return cell.decode("utf-8", "backslashreplace")
     nested = cell.tolist() if isinstance(cell, np.ndarray) else cell
@@ -147,12 +149,13 @@ def _read_json_lines(path: Path) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _separator(path: Path, given: str | None) -> str:
+def _separator(path: Path, chosen: str | None) -> str:
     plain = unpacked_name(path)
-    separator = given or SEPARATORS.get(plain.suffix)
-    if not given and separator == ",":
-        names = next(iter(_lines(path)), "")
-        separator = next((mark for mark in OTHERS if mark in names and "," not in names), ",")
+    separator = chosen or SEPARATORS.get(plain.suffix)
+    if not chosen and separator == ",":
+        header = next(iter(_lines(path)), "")
+        separators = () if "," in header else OTHER_SEPARATORS
+        separator = next((mark for mark in separators if mark in header), ",")
     if separator is None:
         endings = ", ".join(filter(None, (*SEPARATORS, JSON_LINES)))
         allowed = f"{endings}, each also with {', '.join(OPENERS)}"
@@ -163,7 +166,7 @@ def _separator(path: Path, given: str | None) -> str:
 
 
 def _columns(path: Path, separator: str, quoted: bool) -> tuple[list[str], list[list[str]]]:
-    """The header, and the cells of each column: rows as lists take ten times the memory."""
+    """Read header and cells by column; rows as lists would take ten times the memory."""
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     reader = csv.reader(_lines(path), delimiter=separator, quoting=quoting, strict=True)
     header: list[str] = []
@@ -184,7 +187,7 @@ def _columns(path: Path, separator: str, quoted: bool) -> tuple[list[str], list[
     except csv.Error as error:
         raise InputError(
             f"{path}: line {line} is not delimited text ({error}); double the quotation marks"
-            " within cells, or give quoted=false where they are text"
+            " within cells, or give quoted=false if they are text"
         ) from error
     if not header:
         raise InputError(f"{path} is empty")
@@ -192,14 +195,14 @@ def _columns(path: Path, separator: str, quoted: bool) -> tuple[list[str], list[
 
 
 def _header(path: Path, names: list[str]) -> list[str]:
-    if len(names) > MOST_COLUMNS:
-        many = f"the header has {len(names):,} columns, allowed are {MOST_COLUMNS:,}"
-        raise InputError(f"{path}: {many}; keep those that are used")
+    if len(names) > MAX_COLUMNS:
+        problem = f"the header has {len(names):,} columns, allowed are {MAX_COLUMNS:,}"
+        raise InputError(f"{path}: {problem}; keep only the columns you use")
     require_unique_columns(names, f"{path}: the header")
     return names
 
 
 def _lines(path: Path) -> Iterator[str]:
-    """The lines with their ends, without a byte order mark."""
+    """Yield the lines with their ends, without a byte order mark."""
     for number, line in enumerate(read_lines(path, largest=LARGEST)):
         yield f"{line if number else line.removeprefix(BOM)}\n"

@@ -8,7 +8,5 @@ from rich.console import Console
 
 
 def open_console(**options: Any) -> Console:
-    """Return a console that prints text as it is: ``[red]``, ``[/w]`` and ``:x:`` in a name are no
-    markup, and no number is coloured. ``options``: of rich's ``Console``.
-    """
+    """Return rich's ``Console`` with ``options``, without markup, emoji and highlighting."""
     return Console(markup=False, emoji=False, highlight=False, **options)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Opener = Callable[[IO[bytes], str], object]
 OPENERS: dict[str, Opener] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-# What the openers raise while reading; bz2 and gzip use a bare OSError for bad data.
+# Errors of the openers while reading; bz2 and gzip raise a bare OSError for bad data.
 DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
 
 # Text and vectors unpack to 2 to 10 times their size, templates to 25, a bomb to a thousand.
@@ -33,10 +33,10 @@ UTF16_REMEDY = "save it as 'CSV UTF-8' (Excel), or convert it with 'iconv -f UTF
 
 
 class Bounded(io.RawIOBase):
-    """The decompressed bytes of a file; whatever keeps them from being read is an ``InputError``.
+    """The decompressed bytes of a file; every reading error is an ``InputError``.
 
-    ``largest`` bounds the bytes, ``longest_line`` those of a line (None: any), and an archive may
-    hold ``RATIO`` times the bytes that were read of it.
+    ``largest`` bounds the bytes, ``longest_line`` those of a line (None: no bound), and an archive
+    may unpack to ``RATIO`` times the bytes read from it.
     """
 
     def __init__(
@@ -49,11 +49,11 @@ class Bounded(io.RawIOBase):
         self._size = self._line = 0
 
     def readable(self) -> bool:
-        """Whether it can be read: yes."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: Buffer) -> int:
-        """Fill a part of the buffer; the bytes read, 0 at the end."""
+        """Fill a part of the buffer; return the number of bytes read, 0 at the end."""
         with memoryview(buffer) as room:
             data = self._read(min(len(room), PIECE))
             room[: len(data)] = data
@@ -79,26 +79,26 @@ class Bounded(io.RawIOBase):
             damage = f"damaged archive after {self._size:,} unpacked bytes ({error})"
             raise InputError(f"{self._path}: {damage}; copy the file again") from error
         except MemoryError:
-            more = "it takes more memory to unpack than there is"
-            raise InputError(f"{self._path}: {more}; unpack it, and give the plain file") from None
+            problem = "there is too little memory to unpack it"
+            raise InputError(f"{self._path}: {problem}; give the unpacked file") from None
 
     def _check(self) -> None:
         path = self._path
         if self._archive:
             _check_ratio(path, self._size, self._packed.tell())
         if self._size > self._largest:
-            large = f"{path} holds more than {self._largest:,} bytes, the most that is read"
-            raise InputError(f"{large} of such a file; split it, or leave some of it out")
+            problem = f"{path} holds more than {self._largest:,} bytes, the most allowed for"
+            raise InputError(f"{problem} such a file; split it, or remove a part of it")
         if self._longest_line is not None and self._line > self._longest_line:
-            long = f"from byte {self._size - self._line:,} on holds a line of more than"
+            problem = f"holds a line of more than {self._longest_line:,} bytes from byte"
             remedy = "break it, for example with 'fold -s -w 10000'"
-            raise InputError(f"{path} {long} {self._longest_line:,} bytes; {remedy}")
+            raise InputError(f"{path} {problem} {self._size - self._line:,}; {remedy}")
 
 
 def _check_ratio(path: Path, size: int, packed: int) -> None:
     if size > max(UNPACKED, RATIO * packed):
-        bomb = f"{path} unpacks to more than {RATIO} times its size, as a bomb does"
-        raise InputError(f"{bomb}; if you trust it unpack it, and give the plain file")
+        problem = f"{path} unpacks to more than {RATIO} times its size, as a bomb does"
+        raise InputError(f"{problem}; if you trust it, give the unpacked file")
 
 
 def unpacked_name(path: Path) -> Path:
@@ -107,25 +107,24 @@ def unpacked_name(path: Path) -> Path:
 
 
 def refuse_bomb(path: Path) -> None:
-    """Raise ``InputError`` for an archive that is a bomb or damaged, before a library meets it."""
+    """Raise ``InputError`` for an archive that is a bomb or damaged, before a library opens it."""
     if path.suffix in OPENERS:
         with open_binary(path) as raw:
             while raw.read(PIECE):
                 pass
     elif zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as held:
-            size = sum(each.file_size for each in held.infolist())
+        with zipfile.ZipFile(path) as archive:
+            size = sum(member.file_size for member in archive.infolist())
         _check_ratio(path, size, path.stat().st_size)
 
 
 def open_binary(
     path: str | Path, *, largest: int = LARGEST, longest_line: int | None = None
 ) -> IO[bytes]:
-    """The decompressed bytes of a file (by its suffix), to be read from front to end.
+    """Open the decompressed bytes of a file (by its suffix) for sequential reading.
 
-    Raises ``InputError`` as ``open_plain`` does; reading on does so for an archive that is cut,
-    corrupt or a bomb, for more bytes than ``largest``, and for a line longer than
-    ``longest_line``.
+    Raises ``InputError`` as ``open_plain`` does; reading raises it for a truncated or corrupt
+    archive or a bomb, for more bytes than ``largest``, and for a line longer than ``longest_line``.
     """
     path = Path(path)
     raw = Bounded(path, open_plain(path), largest=largest, longest_line=longest_line)
@@ -133,7 +132,7 @@ def open_binary(
 
 
 def open_plain(path: Path) -> IO[bytes]:
-    """The bytes of a file, not unpacked; ``InputError`` if it cannot be opened."""
+    """Open the bytes of a file, not unpacked. Raises ``InputError`` if that fails."""
     try:
         if path.is_file():
             return open(path, "rb")
@@ -147,7 +146,7 @@ def open_plain(path: Path) -> IO[bytes]:
 
 
 def read_lines(path: str | Path, *, largest: int = LARGEST) -> Iterator[str]:
-    r"""The lines of a text file without their ``\n`` (or ``\r\n``), in constant memory.
+    r"""Yield the lines of a text file without their ``\n`` (or ``\r\n``), in constant memory.
 
     Only the newline ends a line, so that Unicode separators inside a post survive. Raises
     ``InputError`` for a missing or empty file, for bytes that are not UTF-8 (naming the line), and
@@ -161,9 +160,9 @@ def read_lines(path: str | Path, *, largest: int = LARGEST) -> Iterator[str]:
             except UnicodeDecodeError as error:
                 if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
                     raise InputError(f"{path} is UTF-16; {UTF16_REMEDY}") from None
-                bad = f"line {number} is not UTF-8 ({error.reason})"
+                problem = f"line {number} is not UTF-8 ({error.reason})"
                 remedy = "convert the file, for example with iconv"
-                raise InputError(f"{path}: {bad}; {remedy}") from None
+                raise InputError(f"{path}: {problem}; {remedy}") from None
             yield text.rstrip("\r\n") if text.endswith("\n") else text
     if number == 0:
         raise InputError(f"{path} is empty")

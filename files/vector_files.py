@@ -1,4 +1,4 @@
-"""The files that a name of word vectors stands for. Reads no vector and needs no gensim."""
+"""The files behind a name of word vectors. Reads no vector and needs no gensim."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ PICKLE = b"\x80"
 
 
 def vector_files(path: str | Path) -> list[Path]:
-    """The files whose bytes decide what ``files.vectors.read_vectors`` gives for ``path``.
+    """Return the files that ``files.vectors.read_vectors`` reads for ``path``.
 
-    Those of a mapped folder; of gensim's native format the file and the arrays that gensim keeps
-    beside it (``x.kv``, ``x.kv.vectors.npy``); else the file alone.
+    These are the files of a mapped folder; of gensim's native format the file and the arrays beside
+    it (``x.kv``, ``x.kv.vectors.npy``); otherwise the file alone.
     """
     path = locate_vectors(path)
     if indexed := indexed_files(path):
@@ -28,10 +28,10 @@ def vector_files(path: str | Path) -> list[Path]:
 
 
 def locate_vectors(path: str | Path) -> Path:
-    """The path; for the folder of a result in the store, that of the mapped vectors in it; for
+    """Return the path; for a result folder of the store, that of its mapped vectors; for
     ``package:NAME`` the folder of the matrix in an installed package.
 
-    Raises ``InputError`` for a package that is not installed or holds no matrix.
+    Raises ``InputError`` for a package that is not installed or contains no matrix.
     """
     if str(path).startswith(PACKAGE):
         matrices = in_package(path, (".npy",))
@@ -39,21 +39,21 @@ def locate_vectors(path: str | Path) -> Path:
             raise InputError(f"{path} holds no vectors: no .npy beside a .parquet of words")
         return matrices[0].parent
     path = Path(path)
-    within = path / "vectors"
-    return within if within.is_dir() and not (path / MAPPED[0]).exists() else path
+    mapped_folder = path / "vectors"
+    return mapped_folder if mapped_folder.is_dir() and not (path / MAPPED[0]).exists() else path
 
 
 def indexed_files(folder: Path) -> list[Path]:
-    """The matrix and the table of its words, where a folder holds one of each and is not mapped."""
+    """Return the matrix and the word table of a folder that has one of each and is not mapped."""
     if not folder.is_dir() or (folder / MAPPED[0]).exists():
         return []
-    found = [sorted(folder.glob(ending)) for ending in ("*.npy", "*.parquet")]
-    return [paths[0] for paths in found] if all(len(paths) == 1 for paths in found) else []
+    listings = [sorted(folder.glob(ending)) for ending in ("*.npy", "*.parquet")]
+    return [paths[0] for paths in listings] if all(len(paths) == 1 for paths in listings) else []
 
 
 def _arrays(path: Path) -> list[Path]:
-    beside = path.parent.glob(f"{escape(path.name)}.*")
-    return sorted(file for file in beside if file.suffix in (".npy", ".npz"))
+    siblings = path.parent.glob(f"{escape(path.name)}.*")
+    return sorted(file for file in siblings if file.suffix in (".npy", ".npz"))
 
 
 def _starts(path: Path) -> bytes:

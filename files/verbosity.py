@@ -1,6 +1,6 @@
-"""How much a command says: ``--quiet``, nothing, or ``--verbose``, through ``logging``.
+"""Verbosity of a command (``--quiet``, default or ``--verbose``), through ``logging``.
 
-The logger ``biasbridge`` has what ``--verbose`` adds, at the level INFO.
+The logger ``biasbridge`` logs the additions of ``--verbose`` at level INFO.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ LEVELS = {"--verbose": logging.INFO, "--quiet": logging.ERROR}
 
 
 def set_verbosity(arguments: Sequence[str]) -> list[str]:
-    """The arguments without ``--verbose`` and ``--quiet``, which are obeyed from here on."""
-    asked = [LEVELS[each] for each in arguments if each in LEVELS]
-    level = asked[-1] if asked else logging.WARNING
+    """Apply ``--verbose`` and ``--quiet``, and return the other arguments."""
+    levels = [LEVELS[argument] for argument in arguments if argument in LEVELS]
+    level = levels[-1] if levels else logging.WARNING
     logging.basicConfig(format="%(message)s", level=max(level, logging.WARNING))
     LOG.setLevel(level)
-    return [each for each in arguments if each not in LEVELS]
+    return [argument for argument in arguments if argument not in LEVELS]
 
 
 def is_verbose() -> bool:
-    """Whether ``--verbose`` was given."""
+    """Test whether ``--verbose`` was given."""
     return LOG.isEnabledFor(logging.INFO)
 
 
 def is_quiet() -> bool:
-    """Whether ``--quiet`` was given."""
+    """Test whether ``--quiet`` was given."""
     return not LOG.isEnabledFor(logging.WARNING)

@@ -14,7 +14,7 @@ from biasbridge import audit
 from biasbridge.cli.audit import main
 from biasbridge.model_debiasing import read_items as items_for_debiasing
 from corpora.items import OwnItems, own_items
-from debias.examples import of_items
+from debias.examples import item_examples
 from files import InputError
 from files.models.encoder import Encoder
 from files.models.language_model import LanguageModel, open_model
@@ -183,9 +183,9 @@ def test_an_eraser_is_not_fitted_on_english_fillers(cased: Path, tmp_path: Path)
     source = items_for_debiasing(write(tmp_path, UNKNOWN))
     assert isinstance(source, OwnItems)
     with pytest.raises(InputError, match="language is unknown"):
-        of_items(encoder, source.load(), ("pairs",))
+        item_examples(encoder, source.load(), ("pairs",))
     german = OwnItems(write(tmp_path, GERMAN)).load()
-    assert of_items(encoder, german, ("pairs",)).what == "4 of 4 pairs, mine"
+    assert item_examples(encoder, german, ("pairs",)).description == "4 of 4 pairs, mine"
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ MISTAKES = [
     ("intrinsic own.vec --metric weat --words bare.yaml", "has no B"),
     ("store ls", "is no store"),
     (f"{DEBIAS} --until weat6b", "give QUERY=VALUE"),
-    (f"{DEBIAS} --query weat6b --until weat6b=9", "does not come to 9"),
+    (f"{DEBIAS} --query weat6b --until weat6b=9", "does not reach 9"),
     ("train debias=balanse", "did you mean 'balance'?"),
     ("train seed=x", "give a whole number"),
     ("train +experiment=hatespeech_em", "did you mean 'hatespeech_en'?"),

@@ -1,4 +1,4 @@
-"""Documents with coreference: their type, and the files they are read from and written to."""
+"""Documents with coreference, and reading and writing of their files."""
 
 from files.documents.conll import read_conll
 from files.documents.document import Case, Cluster, Document, Question, Span

@@ -23,12 +23,12 @@ Fault = Callable[[str, int], None]
 
 
 def is_cell(text: str) -> bool:
-    """Whether a column of mentions can hold it."""
+    """Test whether a text is a valid cell of a column of mentions."""
     return text in NONE or bool(CELL.fullmatch(text))
 
 
-class Opened(NamedTuple):
-    """A bracket that waits for its partner."""
+class OpenBracket(NamedTuple):
+    """An opening bracket without its partner yet."""
 
     token: int
     line: int
@@ -38,23 +38,24 @@ class Opened(NamedTuple):
 class Brackets:
     """Collects the mentions of one document, cell by cell.
 
-    Mentions may cross. Of two of one entity the one opened last closes first. ``fault(what, line)``
-    is called for a bracket without its partner and for a mention in two clusters or twice in one;
-    if it returns, the bracket is ignored and the mention belongs where it was opened first.
+    Mentions may cross. Of two mentions of one entity the one opened last closes first.
+    ``fault(problem, line)`` is called for a bracket without its partner and for a mention in two
+    clusters or twice in one. If it returns, the bracket is ignored and the mention belongs to the
+    entity that opened it first.
     """
 
     def __init__(self, fault: Fault) -> None:
         self._fault = fault
-        self._open: dict[str, list[Opened]] = defaultdict(list)
-        self._entities: dict[Span, tuple[int, str]] = {}  # and the order in which it was opened
+        self._open: dict[str, list[OpenBracket]] = defaultdict(list)
+        self._entities: dict[Span, tuple[int, str]] = {}  # order of opening, entity
         self._order = 0
 
     def read(self, cell: str, token: int, line: int) -> None:
-        """The brackets at a token; ``line`` is that of the file."""
+        """Read the brackets of a token; ``line`` is its line in the file."""
         for mark in MARK.findall(cell):
             entity = mark.strip("()")
             if mark.startswith("("):
-                self._open[entity].append(Opened(token, line, self._order))
+                self._open[entity].append(OpenBracket(token, line, self._order))
                 self._order += 1
             if mark.endswith(")"):
                 self._close(entity, token, line)
@@ -67,14 +68,14 @@ class Brackets:
         span = (opened.token, token + 1)
         mention = (opened.order, entity)
         if span in self._entities:
-            both = f"{self._entities[span][1]} and of {entity}"
-            self._fault(f"{entity}) closes a mention of {both} with the same tokens", line)
+            entities = f"{self._entities[span][1]} and of {entity}"
+            self._fault(f"{entity}) closes a mention of {entities} with the same tokens", line)
         self._entities[span] = min(self._entities.get(span, mention), mention)
 
     def clusters(self) -> tuple[Cluster, ...]:
-        """The mentions by entity, in the order in which they begin."""
-        for entity, waiting in self._open.items():
-            for opened in waiting:
+        """Return the mentions by entity, in order of their beginnings."""
+        for entity, unclosed in self._open.items():
+            for opened in unclosed:
                 self._fault(f"({entity} opens a mention that is not closed", opened.line)
         by_entity: dict[str, list[Span]] = defaultdict(list)
         for span in sorted(self._entities):

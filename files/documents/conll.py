@@ -1,10 +1,10 @@
 """CoNLL files of coreference: OntoNotes and WinoBias, LitBank, OntoGUM.
 
-A document is between ``#begin document (NAME); part 000`` and ``#end document``, a token a
-line, sentences parted by blank lines. Columns are parted by tabs (a column may then be empty, as
-LitBank's last is) or else by blanks. The last marks the mentions (``files.documents.brackets``). Of
-three columns the second is the word (OntoGUM), of more the fourth, of twelve or more the tenth is
-the speaker.
+A document is between ``#begin document (NAME); part 000`` and ``#end document``, with a token per
+line and blank lines between sentences. Columns are separated by tabs (a column may then be empty,
+like LitBank's last) or else by blanks. The last column marks the mentions
+(``files.documents.brackets``). The word is in the second of three columns (OntoGUM), in the fourth
+of more; of twelve or more columns the tenth is the speaker.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BEGIN = re.compile(
 )
 END = re.compile(r"#\s*end document\b.*")
 BOM = "\ufeff"
-FEWEST, SPEAKERS_FROM, SPEAKER, WORD = 3, 12, 9, 3
+MIN_COLUMNS, SPEAKERS_FROM, SPEAKER, WORD = 3, 12, 9, 3
 NOBODY = ("", "-", "_")
 WITHHELD = re.compile(r"_+")
 GUM = re.compile(r"(?:GUM|GENTLE)_(?P<genre>[^_]+)_.+")
@@ -32,33 +32,33 @@ Mend = Callable[[str], None]
 
 
 def read_conll(path: str | Path, *, mend: Mend | None = None) -> Iterator[Document]:
-    """The documents of a plain, gzip, bzip2 or xz file, one at a time.
+    """Yield the documents of a plain, gzip, bzip2 or xz file.
 
-    Clusters and their mentions come in the order in which they begin. A document without a name has
-    that of the file. The genre is what the name begins with (``nw/...``), or its second part
+    Clusters and mentions come in order of their beginnings. A document without a name gets that of
+    the file. The genre is the beginning of the name (``nw/...``), or its second part
     (``GUM_news_...``).
 
     Some collections have faults: a bracket without its partner, a mention in two clusters or twice
-    in one, a token without a word. ``mend`` is called with each; the bracket is ignored, the
-    mention belongs where it was opened first (as the reference scorer has it), the word is ``_``;
-    without ``mend`` they are refused.
+    in one, a token without a word. ``mend`` is called with a message for each; the bracket is
+    ignored, the mention belongs to the entity that opened it first (as in the reference scorer),
+    the word becomes ``_``.
 
-    Raises ``InputError``, with the line, for such a fault, a row with too few columns, a column of
-    mentions that is none, a row outside a document, a document that is empty or does not end, and
-    one most of whose words are withheld (``_``); for a file without a document; and what
-    ``read_lines`` refuses.
+    Raises ``InputError`` with the line for such a fault without ``mend``, a row with too few
+    columns, an invalid cell of mentions, a row outside a document, a document that is empty or does
+    not end, and one with most words withheld (``_``); for a file without a document; and as
+    ``read_lines`` does.
     """
-    document: _Unfinished | None = None
+    document: _DocumentBuilder | None = None
     n_documents = 0
     for number, line in enumerate(read_lines(path), 1):
         text = line.removeprefix(BOM) if number == 1 else line
         where = f"{path}: line {number}"
         if begin := BEGIN.fullmatch(text):
             _refuse_unended(document, path)
-            named = begin["name"] or begin["bare"]
-            name = named or Path(path).name.split(".")[0]
-            part = int(begin["part"] or 0) if named else n_documents
-            document = _Unfinished(name, part, number, path, mend)
+            stated_name = begin["name"] or begin["bare"]
+            name = stated_name or Path(path).name.split(".")[0]
+            part = int(begin["part"] or 0) if stated_name else n_documents
+            document = _DocumentBuilder(name, part, number, path, mend)
             n_documents += 1
         elif END.fullmatch(text):
             if document is None:
@@ -70,13 +70,13 @@ def read_conll(path: str | Path, *, mend: Mend | None = None) -> Iterator[Docume
         elif document is not None:
             document.add(text, number)
         elif text.strip():
-            raise InputError(f"{where} stands outside a document; begin one with #begin document")
+            raise InputError(f"{where} is outside a document; begin one with #begin document")
     _refuse_unended(document, path)
     if not n_documents:
         raise InputError(f"{path} has no document; each begins with a line #begin document")
 
 
-def _refuse_unended(document: _Unfinished | None, path: str | Path) -> None:
+def _refuse_unended(document: _DocumentBuilder | None, path: str | Path) -> None:
     if document is not None:
         raise InputError(
             f"{path}: line {document.line} begins a document that does not end (#end document);"
@@ -84,8 +84,8 @@ def _refuse_unended(document: _Unfinished | None, path: str | Path) -> None:
         )
 
 
-class _Unfinished:
-    """A document while its lines are read."""
+class _DocumentBuilder:
+    """A document whose lines are being read."""
 
     def __init__(
         self, name: str, part: int, line: int, path: str | Path, mend: Mend | None
@@ -95,22 +95,22 @@ class _Unfinished:
         self.n_tokens = 0
         self.speakers: list[str] = []
         self.brackets = Brackets(self.fault)
-        self.columns = 0  # of the first row of the sentence: OntoNotes has more where it has verbs
+        self.columns = 0  # of the first row of the sentence: OntoNotes has one per verb
 
-    def fault(self, what: str, line: int) -> None:
-        """Refuse what is wrong, or report that it is mended."""
+    def fault(self, problem: str, line: int) -> None:
+        """Raise ``InputError``, or report a fault to ``mend``."""
         if self.mend is None:
-            raise InputError(f"{self.path}: line {line}: {what}; correct it, or have it mended")
-        self.mend(f"{self.path}: line {line}: {what}")
+            raise InputError(f"{self.path}: line {line}: {problem}; correct it, or have it mended")
+        self.mend(f"{self.path}: line {line}: {problem}")
 
     def add(self, text: str, line: int) -> None:
-        """A row; a blank one ends the sentence."""
+        """Add a row; a blank one ends the sentence."""
         if not text.strip():
             if self.sentences[-1]:
                 self.sentences.append([])
             return
         cells = self._cells(text, line)
-        word = cells[1 if len(cells) == FEWEST else WORD]
+        word = cells[1 if len(cells) == MIN_COLUMNS else WORD]
         if not word:
             self.fault("the token has no word", line)
         if len(cells) >= SPEAKERS_FROM:
@@ -122,18 +122,18 @@ class _Unfinished:
     def _cells(self, text: str, line: int) -> list[str]:
         cells = [cell.strip() for cell in text.split("\t")] if "\t" in text else text.split()
         where = f"{self.path}: line {line}"
-        fewest = max(FEWEST, self.columns if self.sentences[-1] else 0)
-        if len(cells) < fewest:
-            raise InputError(f"{where} has {len(cells)} columns, not {fewest}")
+        n_expected = max(MIN_COLUMNS, self.columns if self.sentences[-1] else 0)
+        if len(cells) < n_expected:
+            raise InputError(f"{where} has {len(cells)} columns, not {n_expected}")
         if not is_cell(cells[-1]):
-            found = f"{where}: the last column is {cells[-1]!r}"
-            raise InputError(f"{found}, not mentions such as (3, 3), (3) or -")
+            problem = f"{where}: the last column is {cells[-1]!r}"
+            raise InputError(f"{problem}, not mentions such as (3, 3), (3) or -")
         if not self.sentences[-1]:
             self.columns = len(cells)
         return cells
 
     def finish(self) -> Document:
-        """The document, checked."""
+        """Return the checked document."""
         sentences = tuple(tuple(sentence) for sentence in self.sentences if sentence)
         words = [word for sentence in sentences for word in sentence]
         if not words:

@@ -1,4 +1,4 @@
-"""A document whose mentions of one entity are known, and a case of a challenge set."""
+"""Documents with clusters of mentions, and cases of challenge sets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import ConfigDict
 from files.errors import InputError
 
 Span = tuple[int, int]
-"""First token and the one after the last, counted through the whole document."""
+"""Index of the first token and of the one after the last, in the whole document."""
 Cluster = tuple[Span, ...]
 """All mentions of one entity."""
 
@@ -21,10 +21,10 @@ class Document:
     """Sentences of tokens, and clusters of mentions.
 
     ``name`` and ``part`` identify a document (CoNLL cuts long ones into parts). ``speakers``: one
-    a token, or none. ``genre``: as the collection says it, or empty.
+    per token, or none. ``genre``: that of the collection, or empty.
 
     Raises :class:`InputError` for a mention outside the document or in two clusters, an empty
-    cluster, and speakers that are not one a token.
+    cluster, and another number of speakers than tokens.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Document:
 
     def __post_init__(self) -> None:
         n_tokens = sum(map(len, self.sentences))
-        seen: set[Span] = set()
+        spans: set[Span] = set()
         for cluster in self.clusters:
             if not cluster:
                 raise InputError(f"{self.title}: a cluster has no mention")
@@ -48,21 +48,21 @@ class Document:
                         f"{self.title}: a mention of tokens {first} to {end}, but there are"
                         f" {n_tokens}"
                     )
-                if (first, end) in seen:
+                if (first, end) in spans:
                     raise InputError(
                         f"{self.title}: tokens {first} to {end} are a mention twice: give each"
                         " mention one cluster"
                     )
-                seen.add((first, end))
+                spans.add((first, end))
         if self.speakers and len(self.speakers) != n_tokens:
             raise InputError(
-                f"{self.title}: {len(self.speakers)} speakers of {n_tokens} tokens: give one a"
+                f"{self.title}: {len(self.speakers)} speakers of {n_tokens} tokens: give one per"
                 " token, or none"
             )
 
     @property
     def title(self) -> str:
-        """How messages name it."""
+        """Name in messages."""
         return f"document {self.name} part {self.part}"
 
     @property
@@ -76,17 +76,16 @@ class Document:
         return list(chain.from_iterable(self.clusters))
 
     def without_singletons(self) -> Document:
-        """The same without clusters of one mention, which OntoNotes does not annotate."""
+        """Return the document without clusters of one mention, as in OntoNotes."""
         clusters = tuple(cluster for cluster in self.clusters if len(cluster) > 1)
         return replace(self, clusters=clusters)
 
 
 @dataclass(frozen=True)
 class Question:
-    """Does the pronoun refer to the name? Half-open spans of the document's tokens.
+    """Whether the pronoun refers to the name; both are half-open spans of the document's tokens.
 
-    ``occupation``: what the name is, where it is one, and the ``percentage`` of women among those
-    who work in it, where it is known.
+    ``occupation``: that of the name, if it is one, and the ``percentage`` of women in it, if known.
     """
 
     pronoun: Span
@@ -98,11 +97,11 @@ class Question:
 
 @dataclass(frozen=True)
 class Case:
-    """A document and what is asked about its pronoun, of one ``gender``.
+    """A document and questions about its pronoun, of one ``gender``.
 
-    ``unit`` is the same for cases that differ in the pronoun alone. ``condition``: ``pro`` where a
-    stereotype agrees with the answer and ``anti`` where it does not; empty where neither is known.
-    ``subset``: a part of the set with results of its own, such as ``type1`` of WinoBias.
+    ``unit`` is equal for cases that differ only in the pronoun. ``condition``: ``pro`` if a
+    stereotype agrees with the answer, ``anti`` if it contradicts it, empty if unknown. ``subset``:
+    a part of the set with separate results, such as ``type1`` of WinoBias.
     """
 
     document: Document

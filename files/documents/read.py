@@ -1,4 +1,4 @@
-"""Documents, and cases of challenge sets, as JSON Lines; documents from a file of either form."""
+"""Reading and writing of documents and cases as JSON Lines; reading of CoNLL documents."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ DOCUMENT, CASE = TypeAdapter(Document), TypeAdapter(Case)
 
 
 def read_documents(path: str | Path, *, mend: Mend | None = None) -> Iterator[Document]:
-    """The documents of a file: ``.jsonl`` JSON Lines, any other name CoNLL; each also as ``.gz``,
-    ``.bz2`` or ``.xz``.
+    """Yield the documents of a file: ``.jsonl`` JSON Lines, any other name CoNLL; each also as
+    ``.gz``, ``.bz2`` or ``.xz``.
 
-    Raises ``InputError``, with the line, for what is no document, and what ``read_lines`` refuses;
-    ``mend``: see ``files.documents.conll``.
+    ``mend``: see ``files.documents.conll``. Raises ``InputError`` with the line for an invalid
+    document, and as ``read_lines`` does.
     """
     path = Path(path)
     if unpacked_name(path).suffix == ".jsonl":
@@ -32,7 +32,7 @@ def read_documents(path: str | Path, *, mend: Mend | None = None) -> Iterator[Do
 
 
 def write_documents(documents: Iterable[Document], path: str | Path) -> None:
-    """A JSON object a line, keys as the fields of ``Document``; the file appears whole."""
+    """Write a JSON object per document; a reader sees the whole file or none."""
     with atomic_path(path) as work, work.open("w", encoding="utf-8", newline="\n") as out:
         for document in documents:
             row = json.dumps(dataclasses.asdict(document), ensure_ascii=False)
@@ -40,10 +40,10 @@ def write_documents(documents: Iterable[Document], path: str | Path) -> None:
 
 
 def read_cases(path: str | Path) -> Iterator[Case]:
-    """What ``write_cases`` wrote. Raises ``InputError``, with the line, for anything else."""
+    """Read what ``write_cases`` wrote. Raises ``InputError`` with the line for anything else."""
     return read_json_lines(path, CASE, "case")
 
 
 def write_cases(cases: Iterable[Case], path: str | Path) -> None:
-    """A JSON object a line; the file appears whole."""
+    """Write a JSON object per case; a reader sees the whole file or none."""
     write_json_lines(cases, CASE, path)

@@ -1,4 +1,4 @@
-"""Texts, and words in texts, to vectors: the hidden states of a language model or encoder."""
+"""Encoder of texts, and of words in texts, by the hidden states of a language model."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 WordPooling = Literal["mean", "first", "last", "cls", "text"]
 Pooling = Literal["mean", "words", "cls", "last"]
 Singles = NDArray[np.float32]
-Encodings = dict[tuple[int, Pooling], dict[str, Singles]]  # by layer and pooling, of each text
-TOKENS = 4096  # of a batch, padding included
-MODEL = "model"  # the folder of a model within that of its step
+Encodings = dict[tuple[int, Pooling], dict[str, Singles]]  # by layer and pooling, then by text
+TOKENS = 4096  # per batch, padding included
+MODEL = "model"  # folder of the model in that of its step
 ENCODING = "encoding.json"
 
 
 class Context(NamedTuple):
-    """A text and the characters in it, ``text[start:end]``, that are the word."""
+    """A text and the position of the word in it, ``text[start:end]``."""
 
     text: str
     start: int
@@ -36,12 +36,12 @@ class Context(NamedTuple):
 
 
 class Encoder:
-    """A model asked for hidden states.
+    """An encoder of texts by the hidden states of a model.
 
-    layer: of the hidden states, 0 the embeddings, -1 the last. pooling: what becomes one vector of
-    a text: ``mean`` of all tokens, special ones included; ``words``, the mean of all but these;
-    ``cls``, the first token; ``last``, the last one. Raises ``InputError`` for a layer that the
-    model has not, and for another pooling.
+    layer: of the hidden states, 0 the embeddings, -1 the last. pooling: the vector of a text:
+    ``mean`` of all tokens, special ones included; ``words``, the mean without these; ``cls``, the
+    first token; ``last``, the last one. Raises ``InputError`` for a missing layer or another
+    pooling.
     """
 
     def __init__(
@@ -58,74 +58,75 @@ class Encoder:
             raise InputError(f"pooling={pooling!r}: give one of {', '.join(get_args(Pooling))}")
         self.layer, self.pooling = self._checked(layer), pooling
         self._base = self.opened.base
-        self.encodings: Encodings = {}  # of every text encoded so far
+        self.encodings: Encodings = {}  # of all texts encoded so far
 
     @property
     def name(self) -> str:
-        """The model's."""
+        """Name of the model."""
         return self.opened.name
 
     @property
     def layers(self) -> int:
-        """The number of layers; the hidden states have one more, the embeddings."""
+        """Number of layers; the hidden states have one more, the embeddings."""
         return int(self.opened.base.config.num_hidden_layers)
 
     @property
     def special_tokens(self) -> int:
-        """How many tokens the tokenizer adds to a text."""
+        """Number of tokens that the tokenizer adds to a text."""
         return int(self.opened.tokenizer.num_special_tokens_to_add())
 
     @property
     def mask(self) -> str:
-        """The token that stands for a word left open. ``InputError`` where there is none."""
+        """The mask token. Raises ``InputError`` if there is none."""
         return self.opened.mask
 
     def knows(self, text: str) -> bool:
-        """Whether a text has tokens, none of them the unknown one."""
+        """Test whether a text has tokens, none of them the unknown token."""
         return self.opened.knows(text)
 
     def encode(
         self, texts: Sequence[str], *, layer: int | None = None, pooling: Pooling | None = None
     ) -> Singles:
-        """One vector a text, shape (texts, dim), by the encoder's own layer and pooling where none
-        is given; not of unit length. Equal texts are encoded once in the life of the encoder. A
-        longer text than the model takes is cut.
+        """Compute one vector per text, shape (n_texts, dim), not of unit length.
+
+        Layer and pooling default to those of the encoder. Equal texts are encoded once in the life
+        of the encoder. A text longer than the model allows is truncated.
         """
-        chosen = self._checked(self.layer if layer is None else layer) % (self.layers + 1)
-        how = chosen, pooling or self.pooling
-        known = self.encodings.setdefault(how, {})
-        new = [text for text in dict.fromkeys(texts) if text not in known]
-        known.update(zip(new, self._encode(new, *how), strict=True))
-        found = [known[text] for text in texts]
-        return np.stack(found) if found else self._encode([], *how)
+        positive_layer = self._checked(self.layer if layer is None else layer) % (self.layers + 1)
+        key = positive_layer, pooling or self.pooling
+        cache = self.encodings.setdefault(key, {})
+        new = [text for text in dict.fromkeys(texts) if text not in cache]
+        cache.update(zip(new, self._encode(new, *key), strict=True))
+        vectors = [cache[text] for text in texts]
+        return np.stack(vectors) if vectors else self._encode([], *key)
 
     def recall(self, encodings: Encodings) -> None:
-        """Take what the same model encoded without its eraser, which is applied to it: an affine
-        map of states is that of their mean. Layers after the eraser's are left to be encoded.
+        """Take over encodings of the same model without its eraser, and apply the eraser to them:
+        affine maps commute with means. Layers after the eraser's are skipped.
         """
         eraser = self.opened.eraser
-        erased = eraser.layer % (self.layers + 1) if eraser else self.layers + 1
-        for (layer, pooling), known in encodings.items():
-            if layer > erased or not known:
+        erased_layer = eraser.layer % (self.layers + 1) if eraser else self.layers + 1
+        for (layer, pooling), by_text in encodings.items():
+            if layer > erased_layer or not by_text:
                 continue
-            rows = np.stack(list(known.values()))
-            rows = eraser.apply(rows) if eraser and layer == erased else rows
-            self.encodings[layer, pooling] = dict(zip(known, rows, strict=True))
+            rows = np.stack(list(by_text.values()))
+            rows = eraser.apply(rows) if eraser and layer == erased_layer else rows
+            self.encodings[layer, pooling] = dict(zip(by_text, rows, strict=True))
 
     def _encode(self, texts: Sequence[str], layer: int, pooling: Pooling) -> Singles:
         import torch
 
-        found: Singles = np.zeros((len(texts), self.opened.base.config.hidden_size), "f4")
+        vectors: Singles = np.zeros((len(texts), self.opened.base.config.hidden_size), "f4")
         if not texts:
-            return found
+            return vectors
         encoded = self._tokenise(texts, return_special_tokens_mask=True)
         rows, special = encoded["input_ids"], encoded["special_tokens_mask"]
-        for places in by_length([len(row) for row in rows], TOKENS):
-            states = self._states([rows[place] for place in places], layer)
-            for state, place in zip(states, places, strict=True):
-                own = torch.tensor(_pooled(pooling, special[place]), device=state.device)
-                found[place] = state[own].mean(dim=0).float().cpu().numpy()
-        return found
+        for batch in by_length([len(row) for row in rows], TOKENS):
+            states = self._states([rows[i] for i in batch], layer)
+            for state, i in zip(states, batch, strict=True):
+                pooled = torch.tensor(_pooled(pooling, special[i]), device=state.device)
+                vectors[i] = state[pooled].mean(dim=0).float().cpu().numpy()
+        return vectors
 
     def vectors(
         self,
@@ -135,52 +136,54 @@ class Encoder:
         pooling: WordPooling = "mean",
         batch_size: int = 32,
     ) -> Singles:
-        """The vector of the word in each context.
+        """Compute the vector of the word in each context, shape (n_contexts, dim).
 
         pooling: ``mean`` of the word's tokens, its ``first`` or ``last`` one; of the whole text
-        ``cls``, its first token, a special one where the tokenizer adds it, or ``text``, the mean
-        of all, special ones included. Texts are padded and masked, so that their neighbours in a
-        batch do not matter. Shape (contexts, dim); NaN where the word ends beyond the longest text
-        the model takes. Raises ``InputError`` for a layer that the model has not.
+        ``cls``, its first token (a special one if the tokenizer adds it), or ``text``, the mean of
+        all tokens, special ones included. Texts are padded and masked, so that vectors do not
+        depend on the batch. NaN: the word ends after the longest text the model allows. Raises
+        ``InputError`` for a missing layer.
         """
         layer = self._checked(layer)
-        found: Singles = np.full((len(contexts), self._base.config.hidden_size), np.nan, "f4")
-        # Texts of one length together waste least on padding
-        order = sorted(range(len(contexts)), key=lambda place: len(contexts[place].text))
+        vectors: Singles = np.full((len(contexts), self._base.config.hidden_size), np.nan, "f4")
+        # Batches of texts of similar length need least padding
+        order = sorted(range(len(contexts)), key=lambda i: len(contexts[i].text))
         for begin in range(0, len(order), batch_size):
-            places = order[begin : begin + batch_size]
-            rows = [contexts[place] for place in places]
-            found[places] = self._batch(rows, layer, pooling)
-        return found
+            batch = order[begin : begin + batch_size]
+            vectors[batch] = self._batch([contexts[i] for i in batch], layer, pooling)
+        return vectors
 
     def _batch(self, contexts: list[Context], layer: int, pooling: WordPooling) -> Singles:
         import torch
 
-        texts = [each.text for each in contexts]
+        texts = [context.text for context in contexts]
         encoded = self._tokenise(texts, return_offsets_mapping=True)
         states = self._states(encoded["input_ids"], layer)
-        chosen = map(_chosen, contexts, encoded["offset_mapping"], repeat(pooling))
+        positions = map(_word_tokens, contexts, encoded["offset_mapping"], repeat(pooling))
         means = [
             state[tokens].mean(dim=0) if tokens else torch.full_like(state[0], torch.nan)
-            for state, tokens in zip(states, chosen, strict=True)
+            for state, tokens in zip(states, positions, strict=True)
         ]
         return np.asarray(torch.stack(means).float().cpu().numpy())
 
     def _tokenise(self, texts: Sequence[str], **options: bool) -> Encoded:
         longest = self.opened.longest
-        limited = longest < UNLIMITED
+        is_limited = longest < UNLIMITED
         return self.opened.tokenizer(
-            list(texts), truncation=limited, max_length=longest if limited else None, **options
+            list(texts),
+            truncation=is_limited,
+            max_length=longest if is_limited else None,
+            **options,
         )
 
     def _states(self, rows: Sequence[Sequence[int]], layer: int) -> torch.Tensor:
-        """Hidden states of padded rows, (rows, tokens, dim)."""
+        """Compute the hidden states of padded rows, (rows, tokens, dim)."""
         import torch
 
-        ids, real = self.opened.pad(rows)
+        ids, attention_mask = self.opened.pad(rows)
         with torch.inference_mode():
             return self._base(
-                input_ids=ids, attention_mask=real, output_hidden_states=True
+                input_ids=ids, attention_mask=attention_mask, output_hidden_states=True
             ).hidden_states[layer]
 
     def _checked(self, layer: int) -> int:
@@ -192,33 +195,31 @@ class Encoder:
 
 
 def open_encoder(folder: Path) -> Encoder:
-    """The encoder of a step: a model, which layer, and how the vectors of tokens become one."""
-    chosen = json.loads((folder / ENCODING).read_text(encoding="utf-8"))
-    return Encoder(folder / MODEL, layer=chosen["layer"], pooling=chosen["pooling"])
+    """Open the encoder in the folder of a step: a model, a layer and a pooling."""
+    options = json.loads((folder / ENCODING).read_text(encoding="utf-8"))
+    return Encoder(folder / MODEL, layer=options["layer"], pooling=options["pooling"])
 
 
 def _pooled(pooling: Pooling, special: Sequence[int]) -> list[int]:
-    """The places of the tokens whose states are averaged."""
-    every = list(range(len(special)))
+    tokens = list(range(len(special)))
     if pooling == "words":
-        return [place for place in every if not special[place]] or every
-    return {"mean": every, "cls": every[:1], "last": every[-1:]}[pooling]
+        return [i for i in tokens if not special[i]] or tokens
+    return {"mean": tokens, "cls": tokens[:1], "last": tokens[-1:]}[pooling]
 
 
-def _chosen(
+def _word_tokens(
     context: Context, offsets: Sequence[tuple[int, int]], pooling: WordPooling
 ) -> list[int]:
-    """The places of the tokens whose states are averaged."""
-    inside = [
-        place
-        for place, (start, end) in enumerate(offsets)
+    word_tokens = [
+        i
+        for i, (start, end) in enumerate(offsets)
         if max(start, context.start) < min(end, context.end)
     ]
-    cut = max((end for _, end in offsets), default=0) < context.end
-    if cut or not inside:
+    is_truncated = max((end for _, end in offsets), default=0) < context.end
+    if is_truncated or not word_tokens:
         return []
     if pooling == "mean":
-        return inside
+        return word_tokens
     if pooling in ("first", "last"):
-        return [inside[0 if pooling == "first" else -1]]
+        return [word_tokens[0 if pooling == "first" else -1]]
     return [0] if pooling == "cls" else list(range(len(offsets)))

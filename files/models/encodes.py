@@ -1,4 +1,4 @@
-"""What whoever uses an encoder asks of it."""
+"""The protocol of encoders of texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Encodes(Protocol):
     """An encoder of texts, such as ``files.models.encoder.Encoder``."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One vector a text, (texts, dim), not of unit length."""
+        """Compute one vector per text, (n_texts, dim), not of unit length."""
 
     def knows(self, text: str) -> bool:
-        """Whether a text has tokens, none of them the unknown one."""
+        """Test whether a text has tokens, none of them the unknown token."""

@@ -1,4 +1,4 @@
-"""Folders of language models: the files of one in another, with an eraser beside them."""
+"""Folders of language models with an eraser."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from files.models.language_model import open_model
 
 
 def write_erased(model: Path, out: Path, eraser: Eraser) -> None:
-    """A folder with the files of a model, and the eraser beside them.
+    """Write a folder with the files of a model and an eraser.
 
-    Raises ``InputError`` where the model does not take it, or nothing would change.
+    Raises ``InputError`` if the eraser does not fit the model or changes nothing.
     """
     opened = open_model(model)
     opened.require_untouched()
@@ -24,7 +24,7 @@ def write_erased(model: Path, out: Path, eraser: Eraser) -> None:
 
 
 def link_files(folder: Path, out: Path) -> None:
-    """A new folder with the files of another, which are the same on the disk where it has links."""
+    """Create a folder with the files of another, as hard links where possible."""
     out.mkdir()
     for path in folder.iterdir():
         try:

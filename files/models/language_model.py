@@ -1,4 +1,4 @@
-"""An opened model with its tokenizer, from whatever names one."""
+"""A language model with its tokenizer, opened from a folder, a hub name or a package."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 PLANTED = "planted.json"
-MOST_LAYERS = 500  # those of ALBERT share their weights, whatever their number
-UNLIMITED = 1 << 20  # a tokenizer that knows no limit gives a huge number
-# A folder, a hub name, package:NAME, a model with its tokenizer, or one opened already
+MAX_LAYERS = 500  # those of ALBERT share their weights, whatever their number
+UNLIMITED = 1 << 20  # a tokenizer without a limit gives a huge number
+# A folder, a hub name, package:NAME, a model with its tokenizer, or an opened model
 AnyModel: TypeAlias = (
     "str | PathLike[str] | tuple[PreTrainedModel, PreTrainedTokenizerFast] | LanguageModel"
 )
@@ -35,9 +35,9 @@ class LanguageModel:
     """A masked or causal language model, or an encoder without a head, with its tokenizer: float32,
     no dropout.
 
-    planted: of a model trained on known bias, what its folder's ``planted.json`` says: ``terms``,
-    for each the true ``log_odds`` of the fillers, ``original`` if a method has changed these, and
-    the ``half`` it is of. eraser: what its hidden states pass through.
+    planted: content of the folder's ``planted.json``, for a model trained on known bias: ``terms``
+    with the true ``log_odds`` of the fillers, ``original`` if a method has changed these, and the
+    ``half`` of the term. eraser: applied to the hidden states.
     """
 
     name: str
@@ -56,7 +56,7 @@ class LanguageModel:
 
     @property
     def mask(self) -> str:
-        """The token that stands for a word left open. ``InputError`` where there is none."""
+        """The mask token. Raises ``InputError`` if there is none."""
         if self.tokenizer.mask_token is None:
             raise InputError(
                 f"the tokenizer of {self.name} has no mask token; choose a masked model"
@@ -65,18 +65,18 @@ class LanguageModel:
 
     @property
     def dtype(self) -> str:
-        """That of the weights, such as ``float32``."""
+        """Precision of the weights, such as ``float32``."""
         return str(self.model.dtype).removeprefix("torch.")
 
     @property
     def padding(self) -> int:
-        """The token that fills short rows of a batch; masked, so that any will do."""
-        of_both = (self.tokenizer.pad_token_id, self.model.config.pad_token_id)
-        return next((number for number in of_both if number is not None), 0)
+        """The token that pads short rows of a batch; it is masked, so that any token serves."""
+        candidates = (self.tokenizer.pad_token_id, self.model.config.pad_token_id)
+        return next((token_id for token_id in candidates if token_id is not None), 0)
 
     @cached_property
     def longest(self) -> int:
-        """Tokens of the longest text. RoBERTa counts positions from behind that of padding."""
+        """Tokens of the longest text. RoBERTa counts positions from after the padding index."""
         import torch
 
         positions = getattr(self.model.config, "max_position_embeddings", None) or UNLIMITED
@@ -89,16 +89,15 @@ class LanguageModel:
         return min(self.tokenizer.model_max_length, positions - max(unused, default=0))
 
     def require_untouched(self) -> None:
-        """Raise ``InputError`` where the hidden states pass through an eraser already."""
+        """Raise ``InputError`` if the model has an eraser."""
         if self.eraser:
             raise InputError(
-                f"{self.name} has an eraser already; give the model as it was before, without"
-                f" {ERASER}"
+                f"{self.name} has an eraser already; give the unmodified model, without {ERASER}"
             )
 
     def require_running(self) -> None:
-        """Raise ``InputError`` where the tokenizer has tokens that the model does not embed, and
-        what the model raises where it cannot take two short rows.
+        """Raise ``InputError`` if the tokenizer has tokens that the model does not embed, and any
+        error of the model on two short rows.
         """
         import torch
 
@@ -110,33 +109,37 @@ class LanguageModel:
                 f" {last}; give the tokenizer that it was trained with"
             )
         n_layers = int(self.base.config.num_hidden_layers)
-        if not 0 < n_layers <= MOST_LAYERS:
-            layers = f"num_hidden_layers={n_layers} in the configuration of {self.name}"
-            raise InputError(f"{layers}: allowed are 1 to {MOST_LAYERS}; give that of its weights")
-        rows, real = self.pad([[last] * min(2, self.longest), [last]])
+        if not 0 < n_layers <= MAX_LAYERS:
+            problem = f"num_hidden_layers={n_layers} in the configuration of {self.name}"
+            raise InputError(
+                f"{problem}: allowed are 1 to {MAX_LAYERS}; give the number of its weights"
+            )
+        rows, attention_mask = self.pad([[last] * min(2, self.longest), [last]])
         with torch.inference_mode():
-            out = self.base(input_ids=rows, attention_mask=real, output_hidden_states=True)
+            out = self.base(
+                input_ids=rows, attention_mask=attention_mask, output_hidden_states=True
+            )
         if not out.hidden_states:
             raise InputError(f"{self.name} gives no hidden states; give an encoder or a decoder")
 
     def knows(self, text: str) -> bool:
-        """Whether a text has tokens, none of them the unknown one."""
-        [found] = self.tokenizer([text], add_special_tokens=False)["input_ids"]
-        return bool(found) and self.tokenizer.unk_token_id not in found
+        """Test whether a text has tokens, none of them the unknown token."""
+        [tokens] = self.tokenizer([text], add_special_tokens=False)["input_ids"]
+        return bool(tokens) and self.tokenizer.unk_token_id not in tokens
 
     def pieces(self, text: str) -> int:
-        """How many tokens a text has, special ones left out."""
+        """Count the tokens of a text without special ones."""
         return len(self.tokenizer([text], add_special_tokens=False)["input_ids"][0])
 
     def pad(self, rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Rows of tokens as a rectangle (rows, longest row), and 1 where a token is real."""
+        """Pad rows of tokens to (rows, longest row); return them and the attention mask."""
         import torch
         from torch.nn.utils.rnn import pad_sequence
 
         tensors = [torch.tensor(row) for row in rows]
         ids = pad_sequence(tensors, batch_first=True, padding_value=self.padding)
-        real = pad_sequence([torch.ones_like(row) for row in tensors], batch_first=True)
-        return ids.to(self.device), real.to(self.device)
+        mask = pad_sequence([torch.ones_like(row) for row in tensors], batch_first=True)
+        return ids.to(self.device), mask.to(self.device)
 
 
 def open_model(
@@ -146,16 +149,16 @@ def open_model(
     device: str = "cpu",
     random_seed: int | None = None,
 ) -> LanguageModel:
-    """A model by its folder, hub name with ``revision``, or ``package:NAME``; one that is open
-    already, with its tokenizer, as it is.
+    """Open a model by its folder, hub name with ``revision``, or ``package:NAME``; or take a loaded
+    model with its tokenizer.
 
-    ``random_seed``: the same configuration with random weights. Raises ``InputError`` for a model
-    that cannot be loaded whole.
+    ``random_seed``: use random weights of the same configuration. Raises ``InputError`` for a model
+    that cannot be loaded completely.
     """
     if isinstance(model, LanguageModel):
         return model
     if isinstance(model, tuple):
-        opened = _opened(*model)
+        opened = _wrap_loaded(*model)
         with opening(opened.name):
             opened.require_running()
         return opened
@@ -164,17 +167,17 @@ def open_model(
         raise InputError(f"model={kind}: give a folder, a hub name, or a model with its tokenizer")
     name = fspath(model)
     place = find_model(name, revision)
-    # Random weights have learned nothing of what was planted
-    learned = place.local and random_seed is None
-    planted = read_planted(Path(place.source)) if learned else None
+    # Random weights have not learned the planted bias
+    is_trained = place.local and random_seed is None
+    planted = read_planted(Path(place.source)) if is_trained else None
     with opening(name):
         tokenizer = load_tokenizer(place, name)
         loaded, kind = load_model(place, name, random_seed=random_seed)
         loaded = loaded.to(device).eval()
-        shown = Path(name).name if place.local else name
-        opened = LanguageModel(shown, loaded, tokenizer, kind, device, planted)
+        short_name = Path(name).name if place.local else name
+        opened = LanguageModel(short_name, loaded, tokenizer, kind, device, planted)
         opened.require_running()
-        if learned and (Path(place.source) / ERASER).is_file():
+        if is_trained and (Path(place.source) / ERASER).is_file():
             eraser = Eraser.load(Path(place.source) / ERASER)
             hook_eraser(opened.base, eraser)
             return replace(opened, eraser=eraser)
@@ -183,7 +186,7 @@ def open_model(
 
 @contextmanager
 def passing_through(opened: LanguageModel, eraser: Eraser) -> Iterator[LanguageModel]:
-    """The same model, its hidden states passing through an eraser meanwhile."""
+    """Yield the model with an eraser, which is removed afterwards."""
     undo = hook_eraser(opened.base, eraser)
     try:
         yield replace(opened, eraser=eraser)
@@ -192,30 +195,28 @@ def passing_through(opened: LanguageModel, eraser: Eraser) -> Iterator[LanguageM
 
 
 def read_planted(folder: Path) -> Mapping[str, Any] | None:
-    """What was planted in the model of a folder; None where it does not say. Raises ``InputError``
-    for a file that is damaged.
+    """Read the planted bias of a folder's model; None without a file. Raises ``InputError`` for a
+    damaged file.
     """
     path = folder / PLANTED
     if not path.is_file():
         return None
-    found: Any = read_nested(path)
+    planted: Any = read_nested(path)
     try:
-        for each in found["terms"].values():
-            float(each["log_odds"]), float(each.get("original") or 0), each["half"]
+        for term in planted["terms"].values():
+            float(term["log_odds"]), float(term.get("original") or 0), term["half"]
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         form = '{"terms": {TERM: {"log_odds": NUMBER, "half": "calibration" or "held_out"}}}'
         raise InputError(f"{path} is damaged ({error}); it holds {form}") from error
-    return dict(found)
+    return dict(planted)
 
 
-def _opened(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> LanguageModel:
-    """A model that somebody loaded, and what it is by its class, whatever its configuration names.
-    ``InputError`` for a slow tokenizer.
-    """
+def _wrap_loaded(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> LanguageModel:
+    """Wrap a loaded model; its class gives its kind. Raises ``InputError`` for a slow tokenizer."""
     if not getattr(tokenizer, "is_fast", False):
         raise InputError(
-            f"{type(tokenizer).__name__} does not say which characters a token stands for; give a"
-            " fast tokenizer"
+            f"{type(tokenizer).__name__} does not give the characters of a token; give a fast"
+            " tokenizer"
         )
     name = Path(getattr(model, "name_or_path", "") or type(model).__name__).name
     kind = kind_of([type(model).__name__])
@@ -223,12 +224,12 @@ def _opened(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> Langu
 
 
 def by_length(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
-    """Places in batches of like lengths, each of at most so many tokens, padding included."""
+    """Yield indices in batches of similar lengths, each of at most ``tokens``, padding included."""
     batch: list[int] = []
-    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batch and (len(batch) + 1) * lengths[place] > tokens:
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) + 1) * lengths[index] > tokens:
             yield batch
             batch = []
-        batch.append(place)
+        batch.append(index)
     if batch:
         yield batch

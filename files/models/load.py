@@ -1,4 +1,4 @@
-"""A model and its tokenizer, loaded whole: float32, safetensors, no code of others."""
+"""Loading of complete models with tokenizers: float32, safetensors, no remote code."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
     from files.models.place import Place
 
 Kind = Literal["masked", "causal", "encoder"]
-LONGEST_REASON = 400  # characters of what the library says
-PANIC = "pyo3_runtime"  # the module of a panic of the tokenizers, which is no Exception
-# Elements of a model for a byte of its files: 4 bits make two, and tied weights count twice
-MOST_PER_BYTE = 4
-SPARE_ELEMENTS = 1_000_000  # of parts that the files may lack, such as a pooler
-LEAST_ELEMENTS = 100  # what a weight counts for, so that empty ones without end are none
+LONGEST_REASON = 400  # characters of the library's message
+PANIC = "pyo3_runtime"  # module of a panic of the tokenizers, which is no Exception
+# Elements of a model per byte of its files: 4 bits give two, and tied weights count twice
+MAX_ELEMENTS_PER_BYTE = 4
+SPARE_ELEMENTS = 1_000_000  # of parts that files may omit, such as a pooler
+MIN_ELEMENTS = 100  # smallest count of a weight, against endless empty ones
 
 MASKED = ("ForMaskedLM", "ForPreTraining")
 CAUSAL = ("ForCausalLM", "LMHeadModel")
-# Weights that a checkpoint may have and the model not: heads that are not used, numbers of places
+# Weights of a checkpoint that the model may lack: unused heads, position numbers
 UNUSED = re.compile(r"(^|\.)(pooler|seq_relationship|position_ids|masked_bias)(\.|$)")
 HEADS = re.compile(
     r"^(cls|lm_head|predictions|vocab_\w+|generator_\w+|discriminator_\w+|classifier|qa_outputs"
     r"|dropout)(\.|$)|(^|\.)decoder\."
 )
-POOLER = re.compile(r"(^|\.)pooler(\.|$)")  # comes after the hidden states; many lack it
+POOLER = re.compile(r"(^|\.)pooler(\.|$)")  # after the hidden states; many checkpoints lack it
 
 
 @contextmanager
 def opening(name: str) -> Iterator[None]:
-    """Raise ``InputError`` for whatever the libraries raise while they open the model ``name``."""
+    """Convert every error of the libraries while opening the model ``name`` to ``InputError``."""
     try:
         yield
     except InputError:
@@ -56,8 +56,8 @@ def opening(name: str) -> Iterator[None]:
 
 @contextmanager
 def within_bytes(place: Place, name: str) -> Iterator[None]:
-    """Raise ``InputError`` as soon as the modules that are built have more elements than the files
-    of a local model can hold.
+    """Raise ``InputError`` as soon as the built modules have more elements than the files of a
+    local model can hold.
     """
     from torch.nn.modules.module import register_module_parameter_registration_hook
 
@@ -67,8 +67,8 @@ def within_bytes(place: Place, name: str) -> Iterator[None]:
 
     def count(_: nn.Module, __: str, weight: nn.Parameter | None) -> None:
         nonlocal n_elements
-        n_elements += 0 if weight is None else max(weight.numel(), LEAST_ELEMENTS)
-        if place.local and n_elements > MOST_PER_BYTE * n_bytes + SPARE_ELEMENTS:
+        n_elements += 0 if weight is None else max(weight.numel(), MIN_ELEMENTS)
+        if place.local and n_elements > MAX_ELEMENTS_PER_BYTE * n_bytes + SPARE_ELEMENTS:
             raise InputError(
                 f"model={name!r}: its configuration declares {n_elements:,} weights or more, and"
                 f" its files hold {n_bytes:,} bytes; give config.json and *.safetensors as they"
@@ -83,18 +83,18 @@ def within_bytes(place: Place, name: str) -> Iterator[None]:
 
 
 def load_tokenizer(place: Place, name: str) -> PreTrainedTokenizerFast:
-    """The tokenizer. Raises ``InputError`` where there is none, it has no vocabulary, or it does
-    not say which characters a token stands for.
+    """Load the tokenizer. Raises ``InputError`` if there is none, it has no vocabulary, or it does
+    not give the characters of a token.
     """
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(place.source, **_options(place))
     if not tokenizer.is_fast:
         raise InputError(
-            f"model={name!r}: its tokenizer ({type(tokenizer).__name__}) does not say which"
-            " characters a token stands for; give a model with a fast one (tokenizer.json)"
+            f"model={name!r}: its tokenizer ({type(tokenizer).__name__}) does not give the"
+            " characters of a token; give a model with a fast one (tokenizer.json)"
         )
-    if len(tokenizer) <= len(tokenizer.all_special_tokens):  # as one without files is
+    if len(tokenizer) <= len(tokenizer.all_special_tokens):  # as without files
         raise InputError(f"model={name!r}: its tokenizer has no vocabulary; give its files too")
     return tokenizer
 
@@ -102,12 +102,11 @@ def load_tokenizer(place: Place, name: str) -> PreTrainedTokenizerFast:
 def load_model(
     place: Place, name: str, *, random_seed: int | None = None
 ) -> tuple[PreTrainedModel, Kind]:
-    """The model with the head that its configuration names, and what it is: ``masked`` or
+    """Load the model with the head that its configuration names, and return its kind: ``masked``,
     ``causal``, or an ``encoder`` without a head.
 
-    ``random_seed``: random weights of the same configuration, drawn by this seed. Raises
-    ``InputError`` where weights are missing, which the library would fill at random, and where
-    there are others than the model has.
+    ``random_seed``: draw random weights of the same configuration. Raises ``InputError`` for
+    missing weights, which the library would fill at random, and for unexpected ones.
     """
     import torch
     from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM
@@ -117,29 +116,29 @@ def load_model(
     kind: Kind
     options = _options(place)
     config = AutoConfig.from_pretrained(place.source, **options)
-    # GGUF names no architecture; what it holds are models that generate text
+    # GGUF names no architecture; its models generate text
     kind = "causal" if place.gguf else kind_of(config.architectures or ())
     loader: Any = {
         "masked": AutoModelForMaskedLM,
         "causal": AutoModelForCausalLM,
         "encoder": AutoModel,
     }[kind]
-    same: dict[str, Any] = {"dtype": torch.float32, "attn_implementation": "eager"}
+    common: dict[str, Any] = {"dtype": torch.float32, "attn_implementation": "eager"}
     with within_bytes(place, name), torch.device("meta"):
-        loader.from_config(config, **same)
+        loader.from_config(config, **common)
     if random_seed is not None:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(random_seed)
-            return loader.from_config(config, **same), kind
+            return loader.from_config(config, **common), kind
     model, report = loader.from_pretrained(
-        place.source, **options, **same, use_safetensors=True, output_loading_info=True
+        place.source, **options, **common, use_safetensors=True, output_loading_info=True
     )
     _require_whole(report, kind, name)
     return model, kind
 
 
 def kind_of(names: Iterable[str]) -> Kind:
-    """What the classes of a model are, by their names; an encoder where none has a head."""
+    """Return the kind of a model, given the names of its classes; an encoder has no head."""
     names = list(names)
     if any(name.endswith(MASKED) for name in names):
         return "masked"
@@ -147,19 +146,19 @@ def kind_of(names: Iterable[str]) -> Kind:
 
 
 def _require_whole(report: Mapping[str, Any], kind: Kind, name: str) -> None:
-    lacking = sorted(each for each in report["missing_keys"] if not POOLER.search(each))
-    if lacking:
-        weights = f"its files lack {len(lacking)} weights ({lacking[0]}, ...)"
-        raise InputError(f"model={name!r}: {weights}, which would be random; give whole ones")
-    spare = sorted(
-        each
-        for each in report["unexpected_keys"]
-        if not UNUSED.search(each) and not (kind == "encoder" and HEADS.search(each))
+    absent = sorted(key for key in report["missing_keys"] if not POOLER.search(key))
+    if absent:
+        problem = f"its files lack {len(absent)} weights ({absent[0]}, ...)"
+        raise InputError(f"model={name!r}: {problem}, which would be random; give complete files")
+    unexpected = sorted(
+        key
+        for key in report["unexpected_keys"]
+        if not UNUSED.search(key) and not (kind == "encoder" and HEADS.search(key))
     )
-    if spare:
-        weights = f"its files hold {len(spare)} weights that it has not ({spare[0]}, ...)"
+    if unexpected:
+        problem = f"its files hold {len(unexpected)} weights that it lacks ({unexpected[0]}, ...)"
         raise InputError(
-            f"model={name!r}: {weights}; give those of the model its config.json names"
+            f"model={name!r}: {problem}; give those of the model its config.json names"
         )
 
 
@@ -171,8 +170,8 @@ def _options(place: Place) -> dict[str, Any]:
 
 
 def without_quantisation(model: PreTrainedModel) -> PreTrainedModel:
-    """The same weights in a model that knows nothing of the file they were quantised in, which the
-    library would refuse to save.
+    """Copy a model without the configuration of its quantised file, with which the library would
+    refuse to save it.
     """
     if getattr(model.config, "quantization_config", None) is None:
         return model

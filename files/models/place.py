@@ -1,4 +1,4 @@
-"""Where a model lies: a local folder, an installed package, or a hub; and the files that decide it.
+"""The place of a model (a local folder, an installed package, or a hub) and its files.
 
 Loads no library.
 """
@@ -15,22 +15,16 @@ from files.nested import read_nested
 from files.packages import PACKAGE, in_package
 
 CONFIG = "config.json"
-READ = (
-    ".json",
-    ".safetensors",
-    ".txt",
-    ".model",
-    ".gguf",
-)  # what a model and tokenizer are read from
+MODEL_SUFFIXES = (".json", ".safetensors", ".txt", ".model", ".gguf")  # and of tokenizers
 GGUF = ".gguf"
 INDEX = ".index.json"  # of weights in several files
 
 
 class Place(NamedTuple):
-    """Where a model is loaded from.
+    """The place that a model is loaded from.
 
     source: a folder, or a name on a hub, then with the commit ``revision``. gguf: the file in the
-    folder, where the weights are in that format.
+    folder, if the weights are in that format.
     """
 
     source: str
@@ -39,24 +33,24 @@ class Place(NamedTuple):
 
     @property
     def local(self) -> bool:
-        """Whether it is a folder here."""
+        """True for a local folder."""
         return self.revision is None
 
     def files(self) -> list[Path]:
-        """The files of a local model that decide what it computes; none of one on a hub."""
+        """Return the files that decide what a local model computes; none of one on a hub."""
         if not self.local:
             return []
         if self.gguf:
             return [Path(self.source) / self.gguf]
-        return sorted(path for path in Path(self.source).iterdir() if path.suffix in READ)
+        return sorted(path for path in Path(self.source).iterdir() if path.suffix in MODEL_SUFFIXES)
 
 
 def find_model(model: str, revision: str | None = None) -> Place:
-    """The place of a model: a folder that ``save_pretrained`` wrote, ``package:NAME`` for the model
-    inside an installed package, or a hub name with its commit.
+    """Find a model: a folder that ``save_pretrained`` wrote, ``package:NAME`` for the model inside
+    an installed package, or a hub name with its commit.
 
-    Raises ``InputError`` for a path that leads to no model, a package that is not installed or
-    holds none, a folder that names weights elsewhere, and a hub name without a commit.
+    Raises ``InputError`` for a path without a model, a package that is not installed or contains no
+    model, a folder that names weights elsewhere, and a hub name without a commit.
     """
     if model.startswith(PACKAGE):
         place = _in_package(model)
@@ -69,8 +63,8 @@ def find_model(model: str, revision: str | None = None) -> Place:
 
 
 def _require_own_weights(folder: Path) -> None:
-    """Raise ``InputError`` where a folder names weights that do not lie in it themselves: they
-    would be read, and be no part of what is said to decide the model.
+    """Raise ``InputError`` if a folder names weights outside it: they would be read without being
+    among ``Place.files``.
     """
     for path in (folder / CONFIG, *sorted(folder.glob(f"*{INDEX}"))):
         try:
@@ -82,32 +76,32 @@ def _require_own_weights(folder: Path) -> None:
             ) from None
         content = content if isinstance(content, Mapping) else {}
         shards = content.get("weight_map")
-        named = {content.get("transformers_weights", "any.safetensors")}
-        named |= set(map(str, shards.values())) if isinstance(shards, Mapping) else set()
-        for name in sorted(map(str, named)):
-            if name != Path(name).name or Path(name).suffix not in READ:
-                remedy = f"lay them beside it, in files that end in {', '.join(READ)}"
+        weight_files = {content.get("transformers_weights", "any.safetensors")}
+        weight_files |= set(map(str, shards.values())) if isinstance(shards, Mapping) else set()
+        for name in sorted(map(str, weight_files)):
+            if name != Path(name).name or Path(name).suffix not in MODEL_SUFFIXES:
+                remedy = f"put them beside it, in files that end in {', '.join(MODEL_SUFFIXES)}"
                 raise InputError(f"{path} names weights in {name!r}; {remedy}")
 
 
 def is_folder(model: str) -> bool:
-    """Whether a model is a local folder, and not a name on a hub.
+    """Test whether a model is a local folder, and not a name on a hub.
 
-    Raises ``InputError`` for a path that leads to no folder with a model.
+    Raises ``InputError`` for a path to no folder with a model.
     """
     path = Path(model)
     if (path / CONFIG).is_file():
         return True
     written_as_path = model.startswith((".", "/", "~")) or model.count("/") > 1
     if path.exists() or written_as_path:
-        why = f"has no {CONFIG}" if path.is_dir() else "is no folder"
+        problem = f"has no {CONFIG}" if path.is_dir() else "is no folder"
         remedy = "give one that save_pretrained wrote, with tokenizer, or a hub name"
-        raise InputError(f"model={model!r} {why}; {remedy}")
+        raise InputError(f"model={model!r} {problem}; {remedy}")
     return False
 
 
 def names_model(text: str) -> bool:
-    """Whether a path, or ``package:NAME``, leads to a model, and not to a file of vectors."""
+    """Test whether a path or ``package:NAME`` is that of a model, and not of vectors."""
     return bool(in_package(text, (CONFIG, GGUF))) or (Path(text) / CONFIG).is_file()
 
 

@@ -20,22 +20,21 @@ LONGEST_WORD = 10_000
 
 
 def read_binary_blocks(
-    path: Path, layout: Layout, *, wanted: Collection[str] | None = None
+    path: Path, layout: Layout, *, vocab: Collection[str] | None = None
 ) -> Iterator[Block]:
-    """The rows of a word2vec binary file in blocks; with ``wanted`` only those words' rows.
+    """Yield the rows of a word2vec binary file in blocks; with ``vocab`` only those of its words.
 
-    The newline that word2vec's own tool writes after each row may be there or not. Raises
-    ``InputError`` when the file ends early, goes on after its last row, or holds a word that is not
-    UTF-8.
+    The newline that word2vec's own tool writes after each row is optional. Raises ``InputError`` if
+    the file ends early, continues after its last row, or holds a word that is not UTF-8.
     """
-    kept = None if wanted is None else {word.encode() for word in wanted}
+    words = None if vocab is None else {word.encode() for word in vocab}
     with open_binary(path) as raw:
         raw.readline()
-        yield from _blocks(path, raw, layout, kept)
+        yield from _blocks(path, raw, layout, words)
 
 
 def _blocks(
-    path: Path, raw: IO[bytes], layout: Layout, wanted: Collection[bytes] | None
+    path: Path, raw: IO[bytes], layout: Layout, vocab: Collection[bytes] | None
 ) -> Iterator[Block]:
     count, dim, size = layout.count or 0, layout.dim, 4 * layout.dim
     buffer, start = b"", 0
@@ -55,13 +54,13 @@ def _blocks(
                 )
         word = buffer[start:end].lstrip(b"\n")
         start = end + 1 + size
-        if wanted is None or word in wanted:
+        if vocab is None or word in vocab:
             words.append(word)
             rows.append(buffer[end + 1 : start])
     yield _block(path, words, rows, dim)
     if (buffer[start:] + raw.read(1)).strip():
         raise InputError(
-            f"{path}: goes on after the {count} rows of dimension {dim} that its header promises;"
+            f"{path}: continues after the {count} rows of dimension {dim} that its header promises;"
             " correct the header"
         )
 
@@ -74,6 +73,6 @@ def _block(path: Path, words: list[bytes], rows: list[bytes], dim: int) -> Block
         shown = error.object.decode("utf-8", "backslashreplace")
         raise InputError(
             f"{path}: the word '{shown}' is not UTF-8: the file is damaged, its header gives the"
-            " wrong dimension, or its words were cut; load it with gensim's"
+            " wrong dimension, or its words were truncated; load it with gensim's"
             " unicode_errors='replace' and save it again"
         ) from None

@@ -1,4 +1,4 @@
-"""Word vectors in blocks, which all readers give and all checks take: memory stays at one block."""
+"""Word vectors in blocks, the form of all readers and checks: one block is in memory."""
 
 from __future__ import annotations
 
@@ -20,57 +20,55 @@ FLOATS_PER_BLOCK = 4_000_000
 
 
 def check_blocks(
-    blocks: Iterable[Block], path: Path, *, wanted: Collection[str] | None = None
+    blocks: Iterable[Block], path: Path, *, vocab: Collection[str] | None = None
 ) -> Iterator[Block]:
-    """The blocks with only the ``wanted`` words (None: all), none twice, every value finite.
+    """Yield the blocks restricted to ``vocab`` (None: all words), checked.
 
-    Raises ``InputError`` for a NaN or infinite value, for a word that comes twice, and when nothing
-    is left.
+    Raises ``InputError`` for a NaN or infinite value, for a repeated word, and if no word is left.
     """
-    seen: set[str] = set()
+    yielded: set[str] = set()
     for words, rows in blocks:
-        keep = [i for i, word in enumerate(words) if wanted is None or word in wanted]
-        if len(keep) < len(words):
-            words, rows = [words[i] for i in keep], rows[keep]
+        selected = [i for i, word in enumerate(words) if vocab is None or word in vocab]
+        if len(selected) < len(words):
+            words, rows = [words[i] for i in selected], rows[selected]
         refuse_nonfinite(words, rows, path)
         for word in words:
-            if word in seen:
-                twice = f"the word {word!r} comes twice"
-                raise InputError(f"{path}: {twice}; delete one of its rows")
-            seen.add(word)
+            if word in yielded:
+                problem = f"the word {word!r} comes twice"
+                raise InputError(f"{path}: {problem}; delete one of its rows")
+            yielded.add(word)
         if words:
             yield words, rows
-    if not seen:
-        raise InputError(_nothing(path, wanted))
+    if not yielded:
+        raise InputError(_no_vectors(path, vocab))
 
 
 def refuse_nonfinite(words: list[str], rows: Floats, path: Path) -> None:
-    """Raise ``InputError`` naming the first word whose vector holds a NaN or an infinite value."""
+    """Raise ``InputError`` for the first word whose vector has a NaN or an infinite value."""
     step = max(1, FLOATS_PER_BLOCK // max(1, rows.shape[1]))
     for start in range(0, len(words), step):
         finite = np.isfinite(rows[start : start + step])
         if not finite.all():
             word = words[start + int(np.argmin(finite.all(axis=1)))]
-            bad = f"the vector of {word!r} holds a NaN or infinite value"
-            raise InputError(f"{path}: {bad}; delete its row or train the vectors again")
+            problem = f"the vector of {word!r} holds a NaN or infinite value"
+            raise InputError(f"{path}: {problem}; delete its row or train the vectors again")
 
 
 def gather(blocks: Iterable[Block]) -> KeyedVectors:
-    """All blocks as one ``KeyedVectors`` in memory."""
+    """Collect all blocks in one ``KeyedVectors``."""
     names: list[str] = []
     matrix = np.empty((0, 0), dtype=np.float32)
     for words, rows in blocks:
         start = len(names)
         names += words
-        # Growing in place moves pages and copies nothing, so that the peak stays near the size of
-        # the matrix.
+        # Growing in place moves pages without copying: the peak stays near the matrix' size
         matrix.resize((len(names), rows.shape[1]), refcheck=False)
         matrix[start:] = rows
     return keyed(names, matrix)
 
 
 def keyed(words: list[str], matrix: Floats, counts: Counts | None = None) -> KeyedVectors:
-    """``KeyedVectors`` around a float32 matrix (n, dim), not copied; ``counts`` (n,): 'count'."""
+    """Wrap a float32 matrix (n, dim) without a copy; ``counts`` (n,) become gensim's 'count'."""
     vectors = KeyedVectors(matrix.shape[1])
     vectors.index_to_key = words
     vectors.key_to_index = {word: i for i, word in enumerate(words)}
@@ -82,32 +80,32 @@ def keyed(words: list[str], matrix: Floats, counts: Counts | None = None) -> Key
 
 
 def with_matrix(vectors: KeyedVectors, matrix: Floats) -> KeyedVectors:
-    """Plain vectors with the words and counts of ``vectors`` and the rows of ``matrix``."""
+    """Return plain vectors with the words and counts of ``vectors`` and the rows of ``matrix``."""
     counts = vectors.expandos.get("count")
     return keyed(list(vectors.index_to_key), matrix, None if counts is None else np.array(counts))
 
 
-def select(vectors: KeyedVectors, wanted: Collection[str], path: Path) -> KeyedVectors:
-    """The rows of the ``wanted`` words in order, with counts. ``InputError`` when there is none."""
+def select(vectors: KeyedVectors, vocab: Collection[str], path: Path) -> KeyedVectors:
+    """Select the rows of ``vocab`` in order, with counts. Raises ``InputError`` for no rows."""
     index, counts = vectors.key_to_index, vectors.expandos.get("count")
-    found = sorted(index[word] for word in set(wanted) if word in index)
-    if not found:
-        raise InputError(_nothing(path, wanted))
-    words = [vectors.index_to_key[i] for i in found]
-    rows = np.asarray(vectors.vectors[found], dtype=np.float32)
-    return keyed(words, rows, None if counts is None else counts[found])
+    selected = sorted(index[word] for word in set(vocab) if word in index)
+    if not selected:
+        raise InputError(_no_vectors(path, vocab))
+    words = [vectors.index_to_key[i] for i in selected]
+    rows = np.asarray(vectors.vectors[selected], dtype=np.float32)
+    return keyed(words, rows, None if counts is None else counts[selected])
 
 
 def split_blocks(vectors: KeyedVectors) -> Iterator[Block]:
-    """The vocabulary of ``vectors`` as blocks, in index order."""
+    """Yield the vocabulary of ``vectors`` in blocks, in index order."""
     step = max(1, FLOATS_PER_BLOCK // max(1, vectors.vector_size))
     for start in range(0, len(vectors), step):
-        part = slice(start, start + step)
-        yield vectors.index_to_key[part], np.asarray(vectors.vectors[part], dtype=np.float32)
+        block = slice(start, start + step)
+        yield vectors.index_to_key[block], np.asarray(vectors.vectors[block], dtype=np.float32)
 
 
 def encode(text: str, path: Path) -> bytes:
-    """UTF-8 for writing to ``path``; ``InputError`` for a half surrogate, as of broken words."""
+    """Encode text for ``path``. Raises ``InputError`` for a half surrogate, as in broken words."""
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -116,9 +114,9 @@ def encode(text: str, path: Path) -> bytes:
         raise InputError(f"{path}: {reason}; rename or drop the word") from None
 
 
-def _nothing(path: Path, wanted: Collection[str] | None) -> str:
-    if wanted is None:
+def _no_vectors(path: Path, vocab: Collection[str] | None) -> str:
+    if vocab is None:
         return f"{path} holds no vectors"
-    some = ", ".join(repr(word) for word in sorted(wanted)[:5])
-    none = f"none of the {len(wanted)} words asked for is in it ({some})"
-    return f"{path}: {none}; check its language, case and tokenisation"
+    examples = ", ".join(repr(word) for word in sorted(vocab)[:5])
+    problem = f"none of the {len(vocab)} requested words is in it ({examples})"
+    return f"{path}: {problem}; check its language, case and tokenisation"

@@ -1,4 +1,4 @@
-"""The format of a file of word vectors, found from its bytes."""
+"""Detection of the format of a file of word vectors from its bytes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_DIM = 50_000
 HEADER = re.compile(rb"(?:\xef\xbb\xbf)?[ \t]*(\d{1,15})[ \t]+(\d{1,15})[ \t\r]*")
 NUMBER = re.compile(rb"(?i)[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|[+-]?(?:nan|inf|infinity)")
 NUMBERISH = re.compile(rb"[0-9.,eE+-]+")
-FOREIGN = {
+OTHER_FORMATS = {
     b"\x1f\x8b": "is gzip-compressed: give it the suffix .gz",
     b"BZh": "is bzip2-compressed: give it the suffix .bz2",
     b"\xfd7zXZ": "is xz-compressed: give it the suffix .xz",
@@ -32,7 +32,7 @@ FOREIGN = {
 
 @dataclass(frozen=True)
 class Layout:
-    """A format of ``FORMATS``; of text and binary also the dimension, and the rows of a header."""
+    """A format of ``FORMATS``; for text and binary the dimension, and the row count of a header."""
 
     format: str
     dim: int = 0
@@ -40,12 +40,12 @@ class Layout:
 
 
 def detect_format(path: str | Path) -> str:
-    """The format in ``FORMATS`` of ``path``. Raises ``InputError`` when it holds no vectors."""
+    """Return the format of ``path``, one of ``FORMATS``. Raises ``InputError`` for no vectors."""
     return detect_layout(locate_vectors(path)).format
 
 
 def detect_layout(path: Path) -> Layout:
-    """As ``detect_format``, with the shape that the first lines give."""
+    """Return the format of ``path``, and the shape that its first lines give."""
     if path.is_dir():
         if (path / "words.txt").is_file() and (path / "vectors.npy").is_file():
             return Layout("mapped")
@@ -58,22 +58,22 @@ def detect_layout(path: Path) -> Layout:
     sample = _sample(path)
     if not sample:
         raise InputError(f"{path} is empty")
-    for magic, remedy in FOREIGN.items():
+    for magic, remedy in OTHER_FORMATS.items():
         if sample.startswith(magic):
             raise InputError(f"{path} {remedy}")
     if sample.startswith(FASTTEXT_MAGIC):
         return Layout("fasttext_binary")
     if sample[0] == 0x80 and sample[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
         return Layout("gensim")
-    first, _, rest = sample.partition(b"\n")
-    header = HEADER.fullmatch(first)
+    first_line, _, rows = sample.partition(b"\n")
+    header = HEADER.fullmatch(first_line)
     if header:
-        return _with_header(path, int(header[1]), int(header[2]), rest)
-    return _without_header(path, first)
+        return _with_header(path, int(header[1]), int(header[2]), rows)
+    return _without_header(path, first_line)
 
 
 def is_number(token: bytes) -> bool:
-    """Whether the token spells a float, NaN and infinity included."""
+    """Test whether the token spells a float, NaN and infinity included."""
     return NUMBER.fullmatch(token) is not None
 
 
@@ -82,24 +82,24 @@ def _sample(path: Path) -> bytes:
         return raw.read(SAMPLE)
 
 
-def _with_header(path: Path, count: int, dim: int, rest: bytes) -> Layout:
+def _with_header(path: Path, count: int, dim: int, rows: bytes) -> Layout:
     if not count or not 0 < dim <= MAX_DIM:
-        promised = f"the header promises {count} vectors of dimension {dim}"
+        problem = f"the header promises {count} vectors of dimension {dim}"
         allowed = f"allowed are 1 or more, of dimension 1 to {MAX_DIM}"
-        raise InputError(f"{path}: {promised}; {allowed}")
-    row = rest.partition(b"\n")[0]
-    # A text row ends in dim numbers; a broken one is still mostly what looks like numbers, which
-    # raw float32 is not.
+        raise InputError(f"{path}: {problem}; {allowed}")
+    row = rows.partition(b"\n")[0]
+    # A text row ends in dim numbers; a broken one still looks mostly like numbers, unlike raw
+    # float32.
     tokens = row.split()[1:]
-    numberish = sum(NUMBERISH.fullmatch(token) is not None for token in tokens)
-    text = _trailing_numbers(row) == dim or 0 < len(tokens) <= 2 * numberish
-    return Layout("word2vec_text" if text else "word2vec_binary", dim, count)
+    n_numberish = sum(NUMBERISH.fullmatch(token) is not None for token in tokens)
+    is_text = _trailing_numbers(row) == dim or 0 < len(tokens) <= 2 * n_numberish
+    return Layout("word2vec_text" if is_text else "word2vec_binary", dim, count)
 
 
-def _without_header(path: Path, first: bytes) -> Layout:
-    dim = _trailing_numbers(first)
+def _without_header(path: Path, first_line: bytes) -> Layout:
+    dim = _trailing_numbers(first_line)
     if not 0 < dim <= MAX_DIM:
-        start = first[:40].decode("utf-8", "backslashreplace")
+        start = first_line[:40].decode("utf-8", "backslashreplace")
         raise InputError(
             f"{path} holds no word vectors: line 1 starts '{start}', not with a word and its"
             " numbers nor with 'COUNT DIMENSION'"
@@ -108,6 +108,6 @@ def _without_header(path: Path, first: bytes) -> Layout:
 
 
 def _trailing_numbers(row: bytes) -> int:
-    """How many numbers end the row, its first token aside: the dimension."""
+    """Count the numbers at the end of a row, without its first token: the dimension."""
     backwards = row.split()[:0:-1]
     return next((n for n, token in enumerate(backwards) if not is_number(token)), len(backwards))

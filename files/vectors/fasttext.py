@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 HEADER = struct.Struct("<14id3i2q")  # magic, version, 12 arguments, t, then the dictionary's sizes
 ENTRY = struct.Struct("<qb")  # count and type, after each word and its zero byte
 MATRIX = struct.Struct("<?2q")  # quantised, rows, columns
-# A word has up to max_n n-grams for each of its characters; fastText's default is 6.
+# Largest max_n: a word has up to max_n n-grams per character; fastText's default is 6.
 LONGEST_NGRAM = 50
 LONGEST_WORD = 10_000
 
 
-def read_fasttext(path: Path, *, wanted: Collection[str] | None = None) -> FastTextKeyedVectors:
-    """Input vectors, n-grams and counts of an unsupervised fastText model; or of ``wanted`` only.
+def read_fasttext(path: Path, *, vocab: Collection[str] | None = None) -> FastTextKeyedVectors:
+    """Read input vectors, n-grams and counts of an unsupervised fastText model (of ``vocab``).
 
     A word's vector is the mean of its own and its n-grams' vectors, as in fastText and gensim.
-    Bytes that are not UTF-8 are kept as ``\\xNN``. gensim's own loader never returns on a file cut
+    Bytes that are not UTF-8 become ``\\xNN``. gensim's own loader never returns on a file truncated
     within its words; this one raises ``InputError``, as for supervised and quantised models.
     """
     try:
@@ -44,13 +44,13 @@ def read_fasttext(path: Path, *, wanted: Collection[str] | None = None) -> FastT
         if dim < 1 or min(bucket, min_n, max_n) < 0 or n_words < 1 or entries != n_words:
             raise ValueError("no model has these sizes")
         if max_n > LONGEST_NGRAM:
-            long = f"n-grams of up to {max_n} characters (maxn), allowed are {LONGEST_NGRAM}"
-            raise InputError(f"{path} has {long}; train it again with fewer")
+            problem = f"n-grams of up to {max_n} characters (maxn), allowed are {LONGEST_NGRAM}"
+            raise InputError(f"{path} has {problem}; train it again with fewer")
         words, counts, position = _words(buffer, entries)
         shape: tuple[bool, int, int] = MATRIX.unpack_from(buffer, position)
         quantised, rows, columns = shape
         if quantised:
-            raise InputError(f"{path} is a quantised fastText model; give the .bin it was made of")
+            raise InputError(f"{path} is a quantised fastText model; give the original .bin")
         if (rows, columns) != (n_words + bucket, dim) or len(set(words)) < n_words:
             raise ValueError("its parts do not fit together")
         matrix = np.frombuffer(
@@ -61,14 +61,14 @@ def read_fasttext(path: Path, *, wanted: Collection[str] | None = None) -> FastT
     except (struct.error, ValueError, OverflowError) as error:
         if isinstance(error, InputError):
             raise
-        damage = f"the fastText model is cut or damaged ({error})"
-        raise InputError(f"{path}: {damage}; copy it again") from error
-    keep = [i for i, word in enumerate(words) if wanted is None or word in wanted]
-    return _build(words, counts, matrix, keep, bucket=bucket, min_n=min_n, max_n=max_n)
+        problem = f"the fastText model is cut or damaged ({error})"
+        raise InputError(f"{path}: {problem}; copy it again") from error
+    selected = [i for i, word in enumerate(words) if vocab is None or word in vocab]
+    return _build(words, counts, matrix, selected, bucket=bucket, min_n=min_n, max_n=max_n)
 
 
 def _bytes(path: Path) -> bytes | mmap.mmap:
-    """The file's bytes: mapped, or unpacked in memory when it is compressed."""
+    """Map the bytes of a file, or unpack a compressed one in memory."""
     if path.suffix in OPENERS:
         with open_binary(path) as unpacked:
             return unpacked.read()
@@ -77,7 +77,7 @@ def _bytes(path: Path) -> bytes | mmap.mmap:
 
 
 def _words(buffer: bytes | mmap.mmap, entries: int) -> tuple[list[str], Counts, int]:
-    """The words, their counts and the position after them."""
+    """Read the words, their counts and the position after them."""
     words: list[str] = []
     counts: list[int] = []
     position = HEADER.size
@@ -95,19 +95,19 @@ def _build(
     words: list[str],
     counts: Counts,
     matrix: Floats,
-    keep: list[int],
+    selected: list[int],
     *,
     bucket: int,
     min_n: int,
     max_n: int,
 ) -> FastTextKeyedVectors:
-    """``FastTextKeyedVectors`` of the words at ``keep``; the n-grams' rows follow the words'."""
+    """Build the vectors of the selected words; the n-grams' rows follow the words'."""
     vectors = FastTextKeyedVectors(matrix.shape[1], min_n, max_n, bucket)
-    vectors.index_to_key = [words[i] for i in keep]
+    vectors.index_to_key = [words[i] for i in selected]
     vectors.key_to_index = {word: i for i, word in enumerate(vectors.index_to_key)}
-    vectors.next_index = len(keep)
-    vectors.expandos["count"] = counts[keep]
-    vectors.vectors_vocab = matrix[: len(words)][keep]
+    vectors.next_index = len(selected)
+    vectors.expandos["count"] = counts[selected]
+    vectors.vectors_vocab = matrix[: len(words)][selected]
     vectors.vectors_ngrams = np.array(matrix[len(words) :])
     vectors.recalc_char_ngram_buckets()
     with np.errstate(over="ignore"):  # an infinite mean is refused by name later

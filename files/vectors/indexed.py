@@ -1,4 +1,4 @@
-"""A matrix in ``.npy`` whose rows a ``.parquet`` table names, as installed packages bring it."""
+"""A ``.npy`` matrix with a ``.parquet`` table of its words, the form of installed packages."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 def read_indexed(folder: Path, vocab: Collection[str] | None = None) -> KeyedVectors:
-    """The vectors of a folder: a word for each row is in the table's one column of text. Raises
-    ``InputError`` where the two do not fit.
+    """Read the vectors of a folder; the table's only column of text holds the word of each row.
+    Raises ``InputError`` if matrix and table do not match.
     """
     matrix_file, index_file = indexed_files(folder)
     columns = [column.tolist() for _, column in pd.read_parquet(index_file).items()]
-    texts = [each for each in columns if all(isinstance(cell, str) for cell in each)]
+    texts = [column for column in columns if all(isinstance(cell, str) for cell in column)]
     if len(texts) != 1:
-        found = f"{index_file} has {len(texts)} columns of text"
-        raise InputError(f"{found}; it needs one, of words")
+        problem = f"{index_file} has {len(texts)} columns of text"
+        raise InputError(f"{problem}; it needs one, of words")
     [words] = texts
     matrix = np.load(matrix_file, mmap_mode="r", allow_pickle=False)
     if matrix.ndim != 2 or len(matrix) != len(words):

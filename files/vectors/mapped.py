@@ -1,4 +1,4 @@
-r"""The project's own format: a folder that opens in a moment and whose matrix all processes share.
+r"""The project's own format: a folder that opens fast and whose matrix all processes share.
 
 ``words.txt`` holds one word a line (UTF-8; only ``\n`` ends a line), ``vectors.npy`` a float32
 matrix with one row a word, and ``counts.npy``, if there, the words' corpus counts (int64).
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 
-AGAIN = "write it again with save_mapped"
+REWRITE = "write it again with save_mapped"
 
 
 def save_mapped(vectors: KeyedVectors, folder: str | Path) -> None:
-    """Write the vocabulary's vectors, and gensim's 'count' where set, as a new mapped folder.
+    """Write the vocabulary's vectors, and gensim's 'count' if set, as a new mapped folder.
 
     Raises ``InputError`` for a folder that exists and is not empty, for NaN or infinite values, and
     for words with a newline.
@@ -39,10 +39,10 @@ def save_mapped(vectors: KeyedVectors, folder: str | Path) -> None:
 
 
 def open_mapped(folder: str | Path) -> KeyedVectors:
-    """The vectors of a mapped folder; the matrix is read-only and stays on disk until used.
+    """Open a mapped folder; the matrix is read-only and stays on disk until used.
 
-    Raises ``InputError`` when a file is missing or damaged or when words and rows do not match.
-    The values are not looked at, for what this project wrote is finite; ``read_vectors`` does.
+    Raises ``InputError`` if a file is missing or damaged or if words and rows do not match. Only
+    ``read_vectors`` checks the values; those that this project wrote are finite.
     """
     folder = Path(folder)
     try:
@@ -52,27 +52,27 @@ def open_mapped(folder: str | Path) -> KeyedVectors:
     except Exception as error:  # numpy evaluates the header as Python, which may raise anything
         reason = f"{type(error).__name__}: {error}"
         damage = f"{folder} is no mapped folder of vectors or is damaged ({reason})"
-        raise InputError(f"{damage}; {AGAIN}") from error
+        raise InputError(f"{damage}; {REWRITE}") from error
     if words.pop() != "" or not words:
-        raise InputError(f"{folder}: words.txt is cut, its last line has no end; {AGAIN}")
+        raise InputError(f"{folder}: words.txt is cut, its last line has no end; {REWRITE}")
     if counts is not None and counts.dtype.kind not in "iu":
         raise InputError(f"{folder}: counts.npy is {counts.dtype}; allowed are whole numbers")
-    whole = matrix.ndim == 2 and matrix.shape[1] > 0 and matrix.flags.c_contiguous
-    if not whole or matrix.dtype != np.float32:
+    is_matrix = matrix.ndim == 2 and matrix.shape[1] > 0 and matrix.flags.c_contiguous
+    if not is_matrix or matrix.dtype != np.float32:
         kind = f"vectors.npy is {matrix.dtype} of shape {matrix.shape}"
         raise InputError(f"{folder}: {kind}; allowed is a float32 matrix in C order")
     if len(words) != len(matrix) or (counts is not None and counts.shape != (len(words),)):
         rows = f"{len(words)} words, {len(matrix)} vectors"
         rows += "" if counts is None else f", counts of shape {counts.shape}"
-        raise InputError(f"{folder}: its files do not match ({rows}); {AGAIN}")
+        raise InputError(f"{folder}: its files do not match ({rows}); {REWRITE}")
     vectors = keyed(words, matrix, counts)
     if len(vectors.key_to_index) < len(words):
-        raise InputError(f"{folder}: words.txt holds a word twice; {AGAIN}")
+        raise InputError(f"{folder}: words.txt holds a word twice; {REWRITE}")
     return vectors
 
 
 def write_folder(blocks: Iterable[Block], folder: Path, *, counts: Counts | None = None) -> None:
-    """Stream blocks into a new folder in the mapped format, holding one block at a time."""
+    """Stream blocks into a new mapped folder; one block is in memory."""
     folder.mkdir(parents=True)
     count, dim = 0, 0
     with (folder / "words.txt").open("wb") as names, (folder / "vectors.npy").open("wb") as matrix:
@@ -90,12 +90,12 @@ def write_folder(blocks: Iterable[Block], folder: Path, *, counts: Counts | None
 
 
 def _map(path: Path) -> NDArray[Any]:
-    """A ``.npy`` file mapped read-only; numpy refuses Python objects: nothing is unpickled."""
+    """Map a ``.npy`` file read-only; numpy refuses Python objects: nothing is unpickled."""
     return np.lib.format.open_memmap(path, mode="r").view(np.ndarray)
 
 
 def _write_header(out: IO[bytes], count: int, dim: int) -> None:
-    """The .npy header, padded for a growing first axis, so that the final one fits over it."""
+    """Write the .npy header, padded so that the final one, with more rows, replaces it."""
     header = {"descr": "<f4", "fortran_order": False, "shape": (count, dim)}
     np.lib.format.write_array_header_1_0(out, header)
 
@@ -103,6 +103,6 @@ def _write_header(out: IO[bytes], count: int, dim: int) -> None:
 def _lines(words: list[str], folder: Path) -> bytes:
     for word in words:
         if "\n" in word:
-            newline = f"the word {word!r} holds a newline, which ends a word in words.txt"
-            raise InputError(f"{folder}: {newline}; rename or drop it")
+            problem = f"the word {word!r} holds a newline, which ends a word in words.txt"
+            raise InputError(f"{folder}: {problem}; rename or drop it")
     return encode("".join(f"{word}\n" for word in words), folder)

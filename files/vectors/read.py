@@ -1,4 +1,4 @@
-"""Word vectors of every common format, read as gensim ``KeyedVectors``."""
+"""Reading of word vectors of every common format as gensim ``KeyedVectors``."""
 
 from __future__ import annotations
 
@@ -27,36 +27,35 @@ BLOCK_READERS = {
 def read_vectors(
     path: str | Path, *, vocab: Collection[str] | None = None, trusted: bool = False
 ) -> KeyedVectors:
-    """The word vectors of a file or mapped folder, in the file's order.
+    """Read the word vectors of a file or folder, in the file's order.
 
     The content decides the format: word2vec text or binary, GloVe, fastText .vec or .bin (the
-    latter gives ``FastTextKeyedVectors``), a mapped folder or the store's folder of a result that
-    has one, a folder of a matrix and the table of its words, ``package:NAME`` for such in an
-    installed package, or gensim's own pickle, which can run code and is opened only with
-    ``trusted=True``. Text and binary may be .gz, .bz2 or .xz.
+    latter gives ``FastTextKeyedVectors``), a mapped folder or the store's result folder with one,
+    a folder of a matrix and the table of its words, ``package:NAME`` for such a folder in an
+    installed package, or gensim's own pickle. Text and binary may be .gz, .bz2 or .xz. Zero vectors
+    are allowed.
 
-    With ``vocab`` only those words are kept: the file is streamed, the memory is that of the rows
-    found, other rows are not checked, and the result is a plain ``KeyedVectors`` in memory.
-    Zero vectors are legal.
+    vocab: read only the rows of these words, by streaming; other rows are not checked. trusted:
+    open gensim's own pickle, which can run code.
 
-    Raises ``InputError``, naming the file and the line or word, when the file is missing, empty,
-    cut, in no known format, disagrees with its header, holds NaN, infinite or ragged rows, a word
-    twice or a word that is not UTF-8, or when it has none of ``vocab``.
+    Raises ``InputError`` with the file and the line or word if the file is missing, empty,
+    truncated, in no known format, disagrees with its header, holds NaN, infinite or ragged rows, a
+    repeated word or one that is not UTF-8, or no word of ``vocab``.
     """
     path = locate_vectors(path)
     layout = detect_layout(path)
-    wanted = None if vocab is None else frozenset(vocab)
+    words = None if vocab is None else frozenset(vocab)
     if layout.format in BLOCK_READERS:
-        blocks = BLOCK_READERS[layout.format](path, layout, wanted=wanted)
-        return gather(check_blocks(blocks, path, wanted=wanted))
+        blocks = BLOCK_READERS[layout.format](path, layout, vocab=words)
+        return gather(check_blocks(blocks, path, vocab=words))
     if layout.format == "indexed":
-        return read_indexed(path, wanted)
+        return read_indexed(path, words)
     if layout.format == "mapped":
         vectors = open_mapped(path)
     elif layout.format == "gensim":
         vectors = _read_gensim(path, trusted)
     else:
-        vectors = read_fasttext(path, wanted=wanted)
+        vectors = read_fasttext(path, vocab=words)
     if vocab is not None:
         vectors = select(vectors, vocab, path)
     refuse_nonfinite(vectors.index_to_key, vectors.vectors, path)
@@ -64,7 +63,6 @@ def read_vectors(
 
 
 def _read_gensim(path: Path, trusted: bool) -> KeyedVectors:
-    """Vectors that gensim saved, alone or inside a model."""
     if not trusted:
         raise InputError(
             f"{path} is a Python pickle (gensim's own format), which can run any code when opened;"
@@ -79,6 +77,6 @@ def _read_gensim(path: Path, trusted: bool) -> KeyedVectors:
         raise InputError(f"{path}: {reason}; save it again with this gensim") from error
     vectors = loaded.wv if isinstance(loaded, Word2Vec) else loaded
     if not isinstance(vectors, KeyedVectors):
-        held = f"{path} holds a {type(vectors).__name__}, not word vectors"
-        raise InputError(f"{held}; save the model's .wv")
+        problem = f"{path} holds a {type(vectors).__name__}, not word vectors"
+        raise InputError(f"{problem}; save the model's .wv")
     return vectors

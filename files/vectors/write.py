@@ -1,4 +1,4 @@
-"""Word vectors out: word2vec text or binary, GloVe, each also as gzip, or a mapped folder."""
+"""Writing of word vectors: word2vec text or binary, GloVe, also gzipped, or a mapped folder."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def save_vectors(vectors: KeyedVectors, path: str | Path, *, format: str | None 
     """Write the vocabulary's vectors in index order; a reader sees the whole file or none.
 
     ``format`` is ``"word2vec_text"`` (with header), ``"word2vec_binary"``, ``"glove"`` (text
-    without header) or ``"mapped"``; by default by suffix: .txt or .vec, .bin, .glove, or
-    none for a mapped folder. Files also as .gz. Reading back gives the same float32 bits: text has
-    the shortest decimal that does (at most 9 significant digits).
+    without header) or ``"mapped"``; default: by suffix (.txt or .vec, .bin, .glove, each also as
+    .gz; none for a mapped folder). Reading back gives the same float32 bits: text has the shortest
+    decimals that do (at most 9 significant digits).
 
     Raises ``InputError`` for another format or suffix, for NaN or infinite values, and for words
     that the format cannot hold.
@@ -61,7 +61,7 @@ def save_vectors(vectors: KeyedVectors, path: str | Path, *, format: str | None 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write; gzip without name and time, so that the same vectors give the same bytes."""
+    """Open a file to write; gzip without name and time, for reproducible bytes."""
     with path.open("wb") as plain:
         if path.suffix != ".gz":
             yield plain
@@ -83,7 +83,7 @@ def _text_rows(block: Block, path: Path) -> bytes:
 
 
 def _refuse_text(word: str, path: Path) -> None:
-    """Raise ``InputError`` for a word that would not read back as itself from a line of text."""
+    """Raise ``InputError`` for a word that a line of text would not preserve."""
     edge = not word or word[0] in ASCII_SPACE or word[-1] in ASCII_SPACE or "\n" in word
     if edge or any(is_number(token) for token in word.encode("utf-8", "replace").split()[1:]):
         reason = f"the word {word!r} would be read as numbers in a text file"
@@ -104,7 +104,6 @@ def _binary_rows(block: Block, path: Path) -> bytes:
 
 
 def _format_of(path: Path) -> str:
-    """The format that the suffix names, a last .gz left aside."""
     suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
     if suffix not in SUFFIXES or (path.suffix == ".gz" and not suffix):
         allowed = ", ".join(s for s in SUFFIXES if s)

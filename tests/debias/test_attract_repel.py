@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from debias.attract_repel import AttractRepel, Norms, between
+from debias.attract_repel import AttractRepel, Norms, interpolate
 from debias.constraints import mean_cosine, stereotype_pairs
 from files import InputError
 from tests.debias.make_query import make_query
@@ -125,14 +125,14 @@ def test_the_angle_moved_grows_with_the_dose(
     before: Doubles, after: Doubles, doses: list[float]
 ) -> None:
     start, end = directions(before), directions(after)
-    moved = [angle(start, between(before, after, dose)) for dose in sorted(doses)]
+    moved = [angle(start, interpolate(before, after, dose)) for dose in sorted(doses)]
     assert all((later >= earlier - 1e-6).all() for earlier, later in pairwise(moved))
-    np.testing.assert_allclose(between(before, after, 0), start, atol=1e-9)
-    np.testing.assert_allclose(between(before, after, 1), end, atol=1e-9)
-    np.testing.assert_allclose(np.linalg.norm(between(before, after, doses[0]), axis=1), 1)
+    np.testing.assert_allclose(interpolate(before, after, 0), start, atol=1e-9)
+    np.testing.assert_allclose(interpolate(before, after, 1), end, atol=1e-9)
+    np.testing.assert_allclose(np.linalg.norm(interpolate(before, after, doses[0]), axis=1), 1)
 
 
 def test_an_opposite_word_stays_until_one_half_and_then_turns() -> None:
     start, end = np.array([[0.0, 2.0]]), np.array([[0.0, -1.0]])
-    turned = [between(start, end, dose)[0].tolist() for dose in (0, 0.3, 0.5, 0.7, 1)]
+    turned = [interpolate(start, end, dose)[0].tolist() for dose in (0, 0.3, 0.5, 0.7, 1)]
     assert turned == [[0, 1], [0, 1], [0, 1], [0, -1], [0, -1]]

@@ -75,7 +75,7 @@ def test_which_pairs_are_kept() -> None:
 
 
 def test_no_pair_left_names_the_missing_words() -> None:
-    with pytest.raises(InputError, match="2 of 3 words are not in them: x, y;"):
+    with pytest.raises(InputError, match="2 of 3 words are out of vocabulary: x, y;"):
         usable_pairs([("a", "x")], [("a", "y")], {"a"})
 
 

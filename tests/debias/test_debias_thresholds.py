@@ -12,7 +12,7 @@ import pytest
 
 from debias.bam import nearest_map
 from debias.double_hard import most_biased
-from debias.examples import Examples, require_some
+from debias.examples import Examples, require_enough
 from debias.inlp import Inlp
 from debias.margins import ATTRACT, batch_gradient
 from debias.oscar import rotate
@@ -23,10 +23,10 @@ from files import InputError
 @pytest.mark.parametrize("number", [1, 2])
 def test_an_eraser_needs_two_words_of_each(number: int) -> None:
     if number == 2:
-        require_some(number, "names", "the vectors")
+        require_enough(number, "names", "the vectors")
     else:
         with pytest.raises(InputError, match="1 of names in the vectors; an eraser needs 2"):
-            require_some(number, "names", "the vectors")
+            require_enough(number, "names", "the vectors")
 
 
 @pytest.mark.parametrize(("size", "is_open"), [(0.9e-10, True), (1.1e-10, False)])
@@ -53,7 +53,7 @@ def test_two_directions_are_apart_by_more_than_a_millionth(sine: float, is_plane
     if is_plane:
         assert rotate(np.eye(2), first, second).shape == (2, 2)
     else:
-        with pytest.raises(InputError, match="the two directions are the same"):
+        with pytest.raises(InputError, match="the two directions are parallel"):
             rotate(np.eye(2), first, second)
 
 
@@ -89,7 +89,7 @@ def test_a_score_is_looked_at_every_twentieth_of_a_dose(
     if is_seen:
         assert found_dose(score) == pytest.approx(low, abs=1e-6)
     else:
-        with pytest.raises(InputError, match="does not come to 0"):
+        with pytest.raises(InputError, match="does not reach 0"):
             found_dose(score)
 
 

@@ -72,7 +72,7 @@ def test_against_a_loop_over_words() -> None:
     precisions, expected = by_hand(before, 6, 10)
     method = DoubleHard(candidates=6, biased=10, norms="unit")
     found = method.search(before, QUERY, seed=0)
-    np.testing.assert_allclose(found.told_apart, precisions)
+    np.testing.assert_allclose(found.separation, precisions)
     assert len(set(precisions)) > 2
     assert found.chosen == np.argmin(precisions)
     np.testing.assert_allclose(method.modify(before, QUERY, seed=0).vectors, expected, atol=1e-6)
@@ -108,8 +108,8 @@ def test_frequency_that_hides_gender_is_found_and_removed() -> None:
     found = DoubleHard(biased=40, candidates=8).search(before, query, seed=0)
     assert found.chosen == 1
     assert abs(found.components[1] @ frequency) > 0.9
-    assert found.told_apart[1] < 0.7
-    assert np.delete(found.told_apart, 1).min() > 0.95
+    assert found.separation[1] < 0.7
+    assert np.delete(found.separation, 1).min() > 0.95
     sides = np.repeat([0, 1], 40)
     apart = {
         method.name: score_clusters(after[JOBS], sides, seed=0)[0]
@@ -143,4 +143,4 @@ def test_the_order_within_pairs_does_not_matter() -> None:
     turned = replace(QUERY["pairs"], words=QUERY["pairs"].words[::-1])
     query = replace(QUERY, sets={**QUERY.sets, "pairs": turned})
     found, other = (DoubleHard(biased=10).search(before, each, seed=0) for each in (QUERY, query))
-    assert (found.told_apart == other.told_apart).all()
+    assert (found.separation == other.separation).all()

@@ -84,7 +84,7 @@ def test_it_changes_more_than_what_knows_the_group_of_each_row() -> None:
 
 def test_groups_without_a_difference_are_refused() -> None:
     same = np.tile(np.arange(6.0).reshape(3, 2), (2, 1))
-    with pytest.raises(InputError, match="nothing sets them apart"):
+    with pytest.raises(InputError, match="no direction separates them"):
         Leace().fit(Examples(same, same, np.empty((0, 2, 2)), ""), seed=0)
 
 

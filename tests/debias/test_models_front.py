@@ -204,7 +204,7 @@ def test_a_folder_that_is_there_is_kept(masked: Path, tmp_path: Path) -> None:
 
 def test_a_template_or_pooling_that_is_none(masked: Path) -> None:
     for template in ("this is", "{word} is"):
-        with pytest.raises(InputError, match=r"every one needs \{\}"):
+        with pytest.raises(InputError, match=r"mark the place of the word by \{\}"):
             debias(masked, method="leace", templates=[template])
     fitted = debias(masked, method="leace", templates=["this { is {}"]).eraser
     assert "in 1 templates" in fitted.fitted["on"]
@@ -219,7 +219,7 @@ def test_a_random_direction_is_fitted_on_nothing(masked: Path) -> None:
 def test_a_model_with_an_eraser_is_refused_and_a_damaged_one(masked: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert main([str(masked), str(out), *LEACE, *SHORT]) == 0
-    with pytest.raises(InputError, match="out has an eraser already; give the model as it was"):
+    with pytest.raises(InputError, match="out has an eraser already; give the unmodified model"):
         main([str(out), str(tmp_path / "twice"), *LEACE, *SHORT])
     (out / ERASER).write_bytes((out / ERASER).read_bytes()[:-20])
     for each in (lambda: audit(str(out)), lambda: main([str(out), str(tmp_path / "x"), *LEACE])):
@@ -231,8 +231,8 @@ def test_a_model_with_an_eraser_is_refused_and_a_damaged_one(masked: Path, tmp_p
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "attract_repel acts on word vectors; those on a language model are inlp, leace"),
-        (["--method", "steering"], "pushes a causal language model .* take an eraser"),
+        ([], "attract_repel acts on word vectors; methods on a language model: inlp, leace"),
+        (["--method", "steering"], "needs a causal language model, .* use an eraser"),
         ([*LEACE, "--direction", "debias"], "--direction applies to word vectors"),
         ([*LEACE, "--expand", "3"], "--expand applies to word vectors"),
         ([*LEACE, "--layer", "9"], "layer=9: roberta has 3 layers"),

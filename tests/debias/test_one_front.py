@@ -132,7 +132,7 @@ def test_the_first_crossing_and_the_other_side() -> None:
     assert reach(lambda d: (d - 0.3) * (d - 0.7), goal, (1, -1)) == pytest.approx(0.3, abs=5e-3)
     assert reach(lambda d: 1.0 if d < 0.55 else -1.0, goal, (1,)) == pytest.approx(0.55, abs=1e-5)
     assert reach(lambda d: d, goal, (1, -1)) == 0
-    with pytest.raises(InputError, match=r"in neither direction; take a value nearer to 1\.0000"):
+    with pytest.raises(InputError, match=r"in neither direction; choose a value nearer to 1\.0000"):
         reach(lambda d: 1 + d * d, goal, (1, -1))
 
 
@@ -213,7 +213,7 @@ def test_only_a_score_of_its_own_words_is_looked_at_among_them_alone(
     ("arguments", "message"),
     [
         (["--method", "leac"], "did you mean 'leace'"),
-        (["--method", "steering"], "acts on a causal language model; those on word vectors are"),
+        (["--method", "steering"], "acts on a causal language model; methods on word vectors:"),
         (["--method", "leace", "--dose", "2"], "dose=2.0: give a number from -1 to 1"),
         (["--method", "leace", "--norms", "unit"], "leace has no norms"),
         (["--method", "leace", "--attract", "pairs.txt"], "belong to attract_repel"),

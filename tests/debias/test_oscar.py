@@ -109,7 +109,7 @@ SAME = vectors_of(["m", "n", "f", "g"], np.array([[2.0, 0], [2, 0], [0, 0], [0, 
             "m0,m1 f0,f1 c0,c1 h0",
             r"1 of made\.B in the vectors; an eraser needs 2",
         ),
-        (SAME, "m,n f,g m,n f,g", "the two directions are the same"),
+        (SAME, "m,n f,g m,n f,g", "the two directions are parallel"),
         (SAME, "m,n f,g m,n m,n", "the two groups have the same mean"),
     ],
 )

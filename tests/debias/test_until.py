@@ -57,7 +57,7 @@ def test_the_dose_found_is_the_first_at_which_the_score_is_the_value(biased: Key
 
 def test_a_value_that_is_not_reached_is_refused(biased: KeyedVectors) -> None:
     method = AttractRepel("overbias")
-    with pytest.raises(InputError, match=r"weat of weat6b does not come to 0: it goes from 1\."):
+    with pytest.raises(InputError, match=r"weat of weat6b does not reach 0: it goes from 1\."):
         find_method(method, biased, QUERY, Goal.read("weat6b=0"), "overbias", seed=0)
 
 
@@ -135,5 +135,5 @@ def test_a_score_that_falls_as_bias_grows_is_reached_too(biased: KeyedVectors) -
 
 
 def test_a_value_beyond_both_directions_is_refused(biased: KeyedVectors) -> None:
-    with pytest.raises(InputError, match=r"to 1\.99 in neither direction; take a value nearer to"):
+    with pytest.raises(InputError, match=r"reaches 1\.99 in neither direction; choose a value"):
         debias(biased, "weat6b", until="weat6b=1.99")

@@ -38,7 +38,7 @@ def test_a_query_of_a_file(own: str, tmp_path: Path) -> None:
     assert WordChoice("mine", own).name == "own.mine"
     assert WordChoice("mine", own, swap=True, expand=3).name == "own.mine_swapped+3"
     far = WordChoice("mine", own, expand=3, neighbours="far/big.vec")
-    assert (far.name, far.asks_vectors) == ("own.mine+3@big.vec", False)
+    assert (far.name, far.needs_vectors) == ("own.mine+3@big.vec", False)
     assert far.files() == [Path(own), Path("far/big.vec")]
     single = tmp_path / "single.yaml"
     (tmp_path / "home.txt").write_text("home\n", encoding="utf-8")
@@ -101,7 +101,7 @@ def test_neighbours_in_vectors_of_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"neighbours": "big.vec"}, "neighbours='big.vec': nothing is sought there; give expand"),
+        ({"neighbours": "big.vec"}, "neighbours='big.vec' has no effect without expand"),
         ({"query": "weat6c"}, "unknown query 'weat6c'; did you mean 'weat6'"),
         ({"query": None}, "query=None without a file"),
         ({"query": "mine", "file": "nowhere.yaml"}, r"no such file: nowhere\.yaml"),
@@ -118,7 +118,7 @@ def test_a_wrong_choice_is_refused(fields: dict[str, Any], message: str) -> None
 def test_a_query_without_a_role_is_refused_by_its_name() -> None:
     vectors = KeyedVectors(2)
     vectors.add_vectors(["he", "she"], np.eye(2, dtype=np.float32))
-    with pytest.raises(InputError, match="'names_professions' has no B; the method works on X, Y"):
+    with pytest.raises(InputError, match="'names_professions' has no B; the method needs X, Y"):
         AttractRepel("debias").modify(vectors, load_query("names_professions"), seed=0)
     with pytest.raises(InputError, match="'base_pairs' has no X, Y, A, B"):
         require_roles(load_query("base_pairs"), AttractRepel.roles)

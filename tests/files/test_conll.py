@@ -135,7 +135,7 @@ def test_a_repeated_mention_belongs_where_it_was_opened_first(tmp_path: Path) ->
         (f"{BEGIN}\n0\tw\t(5)|\n{END}\n", "line 2: the last column is"),
         (f"{BEGIN}\n0\tw\t(5 6)\n{END}\n", "line 2: the last column is"),
         (f"{BEGIN}\n0\tw\t()\n{END}\n", "line 2: the last column is"),
-        (f"0\tw\t_\n{BEGIN}\n{END}\n", "line 1 stands outside a document"),
+        (f"0\tw\t_\n{BEGIN}\n{END}\n", "line 1 is outside a document"),
         (f"{END}\n", "line 1 ends a document, but none began"),
         (f"{BEGIN}\n0\tw\t_\n", r"line 1 begins a document that does not end"),
         (f"{BEGIN}\n0\tw\t_\n{BEGIN}\n{END}\n", r"line 1 begins a document that does not end"),

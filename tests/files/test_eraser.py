@@ -61,7 +61,7 @@ def test_norm_and_rank_are_those_of_the_whole_matrix(k: int) -> None:
 
 def test_what_stretches_vectors_without_limit_is_refused() -> None:
     read, written = np.array([[1e3], [1.0]]), np.array([[0.0, 1.0]])
-    with pytest.raises(InputError, match=r"stretches vectors up to 1e\+03 times, at most 100"):
+    with pytest.raises(InputError, match=r"stretches vectors up to 1e\+03 times, allowed are 100"):
         Eraser(read, written, np.zeros(2), np.zeros(2))
 
 

@@ -58,7 +58,7 @@ def test_an_eraser_stretches_at_most_100_times(stretch: float, is_taken: bool) -
     if is_taken:
         assert Eraser(left, right, np.zeros(2), np.zeros(2)).norm == pytest.approx(stretch)
     else:
-        with pytest.raises(InputError, match="stretches vectors up to 100 times, at most 100"):
+        with pytest.raises(InputError, match="stretches vectors up to 100 times, allowed are 100"):
             Eraser(left, right, np.zeros(2), np.zeros(2))
 
 

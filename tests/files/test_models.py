@@ -124,7 +124,7 @@ def test_weights_that_lie_elsewhere_or_are_not_keyed_are_refused(
         content = {"metadata": {}, "weight_map": names}
     (folder / file).write_text(json.dumps(content))
     for use in (find_model, open_model):
-        with pytest.raises(InputError, match=rf"{file} names weights in '.*'; lay them beside it"):
+        with pytest.raises(InputError, match=rf"{file} names weights in '.*'; put them beside it"):
             use(str(folder))
 
 

@@ -63,7 +63,7 @@ BAD: dict[str, tuple[bytes, str]] = {
     ),
     "binary with more rows": (
         b"1 2\na " + A + b"b " + B,
-        "goes on after the 1 rows of dimension 2",
+        "continues after the 1 rows of dimension 2",
     ),
     "binary nan": (
         b"2 2\na " + A + b"b " + struct.pack("<2f", 1, math.nan),
@@ -109,8 +109,8 @@ def test_vocab_of_which_nothing_is_found(tmp_path: Path, data: bytes) -> None:
     path.write_bytes(data)
     with pytest.raises(
         InputError,
-        match=r"none of the 2 words asked for is in it \('he', 'she'\); check its language, case",
+        match=r"none of the 2 requested words is in it \('he', 'she'\); check its language, case",
     ):
         read_vectors(path, vocab=["she", "he"])
-    with pytest.raises(InputError, match="none of the 0 words asked for"):
+    with pytest.raises(InputError, match="none of the 0 requested words"):
         read_vectors(path, vocab=[])

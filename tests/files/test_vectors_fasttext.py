@@ -75,7 +75,7 @@ def test_vocab_gives_plain_vectors_of_the_words_found(path: Path) -> None:
     assert part.index_to_key == [word for word in whole.index_to_key if word in ("queen", "the")]
     assert part["queen"].tobytes() == whole["queen"].tobytes()
     assert part.get_vecattr("the", "count") == whole.get_vecattr("the", "count") == 9
-    with pytest.raises(InputError, match="none of the 1 words asked for"):
+    with pytest.raises(InputError, match="none of the 1 requested words"):
         read_vectors(path, vocab=["kingqueen"])
 
 

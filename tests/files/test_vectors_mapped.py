@@ -77,7 +77,7 @@ def test_read_vectors_opens_a_folder(tmp_path: Path) -> None:
         ["the", "two words"],
         example().vectors[[0, 4]].tolist(),
     )
-    with pytest.raises(InputError, match="none of the 1 words asked for"):
+    with pytest.raises(InputError, match="none of the 1 requested words"):
         read_vectors(tmp_path / "v", vocab=["absent"])
 
 

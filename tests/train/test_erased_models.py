@@ -115,7 +115,7 @@ def test_a_model_that_came_with_an_eraser_is_erased_once(model: Path, tmp_path: 
 def test_steering_is_refused_where_a_model_is_not_causal(model: Path, tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     steered = subject(model, Steering(templates=TEXTS)).build_steps(StepBuilder(0, store))
-    with pytest.raises(InputError, match="model is none; take an eraser"):
+    with pytest.raises(InputError, match="model is none; use an eraser"):
         store.make(steered["model"])
 
 

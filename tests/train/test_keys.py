@@ -268,7 +268,7 @@ def test_a_class_of_a_script_has_the_name_of_its_file(tmp_path: Path) -> None:
 
 def test_a_class_that_no_file_holds_is_refused(tmp_path: Path) -> None:
     done = run_python(tmp_path, "-c", RUN)
-    assert "InputError: Mine is defined in '__main__', of which there is no file" in done.stderr
+    assert "InputError: Mine is defined in '__main__', which has no file" in done.stderr
     assert not list(tmp_path.glob("store/*/*/recipe.json"))
 
 
@@ -307,7 +307,7 @@ def test_a_class_of_a_file_that_no_import_names_is_told_by_its_file(tmp_path: Pa
     assert found.code
     assert "toy_loaded" in found.modules
     forget_code()
-    with pytest.raises(InputError, match="Mine is defined in 'toy_loaded', of which there is no"):
+    with pytest.raises(InputError, match="Mine is defined in 'toy_loaded', which has no file"):
         step(load("toy_a.py", registered=False))
     forget_code()
 

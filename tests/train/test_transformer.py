@@ -291,7 +291,7 @@ def test_a_tokenizer_without_offsets_is_refused(models: Path, tmp_path: Path) ->
     for file in ("tokenizer.json", "tokenizer_config.json"):
         (tmp_path / "slow" / file).unlink()
     transformers.ByT5Tokenizer().save_pretrained(tmp_path / "slow")
-    with pytest.raises(InputError, match=r"\(ByT5Tokenizer\) does not say which characters"):
+    with pytest.raises(InputError, match=r"\(ByT5Tokenizer\) does not give the characters"):
         Encoder(str(tmp_path / "slow"))
 
 
