@@ -94,7 +94,7 @@ def test_a_name_is_a_built_in_query() -> None:
 def test_an_audit_notes_what_it_left_out() -> None:
     table = audit(BY_WORD, {**ROLES, "X3": ["they"]}, metrics=["weat"])
     _, *notes = table.attrs["notes"]
-    assert notes == ["weat compares two groups and leaves X3 of query 'mine' out"]
+    assert notes == ["weat compares two groups and ignores X3 of query 'mine'"]
     table = audit(BY_WORD, {role: ROLES[role] for role in "XYA"}, metrics=["rnd"])
     _, *notes = table.attrs["notes"]
     assert notes == [

@@ -156,7 +156,7 @@ def test_ranks_go_by_the_distance_from_unbiased() -> None:
         (["one.vec", "--metric", "sq"], "give one with --similarity"),
         (
             ["one.vec", "--metric", "sembias", "--query", "weat7"],
-            "query 'weat7' has no rows, pairs; sembias asks about rows, pairs: add them to the"
+            "query 'weat7' has no rows, pairs; sembias needs rows, pairs: add them to the"
             " query, or leave sembias out",
         ),
         (
@@ -248,7 +248,7 @@ def test_what_is_not_asked_and_not_compared_is_said(
     words = ["--words", str(folder / "two.json")]
     assert main([str(folder / "one.vec"), *words, "--metric", "weat", "--query", "more"]) == 0
     shown = capsys.readouterr().out
-    assert "weat compares two groups and leaves X3, A3 of query 'more' out\n" in shown
+    assert "weat compares two groups and ignores X3, A3 of query 'more'\n" in shown
     lacks = "query 'bare' has no B, needed by weat, generalised_weat, rnsb, bat, same\n"
     assert lacks in shown
 
