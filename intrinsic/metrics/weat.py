@@ -202,7 +202,7 @@ class Weat(Metric):
         Convention(
             "goldfarb_tarrant",
             "Goldfarb-Tarrant et al. (2021) by their code (that of XWEAT): any number of missing"
-            " words is accepted, and the longer set of each pair is cut to the size of the shorter; p"
+            " words is accepted, and the longer set of each pair is cut to the size of the other; p"
             " counts larger statistics only.",
             {"strict": True, "min_found": 0.0, "equal_sizes": True},
         ),
