@@ -383,8 +383,8 @@ class SemBias(Metric):
             " b, he - she), at unit length"
         ),
         sign=(
-            "definition 1: gender is found in the definitions; stereotype > 0: stereotypes lie more"
-            " along it"
+            "definition 1: the definition always lies most along he - she; stereotype > 0: the"
+            " stereotype does at times"
         ),
         range=(0, 1),
         source="Zhao et al. (2018)",
