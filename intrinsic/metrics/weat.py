@@ -13,7 +13,7 @@ from files import InputError, choice
 from files.choice import Whole
 from intrinsic.lookup import Floats, unit_rows
 from intrinsic.metric import About, Convention, FoundQuery, Metric
-from intrinsic.permutation import MOST_VALUES, Tail, permutation_p
+from intrinsic.permutation import MAX_EXACT, Tail, permutation_p
 from intrinsic.resampling import draw_items
 from intrinsic.score import Measured, by_name, percentiles
 
@@ -237,7 +237,7 @@ class Weat(Metric):
     strict: Annotated[bool, doc("whether p counts larger statistics only")] = False
     equal_sizes: Annotated[bool, doc("whether X and Y, and A and B, are cut to one size")] = False
     exact_limit: Annotated[
-        Whole, Le(MOST_VALUES), doc("largest number of target words for which p is exact")
+        Whole, Le(MAX_EXACT), doc("largest number of target words for which p is exact")
     ] = 40
     samples: Annotated[
         Whole, doc("number of random partitions instead of bounds; 0: as p needs")
