@@ -39,7 +39,7 @@ def times_drawn(names: Iterable[str]) -> NDArray[np.intp]:
 
 
 def draw_items(role: str, found: Found) -> NDArray[np.intp]:
-    """Draw counts of the items found in a role, whatever their case; a single item is drawn once."""
+    """Draw counts of the items in a role, whatever their case; a single item is drawn once."""
     if len(found.words) == 1:
         return np.ones((1, RESAMPLES), dtype=np.intp)
     return times_drawn(f"{role} {word.lower()}" for word in found.words)

@@ -93,7 +93,7 @@ def test_vectors_on_one_line_are_refused(rows: np.ndarray, lie: bool, tmp_path: 
     command = [str(tmp_path / "a.vec"), "--words", str(tmp_path / "mine.json"), "--query", "mine"]
     command += ["--out", str(tmp_path / "a.svg")]
     if lie:
-        with pytest.raises(InputError, match="lie on one line, which no plane shows"):
+        with pytest.raises(InputError, match="lie on one line and cannot be plotted"):
             main(command)
         return
     assert main([*command, "--iterations", "250"]) == 0
