@@ -47,12 +47,12 @@ class FrequentWords:
             raise InputError(f"neighbours={k}: {size}; ask for fewer, at least 1")
         units = np.asarray(rows, dtype=np.float32)
         neighbours = np.empty((len(units), k), dtype=np.intp)
-        own = np.array([self.index.get(name, -1) for name in names] or [-1] * len(units))
+        own_index = np.array([self.index.get(name, -1) for name in names] or [-1] * len(units))
         for start in range(0, len(units), BATCH):
             batch = slice(start, start + BATCH)
             cosines: Singles = units[batch] @ self.matrix.T
-            is_known = own[batch] >= 0
-            cosines[np.flatnonzero(is_known), own[batch][is_known]] = -np.inf
+            is_known = own_index[batch] >= 0
+            cosines[np.flatnonzero(is_known), own_index[batch][is_known]] = -np.inf
             nearest = np.argpartition(cosines, -k, axis=1)[:, -k:]
             order = np.argsort(-np.take_along_axis(cosines, nearest, axis=1), axis=1, kind="stable")
             neighbours[batch] = np.take_along_axis(nearest, order, axis=1)

@@ -149,17 +149,19 @@ def unit_means(sets: Iterable[ArrayLike]) -> Floats:
     return means(map(unit_rows, sets))
 
 
-def describe_shortage(wordset: WordSet, found: Found, min_found: float, fewest: int = 1) -> str:
+def describe_shortage(wordset: WordSet, resolved: Found, min_found: float, fewest: int = 1) -> str:
     """Describe a shortage of items; empty if there are enough.
 
     Enough: at least the share ``min_found`` of the different items, and at least ``fewest``.
     """
-    total = len(found.words) + len(found.lost)
+    total = len(resolved.words) + len(resolved.lost)
     needed = max(fewest, math.ceil(min_found * total - 1e-9))  # 0.55 * 100 is 55.00000000000001
-    if len(found.words) >= needed:
+    if len(resolved.words) >= needed:
         return ""
     n_listed = MAX_LISTED if wordset.width == 1 else 2
-    missing = ", ".join(found.lost[:n_listed]) + (", ..." if len(found.lost) > n_listed else "")
+    missing = ", ".join(resolved.lost[:n_listed]) + (
+        ", ..." if len(resolved.lost) > n_listed else ""
+    )
     unit = {1: "words", 2: "pairs"}.get(wordset.width, "rows")
-    count = f"word set {wordset.name!r} has {len(found.words)} of {total} {unit}"
+    count = f"word set {wordset.name!r} has {len(resolved.words)} of {total} {unit}"
     return f"{count} (needs at least {needed})" + (f": missing {missing}" if missing else "")

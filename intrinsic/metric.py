@@ -116,8 +116,8 @@ class Metric(ByConvention):
     @cached_property
     def asked(self) -> list[Query]:
         """Queries with known words; ``InputError``: unknown, a role or the language is wrong."""
-        known = [name for name in self.queries if name not in self.open]
-        names = known if self.queries else self.usual(self.words, self.language or "en")
+        closed = [name for name in self.queries if name not in self.open]
+        names = closed if self.queries else self.usual(self.words, self.language or "en")
         return self._check(load_queries(names, self.words))
 
     @cached_property
@@ -228,9 +228,9 @@ class Metric(ByConvention):
         """
         raise NotImplementedError
 
-    def use(self, found: FoundQuery) -> FoundQuery:
+    def use(self, words: FoundQuery) -> FoundQuery:
         """Return the items used of those found: all, unless a convention cuts them."""
-        return found
+        return words
 
     def intervals(self, words: FoundQuery, seed: int) -> Mapping[str, tuple[float, float]]:
         """Compute the 95% percentile interval of each part, resampling every word set.

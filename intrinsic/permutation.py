@@ -57,7 +57,7 @@ class PValue:
         return cls(p, "t", 0, n, "two-sided", False, p, p)
 
     @classmethod
-    def of_ranks(cls, p: float, n: int, largest: int) -> PValue:
+    def from_ranks(cls, p: float, n: int, largest: int) -> PValue:
         """Create the two-sided p of a rank correlation of n values.
 
         Over all n! orders up to ``largest`` values, by Student's t beyond.
@@ -264,11 +264,11 @@ def _sides(centred: Floats, observed: float, slack: float, tail: str) -> list[tu
 def _count_sums(values: Floats, threshold: float, size: int) -> int:
     """Count the subsets of ``size`` values whose sum is at least ``threshold``."""
     middle = values.size // 2
-    left, right = _subset_sums(values[:middle], size), _subset_sums(values[middle:], size)
+    first, second = _subset_sums(values[:middle], size), _subset_sums(values[middle:], size)
     count = 0
-    for k in range(max(0, size - len(right) + 1), min(size, len(left) - 1) + 1):
+    for k in range(max(0, size - len(second) + 1), min(size, len(first) - 1) + 1):
         # Sorted, so that searches walk through memory instead of jumping
-        sums, needed = np.sort(right[size - k]), np.sort(threshold - left[k])
+        sums, needed = np.sort(second[size - k]), np.sort(threshold - first[k])
         count += sums.size * needed.size - int(np.searchsorted(sums, needed).sum())
     return count
 

@@ -38,7 +38,7 @@ class AnyMetric(Choice, Protocol):
     def given(self, words: Mapping[str, Query]) -> Self:
         """Return the metric with the words of its open queries, by name."""
 
-    def score(self, given: Any, /, *, seed: int) -> list[Score]:
+    def score(self, model: Any, /, *, seed: int) -> list[Score]:
         """Measure what the metric ``needs``; a row per score."""
 
 
@@ -53,8 +53,8 @@ class Probe(Choice, Protocol):
     needs: ClassVar[str]
     of_metrics: ClassVar[bool]
 
-    def rows(self, given: Any, metric: Any, /, *, seed: int) -> pd.DataFrame:
+    def rows(self, subject: Any, metric: Any, /, *, seed: int) -> pd.DataFrame:
         """Return the results as tidy rows, always with the same columns.
 
-        ``given`` is what the probe ``needs``; ``metric`` is None unless ``of_metrics``.
+        ``subject`` is what the probe ``needs``; ``metric`` is None unless ``of_metrics``.
         """

@@ -38,11 +38,11 @@ def times_drawn(names: Iterable[str]) -> NDArray[np.intp]:
     return counts
 
 
-def draw_items(role: str, found: Found) -> NDArray[np.intp]:
+def draw_items(role: str, resolved: Found) -> NDArray[np.intp]:
     """Draw counts of the items in a role, whatever their case; a single item is drawn once."""
-    if len(found.words) == 1:
+    if len(resolved.words) == 1:
         return np.ones((1, RESAMPLES), dtype=np.intp)
-    return times_drawn(f"{role} {word.lower()}" for word in found.words)
+    return times_drawn(f"{role} {word.lower()}" for word in resolved.words)
 
 
 def resample_counts(ids: Sequence[str], kinds: Counts, n_kinds: int) -> Counts:

@@ -361,7 +361,7 @@ class EmbeddingCoherence(Metric):
         rho, p = coherence(x, y, attributes.matrix, p_value=not words.drawn, exact_limit=limit)
         if words.drawn:
             return Measured(rho)
-        return Measured(rho, test=PValue.of_ranks(p, len(attributes.words), limit))
+        return Measured(rho, test=PValue.from_ranks(p, len(attributes.words), limit))
 
 
 @choice

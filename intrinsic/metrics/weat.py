@@ -243,13 +243,13 @@ class Weat(Metric):
         Whole, doc("number of random partitions instead of bounds; 0: as p needs")
     ] = 0
 
-    def use(self, found: FoundQuery) -> FoundQuery:
+    def use(self, words: FoundQuery) -> FoundQuery:
         """Return the words used: all found, unless the convention cuts sets to equal sizes."""
         if not self.equal_sizes:
-            return found
-        x, y, a, b = (len(found[role].items) for role in "XYAB")
+            return words
+        x, y, a, b = (len(words[role].items) for role in "XYAB")
         targets, attributes = min(x, y), min(a, b)
-        return found.first({"X": targets, "Y": targets, "A": attributes, "B": attributes})
+        return words.first({"X": targets, "Y": targets, "A": attributes, "B": attributes})
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
         """Compute the effect size, the statistic, and the p-value of the statistic."""

@@ -31,7 +31,7 @@ MARGIN = 45  # pixels around the words, for labels at the edge
 def plane(
     words: FoundQuery, *, perplexity: float | None = None, iterations: int, seed: int
 ) -> Singles:
-    """Place the words of X, Y, A and B in the plane, (words, 2), by t-SNE from principal components.
+    """Compute positions of the words of X, Y, A and B by t-SNE from principal components, (n, 2).
 
     Vectors have unit length, so their Euclidean distances order pairs as cosines do.
     ``perplexity``: by default 40, or a third of the words if there are no more than 40. Raises
