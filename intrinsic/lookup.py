@@ -159,9 +159,8 @@ def describe_shortage(wordset: WordSet, resolved: Found, min_found: float, fewes
     if len(resolved.words) >= needed:
         return ""
     n_listed = MAX_LISTED if wordset.width == 1 else 2
-    missing = ", ".join(resolved.lost[:n_listed]) + (
-        ", ..." if len(resolved.lost) > n_listed else ""
-    )
+    dots = ", ..." * (len(resolved.lost) > n_listed)
+    missing = ", ".join(resolved.lost[:n_listed]) + dots
     unit = {1: "words", 2: "pairs"}.get(wordset.width, "rows")
     count = f"word set {wordset.name!r} has {len(resolved.words)} of {total} {unit}"
     return f"{count} (needs at least {needed})" + (f": missing {missing}" if missing else "")
