@@ -177,7 +177,7 @@ def test_vectors_in_lower_case_suggest_it(
     save_vectors(keyed(words, rows), tmp_path / "low.vec")
     save_vectors(keyed([*words, "John"], np.vstack([rows, rows[:1]])), tmp_path / "mixed.vec")
     said = "low.vec has no capital letters and 15 query words only in lower case"
-    line = f'{said}: give case="lower" (--case lower)'
+    line = f'{said}; give case="lower" (--case lower)'
 
     def notes(file: str, **options: str) -> list[str]:
         table = audit(str(tmp_path / file), metrics="weat", queries="weat6", **options)  # type: ignore[arg-type]
