@@ -124,14 +124,29 @@ class ItemMetric(ByConvention):
     def observe(self, model: Any, items: ItemSet) -> Observed:
         """Observe the model on each item; an ``InputError`` becomes NaN with its reason.
 
-        ``model``: an opened language model or encoder, as the metric ``needs``.
+        Parameters
+        ----------
+        model : LanguageModel or Encodes
+            What the metric ``needs``, opened.
+        items : ItemSet
+            Items that ``takes`` has no objection to.
         """
         raise NotImplementedError
 
     def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
-        """Compute the score of each part, (R,), with items weighted by ``weights``, (n, R).
+        """Compute the score of each part with weighted items.
 
-        NaN: no score. Weights are 1 for the score itself, and counts of resamples.
+        Parameters
+        ----------
+        observed : Observed
+            Observations of n items.
+        weights : array of shape (n, R)
+            How often each item counts: 1 for the score itself, counts of resamples.
+
+        Returns
+        -------
+        mapping of str to array of shape (R,)
+            Scores by part; NaN: no score.
         """
         raise NotImplementedError
 

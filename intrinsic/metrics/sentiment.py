@@ -29,7 +29,7 @@ def negative_sentiment(
     held_out: float = 0.0,
     seed: int = 0,
 ) -> Floats:
-    """Compute P(negative) of every target word by a logistic regression (RNSB; Sweeney & Najafian).
+    """Compute P(negative) of target words by logistic regression (Sweeney & Najafian, 2019).
 
     Its weights w and intercept b minimise |w|^2 / 2 + sum_i log(1 + exp(-y_i (w . x_i + b))), by
     Newton's method to machine precision.
