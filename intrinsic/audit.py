@@ -1,4 +1,4 @@
-"""Every metric on any vectors: one table; and several files of vectors side by side, ranked."""
+"""Audit of vectors by every metric, as one table, and ranks of several files of vectors."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ FREQUENT = 200  # words from which a language is guessed
 
 
 class Audited(NamedTuple):
-    """A score of the vectors of this name, with the single scores that its value summarises; the
-    ``kind`` of model (``vectors``, ``masked``, ``causal``, ``encoder``, ``random``); the language
-    of the words for women and men that it compares, empty where it compares others; what is known
-    of such scores on models with a planted bias; and whether they may be called bias.
+    """A score of named vectors; ``each``: the single scores that its value summarises.
+
+    kind: ``vectors``, ``masked``, ``causal``, ``encoder`` or ``random``. gender_words: the language
+    of the words for women and men compared, empty if it compares others. certificate: how the score
+    follows a planted bias. called_bias: whether it may be called bias.
     """
 
     vectors: str
@@ -47,29 +48,30 @@ class Audited(NamedTuple):
 def language_of(
     name: str | Path, frequent: Sequence[str] = (), asked: str = UNDETERMINED
 ) -> tuple[str, str]:
-    """The language that vectors are taken to be in, and a remark on how it is known: that in the
-    name of a file, as in ``cc.es.300.vec``, else that of the grammar among the ``frequent`` words,
-    else the one ``asked`` in, else English.
+    """Return the assumed language of vectors, and a note on what the assumption rests on.
+
+    In this order: the language in the file name, as in ``cc.es.300.vec``; that of the grammar words
+    among the ``frequent`` ones; that of the queries (``asked``); English.
     """
     file = Path(name).name
-    seen = guess_language(word.lower() for word in frequent[:FREQUENT])
-    if (named := language_in_name(name)) != UNDETERMINED:
-        language, how = named, "by its name"
-    elif seen != UNDETERMINED:
-        language, how = seen, "by its frequent words"
+    guessed = guess_language(word.lower() for word in frequent[:FREQUENT])
+    if (in_name := language_in_name(name)) != UNDETERMINED:
+        language, evidence = in_name, "from its name"
+    elif guessed != UNDETERMINED:
+        language, evidence = guessed, "from its frequent words"
     elif asked != UNDETERMINED:
-        language, how = asked, "as the queries are"
+        language, evidence = asked, "from the queries"
     else:
-        language, how = "en", "for nothing says otherwise"
-    known = f"{file} is taken to be in {language!r}, {how}"
-    return language, known if language == "en" else f"{known}; give the language if it is another"
+        language, evidence = "en", "no language given"
+    note = f"{file}: assuming language {language!r} ({evidence})"
+    return language, note if language == "en" else f"{note}; give the language if it is another"
 
 
 def language_asked(queries: Sequence[str], words: str | None) -> str:
-    """The one language that the queries asked are in; ``und`` where none is known, or several."""
-    asked = load_queries(queries or _queries_of(words), words)
-    known = {query.language for query in asked} - {UNDETERMINED}
-    return known.pop() if len(known) == 1 else UNDETERMINED
+    """Return the single language of the queries; ``und`` if unknown or more than one."""
+    selected = load_queries(queries or _queries_of(words), words)
+    languages = {query.language for query in selected} - {UNDETERMINED}
+    return languages.pop() if len(languages) == 1 else UNDETERMINED
 
 
 def choose_metrics(
@@ -84,39 +86,42 @@ def choose_metrics(
     min_found: float | None = None,
     resamples: int = 0,
 ) -> list[Metric]:
-    """The metrics of an audit, each with its queries.
+    """Return the metrics of an audit, each with its queries.
 
-    names: metrics; none: all that have a query to ask. queries: built-in ones or those of the file
-    ``words``; none: those of the file, or else each metric's usual ones in the language. A
-    convention is taken by the metrics that have it; ``case`` and ``min_found`` go before it. Word
-    similarity is measured on the files ``similarity``. Raises ``InputError`` for an unknown name, a
-    query in another language, one that no metric can ask, and a convention that none has.
+    ``names``: by default all metrics that accept a query. ``queries``: built-in ones or those of
+    the file ``words``; by default all of the file, or each metric's default ones in the language.
+    Metrics without the convention are left out; ``case`` and ``min_found`` override it.
+    ``similarity``: files for ``sq``. Raises ``InputError`` for an unknown metric or convention, a
+    query in another language, and queries that no metric accepts.
     """
     for name in names:
         if name not in METRICS:
-            known = f"{nearest(name, METRICS)}; there are {', '.join(METRICS)}"
-            raise InputError(f"unknown metric {name!r}{known}")
-    asked = _asked(queries, words, language)
-    chosen: list[Metric] = []
-    for kind in [METRICS[name] for name in names or METRICS]:
-        make = partial(kind.configured, case=case, min_found=min_found, resamples=resamples)
-        if kind is SemanticQuality:
-            chosen += [make(file=path) for path in similarity]
+            hint = f"{nearest(name, METRICS)}; there are {', '.join(METRICS)}"
+            raise InputError(f"unknown metric {name!r}{hint}")
+    selected = _select_queries(queries, words, language)
+    metrics: list[Metric] = []
+    for metric_class in [METRICS[name] for name in names or METRICS]:
+        make = partial(metric_class.configured, case=case, min_found=min_found, resamples=resamples)
+        if metric_class is SemanticQuality:
+            metrics += [make(file=path) for path in similarity]
             continue
-        mine = [name for name, query in asked.items() if names or kind.can_ask(query)]
-        mine = mine if asked else kind.usual(None, language)
-        words_asked = {"queries": tuple(mine), "words": words, "language": language}
-        if mine:
-            named = conventions_of(kind, convention)
-            chosen += [make(convention=each, **words_asked) for each in named]
-    if not chosen:
-        raise InputError(_nothing(names, list(asked), convention, language))
-    return chosen
+        if selected:
+            accepted = [n for n, query in selected.items() if names or metric_class.can_ask(query)]
+        else:
+            accepted = metric_class.usual(None, language)
+        settings = {"queries": tuple(accepted), "words": words, "language": language}
+        if accepted:
+            labels = conventions_of(metric_class, convention)
+            metrics += [make(convention=label, **settings) for label in labels]
+    if not metrics:
+        raise InputError(_no_metric(names, list(selected), convention, language))
+    return metrics
 
 
 def conventions_of(kind: type[ByConvention], asked: str | None) -> list[str]:
-    """The conventions of a metric that are asked for by name: the default one without a name, every
-    one by ``all``, none where it has none of that name.
+    """Return the names of a metric's conventions selected by ``asked``.
+
+    None selects the default one, ``all`` every one, a name the metric does not have none.
     """
     if asked == EVERY:
         return list(kind.conventions())
@@ -124,26 +129,26 @@ def conventions_of(kind: type[ByConvention], asked: str | None) -> list[str]:
 
 
 def not_asked(metrics: Sequence[Metric], queries: Iterable[Query]) -> list[str]:
-    """Why queries on targets and attributes are not asked by metrics about such.
+    """Return a line for each role that a query lacks, with the metrics that need it.
 
-    A query without B, say, is passed over by every metric that needs B: a line for each query.
+    Metrics on targets and attributes only: a query without B is skipped by all that need B.
     """
-    asking = {(metric.name, query.name) for metric in metrics for query in metric.asked}
-    found = []
+    measured = {(metric.name, query.name) for metric in metrics for query in metric.asked}
+    notes = []
     for query in queries:
-        lacking: dict[str, list[str]] = {}
-        for kind in METRICS.values():
-            about_groups = {"X", "Y", "A", "B"}.issuperset(kind.about.required)
-            if about_groups and (kind.about.name, query.name) not in asking:
-                for role in kind.lacking(query):
-                    lacking.setdefault(role, []).append(kind.about.name)
-        for role, names in lacking.items():
-            found.append(f"query {query.name!r} has no {role}, which {', '.join(names)} ask about")
-    return found
+        metrics_by_role: dict[str, list[str]] = {}
+        for name, metric_class in METRICS.items():
+            compares_groups = {"X", "Y", "A", "B"}.issuperset(metric_class.about.required)
+            if compares_groups and (name, query.name) not in measured:
+                for role in metric_class.lacking(query):
+                    metrics_by_role.setdefault(role, []).append(name)
+        for role, names in metrics_by_role.items():
+            notes.append(f"query {query.name!r} has no {role}, needed by {', '.join(names)}")
+    return notes
 
 
 def suggest_lower_case(name: str, vectors: KeyedVectors, metrics: Iterable[Metric]) -> list[str]:
-    """Return a line where vectors have no capital letters and lack words for want of lower case."""
+    """Suggest ``case="lower"`` if vectors have no capitals and would find more words that way."""
     index = vectors.key_to_index
     wordsets = (
         wordset
@@ -156,15 +161,15 @@ def suggest_lower_case(name: str, vectors: KeyedVectors, metrics: Iterable[Metri
     n_lower = sum(word not in index and word.lower() in index for word in words)
     if not n_lower or any(word != word.lower() for word in index):
         return []
-    which = f"{n_lower} of the words asked about" if n_lower > 1 else "a word asked about"
+    words_only_lower = f"{n_lower} query word{'s' * (n_lower > 1)} only in lower case"
     remedy = 'give case="lower" (--case lower)'
-    return [f"{name} has no capital letters, and has {which} in lower case only: {remedy}"]
+    return [f"{name} has no capital letters and {words_only_lower}; {remedy}"]
 
 
 def audit(
     vectors: KeyedVectors, metrics: Sequence[Metric], *, seed: int = 0
 ) -> list[tuple[Score, Mapping[str, float]]]:
-    """The scores of every metric, each with the single ones that its value summarises.
+    """Return the scores of every metric, each with the single scores it summarises.
 
     Raises ``InputError`` for a seed outside what random generators take.
     """
@@ -175,72 +180,74 @@ def audit(
 
 
 def as_table(audited: Iterable[Audited]) -> pd.DataFrame:
-    """One row a score: the file in the column ``vectors``, then the columns of ``Score`` but
-    ``resampled``, and ``settings`` where a row has such.
+    """Return a row per score: ``vectors``, then the columns of ``Score`` except ``resampled``.
+
+    ``settings`` is a column only if a row has some.
     """
     table = pd.DataFrame(map(as_row, audited)).drop(columns="resampled", errors="ignore")
-    of_models = "settings" in table and table["settings"].any()
-    return table if of_models else table.drop(columns="settings", errors="ignore")
+    has_settings = "settings" in table and table["settings"].any()
+    return table if has_settings else table.drop(columns="settings", errors="ignore")
 
 
-def as_row(one: Audited) -> dict[str, object]:
-    """The cells of a score, with ``p`` and ``n``, short for ``p_value`` and ``n_found``."""
-    cells = {"vectors": one.vectors, **one.score._asdict()}
-    short = {"p": one.score.p_value, "n": one.score.n_found}
-    return {**cells, **short, "certificate": one.certificate}
+def as_row(audited: Audited) -> dict[str, object]:
+    """Return the cells of a score, with ``p`` and ``n``, short for ``p_value`` and ``n_found``."""
+    cells = {"vectors": audited.vectors, **audited.score._asdict()}
+    short = {"p": audited.score.p_value, "n": audited.score.n_found}
+    return {**cells, **short, "certificate": audited.certificate}
 
 
 def ranks(table: pd.DataFrame) -> pd.DataFrame:
-    """Each file's rank by metric, query and part: 1: least biased, its value nearest the unbiased.
+    """Rank files by metric, query and part (rows); 1: value nearest to the unbiased one.
 
-    Equal distances share their mean rank. Scores without a value for every file, and scores of
-    utility, are left out. Shape: one row for each metric, query and part, one column for each file;
-    ``table`` has the columns metric, query, part, vectors, value and unbiased.
+    Equal distances share their mean rank. Left out: scores of utility, and scores without a value
+    for every file. ``table`` has the columns metric, query, part, vectors, value and unbiased.
     """
     distance = (table["value"] - table["unbiased"]).abs()
     wide = table.assign(distance=distance).pivot_table(
         index=["metric", "query", "part"], columns="vectors", values="distance", sort=False
     )
-    files = table["vectors"].unique().tolist()  # of which some may have no value at all
+    files = table["vectors"].unique().tolist()  # some may have no value at all
     return wide.reindex(columns=files).dropna().rank(axis=1)
 
 
 def rank_correlations(ranked: pd.DataFrame) -> pd.DataFrame:
-    """Spearman's correlation of metrics over files, each by its mean rank; NaN where one ties all.
+    """Return Spearman's correlation of metrics over files, by mean rank; NaN if one ties all files.
 
-    1: two metrics order the files alike. The files are few, so most such numbers are noise: read
-    them with the number of files beside.
+    1: two metrics order the files alike. Few files make these numbers noisy: report how many.
     """
     return ranked.groupby("metric", sort=False).mean().T.corr(method="spearman")
 
 
-def _asked(queries: Sequence[str], words: str | None, language: str) -> dict[str, Query]:
-    """The queries named, or else those of the file ``words``, by name."""
-    asked = {query.name: query for query in load_queries(queries or _queries_of(words), words)}
-    for query in asked.values():
+def _select_queries(queries: Sequence[str], words: str | None, language: str) -> dict[str, Query]:
+    """Return the named queries, else those of the file ``words``, by name."""
+    selected = {query.name: query for query in load_queries(queries or _queries_of(words), words)}
+    for query in selected.values():
         if query.language not in (language, "und"):
-            taken = f"is in {query.language!r} and the vectors are taken to be in {language!r}"
             option = f"--language {query.language} (language={query.language!r} in Python)"
-            remedy = f"give {option} if they are"
-            raise InputError(f"query {query.name!r} {taken}; {remedy}")
-    return asked
+            raise InputError(
+                f"query {query.name!r} is in {query.language!r}, but the vectors are assumed to be"
+                f" in {language!r}; give {option} if they are in {query.language!r}"
+            )
+    return selected
 
 
 def _queries_of(words: str | None) -> list[str]:
     return list(read_wordsets(words).queries) if words else []
 
 
-def _nothing(
-    names: Sequence[str], asked: Sequence[str], convention: str | None, language: str
+def _no_metric(
+    names: Sequence[str], queries: Sequence[str], convention: str | None, language: str
 ) -> str:
-    about = ", ".join(names) or "any metric"
+    metrics = ", ".join(names) or "any metric"
     if convention:
-        every = dict.fromkeys(name for kind in METRICS.values() for name in kind.conventions())
-        known = f"{nearest(convention, every)}; there are {', '.join(every)}"
-        return f"{about} has no convention {convention!r}{known}"
+        conventions = dict.fromkeys(
+            name for metric_class in METRICS.values() for name in metric_class.conventions()
+        )
+        hint = f"{nearest(convention, conventions)}; there are {', '.join(conventions)}"
+        return f"{metrics} has no convention {convention!r}{hint}"
     if names == ["sq"]:
         return "sq measures word similarity on a file; give one with --similarity"
-    if asked:
-        return f"no metric can ask {', '.join(asked)}: each lacks a set of words (see --list)"
+    if queries:
+        return f"no metric accepts {', '.join(queries)}: each lacks a word set (see --list)"
     remedy = "give your own with --words, or choose from those of --list"
-    return f"there is no query for {about} in {language!r}; {remedy}"
+    return f"no query in {language!r} for {metrics}; {remedy}"

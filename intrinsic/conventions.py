@@ -1,4 +1,4 @@
-"""A metric's published variants by name: each sets options of the metric."""
+"""Conventions: published variants of a metric by name, each a set of options."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ EVERY = "all"  # conventions of a metric, side by side
 
 @dataclass(frozen=True)
 class Convention:
-    """One way to compute a metric, by name; ``options`` are those that differ from the default;
-    ``turned``: whether its sign is the reverse of the metric's.
+    """A named way to compute a metric.
+
+    options: those that differ from the default. turned: whether the sign is the reverse of the
+    metric's.
     """
 
     name: str
@@ -31,8 +33,7 @@ class Convention:
 class ByConvention:
     """Base of a metric whose fields are its options, with the values of the default convention.
 
-    ``others`` lists its conventions but for the default. ``unlabelled``: the fields that are not
-    options in this sense.
+    others: its conventions except the default one. unlabelled: fields left out of ``label``.
     """
 
     about: ClassVar[About]
@@ -42,50 +43,52 @@ class ByConvention:
 
     @property
     def name(self) -> str:
-        """What stands for the metric in the tables."""
+        """Name of the metric in tables."""
         return self.about.name
 
     @classmethod
     def by(cls, convention: str = "default", **settings: Any) -> Self:
-        """The metric by a convention, with these fields set in its place.
+        """Create the metric by a convention; ``settings`` override its options.
 
-        Raises ``FieldError`` for an unknown convention or field, naming the nearest one.
+        Raises ``FieldError`` for an unknown convention or field, with the nearest name.
         """
         conventions = cls.conventions()
         if convention not in conventions:
-            known = f"{', '.join(conventions)}{nearest(convention, conventions)}"
-            raise FieldError(f"convention={convention!r}: {cls.about.name} has {known}")
-        fields = [each.name for each in dataclasses.fields(cls) if each.init]  # type: ignore[arg-type]
+            allowed = f"{', '.join(conventions)}{nearest(convention, conventions)}"
+            raise FieldError(f"convention={convention!r}: {cls.about.name} has {allowed}")
+        fields = [f.name for f in dataclasses.fields(cls) if f.init]  # type: ignore[arg-type]
         for name, value in settings.items():
             if name not in fields:
-                known = f"no such option, but {', '.join(fields)}{nearest(name, fields)}"
-                raise FieldError(f"{name}={value!r}: {cls.about.name} has {known}")
+                allowed = f"{', '.join(fields)}{nearest(name, fields)}"
+                raise FieldError(
+                    f"{name}={value!r}: no such option; {cls.about.name} has {allowed}"
+                )
         metric = cls(**{**conventions[convention].options, **settings})
-        # No argument of the constructor: a name there would not bring the convention's options
+        # Not an argument of the constructor: that would not set the convention's options
         object.__setattr__(metric, "convention", convention)
         return metric
 
     @classmethod
     @cache
     def conventions(cls) -> dict[str, Convention]:
-        """Every convention of the metric by name."""
+        """Return every convention of the metric by name."""
         default = Convention("default", cls.about.default or cls.about.source)
-        return {each.name: each for each in (default, *cls.others)}
+        return {convention.name: convention for convention in (default, *cls.others)}
 
     @classmethod
     @cache
     def options(cls) -> dict[str, Option]:
-        """The options that a convention may set, with the values of the default one."""
+        """Return the options that a convention may set, with their default values."""
         return {
-            each.name: cast("Option", each.default)
-            for each in dataclasses.fields(cls)  # type: ignore[arg-type]
-            if each.name not in cls.unlabelled
+            f.name: cast("Option", f.default)
+            for f in dataclasses.fields(cls)  # type: ignore[arg-type]
+            if f.name not in cls.unlabelled
         }
 
     @cached_property
     def label(self) -> str:
-        """The convention and the options that differ from it."""
-        usual = {**self.options(), **self.conventions()[self.convention].options}
-        own = {name: vars(self)[name] for name in usual}
-        changed = [f"{name}={value}" for name, value in own.items() if value != usual[name]]
+        """The convention and the options that differ from it, as ``wefe,case=lower``."""
+        defaults = {**self.options(), **self.conventions()[self.convention].options}
+        values = {name: vars(self)[name] for name in defaults}
+        changed = [f"{name}={value}" for name, value in values.items() if value != defaults[name]]
         return ",".join([self.convention, *changed])

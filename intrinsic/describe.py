@@ -1,4 +1,4 @@
-"""What metrics, options, conventions and queries there are: for a terminal, and as the tables of
+"""Lists of metrics, options, conventions and queries, for a terminal and as tables of
 docs/metrics.md, which ``python -m intrinsic.describe`` writes from the root of the repository.
 """
 
@@ -21,7 +21,7 @@ from files import run_cli
 from files.choice import hints_of, spell
 from intrinsic.item_metric import ItemMetric
 from intrinsic.items.library import library
-from intrinsic.likelihood.every import FAMILIES as OF_MODELS
+from intrinsic.likelihood.every import FAMILIES as MODEL_FAMILIES
 from intrinsic.likelihood.every import MODEL_METRICS
 from intrinsic.metric import Metric
 from intrinsic.metrics.every import FAMILIES, METRICS
@@ -35,163 +35,178 @@ if TYPE_CHECKING:
     from intrinsic.wordsets import Query
 
 PAGE = Path("docs", "metrics.md")
-OF_STUDIES = ("planted", "control_", "unrelated_")  # what the names of their queries begin with
-REST = "`planted...`, `control_...`, `unrelated_...`: of studies; `biasbridge audit --list` has all"
+STUDY_PREFIXES = ("planted", "control_", "unrelated_")  # of the names of queries
+STUDY_QUERIES = (
+    "`planted...`, `control_...`, `unrelated_...`: for studies; `biasbridge audit --list` has all"
+)
 MARK = "<!-- From here on written by python -m intrinsic.describe -->\n"
 
 
 def print_metrics(console: Console) -> None:
-    """Metrics, with what they ask about and their conventions; then queries and sets of items."""
+    """Print metrics with their word sets and conventions, then queries and sets of items."""
     metrics = (
-        (name, kind.about.title, format_roles(kind), ", ".join(kind.conventions()))
-        for name, kind in METRICS.items()
+        (name, metric.about.title, format_roles(metric), ", ".join(metric.conventions()))
+        for name, metric in METRICS.items()
     )
-    of_models = (
-        (name, kind.about.title, kind.needs, ", ".join(kind.conventions()))
-        for name, kind in MODEL_METRICS.items()
+    model_metrics = (
+        (name, metric.about.title, metric.needs, ", ".join(metric.conventions()))
+        for name, metric in MODEL_METRICS.items()
     )
     queries = (
         (query.name, query.language, query.title, " ".join(query.sets))
         for query in load_queries(query_names())
     )
+    item_sets = (
+        (items.name, items.language, items.title, " ".join(items.groups))
+        for items in library().values()
+    )
     for title, header, rows in (
-        ("Metrics", ("metric", "what", "asks about", "conventions"), metrics),
+        ("Metrics", ("metric", "title", "word sets", "conventions"), metrics),
         ("Queries", ("query", "language", "title", "roles"), queries),
-        ("Metrics of language models", ("metric", "what", "of", "conventions"), of_models),
-        (
-            "Sets of items",
-            ("set", "language", "title", "groups"),
-            (
-                (each.name, each.language, each.title, " ".join(each.groups))
-                for each in library().values()
-            ),
-        ),
+        ("Metrics of language models", ("metric", "title", "of", "conventions"), model_metrics),
+        ("Sets of items", ("set", "language", "title", "groups"), item_sets),
     ):
-        shown = Table(*header, title=title, title_justify="left", box=box.SIMPLE, show_edge=False)
+        table = Table(*header, title=title, title_justify="left", box=box.SIMPLE, show_edge=False)
         for row in rows:
-            shown.add_row(*row)
-        console.print(shown)
+            table.add_row(*row)
+        console.print(table)
 
 
 def write_page(root: Path) -> str:
-    """The text of the page: its beginning as it is, then a table for each family of metrics, their
-    options and conventions, and the built-in queries.
+    """Return the text of the page: its introduction, then tables by family of metrics, options and
+    conventions, and the built-in queries.
     """
-    head, mark, _ = (root / PAGE).read_text(encoding="utf-8").partition(MARK)
-    lines = [head + mark]
-    for family, kinds in FAMILIES.items():
-        lines += [f"## {family}", "", *format_metrics(kinds), "", *format_conventions(kinds), ""]
+    introduction, mark, _ = (root / PAGE).read_text(encoding="utf-8").partition(MARK)
+    lines = [introduction + mark]
+    for family, metrics in FAMILIES.items():
+        lines += [
+            f"## {family}",
+            "",
+            *format_metrics(metrics),
+            "",
+            *format_conventions(metrics),
+            "",
+        ]
     lines += ["## Options", "", *format_options(Metric, METRICS.values()), ""]
-    queries = [each for each in load_queries(query_names()) if not each.name.startswith(OF_STUDIES)]
-    lines += ["## Queries", "", *format_queries(queries), f"- {REST}", ""]
+    queries = [q for q in load_queries(query_names()) if not q.name.startswith(STUDY_PREFIXES)]
+    lines += ["## Queries", "", *format_queries(queries), f"- {STUDY_QUERIES}", ""]
     lines += ["# Metrics of language models", ""]
-    for family, of_models in OF_MODELS.items():
-        lines += [f"## {family}", "", *format_model_metrics(of_models), ""]
-        lines += [*format_conventions(of_models), ""]
-    own = format_options(ItemMetric, MODEL_METRICS.values())
-    lines += ["## Options of these", "", *own, ""]
+    for family, model_metrics in MODEL_FAMILIES.items():
+        lines += [f"## {family}", "", *format_model_metrics(model_metrics), ""]
+        lines += [*format_conventions(model_metrics), ""]
+    model_options = format_options(ItemMetric, MODEL_METRICS.values())
+    lines += ["## Options of metrics of language models", "", *model_options, ""]
     lines += ["## Sets of items", "", *format_sets(library().values()), ""]
     return "\n".join(_wrap(line) if line.startswith("- ") else line for line in lines)
 
 
-def format_metrics(kinds: Iterable[type[Metric]]) -> Iterator[str]:
-    """One row for each metric."""
+def format_metrics(metrics: Iterable[type[Metric]]) -> Iterator[str]:
+    """Yield a row per metric."""
     rows = [
         (
-            f"`{kind.about.name}`: {kind.about.title}",
-            f"`{kind.about.formula}`",
-            kind.about.sign,
-            format_range(kind),
-            format_roles(kind),
-            kind.about.source,
+            f"`{metric.about.name}`: {metric.about.title}",
+            f"`{metric.about.formula}`",
+            metric.about.sign,
+            format_range(metric),
+            format_roles(metric),
+            metric.about.source,
         )
-        for kind in kinds
+        for metric in metrics
     ]
-    return _format_table("metric | formula | meaning | range; unbiased | asks about | source", rows)
+    return _format_table("metric | formula | meaning | range; unbiased | word sets | source", rows)
 
 
-def format_model_metrics(kinds: Iterable[type[ItemMetric]]) -> Iterator[str]:
-    """One row for each metric of language models."""
+def format_model_metrics(metrics: Iterable[type[ItemMetric]]) -> Iterator[str]:
+    """Yield a row per metric of language models."""
     rows = [
         (
-            f"`{kind.about.name}`: {kind.about.title}",
-            f"`{kind.about.formula}`",
-            kind.about.sign,
-            format_range(kind),
-            kind.about.source,
+            f"`{metric.about.name}`: {metric.about.title}",
+            f"`{metric.about.formula}`",
+            metric.about.sign,
+            format_range(metric),
+            metric.about.source,
         )
-        for kind in kinds
+        for metric in metrics
     ]
     return _format_table("metric | formula | meaning | range; unbiased | source", rows)
 
 
 def format_sets(sets: Iterable[ItemSet]) -> Iterator[str]:
-    """One line for each set of items."""
-    for each in sets:
-        title = f": {each.title}" if each.title else ""
-        yield f"- `{each.name}` ({each.language}){title}"
+    """Yield a line per set of items."""
+    for items in sets:
+        title = f": {items.title}" if items.title else ""
+        yield f"- `{items.name}` ({items.language}){title}"
 
 
-def format_conventions(kinds: Iterable[type[ByConvention]]) -> Iterator[str]:
-    """One line a convention of each metric; none for a default of which its source says all."""
-    for kind in kinds:
-        for convention in kind.conventions().values():
-            if convention.source != kind.about.source:
+def format_conventions(metrics: Iterable[type[ByConvention]]) -> Iterator[str]:
+    """Yield a line per convention of each metric, unless it adds nothing to the metric's source."""
+    for metric in metrics:
+        for convention in metric.conventions().values():
+            if convention.source != metric.about.source:
                 options = ", ".join(
                     f"{key}={_spell(value)}" for key, value in convention.options.items()
                 )
                 changed = f" ({options})" if options else ""
-                yield f"- `{kind.about.name}`, `{convention.name}`{changed}: {convention.source}"
+                yield f"- `{metric.about.name}`, `{convention.name}`{changed}: {convention.source}"
 
 
-def format_options(base: type[ByConvention], kinds: Iterable[type[ByConvention]]) -> Iterator[str]:
-    """One line for each option, with its default in each metric; first those of every metric."""
-    found: dict[str, dict[str, list[str]]] = {}
-    every: list[type[ByConvention]] = [base, *kinds]
-    for kind in every:
-        defaults = {each.name: each.default for each in dataclasses.fields(kind)}  # type: ignore[arg-type]
-        for option, hint in hints_of(kind).items():
-            (note,) = [each for each in get_args(hint) if isinstance(each, DocInfo)]
+def format_options(
+    base: type[ByConvention], metrics: Iterable[type[ByConvention]]
+) -> Iterator[str]:
+    """Yield a line per option with its default in each metric; first those of every metric."""
+    names_by_meaning: dict[str, dict[str, list[str]]] = {}
+    classes: list[type[ByConvention]] = [base, *metrics]
+    for metric in classes:
+        defaults = {f.name: f.default for f in dataclasses.fields(metric)}  # type: ignore[arg-type]
+        for option, hint in hints_of(metric).items():
+            (note,) = [info for info in get_args(hint) if isinstance(info, DocInfo)]
             allowed = spell(hint)
             values = f" ({allowed})" if allowed.startswith("one of") else ""
-            usual = defaults[option]
-            default = f"`{option}`" if usual is MISSING else f"`{option}={_spell(usual)}`"
-            metrics = found.setdefault(f"{note.documentation}{values}", {})
-            if not metrics.keys() & {default} or metrics[default]:
-                names = metrics.setdefault(default, [])
-                names += [] if kind is base else [kind.about.name]
-    for meaning, metrics in found.items():
-        given = (f"{one} ({', '.join(names)})" if names else one for one, names in metrics.items())
-        yield f"- {', '.join(given)}: {meaning}"
+            default = defaults[option]
+            label = f"`{option}`" if default is MISSING else f"`{option}={_spell(default)}`"
+            names_by_label = names_by_meaning.setdefault(f"{note.documentation}{values}", {})
+            if not names_by_label.keys() & {label} or names_by_label[label]:
+                names = names_by_label.setdefault(label, [])
+                names += [] if metric is base else [metric.about.name]
+    for meaning, names_by_label in names_by_meaning.items():
+        labels = (
+            f"{label} ({', '.join(names)})" if names else label
+            for label, names in names_by_label.items()
+        )
+        yield f"- {', '.join(labels)}: {meaning}"
 
 
 def format_queries(queries: Iterable[Query]) -> Iterator[str]:
-    """One line for each query; the languages that it is translated to stand beside its name."""
+    """Yield a line per query, with the languages it is translated to."""
     by_name = {query.name: query for query in queries}
-    translated: dict[str, list[str]] = {}
+    translations: dict[str, list[str]] = {}
     for name, query in by_name.items():
         original = name.removesuffix(f"_{query.language}")
-        translated.setdefault(original if original in by_name else name, []).append(query.language)
-    for name, codes in translated.items():
-        named = f"`{name}`" if codes == ["en"] else f"`{name}` ({', '.join(codes)})"
-        yield f"- {named}: {by_name[name].title}"
+        translations.setdefault(original if original in by_name else name, []).append(
+            query.language
+        )
+    for name, codes in translations.items():
+        label = f"`{name}`" if codes == ["en"] else f"`{name}` ({', '.join(codes)})"
+        yield f"- {label}: {by_name[name].title}"
 
 
-def format_roles(kind: type[Metric]) -> str:
-    """The word sets that a metric asks about, with what they stand for."""
-    found: dict[str, list[str]] = {}
-    for role, what in kind.about.roles.items():
+def format_roles(metric: type[Metric]) -> str:
+    """Format the roles of a metric's word sets with their meaning: ``X Y: targets``."""
+    roles_by_meaning: dict[str, list[str]] = {}
+    for role, meaning in metric.about.roles.items():
         if not role.endswith("3?"):
-            found.setdefault(what, []).append(role.rstrip("?"))
-    named = ((" ".join(roles), what) for what, roles in found.items())
-    return ", ".join(roles if roles == what else f"{roles}: {what}" for roles, what in named)
+            roles_by_meaning.setdefault(meaning, []).append(role.rstrip("?"))
+    labels = {meaning: " ".join(roles) for meaning, roles in roles_by_meaning.items()}
+    return ", ".join(
+        label if label == meaning else f"{label}: {meaning}" for meaning, label in labels.items()
+    )
 
 
-def format_range(kind: type[ByConvention]) -> str:
-    """``[-1, 1]; 0``, with an open end where there is no bound, then the unbiased value."""
-    low, high = kind.about.range
+def format_range(metric: type[ByConvention]) -> str:
+    """Format range and unbiased value as ``[-1, 1]; 0``, an end without a bound open."""
+    low, high = metric.about.range
     ends = f"{'(' if math.isinf(low) else '['}{low:g}, {high:g}{')' if math.isinf(high) else ']'}"
-    return ends if kind.about.unbiased is None else f"{ends}; {kind.about.unbiased:g}"
+    return ends if metric.about.unbiased is None else f"{ends}; {metric.about.unbiased:g}"
 
 
 def _wrap(line: str) -> str:
@@ -210,7 +225,7 @@ def _format_table(header: str, rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Write the page."""
+    """Write docs/metrics.md."""
     PAGE.write_text(write_page(Path()), encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""The direction that base pairs span, such as that of gender: (she, he), (woman, man), ..."""
+"""Direction of base pairs, such as that of gender: (she, he), (woman, man), ..."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from intrinsic.lookup import Floats, unit_rows
 
 Direction = Literal["pca", "mean", "first"]
 DIRECTIONS = get_args(Direction)
-Along = Annotated[Direction, doc("how the base pairs span the direction")]
+Along = Annotated[Direction, doc("how the direction is computed from the base pairs")]
 NO_LENGTH = 1e-12
 SPANS_NOTHING = (
     "the words of a base pair have the same vector, or the pairs cancel, so they span no direction;"
@@ -22,7 +22,7 @@ SPANS_NOTHING = (
 
 
 def pair_differences(pairs: ArrayLike) -> tuple[Floats, Floats]:
-    """The vector from the second to the first word of every pair, and its length.
+    """Return the vector from the second to the first word of every pair, and its length.
 
     Shapes: pairs (n, 2, dim) -> (n, dim), (n,). Raises ``InputError`` for words with one vector.
     """
@@ -35,17 +35,36 @@ def pair_differences(pairs: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def direction(pairs: ArrayLike, kind: str = "pca", *, unit: bool = True) -> Floats:
-    r"""One unit vector for all base pairs, pointing from the second words to the first.
+    r"""Compute the direction of base pairs, from the second words to the first.
 
-    * ``pca``: the first principal component of the pair-centred vectors (Bolukbasi et al., 2016):
-      of the rows a - m and b - m of every pair, m = (a + b) / 2. Its sign is free; it is turned so
-      that the first words lie on its positive side on average.
+    * ``pca``: the first principal component of the pair-centred vectors (Bolukbasi et al., 2016),
+      the rows a - m and b - m of every pair, m = (a + b) / 2; the first words lie on its positive
+      side on average.
     * ``mean``: unit(mean over pairs of a - b).
-    * ``first``: the first pair's alone, unit(a - b).
+    * ``first``: unit(a - b) of the first pair.
 
-    a and b are first scaled to unit length, unless ``unit`` is False. Shapes: pairs (n, 2, dim) ->
-    (dim,). Raises ``InputError`` for a zero row, and where the pairs span no direction because
-    their differences are zero or cancel.
+    Parameters
+    ----------
+    pairs : array of shape (n, 2, dim)
+        Vectors of the base pairs.
+    kind : {"pca", "mean", "first"}, default="pca"
+    unit : bool, default=True
+        Scale a and b to unit length first.
+
+    Returns
+    -------
+    array of shape (dim,)
+        A unit vector.
+
+    Raises
+    ------
+    InputError
+        A zero row, or pairs whose differences are zero or cancel.
+
+    Examples
+    --------
+    >>> direction([[[0, 2], [3, 0]]], "first").round(3).tolist()
+    [-0.707, 0.707]
     """
     if kind not in DIRECTIONS:
         raise InputError(f"unknown direction {kind!r}; choose from {', '.join(DIRECTIONS)}")
@@ -58,8 +77,7 @@ def direction(pairs: ArrayLike, kind: str = "pca", *, unit: bool = True) -> Floa
     mean: Floats = differences.mean(axis=0)
     if kind == "mean":
         return _unit(mean)
-    # The rows (a - b) / 2 and (b - a) / 2 of every pair are centred already: their first component
-    # is that of the differences.
+    # The centred rows are (a - b) / 2 and (b - a) / 2: their first component is that of a - b
     first: Floats = np.linalg.svd(differences, full_matrices=False)[2][0]
     if not np.abs(differences).max() > NO_LENGTH:
         raise InputError(SPANS_NOTHING)

@@ -1,4 +1,4 @@
-"""What the vectors have of a query: its word sets by role, and why they may not do."""
+"""Word sets of a query looked up in vectors, by role, and reasons why they cannot be scored."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
     from intrinsic.wordsets import Query
 
-EXCLUDED = "excluded"  # from a vocabulary: these words are not measured themselves
+EXCLUDED = "excluded"  # role of words left out of a vocabulary, not measured themselves
 
 
 @dataclass(frozen=True)
 class FoundQuery:
-    """What was found of a query, by role, and the vectors it was found in.
+    """Word sets of a query found in vectors, by role.
 
-    left_out: the words of base pairs and those excluded, which are no neutral words. cut: items
-    that were found and are not used. drawn: whether this is a resample, whose score needs no test.
+    left_out: words of base pairs and excluded ones, which are not neutral. cut: items found but not
+    used. drawn: whether this is a resample, whose score needs no test.
     """
 
     query: Query
@@ -45,16 +45,16 @@ class FoundQuery:
 
     @property
     def targets(self) -> dict[str, Found]:
-        """The groups of target words: X, Y, X3, ..."""
+        """Groups of target words: X, Y, X3, ..."""
         return self._groups("XY")
 
     @property
     def attributes(self) -> dict[str, Found]:
-        """The groups of attribute words: A, B, A3, ..."""
+        """Groups of attribute words: A, B, A3, ..."""
         return self._groups("AB")
 
     def _groups(self, letters: str) -> dict[str, Found]:
-        """The first group, the second, the third, in whatever order a file lists them."""
+        """Return the groups by number, whatever the order of the file."""
         numbers = {
             role: int(role[1:] or letters.index(role[0]) + 1)
             for role in self.sets
@@ -64,58 +64,57 @@ class FoundQuery:
 
     @property
     def measured(self) -> dict[str, Found]:
-        """All sets but the words that are merely left out of a vocabulary."""
-        return {role: found for role, found in self.sets.items() if role != EXCLUDED}
+        """All sets except the excluded words."""
+        return {role: words for role, words in self.sets.items() if role != EXCLUDED}
 
     def first(self, sizes: Mapping[str, int]) -> FoundQuery:
-        """The same with the sets of these roles cut to their first items."""
+        """Return a copy with the sets of these roles cut to their first items."""
         sets = {
-            role: found.first(sizes[role]) if role in sizes else found
-            for role, found in self.sets.items()
+            role: words.first(sizes[role]) if role in sizes else words
+            for role, words in self.sets.items()
         }
         cut = [word for role in sets for word in self[role].words[len(sets[role].words) :]]
         return dataclasses.replace(self, sets=sets, cut=tuple(cut))
 
     def resampled(self, rng: np.random.Generator) -> FoundQuery:
-        """The same with every set drawn anew with replacement."""
-        sizes = {role: len(found.items) for role, found in self.sets.items()}
-        drawn = {role: rng.integers(size, size=size) for role, size in sizes.items() if size}
-        return self.take(drawn)
+        """Return a copy with every set drawn with replacement."""
+        sizes = {role: len(words.items) for role, words in self.sets.items()}
+        return self.take({role: rng.integers(n, size=n) for role, n in sizes.items() if n})
 
     def joint_resamples(self) -> Iterator[FoundQuery]:
-        """The resamples of ``intrinsic.resampling``, one by one; a set may be empty in some."""
-        draws = {role: draw_items(role, found) for role, found in self.measured.items()}
+        """Yield the resamples of :mod:`intrinsic.resampling`; a set may be empty in some."""
+        draws = {role: draw_items(role, words) for role, words in self.measured.items()}
         for i in range(RESAMPLES):
-            times = {role: drawn[:, i] for role, drawn in draws.items()}
-            yield self.take({role: np.repeat(np.arange(len(n)), n) for role, n in times.items()})
+            counts = {role: times[:, i] for role, times in draws.items()}
+            yield self.take({role: np.repeat(np.arange(len(n)), n) for role, n in counts.items()})
 
     def take(self, places: Mapping[str, NDArray[np.intp]]) -> FoundQuery:
-        """The same with the items of these roles at these places, as often as named."""
-        sets = {role: self[role].take(drawn) for role, drawn in places.items()}
+        """Return a copy with the items of these roles at ``places``, which may repeat."""
+        sets = {role: self[role].take(indices) for role, indices in places.items()}
         return dataclasses.replace(self, sets={**self.sets, **sets}, drawn=True)
 
     def shortages(self, min_found: float, fewest: Mapping[str, int]) -> list[str]:
-        """Why sets have too few items; ``fewest`` a set needs: one where it is not named."""
-        every = [
-            describe_shortage(self.query[role], found, min_found, fewest.get(role, 1))
-            for role, found in self.measured.items()
-        ]
-        return [reason for reason in every if reason]
+        """Return the sets with too few items; ``fewest`` by role, 1 by default."""
+        descriptions = (
+            describe_shortage(self.query[role], words, min_found, fewest.get(role, 1))
+            for role, words in self.measured.items()
+        )
+        return [description for description in descriptions if description]
 
     def overlaps(self) -> list[str]:
-        """Why groups cannot be compared, where they share words."""
+        """Return the groups that cannot be compared because they share words."""
         return [
-            f"{one} and {other} of query {self.query.name!r} share {', '.join(sorted(shared))}; a"
-            " word can be in one of them only"
+            f"{first} and {second} of query {self.query.name!r} share {', '.join(sorted(shared))};"
+            " a word can be in one of them only"
             for groups in (self.targets, self.attributes)
-            for one, other in combinations(groups, 2)
-            if (shared := set(groups[one].words) & set(groups[other].words))
+            for first, second in combinations(groups, 2)
+            if (shared := set(groups[first].words) & set(groups[second].words))
         ]
 
     def require_directions(self) -> None:
-        """Raises ``InputError`` for a vector, and for a base pair, that has no direction."""
-        for found in self.measured.values():
-            _ = found.matrix
+        """Raise ``InputError`` for a vector, or a base pair, without a direction."""
+        for words in self.measured.values():
+            _ = words.matrix
         if "pairs" in self.sets:
             pair_differences(self["pairs"].matrix)
 
@@ -123,8 +122,9 @@ class FoundQuery:
 def find_query(
     vectors: KeyedVectors, query: Query, takes: Callable[[str], bool], *, case: str
 ) -> FoundQuery:
-    """The query's word sets in the roles that ``takes`` accepts, looked up as ``find`` does; with
-    ``case="lower"`` a word that is excluded is so as written and in lower case.
+    """Look up the word sets of a query in the roles that ``takes`` accepts.
+
+    ``case="lower"``: as in :func:`find`; an excluded word is also excluded in lower case.
     """
     sets = {
         role: find_set(vectors, wordset, case=case)

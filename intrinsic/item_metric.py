@@ -1,6 +1,6 @@
-"""What metrics on language models share: items, options by convention, resamples, a row a score.
+"""Base of metrics on language models: sets of items, options by convention, resamples, rows.
 
-Each adds what it observes of an item and how observations are summarised.
+A subclass adds what it observes of an item and how observations are summarised.
 """
 
 from __future__ import annotations
@@ -29,20 +29,19 @@ if TYPE_CHECKING:
     from intrinsic.permutation import PValue
 
 Floats = NDArray[np.float64]
-CLUSTER = "cluster"  # the factor of pairs, whose groups are parts of one score
+CLUSTER = "cluster"  # the factor of pairs; its groups are parts of one score
 Settings = Mapping[str, str | int | float]
 
 
 @dataclass(frozen=True)
 class Observed:
-    """What a model says of n items.
+    """Observations of a model on n items.
 
-    values: an array of n rows. names: of the items, for their single scores. factors: what items
-    share, by name (``term``, ``template``, ``cluster``), one label an item: a resample draws whole
-    labels, of all factors independently. groups: one label an item. settings: how it was measured.
-    lost: a name or term for each item that could not be measured. seed: of what is drawn;
-    ``detailed`` sets it. unbiased: the value without the bias, where it is not what the metric
-    says.
+    values: array of n rows. names: names of the items, for single scores. factors: what items
+    share, by name (``term``, ``template``, ``cluster``), a label per item; a resample draws labels,
+    of all factors independently. groups: a label per item. settings: how it was measured. lost:
+    name or term of each item not measured. seed: of random draws, set by ``detailed``. unbiased:
+    the value without the bias, if it is not that of the metric.
     """
 
     values: Floats
@@ -55,32 +54,33 @@ class Observed:
     unbiased: float | None = None
 
     def count(self, part: str) -> int:
-        """The items behind a part: those of the group that it names, else all."""
+        """Count the items of a part: those of the group of this name, else all."""
         return self.groups.count(part) if part in self.groups else len(self.names)
 
     def resample_weights(self) -> Floats:
-        """How often each item is drawn into each resample, (n, 200): the product over the factors
-        of what ``intrinsic.resampling`` draws of their labels. The only word, or template, of a
-        group is kept.
+        """Return how often each item is drawn into each resample, (n, 200).
+
+        The product over the factors of the counts of their labels, see :mod:`intrinsic.resampling`.
+        The only word, or template, of a group is kept.
         """
         groups = self.groups or [""] * len(self.names)
         weights: Floats = np.ones((len(self.names), RESAMPLES))
         for factor, labels in self.factors.items():
-            known = list(dict.fromkeys(labels))
-            of_group = Counter(group for group, _ in {*zip(groups, labels, strict=True)})
-            drawn = times_drawn(f"{factor} {label}" for label in known)
-            several = np.asarray([of_group[group] > 1 or factor == CLUSTER for group in groups])
-            places = [known.index(label) for label in labels]
-            weights *= np.where(several[:, None], drawn[places], 1)
+            levels = list(dict.fromkeys(labels))
+            n_levels = Counter(group for group, _ in {*zip(groups, labels, strict=True)})
+            times = times_drawn(f"{factor} {level}" for level in levels)
+            is_drawn = np.asarray([n_levels[group] > 1 or factor == CLUSTER for group in groups])
+            indices = [levels.index(label) for label in labels]
+            weights *= np.where(is_drawn[:, None], times[indices], 1)
         return weights
 
 
 @choice
 class ItemMetric(ByConvention):
-    """A metric of a language model over sets of items.
+    """Base of a metric of a language model over sets of items.
 
-    A new metric gives ``about``, ``takes``, ``observe`` and ``summarise``, and where it has a test
-    ``test``; its further fields are options, each annotated with ``doc``.
+    A subclass defines ``about``, ``takes``, ``observe`` and ``summarise``, and ``test`` if it has a
+    test; its further fields are options, each annotated with ``doc``.
     """
 
     needs: ClassVar[str] = "model"
@@ -92,109 +92,130 @@ class ItemMetric(ByConvention):
     asked: ClassVar[Sequence[Query]] = ()
     open: ClassVar[Sequence[str]] = ()
 
-    items: Annotated[ItemSource, doc("where the items come from")]
+    items: Annotated[ItemSource, doc("source of the items")]
     convention: str = field(default="default", init=False)
     intervals: Annotated[
-        bool, doc("whether there are intervals, over resampled words, templates or clusters")
+        bool, doc("whether to compute intervals, over resampled words, templates or clusters")
     ] = True
 
     @classmethod
     def configured(cls, *, convention: str | None = None, **values: Any) -> Self:
-        """As ``by``, from the flat keys of a configuration: null leaves the convention's value."""
-        given = {name: value for name, value in values.items() if value is not None}
-        return cls.by(convention or "default", **given)
+        """Create the metric from the flat keys of a configuration; None: the convention's value."""
+        options = {name: value for name, value in values.items() if value is not None}
+        return cls.by(convention or "default", **options)
 
     def given(self, words: Mapping[str, Query]) -> Self:
-        """Itself: it has no open query."""
+        """Return the metric itself: it has no open query."""
         return self
 
     def files(self) -> list[Path]:
-        """Those of the items."""
+        """Return the files of the items."""
         return self.items.files()
 
     def keyed(self) -> Mapping[str, object]:
-        """The items, wherever they are listed."""
-        return {"asked": digest_of([each.decisive() for each in self.items.load()])}
+        """Return a digest of the items, wherever they are listed."""
+        return {"asked": digest_of([items.decisive() for items in self.items.load()])}
 
     @classmethod
     def takes(cls, items: ItemSet) -> str:
-        """Why it cannot ask these items; empty where it can."""
+        """Return why the metric cannot use these items; empty if it can."""
         raise NotImplementedError
 
-    def observe(self, given: Any, items: ItemSet) -> Observed:
-        """What the model says of each item. ``InputError``: NaN, with the reason."""
-        raise NotImplementedError
+    def observe(self, model: Any, items: ItemSet) -> Observed:
+        """Observe the model on each item; an ``InputError`` becomes NaN with its reason.
 
-    def summarise(self, seen: Observed, weights: Floats) -> Mapping[str, Floats]:
-        """The score of each part with every item counted as often as ``weights`` (n, R) says,
-        (R,); NaN where it has none.
+        Parameters
+        ----------
+        model : LanguageModel or Encodes
+            What the metric ``needs``, opened.
+        items : ItemSet
+            Items that ``takes`` has no objection to.
         """
         raise NotImplementedError
 
-    def test(self, seen: Observed) -> Mapping[str, PValue]:
-        """The p-value of each part that has one, over words, templates or clusters."""
+    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+        """Compute the score of each part with weighted items.
+
+        Parameters
+        ----------
+        observed : Observed
+            Observations of n items.
+        weights : array of shape (n, R)
+            How often each item counts: 1 for the score itself, counts of resamples.
+
+        Returns
+        -------
+        mapping of str to array of shape (R,)
+            Scores by part; NaN: no score.
+        """
+        raise NotImplementedError
+
+    def test(self, observed: Observed) -> Mapping[str, PValue]:
+        """Compute the p-value of each part that has one, over words, templates or clusters."""
         return {}
 
     def unbiased_at(self, part: str) -> float | None:
-        """The value of a part without the bias, None where it has none: what ``about`` says."""
+        """Return the value of a part without the bias, that of ``about``; None: not about bias."""
         return self.about.unbiased
 
-    def singles(self, seen: Observed) -> Mapping[str, float]:
-        """The single scores that the value summarises, by word, item or pair."""
-        values = seen.values if seen.values.ndim == 1 else np.empty(0)
-        return dict(zip(seen.names, values.tolist(), strict=False))
+    def singles(self, observed: Observed) -> Mapping[str, float]:
+        """Return the single scores that the value summarises, by word, item or pair."""
+        values = observed.values if observed.values.ndim == 1 else np.empty(0)
+        return dict(zip(observed.names, values.tolist(), strict=False))
 
-    def score(self, given: Any, *, seed: int) -> list[Score]:
-        """One row a score: of each set of items, or of each of its parts."""
-        return [row for row, _ in self.detailed(given, seed=seed)]
+    def score(self, model: Any, *, seed: int) -> list[Score]:
+        """Return a row per set of items, or per part of a set."""
+        return [row for row, _ in self.detailed(model, seed=seed)]
 
-    def detailed(self, given: Any, *, seed: int) -> list[tuple[Score, Mapping[str, float]]]:
-        """As ``score``, with the single scores that each summarises."""
+    def detailed(self, model: Any, *, seed: int) -> list[tuple[Score, Mapping[str, float]]]:
+        """Return each row with the single scores that it summarises."""
         rows: list[tuple[Score, Mapping[str, float]]] = []
         for items in self.items.load():
             try:
                 if reason := self.takes(items):
                     raise InputError(reason)
-                seen = dataclasses.replace(self.observe(given, items), seed=seed)
-                rows += list(self._rows(items, seen))
+                observed = dataclasses.replace(self.observe(model, items), seed=seed)
+                rows += list(self._rows(items, observed))
             except InputError as error:
                 rows.append((self._row(items, "", None, math.nan, reason=str(error)), {}))
         return rows
 
-    def _rows(self, items: ItemSet, seen: Observed) -> Iterable[tuple[Score, Mapping[str, float]]]:
-        values = self.summarise(seen, np.ones((len(seen.names), 1)))
-        resampled = self.summarise(seen, seen.resample_weights()) if self.intervals else {}
-        tests, each = self.test(seen), self.singles(seen)
+    def _rows(
+        self, items: ItemSet, observed: Observed
+    ) -> Iterable[tuple[Score, Mapping[str, float]]]:
+        values = self.summarise(observed, np.ones((len(observed.names), 1)))
+        resampled = self.summarise(observed, observed.resample_weights()) if self.intervals else {}
+        tests, singles = self.test(observed), self.singles(observed)
         for part, value in values.items():
-            drawn: list[float] = resampled[part].tolist() if part in resampled else []
+            resamples: list[float] = resampled[part].tolist() if part in resampled else []
             row = self._row(
                 items,
                 part,
-                seen,
+                observed,
                 float(value[0]),
-                drawn=drawn,
+                resamples=resamples,
                 test=tests.get(part, UNTESTED),
                 reason="" if math.isfinite(value[0]) else "the score is 0 / 0 on this model",
             )
-            yield row, each if part in ("", next(iter(values))) else {}
+            yield row, singles if part in ("", next(iter(values))) else {}
 
     def _row(
         self,
         items: ItemSet,
         part: str,
-        seen: Observed | None,
+        observed: Observed | None,
         value: float,
         *,
-        drawn: Sequence[float] = (),
+        resamples: Sequence[float] = (),
         test: PValue = UNTESTED,
         reason: str = "",
     ) -> Score:
-        low, high = percentiles(drawn, RESAMPLES) if drawn else (math.nan, math.nan)
-        least, most = self.about.range
+        low, high = percentiles(resamples, RESAMPLES) if resamples else (math.nan, math.nan)
+        scale_min, scale_max = self.about.range
         unbiased = self.unbiased_at(part)
-        if seen and seen.unbiased is not None:
-            unbiased = seen.unbiased
-        settings = seen.settings if seen else {}
+        if observed and observed.unbiased is not None:
+            unbiased = observed.unbiased
+        settings = observed.settings if observed else {}
         return Score(
             metric=self.name,
             convention=self.label,
@@ -204,8 +225,8 @@ class ItemMetric(ByConvention):
             low=low,
             high=high,
             unbiased=math.nan if unbiased is None else unbiased,
-            least=least,
-            most=most,
+            least=scale_min,
+            most=scale_max,
             statistic=math.nan,
             p_value=test.p,
             p_low=test.low,
@@ -213,20 +234,20 @@ class ItemMetric(ByConvention):
             p_method=test.method,
             tail=test.tail,
             strict=test.strict,
-            n_found=seen.count(part) if seen else 0,
-            n_lost=len(seen.lost) if seen else 0,
-            lost=",".join(dict.fromkeys(seen.lost)) if seen else "",
+            n_found=observed.count(part) if observed else 0,
+            n_lost=len(observed.lost) if observed else 0,
+            lost=",".join(dict.fromkeys(observed.lost)) if observed else "",
             cut="",
             language=items.language,
             dim=0,
             reason=reason,
-            resampled=tuple(drawn),
+            resampled=tuple(resamples),
             settings=spell(settings),
         )
 
 
 def spell(settings: Settings) -> str:
-    """``dtype=float32; first token=none; tokens=512``."""
+    """Format settings as ``dtype=float32; first token=none; tokens=512``."""
     return "; ".join(
         f"{name}={value:.3g}" if isinstance(value, float) else f"{name}={value}"
         for name, value in settings.items()
@@ -234,5 +255,5 @@ def spell(settings: Settings) -> str:
 
 
 def sizes(factors: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """How many labels each factor has, as settings: ``terms``, ``templates``, ``clusters``."""
+    """Count the labels of each factor, as settings: ``terms``, ``templates``, ``clusters``."""
     return {f"{name}s": len({*labels}) for name, labels in factors.items()}

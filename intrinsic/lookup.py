@@ -1,4 +1,4 @@
-"""Words to vectors, with an account of the words that were not there."""
+"""Look-up of words in vectors, with the words that are out of vocabulary."""
 
 from __future__ import annotations
 
@@ -22,18 +22,17 @@ Floats = NDArray[np.float64]
 
 Case = Literal["exact", "lower"]
 CASES = get_args(Case)
-UnitLength = Annotated[bool, doc("whether vectors are scaled to unit length")]
-NAMED_WORDS = 5
+UnitLength = Annotated[bool, doc("whether to scale vectors to unit length")]
+MAX_LISTED = 5  # missing words
 
 
 class Found:
-    """What a look-up gave: the items found, those that are lost, and the vectors of the former.
+    """Items of a word set found in vectors, missing ones, and the vectors found.
 
-    ``items`` are the words found, each in a tuple of its own, or the pairs or rows; ``words`` are
-    the same with the words of an item joined by ``:``, and ``lost`` those that were not found.
-    ``raw`` holds the vectors as they are, (items, dim), or (items, width, dim) for pairs and rows,
-    and ``matrix`` the same at unit length; both in float64. ``values`` are the numbers of the items
-    found, where the word set has numbers.
+    items: the words found, each in a tuple of its own, or the pairs or rows. words: the same, the
+    words of an item joined by ``:``. lost: items out of vocabulary. raw: vectors as they are,
+    (items, dim), or (items, width, dim) for pairs and rows, float64. matrix: the same at unit
+    length. values: numbers of the items found, if the word set has numbers.
     """
 
     def __init__(
@@ -50,56 +49,71 @@ class Found:
 
     @cached_property
     def matrix(self) -> Floats:
-        """The vectors at unit length; ``InputError`` for one that is zero or not finite."""
+        """Vectors at unit length; ``InputError`` for one that is zero or not finite."""
         flat = self.raw.reshape(-1, self.raw.shape[-1])
         try:
             return unit_rows(flat).reshape(self.raw.shape)
-        except InputError:  # again, with names
+        except InputError:  # repeated with names
             return unit_rows(flat, tuple(word for item in self.items for word in item))
 
     def rows(self, normalize: bool) -> Floats:
-        """The vectors at unit length, or as they are."""
+        """Return the vectors at unit length, or as they are."""
         return self.matrix if normalize else self.raw
 
     def take(self, places: NDArray[np.intp]) -> Found:
-        """The items found at these places, in this order and as often as named."""
+        """Return the items at ``places``, in this order; they may repeat."""
         values = tuple(self.values[place] for place in places) if self.values else ()
         return Found([self.items[place] for place in places], self.lost, self.raw[places], values)
 
     def first(self, size: int) -> Found:
-        """The first ``size`` items found."""
+        """Return the first ``size`` items."""
         return Found(self.items[:size], self.lost, self.raw[:size], self.values[:size])
 
 
 def find(vectors: KeyedVectors, words: Iterable[str], *, case: str = "exact") -> Found:
-    """The vectors of ``words`` in the order given; words outside the vocabulary are listed as lost.
+    """Look up words in vectors, in the given order.
 
-    ``case="lower"`` tries the exact form first and then the lower-cased one. Words that lead to the
-    same entry count once. Raises ``InputError`` for another ``case``.
+    Parameters
+    ----------
+    vectors : KeyedVectors
+    words : iterable of str
+    case : {"exact", "lower"}, default="exact"
+        "lower" tries the exact form first and then the lower-cased one. Words that lead to the same
+        entry count once.
+
+    Returns
+    -------
+    Found
+        The words found with their vectors, and the words out of vocabulary (``lost``).
+
+    Raises
+    ------
+    InputError
+        Another ``case``.
     """
     return find_set(vectors, WordSet("", tuple(words), "und", ""), case=case)
 
 
 def find_set(vectors: KeyedVectors, wordset: WordSet, *, case: str = "exact") -> Found:
-    """As ``find``, for a word set: a pair or row is found if all its words are."""
+    """Look up a word set as :func:`find` does; a pair or row is found if all its words are."""
     if case not in CASES:
         raise InputError(f"unknown case {case!r}; choose from {', '.join(CASES)}")
     index, width = vectors.key_to_index, wordset.width
-    asked = wordset.items
+    requested = wordset.items
     if case == "lower":
-        asked = [tuple(_known_form(word, index) for word in item) for item in asked]
-    items = [item for item in dict.fromkeys(asked) if all(map(index.__contains__, item))]
-    found = set(items)
-    lost: dict[str, str] = {}
-    for name in (":".join(item) for item in asked if item not in found):
-        lost.setdefault(name.lower() if case == "lower" else name, name)
-    # The number of an item that comes twice is its first
-    numbers = dict(zip(asked[::-1], wordset.values[::-1], strict=False))
+        requested = [tuple(_known_form(word, index) for word in item) for item in requested]
+    items = [item for item in dict.fromkeys(requested) if all(map(index.__contains__, item))]
+    in_vocabulary = set(items)
+    missing: dict[str, str] = {}
+    for name in (":".join(item) for item in requested if item not in in_vocabulary):
+        missing.setdefault(name.lower() if case == "lower" else name, name)
+    # The first number of a repeated item counts
+    numbers = dict(zip(requested[::-1], wordset.values[::-1], strict=False))
     rows = vectors.vectors[[index[word] for item in items for word in item]]
     raw = np.asarray(rows, dtype=np.float64)
     shape = (len(items), *([width] if width > 1 else []), raw.shape[1])
     values = tuple(numbers[item] for item in items if numbers)
-    return Found(items, tuple(lost.values()), raw.reshape(shape), values)
+    return Found(items, tuple(missing.values()), raw.reshape(shape), values)
 
 
 def _known_form(word: str, index: Mapping[str, int]) -> str:
@@ -107,48 +121,46 @@ def _known_form(word: str, index: Mapping[str, int]) -> str:
 
 
 def unit_rows(rows: ArrayLike, names: tuple[str, ...] = ()) -> Floats:
-    """The rows of a matrix (n, dim) scaled to unit length, in float64.
+    """Scale the rows of a matrix (n, dim) to unit length, in float64.
 
-    Raises ``InputError`` for a row that is zero or not finite, called by its entry in ``names`` or
-    else by its number.
+    Raises ``InputError`` for a row that is zero or not finite, with its name or else its number.
     """
     matrix = np.asarray(rows, dtype=np.float64)
     if matrix.ndim != 2:
-        raise InputError(
-            f"expected a matrix with one vector a row, not an array of shape {matrix.shape}"
-        )
+        raise InputError(f"expected a matrix with a vector per row, not shape {matrix.shape}")
     norms: Floats = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
     if not (norms.min(initial=1) > 0 and norms.max(initial=1) < math.inf):  # NaN fails both
         bad = int(np.flatnonzero(~((norms > 0) & np.isfinite(norms)))[0])
-        what = "zero" if norms[bad] == 0 else "not finite"
+        problem = "zero" if norms[bad] == 0 else "not finite"
         name = repr(names[bad]) if names else f"row {bad}"
         raise InputError(
-            f"the vector of {name} is {what}, so it has no direction; remove the word, or repair it"
+            f"the vector of {name} is {problem} and has no direction; remove the word, or repair it"
         )
     return np.asarray(matrix / norms[:, None])
 
 
 def means(sets: Iterable[ArrayLike]) -> Floats:
-    """The mean of each set's vectors. Shapes: n of (words, dim) -> (n, dim)."""
+    """Compute the mean vector of each set: n of (words, dim) -> (n, dim)."""
     return np.array([np.asarray(rows, dtype=np.float64).mean(axis=0) for rows in sets])
 
 
 def unit_means(sets: Iterable[ArrayLike]) -> Floats:
-    """The mean of each set's vectors at unit length. Shapes: n of (words, dim) -> (n, dim)."""
+    """Compute the mean of each set's unit vectors: n of (words, dim) -> (n, dim)."""
     return means(map(unit_rows, sets))
 
 
-def describe_shortage(wordset: WordSet, found: Found, min_found: float, fewest: int = 1) -> str:
-    """Why too few items of a set were found; empty when there are enough.
+def describe_shortage(wordset: WordSet, resolved: Found, min_found: float, fewest: int = 1) -> str:
+    """Describe a shortage of items; empty if there are enough.
 
-    Enough is at least the share ``min_found`` of its different items, and at least ``fewest``.
+    Enough: at least the share ``min_found`` of the different items, and at least ``fewest``.
     """
-    total = len(found.words) + len(found.lost)
+    total = len(resolved.words) + len(resolved.lost)
     needed = max(fewest, math.ceil(min_found * total - 1e-9))  # 0.55 * 100 is 55.00000000000001
-    if len(found.words) >= needed:
+    if len(resolved.words) >= needed:
         return ""
-    named = NAMED_WORDS if wordset.width == 1 else 2
-    missing = ", ".join(found.lost[:named]) + (", ..." if len(found.lost) > named else "")
-    what = {1: "words", 2: "pairs"}.get(wordset.width, "rows")
-    has = f"word set {wordset.name!r} has {len(found.words)} of {total} {what}"
-    return f"{has} (needs at least {needed})" + (f": missing {missing}" if missing else "")
+    n_listed = MAX_LISTED if wordset.width == 1 else 2
+    dots = ", ..." * (len(resolved.lost) > n_listed)
+    missing = ", ".join(resolved.lost[:n_listed]) + dots
+    unit = {1: "words", 2: "pairs"}.get(wordset.width, "rows")
+    count = f"word set {wordset.name!r} has {len(resolved.words)} of {total} {unit}"
+    return f"{count} (needs at least {needed})" + (f": missing {missing}" if missing else "")

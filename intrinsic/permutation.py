@@ -1,4 +1,4 @@
-"""The p-value of a difference of means under re-partition: exact, bounded, or sampled."""
+"""p-value of a difference of means under re-partition: exact, bounded, or sampled."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ Floats = NDArray[np.float64]
 
 Tail = Literal["greater", "less", "two-sided"]
 TAILS = get_args(Tail)
-# 50 values need two tables of 2**25 sums: about a gigabyte and ten seconds, and two values more
-# double both.
-MOST_VALUES = 50
-MOST_BOUNDED = 120
-# Cells of the table that bounds are counted in, all steps together: a quarter of a second at most
-WORK = 1_000_000_000
-MOST_LEVELS = 100_000
+# 50 values need two tables of 2**25 sums: about a gigabyte and ten seconds. Two more values double
+# both.
+MAX_EXACT = 50
+MAX_BOUNDED = 120
+# Table cells for the bounds, over all steps: a quarter of a second at most
+MAX_CELLS = 1_000_000_000
+MAX_LEVELS = 100_000
 LEVEL = 0.99
 FLOAT_ERROR = 1e-11  # a few hundred sums and products of positive shares
 CHUNK = 10_000
-# Sums that agree to this share of the values' total magnitude are ties: rounding separates them by
-# less, data by more.
+# Share of the values' total magnitude within which sums are ties: rounding separates them by less,
+# data by more.
 TIE = 1e-12
 
 
 @dataclass(frozen=True)
 class PValue:
-    """A p-value and how it came about.
+    """A p-value and how it was computed.
 
     ``count`` of ``n`` partitions were as extreme as the observed one (``strict``: more extreme).
-    ``method`` is ``exact``, where ``n`` is the number of all partitions and p = count / n;
-    ``bounded``, where p is the upper one of two guaranteed bounds and ``count`` what it amounts to;
-    or ``sampled``, where p = (count + 1) / (n + 1). The exact p lies in [``low``, ``high``]:
-    certainly, unless sampled, where that is the 99% interval of Clopper and Pearson.
+    ``method``: ``exact`` (all ``n`` partitions; p = count / n), ``bounded`` (p is the upper of two
+    guaranteed bounds, ``count`` corresponds to it) or ``sampled`` (p = (count + 1) / (n + 1)). The
+    exact p lies in [``low``, ``high``]: always, or, if sampled, with 99% confidence (Clopper and
+    Pearson).
     """
 
     p: float
@@ -53,13 +53,14 @@ class PValue:
 
     @classmethod
     def of_t(cls, p: float, n: int) -> PValue:
-        """The two-sided p of Student's t for n values, which has no count."""
+        """Create the two-sided p of Student's t for n values; it has no count."""
         return cls(p, "t", 0, n, "two-sided", False, p, p)
 
     @classmethod
-    def of_ranks(cls, p: float, n: int, largest: int) -> PValue:
-        """The two-sided p of a rank correlation of n values: over all n! orders up to ``largest``
-        values, by Student's t beyond.
+    def from_ranks(cls, p: float, n: int, largest: int) -> PValue:
+        """Create the two-sided p of a rank correlation of n values.
+
+        Over all n! orders up to ``largest`` values, by Student's t beyond.
         """
         if n > largest:
             return cls.of_t(p, n)
@@ -68,24 +69,43 @@ class PValue:
 
 
 def exact_p(x: ArrayLike, y: ArrayLike, *, tail: str = "greater", strict: bool = False) -> PValue:
-    r"""The exact permutation p-value of D = mean(x) - mean(y).
+    r"""Compute the exact permutation p-value of D = mean(x) - mean(y).
 
     p = #{S subset of x u y, |S| = |x| : D(S) >= D(x)} / binomial(|x| + |y|, |x|)
 
-    ``tail="less"`` counts D(S) <= D(x), and ``"two-sided"`` |D(S)| >= |D(x)|. Values equal up to
-    rounding are ties, and ties count as extreme unless ``strict``. So p is in (0, 1], or in [0, 1)
-    for ``strict``, which leaves out the observed partition itself.
+    Counted without enumeration: subset sums of both halves of the values are sorted (meet in the
+    middle), in time and memory of order 2^((n_x + n_y) / 2).
 
-    Shapes: x (nx,), y (ny,); sizes may differ. No partition is enumerated: every sum of nx values
-    is a sum of k values of one half and nx - k of the other, so sorting the subset sums of both
-    halves counts all pairs (meet in the middle), in time and memory of order 2^((nx + ny) / 2).
-    Raises ``InputError`` for more than 50 values together, for empty or non-finite ones, and for an
-    unknown tail.
+    Parameters
+    ----------
+    x, y : array of shape (n_x,), (n_y,)
+        Values of the groups, at most 50 together; sizes may differ.
+    tail : {"greater", "less", "two-sided"}, default="greater"
+        "less" counts D(S) <= D(x), "two-sided" |D(S)| >= |D(x)|.
+    strict : bool, default=False
+        Count larger D only. Otherwise ties, values equal up to rounding, count as extreme.
+
+    Returns
+    -------
+    PValue
+        p in (0, 1]; in [0, 1) if ``strict``, which leaves out the observed partition.
+
+    Raises
+    ------
+    InputError
+        More than 50 values, empty or non-finite ones, an unknown tail.
+
+    Examples
+    --------
+    >>> exact_p([3, 4], [1, 2]).p == 1 / 6
+    True
     """
     centred, observed, slack = _centre(x, y, tail, strict)
-    if centred.size > MOST_VALUES:
-        values = f"{centred.size} values have too many partitions to count"
-        raise InputError(f"{values} (at most {MOST_VALUES} values); use sampled_p")
+    if centred.size > MAX_EXACT:
+        raise InputError(
+            f"{centred.size} values have too many partitions to count (at most {MAX_EXACT} values);"
+            " use sampled_p"
+        )
     size = np.size(x)
     total = math.comb(centred.size, size)
     count = sum(_count_sums(*side, size) for side in _sides(centred, observed, slack, tail))
@@ -102,12 +122,23 @@ def sampled_p(
     samples: int = 100_000,
     seed: int,
 ) -> PValue:
-    """The permutation p-value of mean(x) - mean(y) from random partitions.
+    """Compute the permutation p-value of mean(x) - mean(y) from random partitions.
 
-    p = (count + 1) / (samples + 1), where the observed partition is the one added, so p is never 0
-    (Phipson & Smyth, 2010). Its standard error is about sqrt(p (1 - p) / samples). Each sample
-    partitions x u y without replacement. Tails, ties, shapes and errors as in ``exact_p``, but any
-    number of values.
+    p = (count + 1) / (samples + 1), the observed partition included, so p is never 0 (Phipson &
+    Smyth, 2010). Its standard error is about sqrt(p (1 - p) / samples).
+
+    Parameters
+    ----------
+    x, y, tail, strict
+        As in :func:`exact_p`; any number of values.
+    samples : int, default=100_000
+        Number of random partitions of x u y, without replacement.
+    seed : int
+
+    Returns
+    -------
+    PValue
+        p in (0, 1].
     """
     centred, observed, slack = _centre(x, y, tail, strict)
     if samples < 1:
@@ -124,7 +155,7 @@ def sampled_p(
 
 
 def estimated_p(count: int, samples: int, *, tail: str, strict: bool) -> PValue:
-    """The p-value where ``count`` of so many random samples were as extreme as the observed one."""
+    """Create the p-value if ``count`` of the random samples were as extreme as the observed one."""
     from scipy.stats import beta  # slow to import, and most p-values are exact
 
     low = float(beta.ppf((1 - LEVEL) / 2, count, samples - count + 1)) if count else 0.0
@@ -133,20 +164,28 @@ def estimated_p(count: int, samples: int, *, tail: str, strict: bool) -> PValue:
 
 
 def bounded_p(x: ArrayLike, y: ArrayLike, *, tail: str = "greater", strict: bool = False) -> PValue:
-    """The permutation p-value of mean(x) - mean(y) between guaranteed bounds, counted on a grid.
+    """Compute guaranteed bounds of the permutation p-value of mean(x) - mean(y).
 
-    Every value is rounded down to a multiple of a step h, and the sums of all subsets of nx values
-    are counted by dynamic programming over (values seen, values taken, sum). A sum of rounded
-    values lies less than nx h below the true one, so counting from the threshold less nx h gives
-    the upper bound and from the threshold itself the lower one. p is the upper bound. The step is
-    as small as a fixed amount of work allows, so the bounds part as sizes grow: for 32 + 32 normal
-    values they lie within 0.001 of one another. Tails, ties, shapes and errors as in ``exact_p``,
-    for up to 120 values; with more the bounds would be too far apart to be of use.
+    Values are rounded down to multiples of a step h, and the sums of all subsets of n_x values are
+    counted by dynamic programming over (values seen, values taken, sum). A rounded sum lies less
+    than n_x h below the true one, so counting from the threshold less n_x h gives the upper bound,
+    from the threshold itself the lower one. The step is as small as a fixed amount of work allows:
+    for 32 + 32 normal values the bounds differ by less than 0.001.
+
+    Parameters
+    ----------
+    x, y, tail, strict
+        As in :func:`exact_p`; up to 120 values, beyond which the bounds are too far apart.
+
+    Returns
+    -------
+    PValue
+        p is the upper bound.
     """
     centred, observed, slack = _centre(x, y, tail, strict)
-    if centred.size > MOST_BOUNDED:
-        values = f"{centred.size} values are too many for bounds"
-        raise InputError(f"{values} (at most {MOST_BOUNDED}); use sampled_p")
+    if centred.size > MAX_BOUNDED:
+        limit = f"(at most {MAX_BOUNDED}); use sampled_p"
+        raise InputError(f"{centred.size} values are too many for bounds {limit}")
     size = np.size(x)
     total = math.comb(centred.size, size)
     shares = [_share_of_sums(*side, size) for side in _sides(centred, observed, slack, tail)]
@@ -164,24 +203,36 @@ def permutation_p(
     samples: int = 0,
     seed: int,
 ) -> PValue:
-    """``exact_p`` to ``exact_limit`` values together, ``bounded_p`` while it can, or ``sampled_p``.
+    """Compute the p-value by :func:`exact_p`, :func:`bounded_p` or :func:`sampled_p`.
 
-    ``samples`` above 0 prefers sampling to bounds; 0 is 100,000 samples where there are too many
-    values for bounds.
+    Parameters
+    ----------
+    x, y, tail, strict
+        As in :func:`exact_p`.
+    exact_limit : int, default=40
+        Largest number of values for which p is exact; beyond, bounds up to 120 values.
+    samples : int, default=0
+        Above 0: sample instead of bounds; 0: 100,000 samples if there are too many values for
+        bounds.
+    seed : int
+
+    Returns
+    -------
+    PValue
     """
-    number = np.size(x) + np.size(y)
-    if number <= exact_limit:
+    n = np.size(x) + np.size(y)
+    if n <= exact_limit:
         return exact_p(x, y, tail=tail, strict=strict)
-    if number <= MOST_BOUNDED and not samples:
+    if n <= MAX_BOUNDED and not samples:
         return bounded_p(x, y, tail=tail, strict=strict)
     return sampled_p(x, y, tail=tail, strict=strict, samples=samples or 100_000, seed=seed)
 
 
 def _centre(x: ArrayLike, y: ArrayLike, tail: str, strict: bool) -> tuple[Floats, float, float]:
-    """The pooled values less their mean, the sum of x among them, and what a tie may lie above it.
+    """Return the centred pooled values, the sum of x among them, and the tolerance of a tie.
 
-    With the pooled mean at 0, the difference of means of a partition is its sum over S times (1/nx
-    + 1/ny): order by the sum.
+    Centred, the difference of means of a partition is its sum over S times (1 / nx + 1 / ny), so
+    partitions are ordered by that sum.
     """
     if tail not in TAILS:
         raise InputError(f"unknown tail {tail!r}; choose from {', '.join(TAILS)}")
@@ -199,7 +250,7 @@ def _centre(x: ArrayLike, y: ArrayLike, tail: str, strict: bool) -> tuple[Floats
 
 
 def _sides(centred: Floats, observed: float, slack: float, tail: str) -> list[tuple[Floats, float]]:
-    """The values whose sums are extreme from a threshold on, as they are or negated, with it."""
+    """Return values, as they are or negated, with the threshold above which sums are extreme."""
     if tail == "greater":
         return [(centred, observed + slack)]
     if tail == "less":
@@ -211,38 +262,38 @@ def _sides(centred: Floats, observed: float, slack: float, tail: str) -> list[tu
 
 
 def _count_sums(values: Floats, threshold: float, size: int) -> int:
-    """How many subsets of ``size`` values have a sum of at least ``threshold``."""
+    """Count the subsets of ``size`` values whose sum is at least ``threshold``."""
     middle = values.size // 2
-    left, right = _subset_sums(values[:middle], size), _subset_sums(values[middle:], size)
+    first, second = _subset_sums(values[:middle], size), _subset_sums(values[middle:], size)
     count = 0
-    for k in range(max(0, size - len(right) + 1), min(size, len(left) - 1) + 1):
-        # Both sorted: the searches then walk through memory instead of jumping.
-        sums, needed = np.sort(right[size - k]), np.sort(threshold - left[k])
+    for k in range(max(0, size - len(second) + 1), min(size, len(first) - 1) + 1):
+        # Sorted, so that searches walk through memory instead of jumping
+        sums, needed = np.sort(second[size - k]), np.sort(threshold - first[k])
         count += sums.size * needed.size - int(np.searchsorted(sums, needed).sum())
     return count
 
 
-def _subset_sums(values: Floats, most: int) -> list[Floats]:
-    """Entry k: the sums of all subsets of k values, k up to ``most`` or the number of values."""
+def _subset_sums(values: Floats, max_size: int) -> list[Floats]:
+    """Return the sums of all subsets of k values as entry k, up to ``max_size`` values."""
     sums = [np.zeros(1)]
     for n, value in enumerate(values.tolist(), 1):
-        longer = [np.concatenate([sums[k], sums[k - 1] + value]) for k in range(1, len(sums))]
-        sums = [sums[0], *longer, *([sums[-1] + value] if n <= most else [])]
+        larger = [np.concatenate([sums[k], sums[k - 1] + value]) for k in range(1, len(sums))]
+        sums = [sums[0], *larger, *([sums[-1] + value] if n <= max_size else [])]
     return sums
 
 
 def _share_of_sums(values: Floats, threshold: float, size: int) -> tuple[float, float]:
-    """Bounds of the share of subsets of ``size`` values whose sum is at least ``threshold``."""
-    least = float(values.min())
-    spread = float(values.max()) - least
+    """Return bounds of the share of subsets of ``size`` values whose sum reaches ``threshold``."""
+    minimum = float(values.min())
+    spread = float(values.max()) - minimum
     if spread <= 0 or math.isinf(threshold):
-        return (1.0, 1.0) if size * least >= threshold else (0.0, 0.0)
-    levels = min(MOST_LEVELS, max(16, WORK // (values.size * size * size)))
-    step = spread / levels
-    # Sums of k shifted values differ from those of k values by k * least, the same for all subsets.
-    rungs = np.floor((values - least) / step).astype(np.int64)
-    needed = (threshold - size * least) / step
-    shares = _sum_distribution(np.sort(rungs), size)
+        return (1.0, 1.0) if size * minimum >= threshold else (0.0, 0.0)
+    n_levels = min(MAX_LEVELS, max(16, MAX_CELLS // (values.size * size * size)))
+    step = spread / n_levels
+    # Sums of k shifted values differ from those of k values by k * minimum, for all subsets
+    levels = np.floor((values - minimum) / step).astype(np.int64)
+    needed = (threshold - size * minimum) / step
+    shares = _sum_distribution(np.sort(levels), size)
     above = np.concatenate([np.cumsum(shares[::-1])[::-1], [0.0]])
     rounding = 1e-12 * (1 + values.size) + 1e-9
     low = float(above[min(max(math.ceil(needed + rounding), 0), shares.size)])
@@ -250,20 +301,20 @@ def _share_of_sums(values: Floats, threshold: float, size: int) -> tuple[float, 
     return max(0.0, low * (1 - FLOAT_ERROR)), min(1.0, high * (1 + FLOAT_ERROR))
 
 
-def _sum_distribution(rungs: NDArray[np.int64], size: int) -> Floats:
-    """Entry s is the share of all subsets of ``size`` of the whole numbers whose sum is s.
+def _sum_distribution(levels: NDArray[np.int64], size: int) -> Floats:
+    """Return, as entry s, the share of all subsets of ``size`` of the integers whose sum is s.
 
-    Row k of the table is the share among the subsets of k of the numbers seen so far; one more
-    number belongs to k of every n subsets.
+    Row k of the table is the share among the subsets of k of the first n integers; the next one
+    belongs to k of every n subsets.
     """
-    top = int(rungs[-size:].sum())
-    table = np.zeros((size + 1, top + 1))
+    max_sum = int(levels[-size:].sum())
+    table = np.zeros((size + 1, max_sum + 1))
     table[0, 0] = 1.0
     reached = 0
-    for n, rung in enumerate(rungs.tolist(), 1):
-        reached = min(top, reached + rung)
-        for k in range(min(n, size), max(0, size - (len(rungs) - n) - 1), -1):
+    for n, level in enumerate(levels.tolist(), 1):
+        reached = min(max_sum, reached + level)
+        for k in range(min(n, size), max(0, size - (len(levels) - n) - 1), -1):
             row: Floats = table[k, : reached + 1]
             row *= (n - k) / n
-            row[rung:] += (k / n) * table[k - 1, : reached + 1 - rung]
+            row[level:] += (k / n) * table[k - 1, : reached + 1 - level]
     return np.asarray(table[size])

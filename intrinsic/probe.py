@@ -1,5 +1,5 @@
-"""What a run asks of a metric, and of a probe: an examination of a subject, or of a metric on it,
-whose rows have columns of their own.
+"""Protocols of metrics and probes; a probe examines a subject, or a metric on it, and returns rows
+with columns of its own.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class AnyMetric(Choice, Protocol):
-    """A metric, whatever it measures; ``intrinsic.metric.Metric`` measures word vectors.
+    """Protocol of a metric, whatever it measures; ``intrinsic.metric.Metric`` measures vectors.
 
-    needs: the step of a subject that it measures, such as ``vectors``. about: what its scores mean.
+    needs: the step of a subject it measures, such as ``vectors``. about: the meaning of its scores.
     """
 
     needs: ClassVar[str]
@@ -29,29 +29,32 @@ class AnyMetric(Choice, Protocol):
 
     @property
     def asked(self) -> Sequence[Query]:
-        """The queries whose words are known."""
+        """Queries with known words."""
 
     @property
     def open(self) -> Sequence[str]:
-        """The names of those whose words come with a run."""
+        """Names of the queries whose words a run draws."""
 
     def given(self, words: Mapping[str, Query]) -> Self:
-        """The metric with the words of its open queries."""
+        """Return the metric with the words of its open queries, by name."""
 
-    def score(self, given: Any, /, *, seed: int) -> list[Score]:
-        """One row a score of what it ``needs``."""
+    def score(self, model: Any, /, *, seed: int) -> list[Score]:
+        """Measure what the metric ``needs``; a row per score."""
 
 
 @runtime_checkable
 class Probe(Choice, Protocol):
-    """An examination of a subject.
+    """Protocol of an examination of a subject.
 
-    needs: the step of a subject that it examines. of_metrics: whether it examines each metric of
-    the point, one step a metric; otherwise it is carried out once, without a metric.
+    needs: the step of a subject it examines. of_metrics: whether it examines every metric of the
+    point, a step each; otherwise it runs once, without a metric.
     """
 
     needs: ClassVar[str]
     of_metrics: ClassVar[bool]
 
-    def rows(self, given: Any, metric: Any, /, *, seed: int) -> pd.DataFrame:
-        """What is found, in tidy rows; the same columns whatever is found."""
+    def rows(self, subject: Any, metric: Any, /, *, seed: int) -> pd.DataFrame:
+        """Return the results as tidy rows, always with the same columns.
+
+        ``subject`` is what the probe ``needs``; ``metric`` is None unless ``of_metrics``.
+        """

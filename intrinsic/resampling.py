@@ -1,8 +1,8 @@
-"""The same resamples of words, and of posts, for every embedding that is asked about them.
+"""Resamples of words, and of posts, that all embeddings share.
 
-Scores of several embeddings share the words that stand for the concepts, and their gaps the posts
-that they are measured on, so the choice of words and posts moves them together. Resamples drawn
-alike for all show that part of their noise: over embeddings, the covariance of what was resampled.
+Scores of several embeddings share the words for the concepts, and their gaps the posts, so the
+choice of words and posts moves them together. Shared resamples show that part of their noise: over
+embeddings, the covariance of what was resampled.
 """
 
 from __future__ import annotations
@@ -22,43 +22,39 @@ Counts = NDArray[np.int64]
 
 RESAMPLES = 200
 BLOCK = 8192
-# Of 2^16 equally likely numbers, the Poisson(1) quantile of each
+# Poisson(1) quantiles of 2^16 equally likely numbers
 _POISSON: NDArray[np.intp] = np.searchsorted(
     np.cumsum([exp(-1) / factorial(k) for k in range(9)]), (np.arange(2**16) + 0.5) / 2**16
 )
 
 
 def times_drawn(names: Iterable[str]) -> NDArray[np.intp]:
-    """How often each is drawn into each resample, (names, 200): the Poisson bootstrap (Hanley and
-    MacGibbon, 2006).
+    """Draw Poisson bootstrap counts (Hanley and MacGibbon, 2006) of names, (names, 200).
 
-    Poisson(1), decided by two bytes of a hash of the name alone, so that no other name changes it.
+    Each is Poisson(1), by two bytes of a hash of the name alone: other names do not change it.
     """
     hashes = b"".join(shake_128(name.encode()).digest(2 * RESAMPLES) for name in names)
-    drawn: NDArray[np.intp] = _POISSON[np.frombuffer(hashes, "<u2").reshape(-1, RESAMPLES)]
-    return drawn
+    counts: NDArray[np.intp] = _POISSON[np.frombuffer(hashes, "<u2").reshape(-1, RESAMPLES)]
+    return counts
 
 
-def draw_items(role: str, found: Found) -> NDArray[np.intp]:
-    """As ``times_drawn`` for the items found in a role, whatever case they were found in; the only
-    item of a role is drawn once.
-    """
-    if len(found.words) == 1:
+def draw_items(role: str, resolved: Found) -> NDArray[np.intp]:
+    """Draw counts of the items in a role, whatever their case; a single item is drawn once."""
+    if len(resolved.words) == 1:
         return np.ones((1, RESAMPLES), dtype=np.intp)
-    return times_drawn(f"{role} {word.lower()}" for word in found.words)
+    return times_drawn(f"{role} {word.lower()}" for word in resolved.words)
 
 
 def resample_counts(ids: Sequence[str], kinds: Counts, n_kinds: int) -> Counts:
     """Count the items of each kind (0, 1, ..., ``n_kinds`` - 1) in each resample: (200, n_kinds).
 
-    The Poisson bootstrap (Hanley and MacGibbon, 2006): how often an item is drawn into a resample
-    is Poisson(1), and a function of its id alone, so that neither the other items nor their order
-    change it. Kinds are resampled independently; items of one id go together.
+    Counts are those of :func:`times_drawn` by id, so neither other items nor their order change
+    them. Kinds are resampled independently; items of one id go together.
     """
     counts = np.zeros((RESAMPLES, n_kinds), dtype=np.int64)
     for start in range(0, len(ids), BLOCK):
-        here = slice(start, start + BLOCK)
-        for resample, weights in zip(counts, times_drawn(ids[here]).T, strict=True):
+        block = slice(start, start + BLOCK)
+        for resample, weights in zip(counts, times_drawn(ids[block]).T, strict=True):
             # Exact: whole numbers far below 2^53
-            resample += np.bincount(kinds[here], weights, n_kinds).astype(np.int64)
+            resample += np.bincount(kinds[block], weights, n_kinds).astype(np.int64)
     return counts

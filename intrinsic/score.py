@@ -1,4 +1,4 @@
-"""What a score means, what a metric finds on one query, and the row of the table made of both."""
+"""Meaning of a metric's scores, its result on a query, and the row of the table of both."""
 
 from __future__ import annotations
 
@@ -20,15 +20,14 @@ UNTESTED = PValue(math.nan, "none", 0, 0, "", False, math.nan, math.nan)
 
 @dataclass(frozen=True)
 class About:
-    """What a score means, as data.
+    """Description of a metric's scores.
 
-    roles: what each word set stands for; a role that ends in ``?`` may be absent. range: the least
-    and the greatest value, infinite where there is no bound, NaN where it is not known. unbiased:
-    the value of an embedding without the bias; None where the score measures something else.
-    fewest: items a role needs, one where it is not named. asks: the built-in queries of an audit in
-    English; elsewhere those of the same name in that language. default: what the default convention
-    is, where ``source`` does not say all. falls: whether, by its ``sign``, the score is lower where
-    X goes with A, or words with the first words of pairs.
+    roles: meaning of each word set; a role that ends in ``?`` is optional. range: smallest and
+    largest value, infinite if unbounded, NaN if unknown. unbiased: value of an embedding without
+    the bias; None if the score measures something else. fewest: items a role needs, 1 by default.
+    asks: built-in English queries of an audit, used in other languages under the same name.
+    default: description of the default convention, beyond ``source``. falls: whether, by its
+    ``sign``, the score is lower if X goes with A, or words with the first words of pairs.
     """
 
     name: str
@@ -46,39 +45,37 @@ class About:
 
     @property
     def required(self) -> list[str]:
-        """The roles that a query must have."""
+        """Roles that a query must have."""
         return [role for role in self.roles if not role.endswith("?")]
 
     def takes(self, role: str) -> bool:
-        """Whether a word set in this role is used."""
-        more = f"{role[0]}3?" if MORE_GROUPS.fullmatch(role) else role
-        return not self.roles.keys().isdisjoint((role, f"{role}?", more))
+        """Test whether a word set in this role is used."""
+        further_group = f"{role[0]}3?" if MORE_GROUPS.fullmatch(role) else role
+        return not self.roles.keys().isdisjoint((role, f"{role}?", further_group))
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A value and what comes with it; ``each``: the words', pairs' or groups' it summarises."""
+    """Result of a metric on a query; ``each``: the single scores of words, pairs or groups."""
 
     value: float
     statistic: float = math.nan
     test: PValue = UNTESTED
     reason: str = ""
     each: Mapping[str, float] = field(default_factory=dict)
-    unbiased: float | None = None  # where it is not what ``About`` says
+    unbiased: float | None = None  # if it is not that of ``About``
     interval: tuple[float, float] = (math.nan, math.nan)  # 95%, over resampled words
     resampled: tuple[float, ...] = ()
 
 
 class Score(NamedTuple):
-    """One row of the table of scores; ``docs/results.md`` says what each column means.
+    """A row of the table of scores; docs/results.md describes its columns.
 
-    Where the value or the p-value cannot be had it is NaN and ``reason`` says why. n_found and
-    n_lost count the items of all word sets; ``lost`` names those outside the vocabulary and ``cut``
-    those found but cut by the convention. ``part``: which one, where a score has several.
-    ``least``, ``most``: the ends of the metric's scale.
-    ``resampled``: the score over resamples of the words that are the same for every embedding
-    (``intrinsic.resampling``), NaN where a resample has none; empty without ``resamples`` and
-    where there is no score. ``settings``: how a language model was asked.
+    Values not estimated are NaN, with the ``reason``. part: which of several scores. least, most:
+    the ends of the metric's scale. n_found, n_lost: items of all word sets. lost: items out of
+    vocabulary. cut: items found but left out by the convention. resampled: the score over resamples
+    of words that all embeddings share (:mod:`intrinsic.resampling`), NaN in resamples without one;
+    empty without ``resamples`` or a score. settings: settings of a language model.
     """
 
     metric: str
@@ -109,56 +106,60 @@ class Score(NamedTuple):
     settings: str = ""
 
 
-def make_row(about: About, convention: str, words: FoundQuery, part: str, one: Measured) -> Score:
-    """The row of one score, or of one of its parts."""
-    unbiased = about.unbiased if one.unbiased is None else one.unbiased
-    finite = math.isfinite(one.value)
-    found = words.measured.values()
-    lost = [word for each in found for word in each.lost]
+def make_row(
+    about: About, convention: str, words: FoundQuery, part: str, result: Measured
+) -> Score:
+    """Create the row of a score, or of one of its parts."""
+    unbiased = about.unbiased if result.unbiased is None else result.unbiased
+    is_finite = math.isfinite(result.value)
+    word_sets = words.measured.values()
+    missing = [word for word_set in word_sets for word in word_set.lost]
     return Score(
         metric=about.name,
         convention=convention,
         query=words.query.name,
         part=part,
-        value=one.value if finite else math.nan,
-        low=one.interval[0],
-        high=one.interval[1],
+        value=result.value if is_finite else math.nan,
+        low=result.interval[0],
+        high=result.interval[1],
         unbiased=math.nan if unbiased is None else unbiased,
         least=about.range[0],
         most=about.range[1],
-        statistic=one.statistic,
-        p_value=one.test.p,
-        p_low=one.test.low,
-        p_high=one.test.high,
-        p_method=one.test.method,
-        tail=one.test.tail,
-        strict=one.test.strict,
-        n_found=sum(len(each.words) for each in found) + len(words.cut),
-        n_lost=len(lost),
-        lost=",".join(lost),
+        statistic=result.statistic,
+        p_value=result.test.p,
+        p_low=result.test.low,
+        p_high=result.test.high,
+        p_method=result.test.method,
+        tail=result.test.tail,
+        strict=result.test.strict,
+        n_found=sum(len(word_set.words) for word_set in word_sets) + len(words.cut),
+        n_lost=len(missing),
+        lost=",".join(missing),
         cut=",".join(words.cut),
         language=words.query.language,
         dim=words.vectors.vector_size,
-        reason=one.reason or ("" if finite else "the score is 0 / 0 on these vectors"),
-        resampled=one.resampled,
+        reason=result.reason or ("" if is_finite else "the score is 0 / 0 on these vectors"),
+        resampled=result.resampled,
     )
 
 
 def mean_score(names: Sequence[str], scores: Floats) -> Measured:
-    """The mean of the scores, (names,) or (names, n); ``each``: every name's, or its mean."""
+    """Average the scores, (names,) or (names, n); ``each``: the mean of each name."""
     single: Floats = scores if scores.ndim == 1 else scores.mean(axis=1)
     return Measured(float(scores.mean()), each=by_name(names, single))
 
 
 def by_name(names: Sequence[str], scores: Floats) -> dict[str, float]:
-    """The scores as plain numbers under their names."""
+    """Return the scores as floats by name."""
     values: list[float] = scores.tolist()
     return dict(zip(names, values, strict=True))
 
 
 def percentiles(values: Sequence[float], resamples: int) -> tuple[float, float]:
-    """The 2.5% and 97.5% quantiles of finite values; NaN if these are under nine tenths of
-    ``resamples``, or all the same: that a set has a single word is no sign of no error.
+    """Compute the 2.5% and 97.5% quantiles of the finite values.
+
+    NaN if fewer than nine tenths of ``resamples`` are finite, or if all values are the same: a set
+    of a single word shows no error.
     """
     finite = [value for value in values if math.isfinite(value)]
     if len(finite) < 0.9 * resamples:

@@ -1,4 +1,4 @@
-"""Other forms of a word: its plural, with a capital, in capitals."""
+"""Forms of a word: plural, capitalised, upper case."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 
 Form = Literal["base", "plural", "capital", "upper"]
 
-# What follows no rule below, and is no ending of other nouns
+# Nouns that follow no rule below and are no ending of other nouns
 IRREGULAR = {
     "calf": "calves",
     "foot": "feet",
@@ -25,8 +25,8 @@ IRREGULAR = {
     "wolf": "wolves",
     **{noun: f"{noun}s" for noun in ("caiman", "german", "human", "roman", "shaman", "talisman")},
 }
-# The head of a compound that does not stand last
-HEADED = re.compile(r"^([^\W_]+)_(emeritus|general|(?:at|in|of|to)_.+)$")
+# Compounds whose head comes first
+HEAD_FIRST = re.compile(r"^([^\W_]+)_(emeritus|general|(?:at|in|of|to)_.+)$")
 RULES = (
     (re.compile(r"man$"), "men"),
     (re.compile(r"child$"), "children"),
@@ -38,25 +38,26 @@ RULES = (
 
 
 def english_plural(noun: str) -> str:
-    """The plural of an English noun by rule; words of a compound are joined by underscores.
+    """Form the plural of an English noun by rule; underscores join the words of a compound.
 
-    ``professor_emeritus`` has ``professors_emeritus``, ``fireman`` ``firemen``. Ending -f and -o
-    take -s but for a few words.
+    ``professor_emeritus`` gives ``professors_emeritus``, ``fireman`` ``firemen``. Ending -f and -o
+    take -s with few exceptions.
     """
-    if headed := HEADED.fullmatch(noun):
-        return f"{english_plural(headed[1])}_{headed[2]}"
-    before, mark, last = noun.rpartition("_")
-    if last in IRREGULAR:
-        return f"{before}{mark}{IRREGULAR[last]}"
+    if head_first := HEAD_FIRST.fullmatch(noun):
+        return f"{english_plural(head_first[1])}_{head_first[2]}"
+    modifiers, underscore, head = noun.rpartition("_")
+    if head in IRREGULAR:
+        return f"{modifiers}{underscore}{IRREGULAR[head]}"
     for ending, plural in RULES:
-        if ending.search(last):
-            return f"{before}{mark}{ending.sub(plural, last)}"
+        if ending.search(head):
+            return f"{modifiers}{underscore}{ending.sub(plural, head)}"
     return f"{noun}s"
 
 
 def word_form(word: str, form: Form, language: str = "en") -> str | None:
-    """The word in a form: ``capital`` has its first letter a capital, ``upper`` all of them. None
-    where the form is the word itself, and for the plural in other languages than English.
+    """Return a form of the word: ``capital`` changes the first letter, ``upper`` all.
+
+    None if the form is the word itself, and for plurals of other languages than English.
     """
     if form == "plural" and language != "en":
         return None

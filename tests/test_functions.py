@@ -96,11 +96,11 @@ def test_a_name_is_a_built_in_query() -> None:
 def test_an_audit_notes_what_it_left_out() -> None:
     table = audit(BY_WORD, {**ROLES, "X3": ["they"]}, metrics=["weat"])
     _, *notes = table.attrs["notes"]
-    assert notes == ["weat compares two groups and leaves X3 of query 'mine' out"]
+    assert notes == ["weat compares two groups and ignores X3 of query 'mine'"]
     table = audit(BY_WORD, {role: ROLES[role] for role in "XYA"}, metrics=["rnd"])
     _, *notes = table.attrs["notes"]
     assert notes == [
-        "query 'mine' has no B, which weat, generalised_weat, rnsb, bat, same ask about"
+        "query 'mine' has no B, needed by weat, generalised_weat, rnsb, bat, same"
     ]
 
 
@@ -178,8 +178,8 @@ def test_vectors_in_lower_case_suggest_it(
     rows = np.random.default_rng(0).normal(size=(len(words), 8)).astype(np.float32)
     save_vectors(keyed(words, rows), tmp_path / "low.vec")
     save_vectors(keyed([*words, "John"], np.vstack([rows, rows[:1]])), tmp_path / "mixed.vec")
-    said = "low.vec has no capital letters, and has 15 of the words asked about in lower case only"
-    line = f'{said}: give case="lower" (--case lower)'
+    said = "low.vec has no capital letters and 15 query words only in lower case"
+    line = f'{said}; give case="lower" (--case lower)'
 
     def notes(file: str, **options: str) -> list[str]:
         table = audit(str(tmp_path / file), metrics="weat", queries="weat6", **options)  # type: ignore[arg-type]
@@ -346,12 +346,12 @@ def test_vectors_are_asked_in_the_language_of_their_frequent_words() -> None:
     table = audit(in_spanish(), metrics=["weat"])
     assert {load_query(name).language for name in table["query"]} == {"es"}
     notes = table.attrs["notes"]
-    assert notes[0].startswith("vectors is taken to be in 'es', by its frequent words")
+    assert notes[0].startswith("vectors: assuming language 'es' (from its frequent words)")
     table = audit(in_spanish(), metrics=["weat"], language="en")
     assert {load_query(name).language for name in table["query"]} == {"en"}
     assert table.attrs["notes"][0] == "vectors: language 'en', as given"
     notes = audit(BY_WORD, ROLES, metrics="weat").attrs["notes"]
-    assert notes[0] == "vectors is taken to be in 'en', for nothing says otherwise"
+    assert notes[0] == "vectors: assuming language 'en' (no language given)"
 
 
 def test_the_notes_say_which_scores_have_no_value_and_why() -> None:

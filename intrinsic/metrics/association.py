@@ -1,4 +1,4 @@
-"""Associations of words with two attribute sets, also with facts about them; WEAT for groups."""
+"""Associations of words with two attribute sets, factual associations, and WEAT for n groups."""
 
 from __future__ import annotations
 
@@ -20,45 +20,81 @@ from intrinsic.score import Measured, by_name, mean_score
 
 
 def standardised_associations(w: ArrayLike, a: ArrayLike, b: ArrayLike) -> Floats:
-    r"""The standardised association of every word with A against B (WEFAT; Caliskan et al., 2017).
+    r"""Compute the standardised association of every word (WEFAT; Caliskan et al., 2017).
 
     s(w) = (mean_{a in A} cos(w, a) - mean_{b in B} cos(w, b)) / sd_{c in A u B} cos(w, c)
 
-    Sign as in ``associations``; range [-2, 2] for |A| = |B|. Shapes: w (nw, dim), a (na, dim), b
-    (nb, dim) -> (nw,). Raises ``InputError`` for a zero row and for a word that is equally near
-    every attribute.
+    Parameters
+    ----------
+    w : array of shape (n_w, dim)
+        Vectors of the words. Rows need not have unit length.
+    a, b : array of shape (n_a, dim), (n_b, dim)
+        Vectors of the attribute words.
+
+    Returns
+    -------
+    array of shape (n_w,)
+        s in [-2, 2] for n_a = n_b. Above 0: w lies nearer A; 0: equally near both.
+
+    Raises
+    ------
+    InputError
+        A zero row, or a word equally near every attribute.
+
+    Examples
+    --------
+    >>> standardised_associations([[1, 0]], [[1, 0]], [[0, 1]]).tolist()
+    [2.0]
     """
     words, first, second = unit_rows(w), unit_rows(a), unit_rows(b)
     cosines: Floats = words @ np.concatenate([first, second]).T
     spread: Floats = cosines.std(axis=1)
     if (spread < NO_SPREAD).any():
-        same = "a word has the same cosine with every attribute"
-        raise InputError(f"{same}, so its association is 0 / 0; use other words")
+        raise InputError(
+            "a word has the same cosine with every attribute, so its association is 0 / 0; use"
+            " other words"
+        )
     to_first, to_second = cosines[:, : len(first)], cosines[:, len(first) :]
     return np.asarray((to_first.mean(axis=1) - to_second.mean(axis=1)) / spread)
 
 
 def generalised_weat(targets: Sequence[ArrayLike], attributes: Sequence[ArrayLike]) -> float:
-    r"""WEAT for n groups (Swinger et al., 2019).
+    r"""Compute WEAT for n groups (Swinger et al., 2019).
 
     g = sum_i (mean(X_i) - mu) . mean(A_i),   mu = (1/n) sum_i mean(X_i),   all vectors at unit
     length
 
-    g > 0: every group lies nearer its own attributes than the groups do on average; unbiased: 0.
-    For two groups of equal size it is the WEAT statistic divided by 2 |X|. Range [-n, n]. Shapes: n
-    matrices (words, dim) each. Raises ``InputError`` for fewer than two groups, for other numbers
-    of target and attribute sets, and for a zero row.
+    Parameters
+    ----------
+    targets, attributes : sequence of n arrays of shape (words, dim)
+        Vectors of the groups, and of the attributes of each group, in the same order.
+
+    Returns
+    -------
+    float
+        g in [-n, n]. Above 0: groups lie nearer their own attributes than the groups do on average;
+        0: unbiased. For two groups of equal size, the WEAT statistic divided by 2 |X|.
+
+    Raises
+    ------
+    InputError
+        Fewer than two groups, other numbers of target and attribute sets, or a zero row.
+
+    Examples
+    --------
+    >>> generalised_weat([[[1, 0]], [[0, 1]]], [[[1, 0]], [[0, 1]]])
+    1.0
     """
     if len(targets) != len(attributes) or len(targets) < 2:
         sets = f"{len(targets)} target and {len(attributes)} attribute sets"
         raise InputError(f"{sets}; give equally many, at least two")
-    groups, towards = unit_means(targets), unit_means(attributes)
-    return float(((groups - groups.mean(axis=0)) * towards).sum())
+    group_means, attribute_means = unit_means(targets), unit_means(attributes)
+    return float(((group_means - group_means.mean(axis=0)) * attribute_means).sum())
 
 
 @choice
 class Association(Metric):
-    """The mean association of single words with A against B; ``each`` has every word's."""
+    """Mean association of single words with A against B; ``each``: by word."""
 
     about: ClassVar[About] = About(
         name="association",
@@ -72,15 +108,15 @@ class Association(Metric):
     )
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """The mean over the words."""
-        found = words["words"]
-        scores = associations(found.matrix, words["A"].matrix, words["B"].matrix)
-        return mean_score(found.words, scores)
+        """Compute the mean over the words."""
+        measured = words["words"]
+        scores = associations(measured.matrix, words["A"].matrix, words["B"].matrix)
+        return mean_score(measured.words, scores)
 
 
 @choice
 class FactualAssociation(Metric):
-    """WEFAT: words' associations correlated with a fact about each, such as the share of women."""
+    """WEFAT: correlation of words' associations with a fact about each, as the share of women."""
 
     about: ClassVar[About] = About(
         name="factual_association",
@@ -104,35 +140,55 @@ class FactualAssociation(Metric):
         ),
     )
 
-    standardised: Annotated[bool, doc("whether to divide by the cosines' spread")] = True
+    standardised: Annotated[bool, doc("whether to divide by the sd of the cosines")] = True
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """Pearson's r with its two-sided p under normality."""
-        found = words["words"]
-        if not found.values:
-            lacking = f"the words of query {words.query.name!r} have no values"
-            raise InputError(f"{lacking}; list them as 'values', a number for each word")
+        """Compute Pearson's r with its two-sided p under normality."""
+        measured = words["words"]
+        if not measured.values:
+            raise InputError(
+                f"the words of query {words.query.name!r} have no values; list them as 'values', a"
+                " number for each word"
+            )
         association = standardised_associations if self.standardised else associations
-        scores = association(found.matrix, words["A"].matrix, words["B"].matrix)
-        return correlation(found.values, scores, found.words)
+        scores = association(measured.matrix, words["A"].matrix, words["B"].matrix)
+        return correlation(measured.values, scores, measured.words)
 
 
 def correlation(x: ArrayLike, y: ArrayLike, names: Sequence[str]) -> Measured:
-    """Pearson's r, two-sided p (normality); ``each``: y. ``InputError`` for a constant column."""
+    """Compute Pearson's r of x and y, with its two-sided p under normality.
+
+    Parameters
+    ----------
+    x, y : array of shape (n,)
+        Values and scores of the words.
+    names : sequence of str
+        Words, for the single scores.
+
+    Returns
+    -------
+    Measured
+        r in [-1, 1] with its p; ``each``: y by name.
+
+    Raises
+    ------
+    InputError
+        A constant column.
+    """
     first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     for column, name in ((first, "values"), (second, "scores")):
         if float(column.std()) < NO_SPREAD * max(1.0, float(np.abs(column).max())):
             raise InputError(f"the {name} are all the same, so their correlation is 0 / 0")
     from scipy.stats import pearsonr  # slow to import
 
-    found = pearsonr(first, second)
-    test = PValue.of_t(float(found.pvalue), first.size)
-    return Measured(float(found.statistic), test=test, each=by_name(names, second))
+    r = pearsonr(first, second)
+    test = PValue.of_t(float(r.pvalue), first.size)
+    return Measured(float(r.statistic), test=test, each=by_name(names, second))
 
 
 @choice
 class GeneralisedWeat(Metric):
-    """WEAT for any number of groups, with attributes of their own: X and A, Y and B, X3 and A3."""
+    """WEAT for any number of groups with attributes of their own: X and A, Y and B, X3 and A3."""
 
     about: ClassVar[About] = About(
         name="generalised_weat",
@@ -157,23 +213,24 @@ class GeneralisedWeat(Metric):
     samples: Annotated[Count, doc("number of random partitions, for p")] = 10_000
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """The score; p: the share of random re-partitions of the targets that score as high."""
-        targets = [found.matrix for found in words.targets.values()]
-        attributes = [found.matrix for found in words.attributes.values()]
+        """Compute the score; p: share of random re-partitions of the targets that score as high."""
+        targets = [group.matrix for group in words.targets.values()]
+        attributes = [group.matrix for group in words.attributes.values()]
         value = generalised_weat(targets, attributes)
         if words.drawn:
             return Measured(value)
-        towards = means(attributes)
-        return Measured(value, test=_group_permutations(targets, towards, self.samples, seed))
+        test = _permutation_test(targets, means(attributes), self.samples, seed)
+        return Measured(value, test=test)
 
 
-def _group_permutations(
-    targets: Sequence[Floats], towards: Floats, samples: int, seed: int
+def _permutation_test(
+    targets: Sequence[Floats], attribute_means: Floats, samples: int, seed: int
 ) -> PValue:
-    """A permutation test of ``generalised_weat``: words dealt to groups of the same sizes."""
-    # The same g, for sum_i (mean X_i - mu) . A_i = sum_i mean X_i . (A_i - mean A)
-    cosines: Floats = np.concatenate(targets) @ (towards - towards.mean(axis=0)).T
-    groups = np.repeat(np.arange(len(targets)), [len(each) for each in targets])
+    """Test ``generalised_weat`` by dealing the words to groups of the same sizes at random."""
+    # g is also sum_i mean X_i . (A_i - mean A)
+    centred: Floats = attribute_means - attribute_means.mean(axis=0)
+    cosines: Floats = np.concatenate(targets) @ centred.T
+    groups = np.repeat(np.arange(len(targets)), [len(group) for group in targets])
     weights = (1.0 / np.bincount(groups))[groups]
     words = np.arange(len(groups))
     rng = np.random.default_rng(seed)

@@ -20,10 +20,33 @@ from intrinsic.score import Measured, by_name, mean_score
 
 
 def direct_bias(w: ArrayLike, g: ArrayLike, *, c: float = 1) -> float:
-    r"""Direct Bias (Bolukbasi et al., 2016): mean_{w in W} |cos(w, g)|^c.
+    r"""Compute Direct Bias (Bolukbasi et al., 2016).
 
-    0: no word has a component along g; range [0, 1]; c = 0 counts every word that has one as 1.
-    Shapes: w (nw, dim), g (dim,). Raises ``InputError`` for a zero row or direction and for c < 0.
+    DB = mean_{w in W} |cos(w, g)|^c
+
+    Parameters
+    ----------
+    w : array of shape (n_w, dim)
+        Vectors of neutral words. Rows need not have unit length.
+    g : array of shape (dim,)
+        The bias direction.
+    c : float, default=1
+        Exponent of at least 0; 0 counts every word with a component along g as 1.
+
+    Returns
+    -------
+    float
+        DB in [0, 1]; 0: no word has a component along g. It has no sign.
+
+    Raises
+    ------
+    InputError
+        A zero row or direction, or c < 0.
+
+    Examples
+    --------
+    >>> direct_bias([[1, 0], [0, 1]], [2, 0])
+    0.5
     """
     if not c >= 0:
         raise InputError(f"c is {c!r}; Direct Bias takes an exponent of at least 0")
@@ -36,42 +59,92 @@ def _unit(row: ArrayLike) -> Floats:
 
 
 def ripa(w: ArrayLike, pairs: ArrayLike) -> Floats:
-    r"""RIPA (Ethayarajh et al., 2019): w . (a - b) / |a - b|, of every word with every pair (a, b).
+    r"""Compute the Relational Inner Product Association (Ethayarajh et al., 2019).
 
-    > 0: w lies towards a; 0: neither way; range [-|w|, |w|], for w is used as it is. Shapes: w (nw,
-    dim), pairs (n, 2, dim) -> (nw, n). Raises ``InputError`` for a pair of words with the same
-    vector.
+    RIPA(w) = w . (a - b) / |a - b|,   every word w with every pair (a, b)
+
+    Parameters
+    ----------
+    w : array of shape (n_w, dim)
+        Vectors of the words, used as they are.
+    pairs : array of shape (n, 2, dim)
+        Vectors of the base pairs.
+
+    Returns
+    -------
+    array of shape (n_w, n)
+        Values in [-|w|, |w|]. Above 0: w lies towards a; 0: neither way.
+
+    Raises
+    ------
+    InputError
+        A pair whose words have the same vector.
+
+    Examples
+    --------
+    >>> ripa([[2, 0]], [[[3, 0], [0, 0]]]).tolist()
+    [[2.0]]
     """
     differences, lengths = pair_differences(pairs)
     return np.asarray(np.asarray(w, dtype=np.float64) @ differences.T / lengths)
 
 
 def indirect_bias(w: ArrayLike, v: ArrayLike, g: ArrayLike) -> Floats:
-    r"""Indirect Bias of pairs of words (Bolukbasi et al., 2016).
+    r"""Compute the Indirect Bias of pairs of words (Bolukbasi et al., 2016).
 
     beta(w, v) = (w . v - w' . v' / (|w'| |v'|)) / (w . v),   w' = w - (w . g) g,  all of w, v, g at
     unit length
 
-    The share of the likeness of w and v that is due to g: 0: none; 1: all; no bounds, for it
-    divides by a cosine. Shapes: w (n, dim), v (n, dim), g (dim,) -> (n,); NaN where w and v are
-    orthogonal or a word lies on g.
+    Parameters
+    ----------
+    w, v : array of shape (n, dim)
+        Vectors of the words, row by row a pair. Rows need not have unit length.
+    g : array of shape (dim,)
+        The bias direction.
+
+    Returns
+    -------
+    array of shape (n,)
+        The share of the similarity of w and v due to g. 0: none; 1: all; unbounded. NaN if w and v
+        are orthogonal or a word lies on g.
     """
     rows, axis = (unit_rows(w), unit_rows(v)), _unit(g)
-    likeness: Floats = np.einsum("ij,ij->i", *rows)
+    similarity: Floats = np.einsum("ij,ij->i", *rows)
     first, second = (np.asarray(row @ axis, dtype=np.float64) for row in rows)
     lengths = np.sqrt(np.clip((1 - first**2) * (1 - second**2), 0, None))
     with np.errstate(divide="ignore", invalid="ignore"):
-        beta = (likeness - (likeness - first * second) / lengths) / likeness
-    return np.where((np.abs(likeness) > 1e-12) & (lengths > 1e-12), beta, math.nan)
+        beta = (similarity - (similarity - first * second) / lengths) / similarity
+    return np.where((np.abs(similarity) > 1e-12) & (lengths > 1e-12), beta, math.nan)
 
 
 def same_score(w: ArrayLike, attributes: Sequence[ArrayLike]) -> Floats:
-    r"""SAME (Schröder et al., 2021): every word's projection on the space between attribute groups.
+    r"""Compute SAME: projections on the space between attribute groups (Schröder et al., 2021).
 
-    Two groups: b(w) = cos(w, mean(A) - mean(B)), attributes at unit length; > 0: w lies nearer A;
-    range [-1, 1]. More groups: the length of the projection of unit(w) on the span of mean(A_i) -
-    mean(A_1); range [0, 1]. Shapes: w (nw, dim), (na, dim) each -> (nw,). Raises ``InputError`` for
-    fewer than two groups, and for groups whose means coincide.
+    Two groups: b(w) = cos(w, mean(A) - mean(B)), attributes at unit length. More groups: the length
+    of the projection of unit(w) on the span of mean(A_i) - mean(A_1).
+
+    Parameters
+    ----------
+    w : array of shape (n_w, dim)
+        Vectors of the words. Rows need not have unit length.
+    attributes : sequence of arrays of shape (n_a, dim)
+        Vectors of each attribute group.
+
+    Returns
+    -------
+    array of shape (n_w,)
+        Two groups: b in [-1, 1], above 0: w lies nearer A. More: in [0, 1], without a sign. 0: off
+        every difference of the groups.
+
+    Raises
+    ------
+    InputError
+        Fewer than two groups, or groups whose means coincide or lie on a line.
+
+    Examples
+    --------
+    >>> same_score([[3, 0], [0, 1]], [[[1, 0]], [[-1, 0]]]).tolist()
+    [1.0, 0.0]
     """
     if len(attributes) < 2:
         raise InputError("SAME compares at least two attribute groups")
@@ -93,7 +166,7 @@ ROLES = {"words": "words", "pairs": "pairs"}
 
 @choice
 class DirectBias(Metric):
-    """Direct Bias along the direction of the base pairs; ``each``: every word's cosine with it."""
+    """Direct Bias along the direction of the base pairs; ``each``: cosine with it, by word."""
 
     about: ClassVar[About] = About(
         name="direct_bias",
@@ -102,7 +175,7 @@ class DirectBias(Metric):
             "mean_{w in words} |cos(w, g)|^c,  g = first principal component of the pair-centred"
             " base pairs"
         ),
-        sign="larger: words have more of the direction; no sign",
+        sign="larger: words have larger components along the direction; no sign",
         range=(0, 1),
         source="Bolukbasi et al. (2016)",
         roles=ROLES,
@@ -122,11 +195,11 @@ class DirectBias(Metric):
     c: Annotated[NotNegative, doc("exponent of the cosines")] = 1.0
 
     def by_pair(self, words: FoundQuery) -> Floats:
-        """cos(w, unit(a) - unit(b)) of every word and pair, signed. Shape (words, pairs)."""
+        """Compute cos(w, unit(a) - unit(b)) of every word and pair, (words, pairs)."""
         return ripa(words["words"].matrix, words["pairs"].matrix)
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """The mean absolute cosine to the power c."""
+        """Compute the mean absolute cosine to the power c."""
         axis = direction(words["pairs"].matrix, self.along)
         cosines = words["words"].matrix @ axis
         value = direct_bias(words["words"].matrix, axis, c=self.c)
@@ -135,7 +208,7 @@ class DirectBias(Metric):
 
 @choice
 class PairBias(Metric):
-    """Words projected on each pair's difference (GD/WA, Zhang et al., 2020); ``each``: by word."""
+    """Projection of words on each pair's difference (Zhang et al., 2020); ``each``: by word."""
 
     about: ClassVar[About] = About(
         name="pair_bias",
@@ -152,18 +225,18 @@ class PairBias(Metric):
     items: ClassVar[str] = "words"
 
     def by_pair(self, words: FoundQuery) -> Floats:
-        """unit(w) . (unit(a) - unit(b)) of every word and pair. Shape (words, pairs)."""
+        """Compute unit(w) . (unit(a) - unit(b)) of every word and pair, (words, pairs)."""
         pairs = words["pairs"].matrix
         return np.asarray(words["words"].matrix @ (pairs[:, 0] - pairs[:, 1]).T)
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """The mean over words and pairs."""
+        """Compute the mean over words and pairs."""
         return mean_score(words["words"].words, self.by_pair(words))
 
 
 @choice
 class Projection(Metric):
-    """Bias by projection: Direct Bias over the most frequent words of the vocabulary."""
+    """Direct Bias over the most frequent words of the vocabulary (bias by projection)."""
 
     about: ClassVar[About] = About(
         name="projection",
@@ -172,7 +245,7 @@ class Projection(Metric):
             "mean over the most frequent words w of |unit(w) . g|,  g = unit(unit(a) - unit(b)) of"
             " the first base pair"
         ),
-        sign="larger: words have more of the direction; no sign",
+        sign="larger: words have larger components along the direction; no sign",
         range=(0, 1),
         source="Yang & Feng (2020)",
         roles={"pairs": "pairs", "excluded?": "excluded"},
@@ -184,16 +257,16 @@ class Projection(Metric):
     vocabulary: Searched = 50_000
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """The mean over the vocabulary less the words of the pairs and those excluded."""
+        """Compute the mean over the vocabulary without the words of the pairs and excluded ones."""
         axis = direction(words["pairs"].matrix, self.along)
-        searched = find_frequent(words.vectors, self.vocabulary, words.left_out)
-        cosines: Singles = searched.matrix @ axis.astype(np.float32)
+        neutral_words = find_frequent(words.vectors, self.vocabulary, words.left_out)
+        cosines: Singles = neutral_words.matrix @ axis.astype(np.float32)
         return Measured(float(np.abs(cosines).mean(dtype=np.float64)))
 
 
 @choice
 class Ripa(Metric):
-    """The inner product of words with the relation of the base pairs; ``each``: by word."""
+    """Inner product of words with the relation of the base pairs; ``each``: by word."""
 
     about: ClassVar[About] = About(
         name="ripa",
@@ -224,11 +297,11 @@ class Ripa(Metric):
     ] = "pairs"
 
     def by_pair(self, words: FoundQuery) -> Floats:
-        """w . (a - b) / |a - b| of every word and pair. Shape (words, pairs)."""
+        """Compute w . (a - b) / |a - b| of every word and pair, (words, pairs)."""
         return ripa(words["words"].raw, words["pairs"].raw)
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """The mean over words and pairs."""
+        """Compute the mean over words and pairs."""
         scores = (
             self.by_pair(words)
             if self.along == "pairs"
@@ -239,7 +312,7 @@ class Ripa(Metric):
 
 @choice
 class IndirectBias(Metric):
-    """How much of two words' likeness is due to the base pairs' direction; ``each``: by pair."""
+    """Share of two words' similarity due to the base pairs' direction; ``each``: by pair."""
 
     about: ClassVar[About] = About(
         name="indirect_bias",
@@ -248,7 +321,7 @@ class IndirectBias(Metric):
             "mean over partners (w, v) of (w . v - cos(w', v')) / (w . v),  w' = w - (w . g) g, at"
             " unit length"
         ),
-        sign="the share of the likeness that is due to the direction; < 0: it hides likeness",
+        sign="share of the similarity due to the direction; < 0: the direction hides similarity",
         range=(-math.inf, math.inf),
         source="Bolukbasi et al. (2016)",
         roles={"partners": "pairs of words", "pairs": "pairs"},
@@ -258,20 +331,20 @@ class IndirectBias(Metric):
     along: Along = "first"
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """The mean over the pairs of words that are not orthogonal."""
+        """Compute the mean over the pairs of words; ``InputError`` if a pair is orthogonal."""
         first, second = words["partners"].matrix.swapaxes(0, 1)
-        each = indirect_bias(first, second, direction(words["pairs"].matrix, self.along))
-        if np.isnan(each).any():
+        beta = indirect_bias(first, second, direction(words["pairs"].matrix, self.along))
+        if np.isnan(beta).any():
             raise InputError(
                 "two partners are orthogonal, or a word lies on the direction, so their indirect"
                 " bias is 0 / 0"
             )
-        return mean_score(words["partners"].words, each)
+        return mean_score(words["partners"].words, beta)
 
 
 @choice
 class Same(Metric):
-    """The mean absolute bias along the direction between attribute groups; ``each``: by word."""
+    """Mean absolute bias along the direction between attribute groups; ``each``: by word."""
 
     about: ClassVar[About] = About(
         name="same",
@@ -280,7 +353,7 @@ class Same(Metric):
             "mean_{w} |b(w)|,  b(w) = cos(w, mean(A) - mean(B)), attributes at unit length, w in"
             " X u Y"
         ),
-        sign="larger: words lie off the middle between the groups; no sign (see each)",
+        sign="larger: words lie farther from the middle between the groups; no sign (see each)",
         range=(0, 1),
         source="Schröder et al. (2021)",
         roles=dict.fromkeys(("X", "Y?", "X3?"), "targets")
@@ -290,17 +363,17 @@ class Same(Metric):
     version: ClassVar[int] = 4
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """The mean over all targets; ``statistic``: with its sign where groups are two (skew)."""
+        """Compute the mean over all targets; ``statistic``: signed mean of two groups (skew)."""
         targets = words.targets.values()
-        groups = [found.matrix for found in words.attributes.values()]
-        bias = same_score(np.concatenate([found.matrix for found in targets]), groups)
-        each = by_name([word for found in targets for word in found.words], bias)
-        return Measured(float(np.abs(bias).mean()), statistic=float(bias.mean()), each=each)
+        groups = [group.matrix for group in words.attributes.values()]
+        bias = same_score(np.concatenate([group.matrix for group in targets]), groups)
+        by_word = by_name([word for group in targets for word in group.words], bias)
+        return Measured(float(np.abs(bias).mean()), statistic=float(bias.mean()), each=by_word)
 
 
 @choice
 class SemBias(Metric):
-    """Which of four pairs lies most along he - she: definition, stereotype, or neither."""
+    """SemBias: which of four pairs lies most along he - she (definition, stereotype, neither)."""
 
     about: ClassVar[About] = About(
         name="sembias",
@@ -310,8 +383,8 @@ class SemBias(Metric):
             " b, he - she), at unit length"
         ),
         sign=(
-            "definition 1: gender is found where it belongs; stereotype > 0: stereotypes pass"
-            " for it"
+            "definition 1: the definition always lies most along he - she; stereotype > 0: the"
+            " stereotype does at times"
         ),
         range=(0, 1),
         source="Zhao et al. (2018)",
@@ -322,7 +395,7 @@ class SemBias(Metric):
     normalize: UnitLength = True
 
     def measure(self, words: FoundQuery, seed: int) -> dict[str, Measured]:
-        """The three shares; rows with a tie count for none, and ``statistic`` has their number."""
+        """Compute the three shares; ``statistic``: number of rows with a tie, counted in none."""
         rows, base = (words[role].rows(self.normalize) for role in ("rows", "pairs"))
         # The pairs are female first, the rows male first
         axis: Floats = base[0, 1] - base[0, 0]
@@ -336,9 +409,13 @@ class SemBias(Metric):
         largest: Floats = cosines.max(axis=1, keepdims=True)
         ties = np.count_nonzero(cosines >= largest - 1e-12, axis=1) > 1
         best = np.where(ties, -1, cosines.argmax(axis=1))
-        parts = {"definition": ([0], 1.0), "stereotype": ([3], 0.0), "none": ([1, 2], 0.0)}
-        tied = float(np.count_nonzero(ties))
+        part_columns = {
+            "definition": ([0], 1.0),
+            "stereotype": ([3], 0.0),
+            "none": ([1, 2], 0.0),
+        }
+        n_ties = float(np.count_nonzero(ties))
         return {
-            part: Measured(float(np.isin(best, places).mean()), statistic=tied, unbiased=unbiased)
-            for part, (places, unbiased) in parts.items()
+            part: Measured(float(np.isin(best, pair).mean()), statistic=n_ties, unbiased=unbiased)
+            for part, (pair, unbiased) in part_columns.items()
         }

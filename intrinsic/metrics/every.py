@@ -1,4 +1,4 @@
-"""Every metric by name, for the audit and the documentation: a line for a new one."""
+"""Registry of metrics by family and name, for audits and the documentation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FAMILIES: Mapping[str, tuple[type[Metric], ...]] = {
         association.FactualAssociation,
         association.GeneralisedWeat,
     ),
-    "Two groups held against attributes": (
+    "Two groups compared by attributes": (
         set_distances.RelativeNormDistance,
         sentiment.NegativeSentiment,
         set_distances.MeanAverageCosine,
@@ -62,4 +62,4 @@ FAMILIES: Mapping[str, tuple[type[Metric], ...]] = {
         utility.GeneratedAnalogies,
     ),
 }
-METRICS = {kind.about.name: kind for kinds in FAMILIES.values() for kind in kinds}
+METRICS = {metric.about.name: metric for family in FAMILIES.values() for metric in family}

@@ -23,14 +23,28 @@ ROLES = {"words": "words", "pairs": "pairs", "excluded?": "excluded"}
 
 
 def neighbourhood_bias(signs: ArrayLike, neighbours: ArrayLike) -> Floats:
-    r"""NBM (Wang et al., 2020; Zhang et al., 2020) of every word under every base pair.
+    r"""Compute the Neighbourhood Bias Metric (Wang et al., 2020; Zhang et al., 2020).
 
     NBM(w) = (f - m) / (f + m),  f of the k nearest neighbours of w have a positive sign and m a
-    negative one or none
+    negative one or none; for every word under every base pair
 
-    > 0: more neighbours lie nearer the pair's first word; range [-1, 1]; 0: as many of each.
-    Shapes: signs (vocabulary, pairs), neighbours (words, k) as places in the vocabulary -> (words,
-    pairs).
+    Parameters
+    ----------
+    signs : array of shape (vocabulary, pairs)
+        Above 0: the word lies nearer the pair's first word.
+    neighbours : array of int of shape (words, k)
+        Indices of the neighbours in the vocabulary.
+
+    Returns
+    -------
+    array of shape (words, pairs)
+        NBM in [-1, 1]. Above 0: more neighbours lie nearer the pair's first word; 0: as many of
+        each.
+
+    Examples
+    --------
+    >>> neighbourhood_bias([[1], [-1], [1]], [[0, 2], [0, 1]]).tolist()
+    [[1.0], [0.0]]
     """
     positive = np.asarray(signs, dtype=np.float64) > 0
     return 2 * _share(positive[np.asarray(neighbours, dtype=np.intp)]) - 1
@@ -41,9 +55,26 @@ def _share(hits: NDArray[np.bool_]) -> Floats:
 
 
 def proximity_bias(beta: ArrayLike, threshold: float = 0.05) -> Floats:
-    r"""ProxBias eta(w) (Kumar et al., 2020): neighbours' share with indirect bias > threshold.
+    r"""Compute ProxBias eta(w) (Kumar et al., 2020).
 
-    Range [0, 1]; 0: no neighbour owes its nearness to gender. Shapes: beta (words, k) -> (words,).
+    eta(w) = share of the neighbours n of w with indirect bias beta(w, n) > threshold
+
+    Parameters
+    ----------
+    beta : array of shape (words, k)
+        Indirect bias of every word with its k nearest neighbours.
+    threshold : float, default=0.05
+        Indirect bias above which a neighbour counts.
+
+    Returns
+    -------
+    array of shape (words,)
+        eta in [0, 1]; 0: no neighbour is near because of gender.
+
+    Examples
+    --------
+    >>> proximity_bias([[0.1, 0.0]]).tolist()
+    [0.5]
     """
     return _share(np.asarray(beta, dtype=np.float64) > threshold)
 
@@ -51,27 +82,42 @@ def proximity_bias(beta: ArrayLike, threshold: float = 0.05) -> Floats:
 def illicit_proximity(
     beta: ArrayLike, neighbours: list[list[str]], names: list[str], threshold: float = 0.05
 ) -> float:
-    r"""GIPE, the Gender-based Illicit Proximity Estimate (Kumar et al., 2020).
+    r"""Compute GIPE, the Gender-based Illicit Proximity Estimate (Kumar et al., 2020).
 
-    sum_i gamma_i eta_i / sum_i gamma_i
+    sum_i gamma_i eta_i / sum_i gamma_i,   eta as in :func:`proximity_bias`
     gamma_i = 1 + |{j : i a neighbour of j, beta(j, i) > threshold}| / |{j : i a neighbour of j}|
 
-    eta as in ``proximity_bias``; j runs over the words, and a word that is no neighbour of another
-    has gamma 1. So words that are themselves illicit neighbours weigh up to double. Range [0, 1];
-    0: unbiased. Shapes: beta (words, k), neighbours: the same by name.
+    A word that is no neighbour of another has gamma 1, so words that are themselves illicit
+    neighbours weigh up to double.
+
+    Parameters
+    ----------
+    beta : array of shape (words, k)
+        Indirect bias of every word with its k nearest neighbours.
+    neighbours : list of list of str
+        Names of the same neighbours.
+    names : list of str
+        Names of the words.
+    threshold : float, default=0.05
+        Indirect bias above which a neighbour counts.
+
+    Returns
+    -------
+    float
+        GIPE in [0, 1]; 0: unbiased. It has no sign.
     """
     values = np.asarray(beta, dtype=np.float64)
-    place = {name: i for i, name in enumerate(names)}
-    places = np.array([[place.get(name, -1) for name in found] for found in neighbours])
-    edges = np.bincount(places[places >= 0], minlength=len(names))
-    illicit = np.bincount(places[(places >= 0) & (values > threshold)], minlength=len(names))
-    weights: Floats = 1 + illicit / np.maximum(edges, 1)
+    index = {name: i for i, name in enumerate(names)}
+    indices = np.array([[index.get(name, -1) for name in row] for row in neighbours])
+    n_edges = np.bincount(indices[indices >= 0], minlength=len(names))
+    n_illicit = np.bincount(indices[(indices >= 0) & (values > threshold)], minlength=len(names))
+    weights: Floats = 1 + n_illicit / np.maximum(n_edges, 1)
     return float(weights @ proximity_bias(values, threshold) / weights.sum())
 
 
 @choice
 class _Neighbours(Metric):
-    """What the metrics of neighbours share: how many, and in how much of the vocabulary."""
+    """Base of metrics of nearest neighbours: their number and the vocabulary searched."""
 
     version: ClassVar[int] = 4
 
@@ -79,30 +125,30 @@ class _Neighbours(Metric):
     vocabulary: Searched = 50_000
 
     def _search(self, words: FoundQuery) -> tuple[FrequentWords, NDArray[np.intp]]:
-        searched = find_frequent(words.vectors, self.vocabulary, words.left_out)
-        found = words["words"]
-        return searched, searched.neighbours(found.matrix, self.neighbours, names=found.words)
+        frequent = find_frequent(words.vectors, self.vocabulary, words.left_out)
+        measured = words["words"]
+        return frequent, frequent.neighbours(measured.matrix, self.neighbours, names=measured.words)
 
 
 @choice
 class _AlongDirection(_Neighbours):
-    """Those whose neighbours are held against one direction for all base pairs."""
+    """Base of metrics that compare neighbours with one direction for all base pairs."""
 
     along: Along = "first"
 
     def _axis(self, words: FoundQuery) -> Floats:
         return direction(words["pairs"].matrix, self.along)
 
-    def _males(self, words: FoundQuery) -> Floats:
-        """The share of every word's neighbours on the side of the pairs' second words."""
-        searched, near = self._search(words)
-        side: Singles = searched.matrix @ self._axis(words).astype(np.float32)
-        return _share((side < 0)[near])
+    def _male_shares(self, words: FoundQuery) -> Floats:
+        """Compute each word's share of neighbours on the side of the pairs' second words."""
+        frequent, neighbours = self._search(words)
+        side: Singles = frequent.matrix @ self._axis(words).astype(np.float32)
+        return _share((side < 0)[neighbours])
 
 
 @choice
 class NeighbourhoodBias(_Neighbours):
-    """NBM, the mean over words and base pairs; ``each`` has every word's mean over the pairs."""
+    """NBM, the mean over words and base pairs; ``each``: mean over the pairs, by word."""
 
     about: ClassVar[About] = About(
         name="nbm",
@@ -122,20 +168,20 @@ class NeighbourhoodBias(_Neighbours):
     items: ClassVar[str] = "words"
 
     def by_pair(self, words: FoundQuery) -> Floats:
-        """``neighbourhood_bias`` of every word and pair. Shape (words, pairs)."""
-        searched, near = self._search(words)
+        """Compute ``neighbourhood_bias`` of every word and pair, (words, pairs)."""
+        frequent, neighbours = self._search(words)
         pairs = words["pairs"].matrix
-        signs: Singles = searched.matrix @ (pairs[:, 0] - pairs[:, 1]).T.astype(np.float32)
-        return neighbourhood_bias(signs, near)
+        signs: Singles = frequent.matrix @ (pairs[:, 0] - pairs[:, 1]).T.astype(np.float32)
+        return neighbourhood_bias(signs, neighbours)
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """The mean over words and pairs."""
+        """Compute the mean over words and pairs."""
         return mean_score(words["words"].words, self.by_pair(words))
 
 
 @choice
 class MaleNeighbours(_AlongDirection):
-    """PMN: the share of neighbours on the side of the pairs' second words; ``each``: by word."""
+    """PMN: share of neighbours on the side of the pairs' second words; ``each``: by word."""
 
     about: ClassVar[About] = About(
         name="male_neighbours",
@@ -151,19 +197,19 @@ class MaleNeighbours(_AlongDirection):
     )
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """The mean over the words."""
-        return mean_score(words["words"].words, self._males(words))
+        """Compute the mean over the words."""
+        return mean_score(words["words"].words, self._male_shares(words))
 
 
 @choice
 class ProfessionCorrelation(_AlongDirection):
-    """Whether words along the direction have neighbours of its side; ``each``: share of males."""
+    """Correlation of direct bias with the share of male neighbours; ``each``: that share."""
 
     about: ClassVar[About] = About(
         name="profession_correlation",
         title="Correlation of direct bias and male neighbours, Pearson r",
         formula="r over words of (-cos(w, g), share of male neighbours)",
-        sign="> 0: words that lie towards the second words of the pairs have male neighbours",
+        sign="> 0: words towards the second words of the pairs have more male neighbours",
         range=(-1, 1),
         source="Gonen & Goldberg (2019)",
         roles=ROLES,
@@ -172,15 +218,15 @@ class ProfessionCorrelation(_AlongDirection):
     )
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """Pearson's r with its two-sided p under normality."""
-        found = words["words"]
-        towards = -(found.matrix @ self._axis(words).astype(np.float32))
-        return correlation(towards, self._males(words), found.words)
+        """Compute Pearson's r with its two-sided p under normality."""
+        measured = words["words"]
+        male_component = -(measured.matrix @ self._axis(words).astype(np.float32))
+        return correlation(male_component, self._male_shares(words), measured.words)
 
 
 @choice
 class ProximityBias(_AlongDirection):
-    """ProxBias; ``each`` has every word's share."""
+    """ProxBias; ``each``: by word."""
 
     about: ClassVar[About] = About(
         name="prox_bias",
@@ -199,25 +245,25 @@ class ProximityBias(_AlongDirection):
     threshold: Annotated[float, doc("indirect bias above which a neighbour counts")] = 0.05
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """The mean over the words."""
+        """Compute the mean over the words."""
         betas, _ = self._betas(words)
         return mean_score(words["words"].words, proximity_bias(betas, self.threshold))
 
     def _betas(self, words: FoundQuery) -> tuple[Floats, list[list[str]]]:
-        """The indirect bias of every word with every neighbour, and the neighbours' names."""
-        searched, near = self._search(words)
-        axis, k = self._axis(words), near.shape[1]
+        """Return the indirect bias of every word with its neighbours, and the neighbours' names."""
+        frequent, neighbours = self._search(words)
+        axis, k = self._axis(words), neighbours.shape[1]
         betas = [
-            indirect_bias(np.tile(word, (k, 1)), searched.matrix[places], axis)
-            for word, places in zip([*words["words"].matrix], [*near], strict=True)
+            indirect_bias(np.tile(word, (k, 1)), frequent.matrix[indices], axis)
+            for word, indices in zip([*words["words"].matrix], [*neighbours], strict=True)
         ]
-        names = [[searched.words[int(place)] for place in places] for places in [*near]]
+        names = [[frequent.words[int(index)] for index in indices] for indices in [*neighbours]]
         return np.array(betas), names
 
 
 @choice
 class IllicitProximity(ProximityBias):
-    """GIPE; ``each`` has every word's share of illicit neighbours."""
+    """GIPE; ``each``: share of illicit neighbours, by word."""
 
     about: ClassVar[About] = About(
         name="gipe",
@@ -235,8 +281,8 @@ class IllicitProximity(ProximityBias):
     )
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """The weighted mean over the words."""
-        betas, names = self._betas(words)
-        found = words["words"].words
-        value = illicit_proximity(betas, names, list(found), self.threshold)
-        return Measured(value, each=by_name(found, proximity_bias(betas, self.threshold)))
+        """Compute the weighted mean over the words."""
+        betas, neighbours = self._betas(words)
+        names = words["words"].words
+        value = illicit_proximity(betas, neighbours, list(names), self.threshold)
+        return Measured(value, each=by_name(names, proximity_bias(betas, self.threshold)))

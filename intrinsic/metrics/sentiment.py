@@ -1,4 +1,4 @@
-"""RNSB: how unevenly a sentiment classifier spreads its verdict over the targets."""
+"""RNSB: divergence of a sentiment classifier's predictions over the targets from uniform."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from intrinsic.lookup import Floats, means
 from intrinsic.metric import About, Convention, FoundQuery, Metric
 from intrinsic.score import Measured, by_name
 
-MOST_STEPS = 100
-SHORTEST = 1e-9
-CLOSE = 1e-9
+MAX_STEPS = 100  # of Newton's method
+MIN_SHRINK = 1e-9  # of a step
+CONVERGED = 1e-9  # decrement of the loss
 
 
 def negative_sentiment(
@@ -29,24 +29,43 @@ def negative_sentiment(
     held_out: float = 0.0,
     seed: int = 0,
 ) -> Floats:
-    """P(negative) of every target word, by a logistic regression on positive and negative words.
+    """Compute P(negative) of target words by logistic regression (Sweeney & Najafian, 2019).
 
-    Its weights w and intercept b minimise |w|^2 / 2 + sum_i log(1 + exp(-y_i (w . x_i + b))), found
-    to machine precision by Newton's method; ``penalise_intercept`` adds b^2 / 2, as liblinear does.
-    ``held_out`` is the share of the attribute words, equal in both classes, that is drawn by
-    ``seed`` and not trained on. Shapes: (np, dim), (nn, dim), (nt, dim) -> (nt,). Raises
-    ``InputError`` where a class has no word to train on.
+    Its weights w and intercept b minimise |w|^2 / 2 + sum_i log(1 + exp(-y_i (w . x_i + b))), by
+    Newton's method to machine precision.
+
+    Parameters
+    ----------
+    positive, negative : array of shape (n_positive, dim), (n_negative, dim)
+        Vectors of the attribute words, used as they are.
+    targets : array of shape (n_targets, dim)
+        Vectors of the target words.
+    penalise_intercept : bool, default=False
+        Add b^2 / 2 to the loss, as liblinear does.
+    held_out : float, default=0.0
+        Share of the attribute words of each class left out of training, drawn by ``seed``.
+    seed : int, default=0
+
+    Returns
+    -------
+    array of shape (n_targets,)
+        Probabilities in [0, 1].
+
+    Raises
+    ------
+    InputError
+        A class without words to train on.
     """
-    first, second = (np.asarray(each, dtype=np.float64) for each in (positive, negative))
+    first, second = (np.asarray(rows, dtype=np.float64) for rows in (positive, negative))
     if held_out:
         rng = np.random.default_rng(seed)
         first, second = (
-            each[np.sort(rng.permutation(len(each))[round(held_out * len(each)) :])]
-            for each in (first, second)
+            rows[np.sort(rng.permutation(len(rows))[round(held_out * len(rows)) :])]
+            for rows in (first, second)
         )
     if not len(first) or not len(second):
         raise InputError(
-            "a classifier needs positive and negative words; a set of attributes has none left"
+            "the classifier needs positive and negative words; an attribute set has none left"
         )
     words = np.concatenate([first, second])
     is_negative = np.repeat([0.0, 1.0], [len(first), len(second)])
@@ -59,57 +78,62 @@ def negative_sentiment(
 def logistic_regression(
     words: Floats, labels: Floats, penalise_intercept: bool
 ) -> tuple[Floats, float]:
-    """Weights, a combination of the words (few words, few coordinates), and the intercept."""
-    count, dim = words.shape
+    """Fit weights (dim,), a combination of the words, and the intercept, on words (n, dim)."""
+    n, dim = words.shape
     basis: Floats = np.eye(dim)
-    if count < dim:
+    if n < dim:
         values, rotation = np.linalg.eigh(words @ words.T)
-        kept = values > values[-1] * 1e-12
-        basis = words.T @ (rotation[:, kept] / np.sqrt(values[kept]))
-    design = np.column_stack([words @ basis, np.ones(count)])
+        is_nonzero = values > values[-1] * 1e-12
+        basis = words.T @ (rotation[:, is_nonzero] / np.sqrt(values[is_nonzero]))
+    design = np.column_stack([words @ basis, np.ones(n)])
     penalty = np.ones_like(design[0])
     penalty[-1] = float(penalise_intercept)
-    found, margin = np.zeros_like(penalty), np.zeros(count)
-    loss = count * math.log(2)
-    for _ in range(MOST_STEPS):
-        likely = scipy.special.expit(margin)
-        slope = design.T @ (likely - labels) + penalty * found
-        curvature = (design.T * (likely * (1 - likely))) @ design
-        curvature.flat[:: len(penalty) + 1] += penalty
-        step: Floats = np.linalg.solve(curvature, slope)
-        # Newton's steps square the error: after this one nothing is left of it
-        near = float(slope @ step) < CLOSE
-        shrink, along, before = 1.0, design @ step, loss
+    coefficients, margin = np.zeros_like(penalty), np.zeros(n)
+    loss = n * math.log(2)
+    for _ in range(MAX_STEPS):
+        probabilities = scipy.special.expit(margin)
+        gradient = design.T @ (probabilities - labels) + penalty * coefficients
+        hessian = (design.T * (probabilities * (1 - probabilities))) @ design
+        hessian.flat[:: len(penalty) + 1] += penalty
+        step: Floats = np.linalg.solve(hessian, gradient)
+        # Newton's steps square the error: after this one it is below machine precision
+        is_last = float(gradient @ step) < CONVERGED
+        shrink, margin_step, previous_loss = 1.0, design @ step, loss
         while True:
-            at, there = found - shrink * step, margin - shrink * along
-            likelihood = np.logaddexp(0, there).sum() - labels @ there
-            loss = float(penalty @ (at * at)) / 2 + float(likelihood)
-            if near or loss <= before or shrink < SHORTEST:
+            new_coefficients = coefficients - shrink * step
+            new_margin = margin - shrink * margin_step
+            likelihood = np.logaddexp(0, new_margin).sum() - labels @ new_margin
+            square: Floats = new_coefficients * new_coefficients
+            loss = float(penalty @ square) / 2 + float(likelihood)
+            if is_last or loss <= previous_loss or shrink < MIN_SHRINK:
                 break
             shrink /= 2
-        found, margin = at, there
-        if near:
+        coefficients, margin = new_coefficients, new_margin
+        if is_last:
             break
-    return basis @ found[:-1], float(found[-1])
+    return basis @ coefficients[:-1], float(coefficients[-1])
 
 
 def divergence_from_uniform(values: ArrayLike) -> float:
-    r"""The Kullback-Leibler divergence of the values, scaled to sum 1, from uniform, in nats.
+    r"""Compute the Kullback-Leibler divergence of values, scaled to sum 1, from uniform, in nats.
 
-    KL(P || U) = sum_i p_i log(p_i n);   0: all equal; at most log n. Shapes: (n,). Raises
+    KL(P || U) = sum_i p_i log(p_i n), in [0, log n]; 0: all equal. Shape: (n,). Raises
     ``InputError`` for fewer than two values.
     """
-    found = np.asarray(values, dtype=np.float64)
-    if found.size < 2:
-        values = f"{found.size} value(s) have no distribution to compare with"
-        raise InputError(f"{values}; give at least two target words or groups")
-    shares = found / found.sum()
-    return float(np.sum(shares * np.log(np.where(shares > 0, shares * found.size, 1.0))))
+    frequencies = np.asarray(values, dtype=np.float64)
+    n = frequencies.size
+    if n < 2:
+        raise InputError(
+            f"{n} value(s) have no distribution to compare with; give at least two target words or"
+            " groups"
+        )
+    shares = frequencies / frequencies.sum()
+    return float(np.sum(shares * np.log(np.where(shares > 0, shares * n, 1.0))))
 
 
 @choice
 class NegativeSentiment(Metric):
-    """RNSB; ``each``: the share of the negative verdict of every target word, or group."""
+    """RNSB; ``each``: share of the negative probability, by target word or group."""
 
     about: ClassVar[About] = About(
         name="rnsb",
@@ -118,7 +142,7 @@ class NegativeSentiment(Metric):
             "KL(P || U),  p_t = f(t) / sum_t f(t),  f(t) = P(negative | t) by a logistic regression"
             " on A (positive) and B (negative)"
         ),
-        sign="> 0: the verdict differs between targets; on whom it falls: see each",
+        sign="> 0: P(negative) differs between targets; for whom it is higher: see each",
         range=(0, math.inf),
         source="Sweeney & Najafian (2019)",
         roles=dict.fromkeys(("X", "Y?", "X3?"), "targets")
@@ -142,20 +166,20 @@ class NegativeSentiment(Metric):
 
     unit: Annotated[
         Literal["word", "group"],
-        doc("what has a probability: each target word, or each group's mean"),
+        doc("a probability for each target word, or for each group's mean"),
     ] = "word"
     held_out: Annotated[float, Ge(0), Lt(1), doc("share of attributes not trained on")] = 0.0
     penalise_intercept: Annotated[bool, doc("penalise the intercept, as liblinear does")] = False
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """The divergence over target words, or over the means of the target groups."""
+        """Compute the divergence over target words, or over the means of the target groups."""
         groups = words.targets
         if self.unit == "group":
             names = list(groups)
-            targets = means(found.raw for found in groups.values())
+            targets = means(group.raw for group in groups.values())
         else:
-            names = [word for found in groups.values() for word in found.words]
-            targets = np.concatenate([found.raw for found in groups.values()])
+            names = [word for group in groups.values() for word in group.words]
+            targets = np.concatenate([group.raw for group in groups.values()])
         negative = negative_sentiment(
             words["A"].raw,
             words["B"].raw,
@@ -164,5 +188,5 @@ class NegativeSentiment(Metric):
             held_out=self.held_out,
             seed=seed,
         )
-        each = by_name(names, negative / float(negative.sum()))
-        return Measured(divergence_from_uniform(negative), each=each)
+        shares = by_name(names, negative / float(negative.sum()))
+        return Measured(divergence_from_uniform(negative), each=shares)

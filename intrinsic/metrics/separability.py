@@ -1,4 +1,4 @@
-"""Whether clustering or a classifier separates biased words."""
+"""Separability of biased words by clustering or a classifier."""
 
 from __future__ import annotations
 
@@ -24,12 +24,30 @@ ROLES = {"pairs": "pairs", "excluded?": "excluded"}
 def score_clusters(
     rows: ArrayLike, labels: ArrayLike, *, restarts: int = 10, seed: int
 ) -> tuple[float, float]:
-    """The accuracy and the V-measure of 2-means against two classes.
+    """Compute the accuracy and the V-measure of 2-means against two classes.
 
-    Accuracy: the larger of the shares that agree under both namings of the clusters; 0.5: the
-    clusters say nothing of the classes (of few rows chance alone makes it more: of 8 + 8 on average
-    0.59); 1: they are the classes. V-measure: the harmonic mean of
-    homogeneity and completeness, in [0, 1]; 0: nothing. Shapes: (n, dim), (n,).
+    Accuracy: the larger share of agreement under both namings of the clusters; 0.5: clusters are
+    independent of the classes (few rows give more by chance: 8 + 8 rows 0.59 on average); 1: they
+    are the classes. V-measure: harmonic mean of homogeneity and completeness, in [0, 1]; 0: none.
+
+    Parameters
+    ----------
+    rows : array of shape (n, dim)
+    labels : array of shape (n,)
+        The class of each row, 0 or 1.
+    restarts : int, default=10
+        Starts of which the best clustering counts.
+    seed : int
+
+    Returns
+    -------
+    tuple of float
+        Accuracy in [0.5, 1], V-measure in [0, 1].
+
+    Raises
+    ------
+    InputError
+        All rows are equal.
     """
     from sklearn.cluster import KMeans
     from sklearn.metrics import v_measure_score
@@ -37,42 +55,55 @@ def score_clusters(
     classes, points = np.asarray(labels), np.asarray(rows)
     if not (points != points[0]).any():
         raise InputError("all words have the same vector, so they form no clusters")
-    with threadpool_limits(limits=1):  # on a busy machine threads wait for one another
+    with threadpool_limits(limits=1):  # threads wait for one another on a busy machine
         clusters = KMeans(n_clusters=2, n_init=restarts, random_state=seed).fit_predict(points)
-    agree = float(np.mean(clusters == classes))
-    return max(agree, 1 - agree), float(v_measure_score(classes, clusters))
+    agreement = float(np.mean(clusters == classes))
+    return max(agreement, 1 - agreement), float(v_measure_score(classes, clusters))
 
 
 def held_out_accuracy(first: ArrayLike, second: ArrayLike) -> float:
-    """How well an RBF SVM separates two groups: the mean over them of the share of rows classified
-    right, each held out of the training together with a row of the other group.
+    """Compute the accuracy of an RBF SVM that separates two groups of words.
 
-    0.5: as by chance; 1: always. A row held out alone leaves the other group the larger one, which
-    then gets its vote: of 8 + 8 random rows 7% are right. Equal rows, as in a resample, are held
-    out together. Shapes: (n, dim), (m, dim). Raises ``InputError`` for a group with fewer than two
-    different rows.
+    Mean over the groups of the share of rows classified correctly, each held out of training with a
+    row of the other group (a row held out alone leaves the other group the majority: of 8 + 8
+    random rows 7% are correct). Equal rows, as in a resample, are held out together.
+
+    Parameters
+    ----------
+    first, second : array of shape (n_first, dim), (n_second, dim)
+
+    Returns
+    -------
+    float
+        Accuracy in [0, 1]; 0.5: chance; 1: always correct.
+
+    Raises
+    ------
+    InputError
+        A group with fewer than two different rows.
     """
     from sklearn.svm import SVC
 
     groups = [np.asarray(group, dtype=np.float64) for group in (first, second)]
     rows, sizes = np.concatenate(groups), [len(group) for group in groups]
     sides = np.repeat([0, 1], sizes)
-    alike = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
-    right = np.zeros(len(rows))
+    row_ids = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
+    correct = np.zeros(len(rows))
     for side, size in enumerate(sizes):
-        own, other = (np.flatnonzero(sides == each) for each in (side, 1 - side))
-        for place, partner in zip(own, np.resize(other, size), strict=True):
-            kept = ~np.isin(alike, alike[[place, partner]])
-            if len(np.unique(sides[kept])) < 2:
-                raise InputError("a group has a single vector, so there is nothing to learn from")
-            model = SVC(gamma="scale", class_weight="balanced").fit(rows[kept], sides[kept])
-            right[place] = model.score(rows[[place]], sides[[place]])
-    return float(np.mean([right[sides == side].mean() for side in (0, 1)]))
+        own_rows, other_rows = (np.flatnonzero(sides == s) for s in (side, 1 - side))
+        for row, partner in zip(own_rows, np.resize(other_rows, size), strict=True):
+            in_training = ~np.isin(row_ids, row_ids[[row, partner]])
+            if len(np.unique(sides[in_training])) < 2:
+                raise InputError("a group has a single vector, so a classifier cannot be trained")
+            classifier = SVC(gamma="scale", class_weight="balanced")
+            classifier.fit(rows[in_training], sides[in_training])
+            correct[row] = classifier.score(rows[[row]], sides[[row]])
+    return float(np.mean([correct[sides == side].mean() for side in (0, 1)]))
 
 
 @choice
 class _MostBiased(Metric):
-    """What the metrics of the most biased words share."""
+    """Base of metrics on the most biased words."""
 
     version: ClassVar[int] = 4
 
@@ -81,24 +112,24 @@ class _MostBiased(Metric):
     along: Along = "first"
 
     def _most_biased(self, words: FoundQuery) -> tuple[Singles, NDArray[np.int64]]:
-        """The vectors of the most biased neutral words of both sides, most biased first in turns,
-        and their sides: 0 against the direction, 1 along it.
+        """Return the vectors of the most biased neutral words of both sides, and their sides.
 
-        Raises ``InputError`` where there are not so many.
+        In turns, most biased first; side 0: against the direction, 1: along it. Raises
+        ``InputError`` if there are too few words.
         """
         axis = direction(words["pairs"].matrix, self.along)
-        searched = find_frequent(words.vectors, self.vocabulary, words.left_out)
-        if 2 * self.most > len(searched.words):
-            half = f"more than half of the {len(searched.words)} neutral words"
+        frequent = find_frequent(words.vectors, self.vocabulary, words.left_out)
+        if 2 * self.most > len(frequent.words):
+            half = f"more than half of the {len(frequent.words)} neutral words"
             raise InputError(f"most={self.most} words of each side are {half}; ask for fewer")
-        order = np.argsort(searched.matrix @ axis.astype(np.float32), kind="stable")
-        turns = np.column_stack([order[: self.most], order[::-1][: self.most]]).ravel()
-        return searched.matrix[turns], np.tile([0, 1], self.most)
+        order = np.argsort(frequent.matrix @ axis.astype(np.float32), kind="stable")
+        alternating = np.column_stack([order[: self.most], order[::-1][: self.most]]).ravel()
+        return frequent.matrix[alternating], np.tile([0, 1], self.most)
 
 
 @choice
 class Clustering(_MostBiased):
-    """K-means on the most biased words: accuracy and V-measure."""
+    """2-means on the most biased words: accuracy and V-measure."""
 
     about: ClassVar[About] = About(
         name="kmeans",
@@ -116,7 +147,7 @@ class Clustering(_MostBiased):
     )
 
     def measure(self, words: FoundQuery, seed: int) -> dict[str, Measured]:
-        """Both measures of the same clustering."""
+        """Compute accuracy and V-measure of one clustering."""
         rows, sides = self._most_biased(words)
         accuracy, v_measure = score_clusters(rows, sides, seed=seed)
         return {"accuracy": Measured(accuracy), "v_measure": Measured(v_measure, unbiased=0.0)}
@@ -124,7 +155,7 @@ class Clustering(_MostBiased):
 
 @choice
 class Classification(_MostBiased):
-    """SVM on the most biased words: accuracy on those it was not trained on."""
+    """SVM on the most biased words: accuracy on words not trained on."""
 
     about: ClassVar[About] = About(
         name="svm",
@@ -146,26 +177,26 @@ class Classification(_MostBiased):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.train // 2 >= self.most:
-            most = f"an even number below twice most={self.most}"
-            raise FieldError(f"train={self.train}: give {most}, so that words are left to test on")
+            limit = f"an even number below twice most={self.most}"
+            raise FieldError(f"train={self.train}: give {limit}, so that words are left to test on")
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """The words trained on are drawn by the seed, half from each side."""
+        """Compute the accuracy; ``seed`` draws the words trained on, half from each side."""
         from sklearn.svm import SVC
 
         rows, sides = self._most_biased(words)
         half = self.train // 2
         rng = np.random.default_rng(seed)
-        of_sides = (np.flatnonzero(sides == side) for side in (0, 1))
-        chosen = np.concatenate([rng.permutation(places)[:half] for places in of_sides])
-        tested = np.setdiff1d(np.arange(len(rows)), chosen)
-        model = SVC(gamma="scale").fit(rows[chosen], sides[chosen])
-        return Measured(float(model.score(rows[tested], sides[tested])))
+        side_rows = (np.flatnonzero(sides == side) for side in (0, 1))
+        train = np.concatenate([rng.permutation(indices)[:half] for indices in side_rows])
+        test = np.setdiff1d(np.arange(len(rows)), train)
+        classifier = SVC(gamma="scale").fit(rows[train], sides[train])
+        return Measured(float(classifier.score(rows[test], sides[test])))
 
 
 @choice
 class ImplicitBias(Metric):
-    """IBT: whether clustering, and a classifier, separate the two target sets."""
+    """IBT: accuracy of clustering, and of a classifier, in separating the two target sets."""
 
     about: ClassVar[About] = About(
         name="ibt",
@@ -188,10 +219,13 @@ class ImplicitBias(Metric):
     starts: Annotated[Count, doc("number of clusterings whose accuracies are averaged")] = 50
 
     def measure(self, words: FoundQuery, seed: int) -> dict[str, Measured]:
-        """Both accuracies."""
+        """Compute both accuracies."""
         x, y = words["X"].matrix, words["Y"].matrix
         sides = np.repeat([0, 1], [len(x), len(y)])
         seeds = range(seed, seed + self.starts)
         rows = np.concatenate([x, y])
-        runs = [score_clusters(rows, sides, restarts=1, seed=each)[0] for each in seeds]
-        return {"kmeans": Measured(float(np.mean(runs))), "svm": Measured(held_out_accuracy(x, y))}
+        accuracies = [score_clusters(rows, sides, restarts=1, seed=start)[0] for start in seeds]
+        return {
+            "kmeans": Measured(float(np.mean(accuracies))),
+            "svm": Measured(held_out_accuracy(x, y)),
+        }

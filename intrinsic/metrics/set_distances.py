@@ -1,4 +1,4 @@
-"""Two groups held against attributes: distance of norms, mean cosine, coherence, analogies."""
+"""Two groups compared by attributes: norm distance, mean cosine, coherence, analogies."""
 
 from __future__ import annotations
 
@@ -20,37 +20,75 @@ from intrinsic.permutation import PValue
 from intrinsic.score import Measured, by_name, mean_score
 
 GENDER_TESTS = ("weat6b", "weat7", "weat8")
-BATCH = 4_000_000  # numbers in memory at a time
+BATCH = 4_000_000  # comparisons in memory at a time
 EXACT_RANKS = 8  # 40,320 orders
 
 
 def relative_norm_distances(
     x: ArrayLike, y: ArrayLike, a: ArrayLike, *, distance: str = "norm"
 ) -> Floats:
-    r"""The relative norm distance of every attribute word (Garg et al., 2018).
+    r"""Compute the relative norm distance of every attribute word (Garg et al., 2018).
 
     rnd(a) = |mean(X) - a| - |mean(Y) - a|,   or cos(mean(X), a) - cos(mean(Y), a) for
     ``distance="cos"``
 
-    ``norm``: > 0: a lies nearer Y. ``cos``: > 0: a lies nearer X. 0: equally near both. Rows are
-    used as they are. Shapes: x (nx, dim), y (ny, dim), a (na, dim) -> (na,). Raises ``InputError``
-    for another distance and, for ``cos``, for a zero vector.
+    Parameters
+    ----------
+    x, y : array of shape (n_x, dim), (n_y, dim)
+        Vectors of the target words, used as they are.
+    a : array of shape (n_a, dim)
+        Vectors of the attribute words.
+    distance : {"norm", "cos"}, default="norm"
+
+    Returns
+    -------
+    array of shape (n_a,)
+        Above 0: a lies nearer Y (``norm``) or nearer X (``cos``); 0: equally near both.
+
+    Raises
+    ------
+    InputError
+        Another distance and, for ``cos``, a zero vector.
+
+    Examples
+    --------
+    >>> relative_norm_distances([[3, 0]], [[1, 0]], [[0, 0]]).tolist()
+    [2.0]
     """
     centres, attributes = means((x, y)), np.asarray(a, dtype=np.float64)
     if distance == "norm":
-        to: Floats = np.linalg.norm(attributes - centres[:, None], axis=2)
+        measures: Floats = np.linalg.norm(attributes - centres[:, None], axis=2)
     elif distance == "cos":
-        to = unit_rows(centres) @ unit_rows(attributes).T
+        measures = unit_rows(centres) @ unit_rows(attributes).T
     else:
         raise InputError(f"unknown distance {distance!r}; choose norm or cos")
-    return np.asarray(to[0] - to[1])
+    return np.asarray(measures[0] - measures[1])
 
 
 def mean_cosines(targets: Sequence[ArrayLike], attributes: Sequence[ArrayLike]) -> Floats:
-    r"""s(t, A) = mean_{a in A} cos(t, a), every target with every set (MAC; Manzini et al., 2019).
+    r"""Compute the mean cosines of target words with attribute sets (MAC; Manzini et al., 2019).
 
-    Range [-1, 1]. Shapes: matrices (words, dim) -> (all target words, attribute sets). Raises
-    ``InputError`` for a zero row.
+    s(t, A) = mean_{a in A} cos(t, a)
+
+    Parameters
+    ----------
+    targets, attributes : sequence of arrays of shape (n_words, dim)
+        Vectors of each target group and each attribute set. Rows need not have unit length.
+
+    Returns
+    -------
+    array of shape (all target words, attribute sets)
+        s in [-1, 1]; its mean is 1 - MAC.
+
+    Raises
+    ------
+    InputError
+        A zero row.
+
+    Examples
+    --------
+    >>> mean_cosines([[[1, 0]]], [[[1, 0], [0, 1]]]).tolist()
+    [[0.5]]
     """
     words = np.concatenate([unit_rows(x) for x in targets])
     return np.asarray(words @ unit_means(attributes).T)
@@ -64,13 +102,36 @@ def coherence(
     p_value: bool = True,
     exact_limit: int = EXACT_RANKS,
 ) -> tuple[float, float]:
-    r"""ECT (Dev & Phillips, 2019): Spearman's rho over a of cos(mean(X), a) and cos(mean(Y), a).
+    r"""Compute the Embedding Coherence Test (Dev & Phillips, 2019).
 
-    1: both groups order the attributes alike (unbiased); -1: in reverse. The second number is its
-    two-sided p-value: exact, over all orders, up to ``exact_limit`` attributes, by Student's t
-    beyond; NaN without ``p_value``. Rows of x and y enter the means as they are. Shapes: x (nx,
-    dim), y (ny, dim), a (na, dim). Raises ``InputError`` for a zero vector, for fewer than two
-    attributes, and where all cosines of a group are equal.
+    ECT = Spearman's rho over a in A of cos(mean(X), a) and cos(mean(Y), a)
+
+    Parameters
+    ----------
+    x, y : array of shape (n_x, dim), (n_y, dim)
+        Vectors of the target words, which enter the means as they are.
+    a : array of shape (n_a, dim)
+        Vectors of the attribute words.
+    p_value : bool, default=True
+        Whether to compute p.
+    exact_limit : int, default=8
+        Largest n_a for which p is exact, over all orders; beyond by Student's t.
+
+    Returns
+    -------
+    tuple of float
+        rho in [-1, 1] (1: both groups order the attributes alike, unbiased; -1: in reverse), and
+        its two-sided p, NaN without ``p_value``.
+
+    Raises
+    ------
+    InputError
+        A zero vector, fewer than two attributes, or equal cosines of a group.
+
+    Examples
+    --------
+    >>> coherence([[1, 0]], [[0, 1]], [[1, 0], [0, 1]], p_value=False)[0]
+    -1.0
     """
     attributes = unit_rows(a)
     if len(attributes) < 2:
@@ -87,14 +148,15 @@ def coherence(
         return rho, math.nan
     if len(attributes) <= exact_limit:
         return rho, _share_as_extreme(first, second)
-    free = len(attributes) - 2
-    t = math.inf if abs(rho) == 1 else abs(rho) * math.sqrt(free / (1 - rho * rho))
-    return rho, float(2 * scipy.special.stdtr(free, -t))
+    df = len(attributes) - 2
+    t = math.inf if abs(rho) == 1 else abs(rho) * math.sqrt(df / (1 - rho * rho))
+    return rho, float(2 * scipy.special.stdtr(df, -t))
 
 
 def _share_as_extreme(first: Floats, second: Floats) -> float:
-    """The share of all orders of ``second`` whose product with ``first`` is at least as large, both
-    centred ranks; multiples of a quarter, so that sums are exact.
+    """Compute the share of orders of ``second`` with |product with ``first``| at least as large.
+
+    Both are centred ranks: multiples of a quarter, so sums are exact.
     """
     sums = np.abs(second[_orders(len(second))] @ first)
     return float(np.mean(sums >= abs(float(first @ second))))
@@ -102,15 +164,15 @@ def _share_as_extreme(first: Floats, second: Floats) -> float:
 
 @cache
 def _orders(n: int) -> NDArray[np.intp]:
-    """All orders of n things, (n!, n)."""
+    """Return all permutations of range(n), (n!, n)."""
     orders = np.zeros((1, 0), dtype=np.intp)
-    for new in range(n):
-        orders = np.concatenate([np.insert(orders, place, new, axis=1) for place in range(new + 1)])
+    for i in range(n):
+        orders = np.concatenate([np.insert(orders, j, i, axis=1) for j in range(i + 1)])
     return orders
 
 
 def ranks(values: Floats) -> Floats:
-    """Ranks from 1, equal values sharing their mean rank."""
+    """Rank values from 1; equal values share their mean rank."""
     order = values.argsort()
     if (np.diff(values[order]) == 0).any():
         from scipy.stats import rankdata  # slow to import, and ties are rare
@@ -122,20 +184,33 @@ def ranks(values: Floats) -> Floats:
 
 
 def biased_analogies(x: ArrayLike, y: ArrayLike, a: ArrayLike, b: ArrayLike) -> float:
-    r"""The Biased Analogy Test (Lauscher et al., 2020).
+    r"""Compute the Biased Analogy Test (Lauscher et al., 2020).
 
-    For all x, y, a, b: q1 = x - y + b and q2 = a - x + y. The share of the cases in which a lies
-    nearer q1 than b' in B without b does, and b nearer q2 than a' in A without a, in Euclidean
+    For all x, y, a, b: q1 = x - y + b and q2 = a - x + y. BAT is the share of cases in which a lies
+    nearer q1 than b' in B without b does, or b nearer q2 than a' in A without a, in Euclidean
     distance. Ties count as unbiased.
 
-    0.5: analogies are as often stereotypical as not; range [0, 1]. Rows are used as they are.
-    Shapes: (nx, dim), (ny, dim), (na, dim), (nb, dim). Raises ``InputError`` for attribute sets of
-    one word.
+    Parameters
+    ----------
+    x, y : array of shape (n_x, dim), (n_y, dim)
+        Vectors of the target words, used as they are.
+    a, b : array of shape (n_a, dim), (n_b, dim)
+        Vectors of the attribute words.
+
+    Returns
+    -------
+    float
+        BAT in [0, 1]; 0.5: analogies are as often stereotypical as not; above: x is to y as A to B.
+
+    Raises
+    ------
+    InputError
+        An attribute set of one word.
     """
-    xs, ys, first, second = (np.asarray(each, dtype=np.float64) for each in (x, y, a, b))
+    xs, ys, first, second = (np.asarray(rows, dtype=np.float64) for rows in (x, y, a, b))
     if len(first) < 2 or len(second) < 2:
         raise InputError(
-            "each attribute set needs at least two words, to have another one to be ranked against"
+            "each attribute set needs at least two words, so that one can be compared with another"
         )
     offsets = (xs[:, None] - ys[None]).reshape(-1, xs.shape[1])
     hits = _stereotypical(offsets, first, second) + _stereotypical(-offsets, second, first)
@@ -143,26 +218,29 @@ def biased_analogies(x: ArrayLike, y: ArrayLike, a: ArrayLike, b: ArrayLike) -> 
     return hits / (len(offsets) * na * nb * (na + nb - 2))
 
 
-def _stereotypical(offsets: Floats, sought: Floats, start: Floats) -> int:
-    """How often, from ``start[j]`` + offset, ``sought[i]`` is nearer than ``start[k]``, k != j."""
-    own: Floats = (sought**2).sum(axis=1)
-    others: Floats = (start**2).sum(axis=1)
-    to_sought, to_start = offsets @ sought.T, offsets @ start.T
-    step = max(1, BATCH // (len(sought) * max(1, len(start) - 1)))
+def _stereotypical(offsets: Floats, expected: Floats, origins: Floats) -> int:
+    """Count i, j, k != j: ``expected[i]`` nearer ``origins[j]`` + offset than ``origins[k]`` is."""
+    expected_squares: Floats = (expected**2).sum(axis=1)
+    origin_squares: Floats = (origins**2).sum(axis=1)
+    expected_products, origin_products = offsets @ expected.T, offsets @ origins.T
+    step = max(1, BATCH // (len(expected) * max(1, len(origins) - 1)))
     count = 0
-    for j, origin in enumerate([*start]):
-        # Squared distances from origin + offset, less what does not depend on where they lead
-        near: Floats = own - 2 * (sought @ origin) - 2 * to_sought
-        far: Floats = np.delete(others - 2 * (start @ origin) - 2 * to_start, j, axis=1)
-        for part in range(0, len(offsets), step):
-            rows = slice(part, part + step)
-            count += int(np.count_nonzero(near[rows, :, None] < far[rows, None, :]))
+    for j, origin in enumerate([*origins]):
+        # Squared distances from origin + offset, up to a term that all words share
+        to_expected: Floats = expected_squares - 2 * (expected @ origin) - 2 * expected_products
+        to_origins: Floats = np.delete(
+            origin_squares - 2 * (origins @ origin) - 2 * origin_products, j, axis=1
+        )
+        for start in range(0, len(offsets), step):
+            rows = slice(start, start + step)
+            nearer = to_expected[rows, :, None] < to_origins[rows, None, :]
+            count += int(np.count_nonzero(nearer))
     return count
 
 
 @choice
 class RelativeNormDistance(Metric):
-    """How much nearer A lies to one group's mean than to the other's; ``each``: by attribute."""
+    """RND: distance of A to one group's mean less that to the other's; ``each``: by attribute."""
 
     about: ClassVar[About] = About(
         name="rnd",
@@ -173,7 +251,7 @@ class RelativeNormDistance(Metric):
         source="Garg et al. (2018)",
         roles={"X": "targets", "Y": "targets", "A": "attributes"},
         asks=GENDER_TESTS,
-        default="Garg et al. (2018): unit vectors, Euclidean distance; the mean where they sum.",
+        default="Garg et al. (2018): unit vectors, Euclidean distance; mean instead of their sum.",
         falls=True,
     )
     others: ClassVar[tuple[Convention, ...]] = (
@@ -192,19 +270,19 @@ class RelativeNormDistance(Metric):
 
     distance: Annotated[Literal["norm", "cos"], doc("Euclidean distance, or the cosine")] = "norm"
     normalize: UnitLength = True
-    total: Annotated[bool, doc("whether to sum over the attribute words, not average")] = False
+    total: Annotated[bool, doc("sum over the attribute words, not mean")] = False
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """The mean or sum over the attribute words."""
+        """Compute the mean or sum over the attribute words."""
         x, y, a = (words[role].rows(self.normalize) for role in "XYA")
-        each = relative_norm_distances(x, y, a, distance=self.distance)
-        value = float(each.sum() if self.total else each.mean())
-        return Measured(value, each=by_name(words["A"].words, each))
+        distances = relative_norm_distances(x, y, a, distance=self.distance)
+        value = float(distances.sum() if self.total else distances.mean())
+        return Measured(value, each=by_name(words["A"].words, distances))
 
 
 @choice
 class MeanAverageCosine(Metric):
-    """MAC: the mean cosine distance of targets and attribute sets; ``each``: by target word."""
+    """MAC: mean cosine distance of targets and attribute sets; ``each``: by target word."""
 
     about: ClassVar[About] = About(
         name="mac",
@@ -233,10 +311,10 @@ class MeanAverageCosine(Metric):
     form: Annotated[Literal["distance", "similarity"], doc("1 - cosine, or cosine")] = "distance"
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """As in WEFE, target words count equally, and so do attribute sets."""
-        groups = (words.targets.values(), words.attributes.values())
-        cosines = mean_cosines(*([found.matrix for found in sets] for sets in groups))
-        names = [word for found in words.targets.values() for word in found.words]
+        """Compute the mean, as WEFE: all target words and all attribute sets weigh equally."""
+        roles = (words.targets.values(), words.attributes.values())
+        cosines = mean_cosines(*([word_set.matrix for word_set in sets] for sets in roles))
+        names = [word for group in words.targets.values() for word in group.words]
         if self.form == "similarity":
             return dataclasses.replace(mean_score(names, cosines), unbiased=0.0)
         return mean_score(names, 1 - cosines)
@@ -244,7 +322,7 @@ class MeanAverageCosine(Metric):
 
 @choice
 class EmbeddingCoherence(Metric):
-    """ECT: whether the two groups order the attribute words alike."""
+    """ECT: rank correlation of the two groups' cosines with the attribute words."""
 
     about: ClassVar[About] = About(
         name="ect",
@@ -263,7 +341,7 @@ class EmbeddingCoherence(Metric):
         Convention("wefe", f"{WEFE.source[:-1]} and p by Student's t.", {**WEFE.options, "p": "t"}),
         Convention(
             "bsa",
-            "Spliethöver & Wachsmuth (2021): on whatever words are found.",
+            "Spliethöver & Wachsmuth (2021): however few words are found.",
             {"min_found": 0.0},
         ),
     )
@@ -272,23 +350,23 @@ class EmbeddingCoherence(Metric):
     normalize: UnitLength = False
     p: Annotated[
         Literal["exact", "t"],
-        doc(f"over all orders of the attributes, to {EXACT_RANKS} of them; or by Student's t"),
+        doc(f"over all orders of up to {EXACT_RANKS} attributes; or by Student's t"),
     ] = "exact"
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """Spearman's rho; p is that of rho = 0, which is not the unbiased value."""
+        """Compute Spearman's rho; p tests rho = 0, which is not the unbiased value."""
         x, y = (words[role].rows(self.normalize) for role in "XY")
         limit = EXACT_RANKS if self.p == "exact" else 0
         attributes = words["A"]
         rho, p = coherence(x, y, attributes.matrix, p_value=not words.drawn, exact_limit=limit)
         if words.drawn:
             return Measured(rho)
-        return Measured(rho, test=PValue.of_ranks(p, len(attributes.words), limit))
+        return Measured(rho, test=PValue.from_ranks(p, len(attributes.words), limit))
 
 
 @choice
 class BiasedAnalogies(Metric):
-    """BAT: the share of analogies X - Y + B that lead to A and not to B."""
+    """BAT: share of analogies X - Y + B that lead to A and not to B."""
 
     about: ClassVar[About] = About(
         name="bat",
@@ -310,6 +388,6 @@ class BiasedAnalogies(Metric):
     normalize: UnitLength = False
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """The share over all analogies."""
+        """Compute the share over all analogies."""
         x, y, a, b = (words[role].rows(self.normalize) for role in "XYAB")
         return Measured(biased_analogies(x, y, a, b))

@@ -1,4 +1,4 @@
-"""Do analogies with a base pair show a relation, or only that like words lie near one another?"""
+"""Analogies of base pairs with unrelated words: a control for similarity without a relation."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @choice
 class UnrelatedAnalogies(Metric):
-    """3CosAdd with base pairs on pairs of words that have nothing to do with them.
+    """3CosAdd with base pairs on pairs of words unrelated to them.
 
-    "man is to apple as woman is to ?" is solved by apples wherever man and woman are alike enough.
+    "man is to apple as woman is to ?" is solved by apples if man and woman are similar enough.
     ``statistic``: the share solved without a base pair, y being the word nearest to x; ``each``: by
     pair of words.
     """
@@ -34,7 +34,7 @@ class UnrelatedAnalogies(Metric):
             "share of ((a, b) in pairs, (x, y) in partners) with y = argmax_{w not in {a, b, x}}"
             " cos(w, unit(x) - unit(b) + unit(a))"
         ),
-        sign="larger: analogies with the base pairs return what is like x, whatever they stand for",
+        sign="larger: analogies with the base pairs return words similar to x in any case",
         range=(0, 1),
         unbiased=None,
         source="Zhang, Sneyd & Stevenson (2020)",
@@ -46,30 +46,31 @@ class UnrelatedAnalogies(Metric):
     vocabulary: Searched = 50_000
 
     def by_pair(self, words: FoundQuery) -> Floats:
-        """1 where the base pair solves the partner's analogy, else 0. Shape (partners, pairs)."""
-        pool, place = self._pool(words)
+        """Return 1 if the base pair solves the partner's analogy, else 0, (partners, pairs)."""
+        pool, index = self._pool(words)
         pairs = words["pairs"]
         columns = [
-            _solved(words, pool, place, first - second, names)
+            _solved(words, pool, index, first - second, names)
             for names, (first, second) in zip(pairs.items, pairs.matrix, strict=True)
         ]
         return np.stack(columns, axis=1).astype(np.float64)
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """The mean over base pairs and partners."""
-        pool, place = self._pool(words)
-        nothing: Floats = np.zeros(words.vectors.vector_size)
-        without = float(_solved(words, pool, place, nothing, ()).mean())
+        """Compute the mean over base pairs and partners."""
+        pool, index = self._pool(words)
+        no_offset: Floats = np.zeros(words.vectors.vector_size)
+        without_pair = float(_solved(words, pool, index, no_offset, ()).mean())
         solved = self.by_pair(words)
-        each = by_name(words["partners"].words, solved.mean(axis=1))
-        return Measured(float(solved.mean()), statistic=without, each=each)
+        by_partner = by_name(words["partners"].words, solved.mean(axis=1))
+        return Measured(float(solved.mean()), statistic=without_pair, each=by_partner)
 
     def _pool(self, words: FoundQuery) -> tuple[Singles, Mapping[str, int]]:
-        """The frequent words and all words asked about, at unit length, and their places."""
-        asked = [
+        """Return frequent words and all words of the query, at unit length, and their index."""
+        query_words = [
             word for role in ("partners", "pairs") for item in words[role].items for word in item
         ]
-        names = list(dict.fromkeys([*words.vectors.index_to_key[: self.vocabulary], *asked]))
+        frequent = words.vectors.index_to_key[: self.vocabulary]
+        names = list(dict.fromkeys([*frequent, *query_words]))
         rows: Singles = np.array(
             words.vectors.vectors[[words.vectors.key_to_index[name] for name in names]]
         )
@@ -79,21 +80,18 @@ class UnrelatedAnalogies(Metric):
 
 
 def _solved(
-    words: FoundQuery, pool: Singles, place: Mapping[str, int], offset: Floats, base: Sequence[str]
+    words: FoundQuery, pool: Singles, index: Mapping[str, int], offset: Floats, base: Sequence[str]
 ) -> NDArray[np.bool_]:
-    """Whether the word of the pool nearest to x + offset, other than x and the base pair's, is y.
-
-    Shape (partners,).
-    """
+    """Test if y is the word nearest to x + offset, leaving out x and the base pair: (partners,)."""
     partners = words["partners"]
-    asked: Singles = (partners.matrix[:, 0] + offset).astype(np.float32)
-    x, y = (np.array([place[item[i]] for item in partners.items]) for i in (0, 1))
-    found = np.empty(len(asked), dtype=np.intp)
-    for start in range(0, len(asked), BATCH):
+    queries: Singles = (partners.matrix[:, 0] + offset).astype(np.float32)
+    x, y = (np.array([index[item[i]] for item in partners.items]) for i in (0, 1))
+    nearest = np.empty(len(queries), dtype=np.intp)
+    for start in range(0, len(queries), BATCH):
         rows = slice(start, start + BATCH)
-        cosines: Singles = asked[rows] @ pool.T
+        cosines: Singles = queries[rows] @ pool.T
         cosines[np.arange(len(cosines)), x[rows]] = -np.inf
-        cosines[:, [place[word] for word in base]] = -np.inf
-        found[rows] = cosines.argmax(axis=1)
-    solved: NDArray[np.bool_] = found == y
+        cosines[:, [index[word] for word in base]] = -np.inf
+        nearest[rows] = cosines.argmax(axis=1)
+    solved: NDArray[np.bool_] = nearest == y
     return solved

@@ -1,4 +1,4 @@
-"""The Word Embedding Association Test (Caliskan et al., 2017): its equations and the metric."""
+"""Word Embedding Association Test (Caliskan et al., 2017): equations and metric."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from files import InputError, choice
 from files.choice import Whole
 from intrinsic.lookup import Floats, unit_rows
 from intrinsic.metric import About, Convention, FoundQuery, Metric
-from intrinsic.permutation import MOST_VALUES, Tail, permutation_p
+from intrinsic.permutation import MAX_EXACT, Tail, permutation_p
 from intrinsic.resampling import draw_items
 from intrinsic.score import Measured, by_name, percentiles
 
@@ -24,16 +24,33 @@ NO_SPREAD = 1e-12
 
 
 def associations(w: ArrayLike, a: ArrayLike, b: ArrayLike) -> Floats:
-    r"""The association s(w, A, B) of every word with the attributes A against B.
+    r"""Compute the association s(w, A, B) of every word with attributes A against B.
 
     s(w) = mean_{a in A} cos(w, a) - mean_{b in B} cos(w, b)
 
-    s > 0: w lies nearer A; s = 0: equally near both. Range [-2, 2], but the reach depends on how
-    far A and B lie apart, so s is not comparable between embeddings (Schröder et al., 2024, theorem
-    1).
+    Parameters
+    ----------
+    w : array of shape (n_w, dim)
+        Vectors of the words. Rows need not have unit length.
+    a, b : array of shape (n_a, dim), (n_b, dim)
+        Vectors of the attribute words.
 
-    Shapes: w (nw, dim), a (na, dim), b (nb, dim) -> (nw,). Rows need not be unit length; a zero row
-    raises ``InputError``.
+    Returns
+    -------
+    array of shape (n_w,)
+        s in [-2, 2]. Above 0: w lies nearer A; 0: equally near both. The attainable range depends
+        on the distance of A and B, so s is not comparable between embeddings (Schröder et al.,
+        2024, theorem 1).
+
+    Raises
+    ------
+    InputError
+        A zero row or an empty set.
+
+    Examples
+    --------
+    >>> associations([[1, 0], [1, 1]], [[2, 0]], [[0, 3]]).tolist()
+    [1.0, 0.0]
     """
     words, first, second = unit_rows(w), unit_rows(a), unit_rows(b)
     if not (len(words) and len(first) and len(second)):
@@ -42,36 +59,62 @@ def associations(w: ArrayLike, a: ArrayLike, b: ArrayLike) -> Floats:
 
 
 def effect_size(x: ArrayLike, y: ArrayLike, a: ArrayLike, b: ArrayLike, *, ddof: int = 0) -> float:
-    r"""The WEAT effect size d (Caliskan et al., 2017).
+    r"""Compute the WEAT effect size d (Caliskan et al., 2017).
 
-    d = (mean_{w in X} s(w) - mean_{w in Y} s(w)) / sd_{w in X u Y} s(w),   s as in ``associations``
+    d = (mean_{w in X} s(w) - mean_{w in Y} s(w)) / sd_{w in X u Y} s(w),   s as in
+    :func:`associations`
 
-    d > 0: X lies nearer A, and Y nearer B. d = 0: no difference between X and Y on average, which
-    says nothing about single words (Schröder et al., 2024, theorem 3). In units of standard
-    deviations; range [-2, 2] for ``ddof=0`` and |X| = |Y|. ``ddof=1`` gives the effect sizes that
-    Caliskan et al. published, smaller by the factor sqrt((n - 1) / n), n = |X| + |Y|.
+    Parameters
+    ----------
+    x, y : array of shape (n_x, dim), (n_y, dim)
+        Vectors of the target words. Rows need not have unit length.
+    a, b : array of shape (n_a, dim), (n_b, dim)
+        Vectors of the attribute words.
+    ddof : {0, 1}, default=0
+        1 gives the effect sizes that Caliskan et al. published, smaller by sqrt((n - 1) / n) with
+        n = n_x + n_y.
 
-    Shapes: x (nx, dim), y (ny, dim), a (na, dim), b (nb, dim). Rows need not be unit length. Raises
-    ``InputError`` for a zero row, an empty set, and where all associations are equal, so that d is
-    0 / 0.
+    Returns
+    -------
+    float
+        d in standard deviations, in [-2, 2] for ddof=0 and n_x = n_y. Above 0: X lies nearer A, and
+        Y nearer B. 0: no mean difference, which says nothing about single words (Schröder et al.,
+        2024, theorem 3).
+
+    Raises
+    ------
+    InputError
+        A zero row, an empty set, or equal associations (d is 0 / 0).
+
+    Examples
+    --------
+    >>> effect_size([[1, 0]], [[0, 1]], [[1, 0]], [[0, 1]])
+    2.0
     """
     return standardised_difference(associations(x, a, b), associations(y, a, b), ddof=ddof)
 
 
 def statistic(x: ArrayLike, y: ArrayLike, a: ArrayLike, b: ArrayLike) -> float:
-    r"""The WEAT test statistic S (Caliskan et al., 2017).
+    r"""Compute the WEAT test statistic S (Caliskan et al., 2017).
 
-    S = sum_{w in X} s(w) - sum_{w in Y} s(w),   s as in ``associations``
+    S = sum_{w in X} s(w) - sum_{w in Y} s(w),   s as in :func:`associations`
 
-    The sign is that of ``effect_size`` where |X| = |Y|; with unequal sets S mixes the difference
-    with the sizes. Range [-2 (|X| + |Y|), 2 (|X| + |Y|)]. Shapes and errors as in ``effect_size``,
-    but equal associations are allowed.
+    Parameters
+    ----------
+    x, y, a, b : array
+        As in :func:`effect_size`; equal associations are allowed.
+
+    Returns
+    -------
+    float
+        S in [-2 (n_x + n_y), 2 (n_x + n_y)]. Its sign is that of the effect size if n_x = n_y;
+        with unequal sets S mixes the difference with the sizes.
     """
     return float(associations(x, a, b).sum() - associations(y, a, b).sum())
 
 
 def standardised_difference(x: ArrayLike, y: ArrayLike, *, ddof: int = 0) -> float:
-    """(mean(x) - mean(y)) / sd(x u y), the last step of ``effect_size``. Shapes: (nx,), (ny,)."""
+    """Compute (mean(x) - mean(y)) / sd(x u y) of values of shape (n_x,) and (n_y,)."""
     if ddof not in (0, 1):
         raise InputError(f"ddof is {ddof!r}; choose 0 (population) or 1 (sample)")
     first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
@@ -87,44 +130,43 @@ def standardised_difference(x: ArrayLike, y: ArrayLike, *, ddof: int = 0) -> flo
 def weighted_associations(
     targets: Floats, a: Floats, b: Floats, times_a: Weights, times_b: Weights
 ) -> Floats:
-    """``associations`` of rows of unit length, with every attribute counted as often as it is
-    drawn, all resamples at once. ``times``: (attributes, resamples). Shape (resamples, targets).
+    """Compute :func:`associations` of unit rows with weighted attributes, for all resamples.
+
+    ``times_a``, ``times_b``: how often each attribute is drawn, (attributes, resamples). Returns
+    (resamples, targets).
     """
-    of_a, of_b = (times.T / times.sum(axis=0)[:, None] for times in (times_a, times_b))
-    return np.asarray(of_a @ (targets @ a.T).T - of_b @ (targets @ b.T).T)
+    shares_a, shares_b = (times.T / times.sum(axis=0)[:, None] for times in (times_a, times_b))
+    return np.asarray(shares_a @ (targets @ a.T).T - shares_b @ (targets @ b.T).T)
 
 
 def weighted_differences(
     s: Floats, times_x: Weights, times_y: Weights, *, ddof: int
 ) -> tuple[Floats, Floats]:
-    """mean(x) - mean(y) and sd(x u y) with every value counted as often as it is drawn.
+    """Compute mean(x) - mean(y) and sd(x u y) with every value weighted by how often it is drawn.
 
     Shapes: s (..., resamples, nx + ny), times (nx, resamples) and (ny, resamples) -> (...,
-    resamples). NaN where a set is empty.
+    resamples). NaN if a set is empty.
     """
     times = np.concatenate([times_x, times_y]).T
-    of_x, of_y = (each.T / each.sum(axis=0)[:, None] for each in (times_x, times_y))
+    shares_x, shares_y = (t.T / t.sum(axis=0)[:, None] for t in (times_x, times_y))
     n, nx = times.sum(axis=1), len(times_x)
-    mean_x: Floats = (of_x * s[..., :nx]).sum(axis=-1)
-    mean_y: Floats = (of_y * s[..., nx:]).sum(axis=-1)
+    mean_x: Floats = (shares_x * s[..., :nx]).sum(axis=-1)
+    mean_y: Floats = (shares_y * s[..., nx:]).sum(axis=-1)
     mean: Floats = (times * s).sum(axis=-1) / n
     spread = np.sqrt((times * (s - mean[..., None]) ** 2).sum(axis=-1) / (n - ddof))
     return mean_x - mean_y, spread
 
 
 def weighted_effect_sizes(s: Floats, times_x: Weights, times_y: Weights, *, ddof: int) -> Floats:
-    """The effect sizes of ``weighted_differences``; NaN where a set is empty and where all
-    associations are equal.
-    """
+    """Compute the effect sizes of ``weighted_differences``; NaN: empty set, equal associations."""
     difference, spread = weighted_differences(s, times_x, times_y, ddof=ddof)
     return np.where(spread > NO_SPREAD, difference / spread, np.nan)
 
 
 def resampled_effect_sizes(words: FoundQuery, draws: Mapping[str, Times], *, ddof: int) -> Floats:
-    """The effect size with every word counted as often as it is drawn, all resamples at once.
+    """Compute the effect size of every resample; NaN: empty set, equal associations.
 
-    ``draws``: by role (words, resamples). Shape (resamples,); NaN where a set is empty and where
-    all associations are equal.
+    ``draws``: by role, how often each word is drawn, (words, resamples). Returns (resamples,).
     """
     x, y, a, b = (words[role].matrix for role in "XYAB")
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -134,7 +176,7 @@ def resampled_effect_sizes(words: FoundQuery, draws: Mapping[str, Times], *, ddo
 
 @choice
 class Weat(Metric):
-    """WEAT over several queries: the metric ``weat``; ``value`` is the effect size."""
+    """WEAT over several queries; ``value`` is the effect size, ``each`` the associations."""
 
     about: ClassVar[About] = About(
         name="weat",
@@ -159,22 +201,22 @@ class Weat(Metric):
         ),
         Convention(
             "goldfarb_tarrant",
-            "Goldfarb-Tarrant et al. (2021) by their code (that of XWEAT): any loss of words is"
-            " accepted, and the longer set of each pair is cut to the length of the shorter; p"
+            "Goldfarb-Tarrant et al. (2021) by their code (that of XWEAT): any number of missing"
+            " words is accepted, and the longer set of each pair is cut to the size of the other; p"
             " counts larger statistics only.",
             {"strict": True, "min_found": 0.0, "equal_sizes": True},
         ),
         Convention(
             "wefe",
-            "WEFE 1.0 (Badilla et al., 2020), there WEAT-ES: a set that loses more than 20% of"
-            " its words gives NaN. Its permutations are drawn with replacement and are no"
-            " permutation test; this is the exact p that they aim at.",
+            "WEFE 1.0 (Badilla et al., 2020), there WEAT-ES: a set with more than 20% of"
+            " its words missing gives NaN. Its permutations are drawn with replacement, which is no"
+            " permutation test; p here is the exact value they approximate.",
             {"min_found": 0.8},
         ),
         Convention(
             "bsa",
             "Spliethöver & Wachsmuth (2021), Bias Silhouette Analysis: the effect size alone,"
-            " on whatever words are found.",
+            " however few words are found.",
             {"p_value": False, "min_found": 0.0},
         ),
         Convention(
@@ -188,51 +230,51 @@ class Weat(Metric):
     version: ClassVar[int] = 4
 
     ddof: Annotated[
-        Literal[0, 1], doc("the standard deviation is the population's (0) or the sample's (1)")
+        Literal[0, 1], doc("standard deviation of the population (0) or the sample (1)")
     ] = 0
-    p_value: Annotated[bool, doc("whether there is a p-value")] = True
+    p_value: Annotated[bool, doc("whether to compute a p-value")] = True
     tail: Annotated[Tail, doc("which partitions of the target words count as extreme")] = "greater"
     strict: Annotated[bool, doc("whether p counts larger statistics only")] = False
     equal_sizes: Annotated[bool, doc("whether X and Y, and A and B, are cut to one size")] = False
     exact_limit: Annotated[
-        Whole, Le(MOST_VALUES), doc("largest number of target words for which p is exact")
+        Whole, Le(MAX_EXACT), doc("largest number of target words for which p is exact")
     ] = 40
     samples: Annotated[
-        Whole, doc("number of random partitions in the place of bounds; 0: as p needs")
+        Whole, doc("number of random partitions instead of bounds; 0: as p needs")
     ] = 0
 
-    def use(self, found: FoundQuery) -> FoundQuery:
-        """The words used: all found, unless the convention cuts sets to equal sizes."""
+    def use(self, words: FoundQuery) -> FoundQuery:
+        """Return the words used: all found, unless the convention cuts sets to equal sizes."""
         if not self.equal_sizes:
-            return found
-        x, y, a, b = (len(found[role].items) for role in "XYAB")
+            return words
+        x, y, a, b = (len(words[role].items) for role in "XYAB")
         targets, attributes = min(x, y), min(a, b)
-        return found.first({"X": targets, "Y": targets, "A": attributes, "B": attributes})
+        return words.first({"X": targets, "Y": targets, "A": attributes, "B": attributes})
 
     def measure(self, words: FoundQuery, seed: int) -> Measured:
-        """The effect size, the statistic, and the p-value of the statistic."""
+        """Compute the effect size, the statistic, and the p-value of the statistic."""
         axis: Floats = words["A"].matrix.mean(axis=0) - words["B"].matrix.mean(axis=0)
-        of_x: Floats = words["X"].matrix @ axis
-        of_y: Floats = words["Y"].matrix @ axis
-        value = standardised_difference(of_x, of_y, ddof=self.ddof)
-        statistic = float(of_x.sum() - of_y.sum())
-        each = by_name((*words["X"].words, *words["Y"].words), np.concatenate([of_x, of_y]))
+        s_x: Floats = words["X"].matrix @ axis
+        s_y: Floats = words["Y"].matrix @ axis
+        value = standardised_difference(s_x, s_y, ddof=self.ddof)
+        statistic = float(s_x.sum() - s_y.sum())
+        by_word = by_name((*words["X"].words, *words["Y"].words), np.concatenate([s_x, s_y]))
         if not self.p_value:
             reason = f"convention {self.label!r} has no p-value"
-            return Measured(value, statistic, reason=reason, each=each)
+            return Measured(value, statistic, reason=reason, each=by_word)
         test = permutation_p(
-            of_x,
-            of_y,
+            s_x,
+            s_y,
             tail=self.tail,
             strict=self.strict,
             exact_limit=self.exact_limit,
             samples=self.samples,
             seed=seed,
         )
-        return Measured(value, statistic, test, each=each)
+        return Measured(value, statistic, test, each=by_word)
 
     def intervals(self, words: FoundQuery, seed: int) -> Mapping[str, tuple[float, float]]:
-        """As for every metric, all resamples at once."""
+        """Compute the interval as every metric does, all resamples at once."""
         rng = np.random.default_rng(seed)
         sizes = {role: len(words[role].words) for role in "XYAB"}
         draws = {
@@ -243,6 +285,6 @@ class Weat(Metric):
         return {"": percentiles(values.tolist(), self.resamples)}
 
     def resampled(self, words: FoundQuery) -> Mapping[str, Sequence[float]]:
-        """As for every metric, all resamples at once."""
+        """Compute the joint resamples of every metric, all at once."""
         draws = {role: draw_items(role, words[role]) for role in "XYAB"}
         return {"": resampled_effect_sizes(words, draws, ddof=self.ddof).tolist()}

@@ -145,18 +145,18 @@ def test_ranks_go_by_the_distance_from_unbiased() -> None:
         (
             ["cc.en.vec", "--query", "gender_es"],
             (
-                "query 'gender_es' is in 'es' and the vectors are taken to be in 'en'; give"
+                "query 'gender_es' is in 'es', but the vectors are assumed to be in 'en'; give"
                 " --language es"
             ),
         ),
         (
             ["one.vec", "--language", "fi"],
-            "there is no query for any metric in 'fi'; give your own with --words",
+            "no query in 'fi' for any metric; give your own with --words",
         ),
         (["one.vec", "--metric", "sq"], "give one with --similarity"),
         (
             ["one.vec", "--metric", "sembias", "--query", "weat7"],
-            "query 'weat7' has no rows, pairs; sembias asks about rows, pairs: add them to the"
+            "query 'weat7' has no rows, pairs; sembias needs rows, pairs: add them to the"
             " query, or leave sembias out",
         ),
         (
@@ -248,8 +248,8 @@ def test_what_is_not_asked_and_not_compared_is_said(
     words = ["--words", str(folder / "two.json")]
     assert main([str(folder / "one.vec"), *words, "--metric", "weat", "--query", "more"]) == 0
     shown = capsys.readouterr().out
-    assert "weat compares two groups and leaves X3, A3 of query 'more' out\n" in shown
-    lacks = "query 'bare' has no B, which weat, generalised_weat, rnsb, bat, same ask about\n"
+    assert "weat compares two groups and ignores X3, A3 of query 'more'\n" in shown
+    lacks = "query 'bare' has no B, needed by weat, generalised_weat, rnsb, bat, same\n"
     assert lacks in shown
 
 

@@ -203,5 +203,5 @@ def test_similarity_files(tmp_path: Path) -> None:
     )
     (row,) = SemanticQuality(file=str(path)).score(make_vectors(), seed=0)
     assert row.n_found == 3
-    with pytest.raises(InputError, match="sq has no query of its own"):
+    with pytest.raises(InputError, match="sq has no default query"):
         SemanticQuality()

@@ -186,7 +186,7 @@ def test_a_pair_of_one_vector_is_refused(tmp_path: Path) -> None:
 
 
 def test_metrics_and_truths_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"weat has no score of a single word .* take pair_bias"):
+    with pytest.raises(InputError, match=r"weat has no score of a single word .* use pair_bias"):
         BasePairs().rows(vectors(), METRICS["weat"].by(), seed=0)
     with pytest.raises(InputError, match="examines metrics"):
         BasePairs().rows(vectors(), None, seed=0)
