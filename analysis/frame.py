@@ -10,7 +10,6 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas import isna
 from pandas.api.types import infer_dtype, is_numeric_dtype, is_scalar
 
 from files import InputError
@@ -178,7 +177,9 @@ def positions(keys: Iterable[Key]) -> dict[Key, NDArray[np.intp]]:
 
 def is_blank(value: object) -> bool:
     """Test whether a cell is empty: None, NaN, NA or empty text."""
-    return is_scalar(value) and (bool(isna(value)) or value == "")
+    if not is_scalar(value):
+        return False
+    return value is None or value is pd.NA or value is pd.NaT or value != value or value == ""
 
 
 def _label(value: object, column: str) -> str:

@@ -99,9 +99,7 @@ def test_an_audit_notes_what_it_left_out() -> None:
     assert notes == ["weat compares two groups and ignores X3 of query 'mine'"]
     table = audit(BY_WORD, {role: ROLES[role] for role in "XYA"}, metrics=["rnd"])
     _, *notes = table.attrs["notes"]
-    assert notes == [
-        "query 'mine' has no B, needed by weat, generalised_weat, rnsb, bat, same"
-    ]
+    assert notes == ["query 'mine' has no B, needed by weat, generalised_weat, rnsb, bat, same"]
 
 
 def test_debiasing_lowers_the_score_and_leaves_what_was_given() -> None:
@@ -297,7 +295,7 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("the table names 'x' more than once; rename one", partial(gaps, TWICE)),
     ("the table names 'x' more than once; rename one", partial(correlate, TWICE, "x", "y")),
     ("column 'x' holds a list; give a text", partial(correlate, LISTED, "y", "y", by="x")),
-    ("utility=", partial(correlate, LISTED, "y", "y", utility=["y"])),
+    ("utility=", partial(correlate, LISTED, "y", "y", utility=["y"])),  # type: ignore[arg-type]
     ("column 'y' holds 1e\\+300; give it in larger", partial(correlate, HUGE, "x", "y")),
     ("until x: give QUERY=VALUE", partial(debias, BY_WORD, ROLES, until="x")),
     ("until nan: give QUERY=VALUE", partial(debias, BY_WORD, ROLES, until=float("nan"))),

@@ -29,8 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     counts = count_tags(read_table(args.posts), args.text, args.group, args.query)
     precisions = [precision(counts, *pair) for pair in _tag_annotations(args, counts)]
     table = Table("annotation", *TAGS, title="posts by tag", title_justify="left")
-    for annotation, row in zip(counts.index, counts.to_numpy().tolist(), strict=True):
-        table.add_row(Text(printable(str(annotation))), *map(str, row))
+    for name, cells in zip(counts.index, counts.to_numpy().tolist(), strict=True):
+        table.add_row(Text(printable(str(name))), *map(str, cells))
     console = open_console()
     console.print(table)
     for row in precisions:
