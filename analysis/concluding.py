@@ -13,15 +13,15 @@ from analysis.declaration import DETAILS
 from analysis.effects import effects
 from analysis.effects_table import TABLE, write_effects
 from analysis.findings import CORRELATION_COLUMNS, correlation_table
-from analysis.frame import texts
+from analysis.frame import as_text
 from analysis.joined import has_gaps, join_points
-from analysis.naming import confirmatory_of
-from analysis.results import write_conclusions
+from analysis.naming import present_confirmatory
+from analysis.results import write_csv_tables
 from analysis.show import (
+    drop_constant_columns,
+    print_as_text,
     print_correlations,
-    print_described,
     print_lines,
-    varying,
     word_lists,
 )
 from analysis.show_points import print_points
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from analysis.declaration import Declaration
     from analysis.effects import Effect
-    from analysis.findings import Finding
+    from analysis.findings import SliceResult
     from analysis.frame import Tables
 
 MIN_POINTS = 3  # number of points that a correlation needs
@@ -54,7 +54,7 @@ def conclude(
     confirmatory, utility = declaration.confirmatory, declaration.utility
     buffer = StringIO()
     details = open_console(file=buffer, width=100)
-    results: list[Finding] = []
+    results: list[SliceResult] = []
     changes: list[Effect] = []
     joined = None
     if has_gaps(tables):
@@ -62,7 +62,7 @@ def conclude(
             joined = join_points(tables, utility)
             results = correlate_slices(joined, declaration)
     correlations = correlation_table(without_repeats(results), CORRELATION_COLUMNS)
-    written = write_conclusions(folder, {"correlations": correlations})
+    written = write_csv_tables(folder, {"correlations": correlations})
     with _report_errors("effects of conditions not estimated", console):
         if changes := effects(tables, utility):
             written.append(write_effects(changes, confirmatory, folder / TABLE, details))
@@ -76,10 +76,12 @@ def conclude(
     print_correlations(results, details)
     crossed = crossed_table(joined)
     if crossed is not None:
-        measures = confirmatory_of(texts(crossed, "measure"), confirmatory)
+        measures = present_confirmatory(as_text(crossed, "measure"), confirmatory)
         title = "embedding crossed with labels: shares of the gap's variance within parents"
-        print_described(title, varying(crossed[crossed["measure"].isin(measures)]), details)
-        written += write_conclusions(folder, {"crossed": crossed})
+        print_as_text(
+            title, drop_constant_columns(crossed[crossed["measure"].isin(measures)]), details
+        )
+        written += write_csv_tables(folder, {"crossed": crossed})
     written += _draw(declaration, tables, joined, results, folder, console, details)
     with atomic_path(folder / DETAILS) as path:
         path.write_text(buffer.getvalue(), encoding="utf-8")
@@ -91,7 +93,7 @@ def _draw(
     declaration: Declaration,
     tables: Tables,
     joined: pd.DataFrame,
-    results: list[Finding],
+    results: list[SliceResult],
     folder: Path,
     console: Console,
     details: Console,

@@ -32,7 +32,7 @@ import scipy
 
 from analysis.correlation import ONE_THREAD, Correlation, Estimate, correlation
 from analysis.findings import FEW_PERMUTATIONS
-from analysis.frame import numbers, text_rows, texts
+from analysis.frame import as_float, as_text, text_rows
 from analysis.joined import rows_of
 from analysis.naming import CONTROL, DOSE_SIGN, GAP, SCORE
 from analysis.residuals import NO_SPREAD, codes
@@ -172,9 +172,9 @@ def _crossings(joined: pd.DataFrame) -> Iterator[tuple[tuple[str, ...], Crossing
     """Yield each crossed slice, with the number of its units that lack a level."""
     if "label_method" not in joined:
         return
-    method = np.array(texts(joined, "label_method"))
-    sign = np.array([DOSE_SIGN.get(text, 0.0) for text in texts(joined, "label_direction")])
-    dose = sign * np.nan_to_num(numbers(joined, "label_dose"))
+    method = np.array(as_text(joined, "label_method"))
+    sign = np.array([DOSE_SIGN.get(text, 0.0) for text in as_text(joined, "label_direction")])
+    dose = sign * np.nan_to_num(as_float(joined, "label_dose"))
     names = text_rows(joined, ("task", *GAP, *SCORE))
     kind_names = list(dict.fromkeys(names))
     numbers_by_name = {name: number for number, name in enumerate(kind_names)}

@@ -9,7 +9,7 @@ from typing import Annotated, Self
 
 from annotated_types import Gt, Lt
 
-from analysis.naming import ALL, CONFIRMATORY, SESOI, UTILITY, confirmatory_of
+from analysis.naming import ALL, CONFIRMATORY, SESOI, UTILITY, present_confirmatory
 from files import InputError, choice
 from files.choice import Fileless
 from files.nested import read_nested
@@ -61,7 +61,7 @@ class Declaration(Fileless):
         """Test whether a slice is confirmatory; ``present``: the measures in the table."""
         query = names["query"]
         return (
-            names["measure"] in confirmatory_of(present, self.confirmatory)
+            names["measure"] in present_confirmatory(present, self.confirmatory)
             and names["embedding"] in self.embeddings
             and names["method"] in self.methods
             and (query in self.queries if self.queries else query != ALL)

@@ -10,19 +10,19 @@ import numpy as np
 import pandas as pd
 
 from analysis.effects import MIN_CLUSTERS, OUTCOME, SHARED, Effect
-from analysis.frame import numbers, positions, text_rows, texts, typed
+from analysis.frame import as_float, as_text, group_indices, text_rows, typed
 from analysis.naming import (
     ALL,
     CONDITION,
     CONTROL,
     ORIGINAL,
-    confirmatory_of,
     gap_titles,
     measure_title,
+    present_confirmatory,
     row_names,
     score_titles,
 )
-from analysis.show import NOTHING, SCORES_SHOWN, as_rows, estimate, print_lines, print_table
+from analysis.show import NOTHING, SCORES_SHOWN, as_rows, format_estimate, print_lines, print_table
 from files import atomic_path
 from files.tables import write_csv
 
@@ -56,15 +56,15 @@ def condition_table(
     table = _against_parents(results)
     if table.empty:
         return table[[]]
-    dose = pd.Series(numbers(table, "dose"), table.index)
+    dose = pd.Series(as_float(table, "dose"), table.index)
     table = table[dose == dose.groupby([table[name] for name in CONDITION[:-1]]).transform("max")]
     table = pd.concat([_titled(table, side, confirmatory) for side in ("gap", "utility", "score")])
-    n_digits = [2 if side == "score" else digits for side in texts(table, "side")]
-    parts = (numbers(table, name).tolist() for name in ("change", "low", "high"))
-    cells = table.assign(cell=list(map(estimate, *parts, n_digits)))
-    shared = [name for name in SHARED if len({*texts(table, name)} - {""}) > 1]
+    n_digits = [2 if side == "score" else digits for side in as_text(table, "side")]
+    parts = (as_float(table, name).tolist() for name in ("change", "low", "high"))
+    cells = table.assign(cell=list(map(format_estimate, *parts, n_digits)))
+    shared = [name for name in SHARED if len({*as_text(table, name)} - {""}) > 1]
     always_shown = ("method", "direction", "dose")
-    names = [name for name in CONDITION if name in always_shown or len({*texts(table, name)}) > 1]
+    names = [name for name in CONDITION if name in always_shown or len({*as_text(table, name)}) > 1]
     cells = _beside_each_task(cells, shared)
     wide = cells.pivot_table("cell", [*shared, *names], "title", "first", sort=False)
     parents = cells.groupby([*shared, *names], sort=False)["n_parents"].max()
@@ -89,7 +89,7 @@ def unmodified_means(results: Sequence[Effect], confirmatory: Sequence[str]) -> 
     sides = [_titled(table, side, confirmatory).head(1) for side in ("gap", "utility", "score")]
     first = pd.concat([side for side in sides if len(side)]) if len(table) else table
     return (
-        dict(zip(texts(first, "title"), numbers(first, "reference"), strict=True))
+        dict(zip(as_text(first, "title"), as_float(first, "reference"), strict=True))
         if len(first)
         else {}
     )
@@ -104,10 +104,12 @@ def _against_parents(results: Sequence[Effect]) -> pd.DataFrame:
 def _titled(table: pd.DataFrame, side: str, confirmatory: Sequence[str]) -> pd.DataFrame:
     table = table[table["side"] == side]
     if side == "gap":
-        table = table[table["measure"].isin(confirmatory_of(texts(table, "measure"), confirmatory))]
+        table = table[
+            table["measure"].isin(present_confirmatory(as_text(table, "measure"), confirmatory))
+        ]
         return table.assign(title=gap_titles(table))
     if side == "utility":
-        return table.assign(title=[measure_title(measure) for measure in texts(table, "measure")])
+        return table.assign(title=[measure_title(measure) for measure in as_text(table, "measure")])
     table = table.assign(title=score_titles(table))
     return table[table["title"].isin(list(dict.fromkeys(table["title"]))[:SCORES_SHOWN])]
 
@@ -146,7 +148,7 @@ def write_effects(
 def print_effects(results: Sequence[Effect], confirmatory: Sequence[str], console: Console) -> None:
     """Print the effects of the largest doses, and which intervals do not generalise."""
     shown = condition_table(results, confirmatory)
-    rows = as_rows({str(name): texts(shown, str(name)) for name in shown})
+    rows = as_rows({str(name): as_text(shown, str(name)) for name in shown})
     generated = any(result.names["generated"] == "True" for result in results)
     stamp = ", synthetic data" if generated else ""
     if rows:
@@ -169,7 +171,7 @@ def saturation(tables: Tables) -> str:
     low = (scores["least"] < scores["unbiased"]) & (scores["value"] <= scores["least"] + margin)
     high = (scores["most"] > scores["unbiased"]) & (scores["value"] >= scores["most"] - margin)
     at_end = (low | high).to_numpy()
-    conditions = positions(text_rows(scores, ("title", "method", "direction", "dose")))
+    conditions = group_indices(text_rows(scores, ("title", "method", "direction", "dose")))
     descriptions = [
         f"{at_end[rows].sum()} of {len(rows)} scores of {title} after {method}, {direction}, dose"
         f" {dose}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import pandas as pd
 
 from analysis.charts import STAMP
-from analysis.frame import labels, texts
+from analysis.frame import as_labels, as_text
 from analysis.grid import ChartText, Panel, panel_statistics, scatter_grid
 from analysis.naming import (
     CONFIRMATORY,
@@ -23,25 +23,25 @@ from analysis.naming import (
     ORIGINAL,
     REVERSED,
     SCORE,
-    confirmatory_of,
+    describe_taggers,
     gap_axis,
     gap_titles,
     group_pairs,
     label_sentences,
     metric_title,
+    present_confirmatory,
     query_titles,
     score_axis,
     shown_values,
-    taggers,
 )
-from analysis.results import write_conclusions
-from analysis.show import estimate, print_lines
+from analysis.results import write_csv_tables
+from analysis.show import format_estimate, print_lines
 from files.charts import save_charts
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from analysis.findings import Finding
+    from analysis.findings import SliceResult
 
 BARS = (
     "Above each panel: r_rm, within parents, with its 95% interval. Line: the slope within parents."
@@ -64,7 +64,7 @@ def draw_figures(
     joined: pd.DataFrame,
     out: Path,
     *,
-    found: Sequence[Finding] = (),
+    found: Sequence[SliceResult] = (),
     confirmatory: Sequence[str] = CONFIRMATORY,
     suffixes: Sequence[str] = (".svg", ".png", ".pdf"),
     console: Console | None = None,
@@ -90,12 +90,12 @@ def draw_figures(
         method_title=joined["method"].replace(CONTROL, ORIGINAL),
     )
     for _, part in titled.groupby(list(FAMILY), sort=False):
-        family = [texts(part, name)[0] for name in ("task", "metric", "shown_convention")]
+        family = [as_text(part, name)[0] for name in ("task", "metric", "shown_convention")]
         text = _text(part, *family)
         figures = {3: _figure3(part, text, confirmatory), 5: _figure5(part, text)}
-        if len({*texts(part, "method")} - {CONTROL}) > 1:  # else it equals figure 5
+        if len({*as_text(part, "method")} - {CONTROL}) > 1:  # else it equals figure 5
             figures[4] = _figure4(part, text)
-        if len({*texts(part, "subset")} - {"", HELD_OUT}) > 1:
+        if len({*as_text(part, "subset")} - {"", HELD_OUT}) > 1:
             figures[6] = _figure6(part[~part["subset"].isin(["", HELD_OUT])], text)
         for number, (data, text) in sorted(figures.items()):
             stem = re.sub(r"[^\w.-]+", "_", "_".join([f"figure{number}", *family])).strip("_")
@@ -110,9 +110,9 @@ def draw_figures(
 
 
 def _text(part: pd.DataFrame, task: str, metric: str, convention: str) -> ChartText:
-    generated = "True" in labels(part, "generated")
+    generated = "True" in as_labels(part, "generated")
     title = metric_title(metric, convention)
-    reverse = set(texts(part, "reverse_scored")) == {"True"}
+    reverse = set(as_text(part, "reverse_scored")) == {"True"}
     task = f"{task}, synthetic data" if generated else task
     return ChartText(
         title=f"{task}: {title} and performance gaps",
@@ -122,7 +122,7 @@ def _text(part: pd.DataFrame, task: str, metric: str, convention: str) -> ChartT
             *([STAMP] if generated else []),
             BARS,
             *label_sentences(part),
-            *taggers(texts(part, "group_by")),
+            *describe_taggers(as_text(part, "group_by")),
         ],
         black=ORIGINAL,
         reverse=reverse,
@@ -132,7 +132,7 @@ def _text(part: pd.DataFrame, task: str, metric: str, convention: str) -> ChartT
 def _figure3(
     part: pd.DataFrame, text: ChartText, confirmatory: Sequence[str]
 ) -> tuple[pd.DataFrame, ChartText]:
-    part = part[part["measure"].isin(confirmatory_of(texts(part, "measure"), confirmatory))]
+    part = part[part["measure"].isin(present_confirmatory(as_text(part, "measure"), confirmatory))]
     if _has_single_models(part):
         return _by_query(part, text)
     query, gap, (measure, groups) = part["query_title"], part["gap_title"], _split_titles(part)
@@ -163,7 +163,7 @@ def _name_axes(part: pd.DataFrame, text: ChartText) -> ChartText:
     """Name the query, and the gap, on the axes where there is only one."""
     queries, gaps = dict.fromkeys(part["query_title"]), dict.fromkeys(part["gap_title"])
     if len(queries) == 1:
-        metric, convention = (texts(part, name)[0] for name in ("metric", "shown_convention"))
+        metric, convention = (as_text(part, name)[0] for name in ("metric", "shown_convention"))
         x = score_axis(metric, convention, next(iter(queries)))
         text = text._replace(x=f"{x}, {REVERSED}" if text.reverse else x)
     if len(gaps) == 1:
@@ -172,7 +172,7 @@ def _name_axes(part: pd.DataFrame, text: ChartText) -> ChartText:
 
 
 def _figure4(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartText]:
-    methods = [m for m in dict.fromkeys(texts(part, "method")) if m != CONTROL] or [CONTROL]
+    methods = [m for m in dict.fromkeys(as_text(part, "method")) if m != CONTROL] or [CONTROL]
     pieces = [
         part[part["method"].isin([method, CONTROL])].assign(
             column=ORIGINAL if method == CONTROL else method
@@ -214,7 +214,7 @@ def _narrow_layout(*layouts: Layout) -> Layout:
 
 
 def _notes_on_pooling(part: pd.DataFrame, text: ChartText) -> list[str]:
-    return [*text.notes, POOLED] if len(set(texts(part, "query"))) > 1 else list(text.notes)
+    return [*text.notes, POOLED] if len(set(as_text(part, "query"))) > 1 else list(text.notes)
 
 
 def _draw(
@@ -222,7 +222,7 @@ def _draw(
     text: ChartText,
     stem: Path,
     suffixes: Sequence[str],
-    results: Sequence[Finding],
+    results: Sequence[SliceResult],
 ) -> list[Path]:
     panels = panel_statistics(data, results)
     text = text._replace(title=_finding_title(data, panels) or text.title)
@@ -230,7 +230,7 @@ def _draw(
     paths: list[Path] = []
     if suffixes:
         paths = save_charts(scatter_grid(data, text, zero=True, panels=panels), stem, suffixes)
-    return paths + write_conclusions(stem.parent, {stem.name: _numbers(data, panels)})
+    return paths + write_csv_tables(stem.parent, {stem.name: _numbers(data, panels)})
 
 
 def _finding_title(data: pd.DataFrame, panels: Sequence[Panel]) -> str:
@@ -241,12 +241,14 @@ def _finding_title(data: pd.DataFrame, panels: Sequence[Panel]) -> str:
     if len(gaps) > 1 or len(estimated) < len(panels) or signs not in ({1}, {-1}):
         return ""
     queries = set(data["query_title"])
-    score = queries.pop() if len(queries) == 1 else metric_title(texts(data, "metric")[0])
-    synthetic = ", synthetic data" if "True" in labels(data, "generated") else ""
+    score = queries.pop() if len(queries) == 1 else metric_title(as_text(data, "metric")[0])
+    synthetic = ", synthetic data" if "True" in as_labels(data, "generated") else ""
     first = estimated[0]
-    detail = f"r_rm {estimate(first.r, first.low, first.high)}" if len(estimated) == 1 else ""
+    detail = (
+        f"r_rm {format_estimate(first.r, first.low, first.high)}" if len(estimated) == 1 else ""
+    )
     statement = f"{gaps.pop()} {'rises' if signs == {1} else 'falls'} with {score}"
-    return f"{texts(data, 'task')[0]}{synthetic}: {statement}" + (
+    return f"{as_text(data, 'task')[0]}{synthetic}: {statement}" + (
         f", {detail}" if detail else f" in all {len(estimated)} panels"
     )
 

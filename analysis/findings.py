@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.correlation import PERMUTATIONS, Correlation, Estimate, minimum_detectable
-from analysis.frame import positions
+from analysis.frame import group_indices
 from analysis.naming import CONTROL, ORIGINAL, SLICE_COLUMNS
 from analysis.observations import Line, observations
 from analysis.reliability import NoiseShares, noise_shares
@@ -39,7 +39,7 @@ RESULT_COLUMNS = (
 CORRELATION_COLUMNS = (*SLICE_COLUMNS, *RESULT_COLUMNS)
 
 
-class Finding(NamedTuple):
+class SliceResult(NamedTuple):
     """The result of a slice, named by the columns it is sliced by.
 
     ``n``: models with a score, a gap and another model of their parent; ``n_parents``,
@@ -130,7 +130,7 @@ def measure(
     *,
     full: bool,
     permutations: int = PERMUTATIONS,
-) -> Finding:
+) -> SliceResult:
     """Measure the rows of a slice, without a verdict."""
     comparable = rows.comparable()
     planned, retained_models = set(rows.model.tolist()), set(comparable.model.tolist())
@@ -140,7 +140,7 @@ def measure(
     conditions, parents = (
         set(names.tolist()) - {""} for names in (with_parents.condition, with_parents.parent)
     )
-    result = Finding(
+    result = SliceResult(
         names,
         within,
         n=len(with_parents.x),
@@ -215,7 +215,7 @@ def lost_models(rows: Rows, comparable: Rows) -> str:
     parts = [without(comparable.model.tolist())]
     if len(comparable.model):
         complete = rows.at(np.flatnonzero(rows.is_complete))
-        rows_by_kind = positions(_kinds(complete))
+        rows_by_kind = group_indices(_kinds(complete))
         used_kinds = set(_kinds(comparable))
         words = {kind: " ".join(kind).split() for kind in rows_by_kind}
         shared = set.intersection(*map(set, words.values()))
@@ -232,13 +232,13 @@ def _kinds(rows: Rows) -> list[tuple[str, str]]:
 
 
 def correlation_table(
-    results: Iterable[Finding], columns: Sequence[str] = CORRELATION_COLUMNS
+    results: Iterable[SliceResult], columns: Sequence[str] = CORRELATION_COLUMNS
 ) -> pd.DataFrame:
     """Return one row per slice result, in the given columns."""
     return pd.DataFrame([_row(result) for result in results], columns=list(columns))
 
 
-def _row(result: Finding) -> dict[str, object]:
+def _row(result: SliceResult) -> dict[str, object]:
     within, conditions = result.within, result.conditions
     row: dict[str, object] = {name: getattr(result, name, None) for name in RESULT_COLUMNS}
     row |= {"r_rm": within.r, "low": within.low, "high": within.high, "p": within.p}

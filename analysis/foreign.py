@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.frame import labels, numbers, require_columns
+from analysis.frame import as_float, as_labels, require_columns
 from analysis.observations import widest
 from analysis.rows import Resampled, Rows
 from files import InputError
@@ -63,7 +63,7 @@ class Levels:
         condition = self._condition(table, observation, model, parent)
         if self.cluster and not self.parent:
             raise InputError("clusters lie above parents; name the column of parents with --parent")
-        clusters = {name: labels(table, name) for name in self.cluster}
+        clusters = {name: as_labels(table, name) for name in self.cluster}
         cluster = widest(clusters, parent.tolist()) if clusters else parent
         if not self.condition and not condition.any() and _shares_clusters(parent, cluster):
             raise InputError(
@@ -72,11 +72,11 @@ class Levels:
             )
         no_resamples = Resampled.of(np.zeros((len(table), 0)))
         return Rows(
-            sign * numbers(table, x),
-            numbers(table, y),
+            sign * as_float(table, x),
+            as_float(table, y),
             *(model, parent, cluster, condition, condition),
             *(blank, blank, blank),
-            numbers(table, self.utility) if self.utility else np.full(len(table), np.nan),
+            as_float(table, self.utility) if self.utility else np.full(len(table), np.nan),
             *(no_resamples, no_resamples),
         )
 
@@ -106,7 +106,7 @@ def _names(table: pd.DataFrame, columns: Sequence[str]) -> Labels:
     """Return a name for each row: ``a b`` and ``c`` differ from ``a`` and ``b c``."""
     if not columns:
         return np.full(len(table), "")
-    rows = list(zip(*(labels(table, name) for name in columns), strict=True))
+    rows = list(zip(*(as_labels(table, name) for name in columns), strict=True))
     names = [" ".join(row) for row in rows]
     if len(set(names)) < len(set(rows)):
         names = [", ".join(map(repr, row)) for row in rows]

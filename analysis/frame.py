@@ -73,14 +73,14 @@ def _typed(table: pd.DataFrame, text: Sequence[str], number: Sequence[str]) -> p
     columns = {name: _text(table, name) for name in text}
     for name in number:
         if name not in table or not is_numeric_dtype(table[name]):
-            columns[name] = pd.Series(numbers(table, name), table.index)
+            columns[name] = pd.Series(as_float(table, name), table.index)
     return table.assign(**columns)
 
 
 def _text(table: pd.DataFrame, name: str) -> pd.Series:
     if name in table and table[name].notna().all() and infer_dtype(table[name]) == "string":
         return table[name]
-    return pd.Series(texts(table, name), table.index, dtype=str)
+    return pd.Series(as_text(table, name), table.index, dtype=str)
 
 
 def require_rows(
@@ -92,19 +92,19 @@ def require_rows(
         raise InputError(f"{table_name} has no rows; run the experiment first")
     duplicates = table[table.duplicated(list(key))] if key else table[:0]
     if len(duplicates):
-        first = ", ".join(f"{name} {texts(duplicates, name)[0]!r}" for name in key)
+        first = ", ".join(f"{name} {as_text(duplicates, name)[0]!r}" for name in key)
         raise InputError(
             f"{table_name} holds {first} more than once; give each score a name of its own"
         )
 
 
-def values_of(table: pd.DataFrame, column: str) -> list[object]:
+def column_values(table: pd.DataFrame, column: str) -> list[object]:
     """Return the values of a column."""
     values: list[object] = table[column].tolist()
     return values
 
 
-def numbers(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
+def as_float(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
     """Return a column as floats; NaN for blanks and the usual words for missing, or a missing
     column. Raise ``InputError`` for other text, and for numbers whose squares overflow.
     """
@@ -114,7 +114,7 @@ def numbers(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
     if is_numeric_dtype(values):
         cells = values.to_numpy(dtype=float, na_value=np.nan)
     else:
-        numbered = enumerate(values_of(table, column), 1)
+        numbered = enumerate(column_values(table, column), 1)
         cells = np.array([_number(value, column, row) for row, value in numbered], dtype=float)
     if too_large := cells[np.isfinite(cells) & (np.abs(cells) > MAX_NUMBER)].tolist():
         raise InputError(f"column {column!r} holds {too_large[0]:g}; give it in larger units")
@@ -133,32 +133,33 @@ def _number(value: object, column: str, row: int) -> float:
         ) from None
 
 
-def labels(table: pd.DataFrame, column: str, *, empty: str = EMPTY) -> list[str]:
+def as_labels(table: pd.DataFrame, column: str, *, empty: str = EMPTY) -> list[str]:
     """Return a column as text to group by: the numbers 6 and 6.0 are the label ``6``; an empty cell
     is the label ``empty``.
     """
     return [
-        empty if is_blank(value) else _label(value, column) for value in values_of(table, column)
+        empty if is_blank(value) else _label(value, column)
+        for value in column_values(table, column)
     ]
 
 
-def texts(table: pd.DataFrame, column: str) -> list[str]:
+def as_text(table: pd.DataFrame, column: str) -> list[str]:
     """Return a column as text; empty text for an empty cell or a missing column."""
-    return labels(table, column, empty="") if column in table else [""] * len(table)
+    return as_labels(table, column, empty="") if column in table else [""] * len(table)
 
 
 def text_rows(table: pd.DataFrame, columns: Iterable[str]) -> list[tuple[str, ...]]:
     """Return for each row its texts in the given columns."""
-    return list(zip(*(texts(table, name) for name in columns), strict=True))
+    return list(zip(*(as_text(table, name) for name in columns), strict=True))
 
 
-def lists(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
+def as_arrays(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
     """Return a column of lists of numbers. Shape (rows, longest).
 
     NaN where a list is shorter or missing; no columns where the table lacks the column. A list that
     a CSV file holds as text, possibly shortened, counts as missing.
     """
-    values = values_of(table, column) if column in table else []
+    values = column_values(table, column) if column in table else []
     cells = ([] if isinstance(value, str) else value for value in values)
     arrays = [np.atleast_1d(np.asarray(value, dtype=float)) for value in cells]
     padded = np.full((len(table), max(map(len, arrays), default=0)), np.nan)
@@ -167,7 +168,7 @@ def lists(table: pd.DataFrame, column: str) -> NDArray[np.float64]:
     return padded
 
 
-def positions(keys: Iterable[Key]) -> dict[Key, NDArray[np.intp]]:
+def group_indices(keys: Iterable[Key]) -> dict[Key, NDArray[np.intp]]:
     """Return the positions of each key, in order of appearance."""
     places_by_key: dict[Key, list[int]] = {}
     for place, key in enumerate(keys):

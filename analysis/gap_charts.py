@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALL = "all"
-MOST_GROUPS = 30  # per chart: more cannot be distinguished
+MAX_GROUPS = 30  # per chart: more cannot be distinguished
 WIDTH = 250
 
 
@@ -27,9 +27,9 @@ def order_groups(table: pd.DataFrame) -> list[str]:
 
 def gap_panels(table: pd.DataFrame) -> dict[str, alt.LayerChart]:
     """Draw for each measure the value of every group, a dot with its interval; the line is the
-    value over all items. At most ``MOST_GROUPS`` groups, those with the largest gaps.
+    value over all items. At most ``MAX_GROUPS`` groups, those with the largest gaps.
     """
-    groups = order_groups(table)[:MOST_GROUPS]
+    groups = order_groups(table)[:MAX_GROUPS]
     values = table[table["kind"] == "value"]
     return {
         str(measure): _panel(str(measure), rows, groups)

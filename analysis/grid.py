@@ -13,17 +13,17 @@ import pandas as pd
 from analysis.charts import BLACK, GREY, INK, PALETTE, SHAPES, Drawing, finish, palette_of
 from analysis.correlation import ONE_THREAD, correlation
 from analysis.findings import FEW_PERMUTATIONS
-from analysis.frame import labels, numbers, positions, texts
+from analysis.frame import as_float, as_labels, as_text, group_indices
 from analysis.joined import bias_sign, rows_of
-from analysis.naming import ALL, CONTROL, SLICE_COLUMNS, counted
+from analysis.naming import ALL, CONTROL, SLICE_COLUMNS, with_count
 from analysis.observations import Line, observations
 from analysis.residuals import residuals
 from analysis.rows import both_finite
-from analysis.show import short
+from analysis.show import format_number
 from files import InputError
 
 if TYPE_CHECKING:
-    from analysis.findings import Finding
+    from analysis.findings import SliceResult
 
 # Width and height in pixels by the number of columns.
 PANEL_SIZES = {1: (460, 320), 2: (300, 200)}
@@ -84,7 +84,7 @@ def scatter_grid(
     computed. ``mark="line"`` joins the mean y at each x and shades from minimum to maximum;
     ``zero`` draws a line at y = 0. Raises ``InputError`` where palette or shapes do not suffice.
     """
-    order = {name: list(dict.fromkeys(labels(data, name, empty=""))) for name in PLACES}
+    order = {name: list(dict.fromkeys(as_labels(data, name, empty=""))) for name in PLACES}
     width, height = PANEL_SIZES.get(len(order["column"]), SMALL_PANEL)
     panels = panels or panel_statistics(data)
     notes = _notes(panels, order, mark)
@@ -106,7 +106,7 @@ def scatter_grid(
 
 
 @ONE_THREAD
-def panel_statistics(data: pd.DataFrame, results: Sequence[Finding] = ()) -> list[Panel]:
+def panel_statistics(data: pd.DataFrame, results: Sequence[SliceResult] = ()) -> list[Panel]:
     """Return the statistics of each panel, one for each row and column with data.
 
     r is r_rm as in ``analysis.correlate`` where ``data`` has a column ``model``
@@ -117,11 +117,11 @@ def panel_statistics(data: pd.DataFrame, results: Sequence[Finding] = ()) -> lis
     within_by_slice = {
         tuple(result.names[name] for name in SLICE_COLUMNS): result.within for result in results
     }
-    sides = numbers(data, "x"), numbers(data, "y")
-    keys = zip(*(labels(data, name, empty="") for name in ("row", "column")), strict=True)
+    sides = as_float(data, "x"), as_float(data, "y")
+    keys = zip(*(as_labels(data, name, empty="") for name in ("row", "column")), strict=True)
     signs = bias_sign(data)
     panels = []
-    for (row, column), indices in positions(keys).items():
+    for (row, column), indices in group_indices(keys).items():
         if all_rows is None:
             x, y = (side[indices] for side in sides)
             finite = both_finite(x, y)
@@ -144,7 +144,7 @@ def panel_statistics(data: pd.DataFrame, results: Sequence[Finding] = ()) -> lis
 
 def _slice_of_panel(data: pd.DataFrame) -> tuple[str, ...]:
     """Return the slice that a panel shows, as ``analysis.slices`` names it."""
-    values = [dict.fromkeys(texts(data, name)) for name in SLICE_COLUMNS]
+    values = [dict.fromkeys(as_text(data, name)) for name in SLICE_COLUMNS]
     if len(values[-1]) > 1:
         values[-1].pop(CONTROL, None)
     return tuple(next(iter(column)) if len(column) == 1 else ALL for column in values)
@@ -154,16 +154,16 @@ def panel_note(models: int, n: int, r: float, low: float, high: float) -> str:
     """Return ``n = 26, r = .31 [-.09, .62]``; where pairs repeat models, ``n = 78 (26 models)``;
     where r is undefined, ``r undefined``.
     """
-    count = f"n = {n}" + (f" ({counted(models, 'model')})" if models < n else "")
+    count = f"n = {n}" + (f" ({with_count(models, 'model')})" if models < n else "")
     if not isfinite(r):
         return f"{count}, r undefined"
-    bounds = f" [{short(low)}, {short(high)}]" if isfinite(low) else ""
-    return f"{count}, r = {short(r)}{bounds}".replace("-", "\u2212")
+    bounds = f" [{format_number(low)}, {format_number(high)}]" if isfinite(low) else ""
+    return f"{count}, r = {format_number(r)}{bounds}".replace("-", "\u2212")
 
 
 def _drawable_points(data: pd.DataFrame, black: str | None) -> pd.DataFrame:
     """Return the points with x and y, the few black ones last, on top."""
-    is_finite = np.isfinite(numbers(data, "x")) & np.isfinite(numbers(data, "y"))
+    is_finite = np.isfinite(as_float(data, "x")) & np.isfinite(as_float(data, "y"))
     names = [name for name in (*PLACES, "x", "y", *INTERVALS) if name in data]
     return data.loc[is_finite, names].sort_values(
         "colour", key=lambda colour: colour == black, kind="stable"

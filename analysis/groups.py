@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from analysis.frame import texts
+from analysis.frame import as_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,13 +26,13 @@ NAMES = GENDER_WORDS[0] | GENDER_WORDS[1] | {"fem", "gender", "genders"}
 MAX_OPAQUE_LENGTH = 2  # longest opaque name: A, g1, 0
 
 
-def alike(first: str, second: str) -> bool:
+def is_same_group(first: str, second: str) -> bool:
     """Test whether two names mean one group: equal, or both of men, or both of women."""
     pair = {first.lower(), second.lower()}
     return len(pair) == 1 or any(pair <= gender for gender in GENDER_WORDS)
 
 
-def doubt(about: str, groups: Collection[str]) -> str:
+def group_mismatch(about: str, groups: Collection[str]) -> str:
     """Return a warning where the words are about men and women and the groups are named otherwise;
     empty where a group is named as either gender, or by an opaque name.
     """
@@ -45,9 +45,9 @@ def doubt(about: str, groups: Collection[str]) -> str:
     return f"The words of the scores are about {about}, and the groups are {listed}."
 
 
-def doubt_of(points: pd.DataFrame, extrinsic: pd.DataFrame) -> str:
-    """Return the warning of ``doubt`` for the measured gaps of a sweep."""
-    about = "; ".join(sorted({*texts(points, "asks_about")}))
+def group_mismatch_of(points: pd.DataFrame, extrinsic: pd.DataFrame) -> str:
+    """Return the warning of ``group_mismatch`` for the measured gaps of a sweep."""
+    about = "; ".join(sorted({*as_text(points, "asks_about")}))
     gaps = extrinsic[extrinsic["kind"] == "gap"] if "kind" in extrinsic else extrinsic
-    groups = {*texts(gaps, "privileged"), *texts(gaps, "unprivileged")} - {"", "rest"}
-    return doubt(about, groups)
+    groups = {*as_text(gaps, "privileged"), *as_text(gaps, "unprivileged")} - {"", "rest"}
+    return group_mismatch(about, groups)

@@ -13,14 +13,14 @@ import pandas as pd
 
 from analysis.frame import (
     Tables,
-    labels,
-    lists,
-    numbers,
+    as_arrays,
+    as_float,
+    as_labels,
+    as_text,
+    column_values,
     require_rows,
     text_rows,
-    texts,
     typed,
-    values_of,
 )
 from analysis.naming import ALL, CONDITION, CONTROL, GAP, SCORE, SLICE_COLUMNS, UTILITY
 from analysis.options import keep_varying_options
@@ -127,7 +127,7 @@ def origins(points: pd.DataFrame) -> dict[str, list[str]]:
     and the cluster the independent unit above parents: the run seed where corpora are synthetic
     (corpora and posts of one seed share one world), else the corpus.
     """
-    model = _keys(points, "unit_key", texts(points, "point"))
+    model = _keys(points, "unit_key", as_text(points, "point"))
     parent = _keys(points, "parent_key", model)
     corpus = _keys(points, "corpus_key", parent)
     return {"model": model, "parent": parent, "cluster": _worlds(points, corpus)}
@@ -144,7 +144,7 @@ def levels(points: pd.DataFrame) -> dict[str, list[str]]:
     model, parent, cluster = point_origins.values()
     if _has_several(model, parent):
         return point_origins
-    corpus, algorithm = _keys(points, "corpus_key", parent), texts(points, "embedding")
+    corpus, algorithm = _keys(points, "corpus_key", parent), as_text(points, "embedding")
     if 1 < len(set(corpus)) < len(set(model)):
         model, parent = corpus, cluster if _has_several(corpus, cluster) else [""] * len(model)
     else:
@@ -177,11 +177,11 @@ def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
     """
     model = _model_names(joined, _labels(joined, "model", "point"))
     parent = _labels(joined, "parent", "model" if "model" in joined else "point")
-    method = np.array(texts(joined, "method"), dtype=str)
+    method = np.array(as_text(joined, "method"), dtype=str)
     sign = bias_sign(joined) if x == "x" else np.ones(len(joined))
     return Rows(
-        x=sign * numbers(joined, x),
-        y=numbers(joined, y),
+        x=sign * as_float(joined, x),
+        y=as_float(joined, y),
         model=model,
         parent=parent,
         cluster=_labels(joined, "cluster", "parent") if "parent" in joined else parent,
@@ -190,7 +190,7 @@ def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
         setting=_texts(_with_options(joined), (*SETTINGS, "task_options")),
         training=_texts(joined, TRAINING_DRAWS),
         score_gap=_texts(joined, (*SCORE, *GAP)),
-        utility=numbers(joined, "utility"),
+        utility=as_float(joined, "utility"),
         x_resampled=resampled(joined, f"{x}_resampled", "n_found").times(sign),
         y_resampled=resampled(joined, f"{y}_resampled", "support"),
     )
@@ -198,17 +198,19 @@ def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
 
 def _model_names(joined: pd.DataFrame, keys: Labels) -> Labels:
     """Return ``word2vec balance debias 1 seed 0`` for each key; the keys if ambiguous."""
-    unmodified = np.array(texts(joined, "method"), dtype=str) == CONTROL
+    unmodified = np.array(as_text(joined, "method"), dtype=str) == CONTROL
     conditions = np.where(unmodified, "unmodified", _texts(joined, CONDITION))
-    parts = zip(texts(joined, "embedding"), conditions.tolist(), texts(joined, "seed"), strict=True)
+    parts = zip(
+        as_text(joined, "embedding"), conditions.tolist(), as_text(joined, "seed"), strict=True
+    )
     names = [f"{embedding} {condition} seed {seed}" for embedding, condition, seed in parts]
     pairs = set(zip(names, keys.tolist(), strict=True))
     is_unique = len(pairs) == len(set(names)) == len(set(keys.tolist()))
-    return np.array(names, dtype=str) if is_unique and any(texts(joined, "unit_key")) else keys
+    return np.array(names, dtype=str) if is_unique and any(as_text(joined, "unit_key")) else keys
 
 
 def _with_options(joined: pd.DataFrame) -> pd.DataFrame:
-    options, models = texts(joined, "task_options"), texts(joined, "model")
+    options, models = as_text(joined, "task_options"), as_text(joined, "model")
     if _has_several(options, models):
         return keep_varying_options(joined, ("model", *SETTINGS, *TRAINING_DRAWS))
     return joined.assign(task_options="")
@@ -220,7 +222,7 @@ def _texts(joined: pd.DataFrame, names: Sequence[str]) -> Labels:
 
 def bias_sign(joined: pd.DataFrame) -> Floats:
     """Return -1 for ``reverse_scored`` rows, else 1. Shape (rows,)."""
-    return np.where(np.array(texts(joined, "reverse_scored"), dtype=str) == "True", -1.0, 1.0)
+    return np.where(np.array(as_text(joined, "reverse_scored"), dtype=str) == "True", -1.0, 1.0)
 
 
 def unbiased_values(joined: pd.DataFrame) -> Floats:
@@ -230,11 +232,11 @@ def unbiased_values(joined: pd.DataFrame) -> Floats:
     """
     if "unbiased" not in joined:
         return np.zeros(len(joined))
-    return bias_sign(joined) * numbers(joined, "unbiased")
+    return bias_sign(joined) * as_float(joined, "unbiased")
 
 
 def _labels(joined: pd.DataFrame, name: str, otherwise: str) -> Labels:
-    values = labels(joined, name if name in joined else otherwise, empty="")
+    values = as_labels(joined, name if name in joined else otherwise, empty="")
     return np.array(values, dtype=str)
 
 
@@ -244,15 +246,15 @@ def resampled(joined: pd.DataFrame, name: str, size: str) -> Resampled:
     """
     if name not in joined:
         return Resampled.of(np.zeros((len(joined), 0)))
-    cells = values_of(joined, name)
+    cells = column_values(joined, name)
     first_row: dict[int, int] = {}
     for row, cell in enumerate(cells):
         first_row.setdefault(id(cell), row)
     value_index = {cell: index for index, cell in enumerate(first_row)}
     distinct_rows = joined.iloc[list(first_row.values())]
-    sizes = numbers(distinct_rows, size)
+    sizes = as_float(distinct_rows, size)
     return Resampled(
-        lists(distinct_rows, name),
+        as_arrays(distinct_rows, name),
         np.array([value_index[id(cell)] for cell in cells], dtype=np.intp),
         np.where(sizes > 0, sizes, np.inf),
     )
@@ -291,13 +293,13 @@ def join_scores(tables: Tables) -> pd.DataFrame:
 
 
 def _keys(joined: pd.DataFrame, column: str, otherwise: list[str]) -> list[str]:
-    return [key or default for key, default in zip(texts(joined, column), otherwise, strict=True)]
+    return [key or default for key, default in zip(as_text(joined, column), otherwise, strict=True)]
 
 
 def _worlds(joined: pd.DataFrame, corpus: list[str]) -> list[str]:
     """Return the corpora; for generated ones the run seed, which determines their world."""
-    generated = np.isfinite(numbers(joined, "stereotype"))
-    seeds = texts(joined, "seed")
+    generated = np.isfinite(as_float(joined, "stereotype"))
+    seeds = as_text(joined, "seed")
     return [
         f"seed {seed}" if is_generated and seed else key
         for key, seed, is_generated in zip(corpus, seeds, generated, strict=True)

@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from analysis.frame import texts
+from analysis.frame import as_text
 from files import InputError, atomic_path
 from files.tables import read_table, write_csv
 
-MADE = "made.csv"
+PROVENANCE_CSV = "made.csv"
 
 
-class Maker(NamedTuple):
+class BuildRecord(NamedTuple):
     """Results of a step that the same code and libraries made; ``results`` counts them.
 
     ``code``: a hash of the source that made them. ``project``, ``commit``: the version and commit
@@ -32,27 +32,27 @@ class Maker(NamedTuple):
     libraries: str
 
 
-def write_made(folder: Path, makers: Iterable[Maker]) -> Path:
+def write_provenance(folder: Path, makers: Iterable[BuildRecord]) -> Path:
     """Write ``made.csv``; return its path."""
-    with atomic_path(folder / MADE) as path:
-        write_csv(pd.DataFrame(list(makers), columns=list(Maker._fields)), path)
-    return folder / MADE
+    with atomic_path(folder / PROVENANCE_CSV) as path:
+        write_csv(pd.DataFrame(list(makers), columns=list(BuildRecord._fields)), path)
+    return folder / PROVENANCE_CSV
 
 
-def read_made(folder: Path) -> list[Maker]:
+def read_provenance(folder: Path) -> list[BuildRecord]:
     """Return the rows of ``made.csv``; none where it is missing or damaged."""
     try:
-        table = read_table(folder / MADE)
-        columns = [texts(table, name) for name in Maker._fields]
+        table = read_table(folder / PROVENANCE_CSV)
+        columns = [as_text(table, name) for name in BuildRecord._fields]
         return [
-            Maker(stage, made_by, int(count), *details)
+            BuildRecord(stage, made_by, int(count), *details)
             for stage, made_by, count, *details in zip(*columns, strict=True)
         ]
     except (InputError, ValueError):
         return []
 
 
-def mixed(makers: Iterable[Maker]) -> str:
+def describe_mixture(makers: Iterable[BuildRecord]) -> str:
     """Return how results of one kind differ in provenance: ``vectors (Word2Vec) by 2 codes; gensim
     4.3.3 and 4.4.0``; empty where they do not.
     """
@@ -66,7 +66,7 @@ def mixed(makers: Iterable[Maker]) -> str:
     return "; ".join(parts)
 
 
-def versions_by_library(makers: Iterable[Maker]) -> Mapping[str, list[str]]:
+def versions_by_library(makers: Iterable[BuildRecord]) -> Mapping[str, list[str]]:
     """Return the versions of the project and of each library that made any of the results."""
     versions: dict[str, set[str]] = defaultdict(set)
     for maker in makers:
@@ -76,11 +76,13 @@ def versions_by_library(makers: Iterable[Maker]) -> Mapping[str, list[str]]:
     return {name: sorted(versions[name]) for name in sorted(versions)}
 
 
-def describe_made(makers: Iterable[Maker]) -> str:
+def describe_provenance(makers: Iterable[BuildRecord]) -> str:
     """Return one line with every version, after any mixture."""
     records = list(makers)
     if not records:
         return "not recorded"
     versions_by_name = versions_by_library(records).items()
     versions = ", ".join(f"{name} {' and '.join(numbers)}" for name, numbers in versions_by_name)
-    return f"mixed: {differing}. {versions}" if (differing := mixed(records)) else versions
+    return (
+        f"mixed: {differing}. {versions}" if (differing := describe_mixture(records)) else versions
+    )

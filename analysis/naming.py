@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from analysis.frame import text_rows, texts
+from analysis.frame import as_text, text_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,7 @@ CONDITION = ("method", "wordset", "method_options", "direction", "dose")
 DOSE_SIGN = {"debias": -1.0, "overbias": 1.0}
 CONFIRMATORY = ("recall", "precision")
 UTILITY = "f1"
-LEAST_COVERAGE = 0.8  # share of a text's tokens with a vector; below, a classifier has little input
+MIN_COVERAGE = 0.8  # share of a text's tokens with a vector; below, a classifier has little input
 ANNOTATION = "annotation"
 SESOI = 0.3  # smallest correlation of interest, where an experiment declares no other
 REVERSED = "less is more biased"  # scores whose unbiased value is the upper end of their scale
@@ -56,19 +56,19 @@ MEASURE_TITLES = {
 }
 
 
-def capital(text: str) -> str:
+def capitalise(text: str) -> str:
     """Return the text with a capital first letter."""
     return text[:1].upper() + text[1:]
 
 
-def counted(number: int, noun: str) -> str:
+def with_count(number: int, noun: str) -> str:
     """Return ``1 parent``, ``2 parents``: for nouns whose plural ends in s."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def shown_values(table: pd.DataFrame, name: str) -> list[str]:
     """Return a column as shown: a detail is empty where its owner has a single value."""
-    values = texts(table, name)
+    values = as_text(table, name)
     if name not in DETAIL_OF:
         return values
     owners = text_rows(table, DETAIL_OF[name])
@@ -96,7 +96,7 @@ def gap_titles(table: pd.DataFrame) -> list[str]:
     """Return for each row ``recall gap``, or ``recall gap, type1, male - other`` if they vary."""
     pairs = zip(*(shown_values(table, name) for name in GROUPS), strict=True)
     groups = zip(map(any, pairs), group_pairs(table), strict=True)
-    rows = zip(texts(table, "measure"), shown_values(table, "subset"), groups, strict=True)
+    rows = zip(as_text(table, "measure"), shown_values(table, "subset"), groups, strict=True)
     return [
         ", ".join(
             filter(None, (f"{measure_title(measure)} gap", subset, pair if has_several else ""))
@@ -110,7 +110,7 @@ def group_pairs(table: pd.DataFrame) -> list[str]:
     return [" - ".join(filter(None, pair)) for pair in text_rows(table, GROUPS)]
 
 
-def taggers(group_by: Iterable[str]) -> list[str]:
+def describe_taggers(group_by: Iterable[str]) -> list[str]:
     """Return once per tagger of unannotated groups ``groups by tagger: ...``."""
     names = [name for name in dict.fromkeys(group_by) if name not in ("", ANNOTATION)]
     return [f"groups by {name}" for name in names]
@@ -156,7 +156,7 @@ def query_title(query: str) -> str:
 
 def score_titles(table: pd.DataFrame) -> list[str]:
     """Return for each row its query, ``WEAT 6b``, after its metric where there are several."""
-    has_several = len({*texts(table, "metric")}) > 1
+    has_several = len({*as_text(table, "metric")}) > 1
     scores = row_names(table, ("metric", "convention")) if has_several else [""] * len(table)
     pairs = zip(map(_with_acronym, scores), query_titles(table), strict=True)
     # A query may begin with its metric: no SEAT SEAT 6b
@@ -198,7 +198,7 @@ def measure_title(measure: str) -> str:
     return MEASURE_TITLES.get(measure, measure.replace("_", " "))
 
 
-def confirmatory_of(measures: Iterable[str], confirmatory: Sequence[str]) -> list[str]:
+def present_confirmatory(measures: Iterable[str], confirmatory: Sequence[str]) -> list[str]:
     """Return the confirmatory measures that are present; all measures if there is none."""
     present = dict.fromkeys(measures)
     return [name for name in confirmatory if name in present] or list(present)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from analysis.frame import positions, text_rows, texts
+from analysis.frame import as_text, group_indices, text_rows
 from files import InputError
 
 if TYPE_CHECKING:
@@ -21,10 +21,10 @@ def keep_varying_options(points: pd.DataFrame, columns: Sequence[str]) -> pd.Dat
     """Keep only the options, ``modified.epochs=1``, that differ between points with the same values
     in ``columns``; empty text where there are none.
     """
-    groups = list(positions(text_rows(points, columns)).values())
+    groups = list(group_indices(text_rows(points, columns)).values())
     varied_columns = {}
     for name in OPTIONS:
-        cells = texts(points, name)
+        cells = as_text(points, name)
         parsed = {cell: options_of(cell) for cell in dict.fromkeys(cells)}
         rows = [parsed[cell] for cell in cells]
         varied: dict[str, None] = {}

@@ -15,13 +15,13 @@ from analysis.findings import MIN_CONDITIONS
 from analysis.naming import SESOI
 from analysis.observations import Observations
 from analysis.residuals import demeaned
-from analysis.verdict import FEWEST_DF
+from analysis.verdict import MIN_DF
 from files import choice
 from files.choice import Count, Fileless
 
 if TYPE_CHECKING:
     from analysis.arrays import Floats
-    from analysis.findings import Finding
+    from analysis.findings import SliceResult
 
 Share = Annotated[float, Gt(0), Lt(1)]
 # Scores on a ladder of doses, or normal; noise of gaps that is normal, or grows with the score
@@ -112,7 +112,7 @@ class Power(NamedTuple):
     excluded: float
 
 
-def pilot_of(results: Sequence[Finding], items: Sequence[float] = ()) -> Pilot:
+def estimate_pilot(results: Sequence[SliceResult], items: Sequence[float] = ()) -> Pilot:
     """Estimate noise from slice results; ``items``: the number behind each gap."""
     confirmatory = [result for result in results if result.confirmatory]
 
@@ -137,7 +137,7 @@ def power(design: Design, studies: int, scenario: Scenario = "ladder", seed: int
     tests (with few permutations p can equal that exactly), and how often they call r = 0
     negligible; 0 below 8 degrees of freedom.
     """
-    if design.parents * (design.conditions - 1) - 1 < FEWEST_DF:
+    if design.parents * (design.conditions - 1) - 1 < MIN_DF:
         return Power(0.0, nan, 0.0)
     permutations = max(MIN_PERMUTATIONS, 100 * design.tests - 1)
     level, bound = LEVEL / design.tests, design.sesoi * design.noise_ceiling

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 from analysis.declaration import WRITES
 from analysis.frame import Tables as Tables
-from analysis.frame import texts
-from analysis.made import MADE
+from analysis.frame import as_text
+from analysis.made import PROVENANCE_CSV
 from files import InputError, atomic_path
 from files.masking import mask_slurs
 from files.nested import read_nested
-from files.tables import read_table, without_control, write_csv
+from files.tables import escape_control, read_table, write_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +61,7 @@ def read_tables(results_dir: str | Path) -> Tables:
     return tables
 
 
-def shareable(tables: Tables) -> Tables:
+def without_local_details(tables: Tables) -> Tables:
     """Return the tables without details of one machine.
 
     Tracebacks are dropped (``points/POINT.json`` keeps them) and folders in errors shortened;
@@ -71,21 +71,21 @@ def shareable(tables: Tables) -> Tables:
     points = tables.points.drop(columns="traceback", errors="ignore")
     if "error" in points:
         points = points.assign(
-            error=[mask_slurs(without_folders(error)) for error in texts(points, "error")]
+            error=[mask_slurs(without_folders(error)) for error in as_text(points, "error")]
         )
     tables = tables._replace(points=points, intrinsic=_mask_words(tables.intrinsic))
-    return Tables(*map(without_control, tables))
+    return Tables(*map(escape_control, tables))
 
 
 def _mask_words(scores: pd.DataFrame) -> pd.DataFrame:
     """Mask slurs in the columns about words that were drawn from posts."""
-    drawn = [name.startswith(DRAWN_PREFIX) for name in texts(scores, "query")]
+    drawn = [name.startswith(DRAWN_PREFIX) for name in as_text(scores, "query")]
     columns = [name for name in ("lost", "reason") if name in scores and any(drawn)]
     return scores.assign(
         **{
             name: [
                 mask_slurs(text) if is_from_posts else text
-                for is_from_posts, text in zip(drawn, texts(scores, name), strict=True)
+                for is_from_posts, text in zip(drawn, as_text(scores, name), strict=True)
             ]
             for name in columns
         }
@@ -115,11 +115,11 @@ def write_tables(results_dir: str | Path, tables: Tables) -> list[Path]:
         for path, table in written.items():
             table.to_parquet(stack.enter_context(atomic_path(path)), index=False)
         # Only now is it certain that the new tables can be written
-        _set_earlier_aside(Path(results_dir), set(texts(tables.points, "point")))
+        _set_earlier_aside(Path(results_dir), set(as_text(tables.points, "point")))
     return list(written)
 
 
-def write_conclusions(folder: Path, tables: Mapping[str, pd.DataFrame]) -> list[Path]:
+def write_csv_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> list[Path]:
     """Write each table as ``NAME.csv`` of the folder; return the paths."""
     written = [folder / f"{name}.csv" for name in tables]
     for path, table in zip(written, tables.values(), strict=True):
@@ -128,7 +128,7 @@ def write_conclusions(folder: Path, tables: Mapping[str, pd.DataFrame]) -> list[
     return written
 
 
-def note_writes(folder: Path, names: Sequence[str]) -> None:
+def register_outputs(folder: Path, names: Sequence[str]) -> None:
     """Note which files a study will write into a results folder, so that the next study sets them
     aside with the tables that they rest on. Raise ``InputError`` for anything but plain file names.
     """
@@ -157,7 +157,7 @@ def _is_name(value: object) -> bool:
 
 def _dependent_names(folder: Path) -> list[str]:
     """Return the names of the tables and conclusions, the list of them last."""
-    return [*FILES, MADE, *_noted_names(folder), CONCLUSIONS_JSON]
+    return [*FILES, PROVENANCE_CSV, *_noted_names(folder), CONCLUSIONS_JSON]
 
 
 def _set_earlier_aside(folder: Path, keys: set[str]) -> None:
@@ -205,6 +205,6 @@ def _is_copy(folder: Path, copy: Path) -> bool:
 
 def _point_keys(path: Path) -> set[str]:
     try:
-        return set(texts(read_table(path), "point"))
+        return set(as_text(read_table(path), "point"))
     except InputError:
         return set()

@@ -15,25 +15,25 @@ from rich.segment import Segments
 from rich.table import Table
 from rich.text import Text
 
-from analysis.frame import numbers, text_rows, texts
+from analysis.frame import as_float, as_text, text_rows
 from analysis.naming import (
     ALL,
     FAMILY,
     GAP,
     SCORE,
     SLICE_COLUMNS,
+    describe_taggers,
     gap_titles,
     row_names,
     score_titles,
     shown_columns,
-    taggers,
 )
 from files.masking import mask_slurs
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from analysis.findings import Finding
+    from analysis.findings import SliceResult
 
 NOTHING = "-"
 SCORES_SHOWN = 4
@@ -45,7 +45,7 @@ HOLM = "p (Holm)"
 LEFT_ALIGNED = {*SLICE_COLUMNS, "direction", "status", "note"}
 
 
-def short(value: float, digits: int = 2) -> str:
+def format_number(value: float, digits: int = 2) -> str:
     """Return a number without leading zero: ``.31``, ``1.25``; ``-`` where undefined."""
     if not isfinite(value):
         return NOTHING
@@ -54,28 +54,28 @@ def short(value: float, digits: int = 2) -> str:
     return rounded.replace("0.", ".", 1) if rounded.lstrip("-").startswith("0.") else rounded
 
 
-def estimate(
+def format_estimate(
     value: float, low: float = float("nan"), high: float = float("nan"), digits: int = 2
 ) -> str:
     """Return a number with its interval: ``.31 [-.09,.62]``."""
-    interval = f" [{short(low, digits)},{short(high, digits)}]"
-    return short(value, digits) + (interval if isfinite(low) and isfinite(high) else "")
+    interval = f" [{format_number(low, digits)},{format_number(high, digits)}]"
+    return format_number(value, digits) + (interval if isfinite(low) and isfinite(high) else "")
 
 
-def estimates(
+def format_estimates(
     table: pd.DataFrame, value: str = "value", low: str = "low", high: str = "high"
 ) -> list[str]:
     """Return the value of each row with its interval."""
-    cells = (numbers(table, name).tolist() for name in (value, low, high))
-    return list(map(estimate, *cells))
+    cells = (as_float(table, name).tolist() for name in (value, low, high))
+    return list(map(format_estimate, *cells))
 
 
 def p_value(p: float) -> str:
     """Return a p-value to four decimals: ``.0104``, ``<.0001``."""
-    return "<.0001" if p < 1e-4 else short(p, 4)
+    return "<.0001" if p < 1e-4 else format_number(p, 4)
 
 
-def print_slices(results: Sequence[Finding], title: str, console: Console) -> None:
+def print_slices(results: Sequence[SliceResult], title: str, console: Console) -> None:
     """Print the slices of ``correlate``, one line each, then verdicts and notes."""
     names, is_mixed = list(results[0].names), not all(result.confirmatory for result in results)
     rows = [result.names | describe_slice(result, alone=is_mixed) for result in results]
@@ -104,7 +104,7 @@ def _within_width(
     return rows, left_out
 
 
-def print_correlations(results: Sequence[Finding], console: Console) -> None:
+def print_correlations(results: Sequence[SliceResult], console: Console) -> None:
     """Print the confirmatory slices of ``correlate_slices``, one table per task, metric and
     convention, each followed by its verdicts; then the answer for every measured gap.
     """
@@ -128,10 +128,10 @@ def print_correlations(results: Sequence[Finding], console: Console) -> None:
         print_table(f"{heading}: {R_RM}{synthetic}", rows, console)
         _print_why(family, columns, console)
     print_lines(answer_lines(results), console)
-    print_lines(taggers(result.group_by for result in confirmatory), console)
+    print_lines(describe_taggers(result.group_by for result in confirmatory), console)
 
 
-def describe_slice(result: Finding, *, alone: bool = False) -> dict[str, str]:
+def describe_slice(result: SliceResult, *, alone: bool = False) -> dict[str, str]:
     """Return the cells of a slice; ``alone``: with its unadjusted p."""
     within = result.within
     counts = (
@@ -139,23 +139,23 @@ def describe_slice(result: Finding, *, alone: bool = False) -> dict[str, str]:
     )
     return {
         "models / parents / conditions": " / ".join((str(result.n), *counts)),
-        "r_rm [95%]": estimate(*within.interval),
+        "r_rm [95%]": format_estimate(*within.interval),
         **({"p": p_value(within.p)} if alone else {}),
         HOLM: p_value(result.p_holm),
-        "given condition": estimate(*result.given_condition.interval),
-        "given utility": estimate(*result.given_utility.interval),
+        "given condition": format_estimate(*result.given_condition.interval),
+        "given utility": format_estimate(*result.given_utility.interval),
         "lost": str(result.lost),
     }
 
 
-def _print_why(results: Sequence[Finding], columns: Sequence[str], console: Console) -> None:
+def _print_why(results: Sequence[SliceResult], columns: Sequence[str], console: Console) -> None:
     _print_grouped(
         results, columns, [result.why if result.confirmatory else "" for result in results], console
     )
 
 
 def _print_grouped(
-    results: Sequence[Finding],
+    results: Sequence[SliceResult],
     columns: Sequence[str],
     texts: Sequence[str],
     console: Console,
@@ -176,7 +176,7 @@ def _print_grouped(
     print_lines(lines, console)
 
 
-def answer_lines(results: Sequence[Finding]) -> list[str]:
+def answer_lines(results: Sequence[SliceResult]) -> list[str]:
     """Return a line for each measured gap, declared or not, with the scores that it rises or falls
     with, over all embeddings and methods.
     """
@@ -188,13 +188,13 @@ def answer_lines(results: Sequence[Finding]) -> list[str]:
     ]
     table = pd.DataFrame([result.names for result in pooled], columns=list(SLICE_COLUMNS))
     titles = zip(gap_titles(table), score_titles(table), pooled, strict=True)
-    scores_by_gap: dict[str, list[tuple[str, Finding]]] = {}
+    scores_by_gap: dict[str, list[tuple[str, SliceResult]]] = {}
     for gap, score, result in titles:
         scores_by_gap.setdefault(gap, []).append((score, result))
     return [_gap_line(gap, parts) for gap, parts in scores_by_gap.items()]
 
 
-def _gap_line(gap: str, parts: Sequence[tuple[str, Finding]]) -> str:
+def _gap_line(gap: str, parts: Sequence[tuple[str, SliceResult]]) -> str:
     """Return ``recall gap (exploratory): falls with WEAT 6b -.84 [-.89,-.76]``."""
     scores_by_direction: dict[str, list[str]] = {}
     for score, result in parts:
@@ -202,7 +202,7 @@ def _gap_line(gap: str, parts: Sequence[tuple[str, Finding]]) -> str:
         direction = "no clear relation with" if isfinite(within.r) else "not measured with"
         if within.low > 0 or within.high < 0:
             direction = "rises with" if within.low > 0 else "falls with"
-        text = f"{score} {estimate(*within.interval)}".replace(" -", " -")
+        text = f"{score} {format_estimate(*within.interval)}".replace(" -", " -")
         scores_by_direction.setdefault(direction, []).append(text)
     verdicts = dict.fromkeys(result.verdict for _, result in parts if result.confirmatory)
     role = f"confirmatory: {', '.join(verdicts)}" if verdicts else "exploratory"
@@ -227,7 +227,7 @@ def word_lists(words: pd.DataFrame) -> list[str]:
     """
     words_by_set: dict[tuple[str, str, str], list[str]] = {}
     names = text_rows(words, ("point", "query", "role", "stands_for")) if len(words) else []
-    for (point, *set_name), word in zip(names, texts(words, "word"), strict=True):
+    for (point, *set_name), word in zip(names, as_text(words, "word"), strict=True):
         query, role, stands_for = set_name
         key = point, f"{query}, {role}", stands_for
         words_by_set.setdefault(key, []).append(mask_slurs(word))
@@ -238,7 +238,7 @@ def word_lists(words: pd.DataFrame) -> list[str]:
     ]
 
 
-def described(table: pd.DataFrame) -> dict[str, list[str]]:
+def as_text_columns(table: pd.DataFrame) -> dict[str, list[str]]:
     """Return the columns as text: numbers to two digits, beside their intervals, which are the
     columns ``NAME_low`` and ``NAME_high``, or ``low`` and ``high`` after the number.
     """
@@ -249,13 +249,13 @@ def described(table: pd.DataFrame) -> dict[str, list[str]]:
             f"{name}_low" if f"{name}_low" in column_names else "low" if following == "low" else ""
         )
         if low:
-            columns[name] = estimates(table, name, low, low.replace("low", "high"))
+            columns[name] = format_estimates(table, name, low, low.replace("low", "high"))
         elif not name.endswith(("low", "high")) and any(cells := _cells(table, name)):
             columns[name] = cells
     return columns
 
 
-def worded(table: pd.DataFrame) -> list[str]:
+def text_columns(table: pd.DataFrame) -> list[str]:
     """Return the names of the columns that hold no numbers."""
     return [
         str(name)
@@ -265,24 +265,24 @@ def worded(table: pd.DataFrame) -> list[str]:
 
 
 def _cells(table: pd.DataFrame, name: str) -> list[str]:
-    if name in worded(table):
-        return texts(table, name)
-    values = numbers(table, name)
+    if name in text_columns(table):
+        return as_text(table, name)
+    values = as_float(table, name)
     finite_values = values[np.isfinite(values)]
     digits = 0 if (finite_values == finite_values.round()).all() else 3
-    return [short(value, digits) for value in values.tolist()]
+    return [format_number(value, digits) for value in values.tolist()]
 
 
-def print_described(title: str, table: pd.DataFrame, console: Console) -> None:
-    """Print the first rows of a table in the form of ``described``."""
+def print_as_text(title: str, table: pd.DataFrame, console: Console) -> None:
+    """Print the first rows of a table in the form of ``as_text_columns``."""
     extent = f" (the first of {len(table)} rows)" if len(table) > ROWS_SHOWN else ""
-    rows = as_rows(described(table))[:ROWS_SHOWN]
-    print_table(title + extent, rows, console, left=worded(table))
+    rows = as_rows(as_text_columns(table))[:ROWS_SHOWN]
+    print_table(title + extent, rows, console, left=text_columns(table))
 
 
-def varying(table: pd.DataFrame) -> pd.DataFrame:
+def drop_constant_columns(table: pd.DataFrame) -> pd.DataFrame:
     """Return the table without text columns that are constant."""
-    constant_names = [name for name in worded(table) if len({*texts(table, name)}) < 2]
+    constant_names = [name for name in text_columns(table) if len({*as_text(table, name)}) < 2]
     return table.drop(columns=constant_names) if len(table) > 1 else table
 
 

@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis.frame import texts, typed
+from analysis.frame import as_text, typed
 from analysis.joined import utility_rows
 from analysis.naming import (
     ALL,
     GAP,
     SCORE,
-    confirmatory_of,
-    counted,
     describe_label,
+    describe_taggers,
     gap_titles,
     measure_title,
     positive_class,
+    present_confirmatory,
     row_names,
-    taggers,
+    with_count,
 )
 from analysis.options import OPTIONS, keep_varying_options
-from analysis.show import LEFT_ALIGNED, NOTHING, as_rows, estimates, print_lines, print_table
+from analysis.show import LEFT_ALIGNED, NOTHING, as_rows, format_estimates, print_lines, print_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,7 +53,7 @@ def print_points(
     """
     tables = typed(tables)
     points = keep_varying_options(tables.points, ("embedding", *SHOWN_IF_VARYING))
-    names = [name for name in (*SHOWN_IF_VARYING, *OPTIONS) if len(set(texts(points, name))) > 1]
+    names = [name for name in (*SHOWN_IF_VARYING, *OPTIONS) if len(set(as_text(points, name))) > 1]
     cells = pd.concat(_measured_cells(tables, confirmatory, utility), ignore_index=True)
     titles = list(dict.fromkeys(cells["title"]))
     cell_by_title = dict(
@@ -61,21 +61,21 @@ def print_points(
     )
     done = (points["status"] == "done").to_numpy()
     shown = points[done][:POINTS_SHOWN]
-    columns = {name: texts(shown, name) for name in ("embedding", *names)} | {
+    columns = {name: as_text(shown, name) for name in ("embedding", *names)} | {
         title: [cell_by_title.get((point, title), NOTHING) for point in shown["point"]]
         for title in titles[:MEASURES_SHOWN]
     }
-    synthetic = ", synthetic data" if "True" in texts(points, "generated") else ""
+    synthetic = ", synthetic data" if "True" in as_text(points, "generated") else ""
     mixture = next(filter(None, points["mixture"]), "")
     stamp = f", {mixture}" if mixture else synthetic
     extent = f"the first {len(shown)} of " if len(shown) < done.sum() else ""
-    title = f"{extent}{counted(int(done.sum()), 'point')}{stamp}"
+    title = f"{extent}{with_count(int(done.sum()), 'point')}{stamp}"
     print_table(title, as_rows(columns), console, left={*LEFT_ALIGNED, *OPTIONS}, blanks=1)
     print_lines(_notes(points, tables.extrinsic, cells, titles), console)
     console.print(f"{done.sum()} of {len(points)} points done")
     failed = points[~done][:POINTS_SHOWN]
     if len(failed):
-        rows = as_rows({name: texts(failed, name) for name in ("embedding", *names, "status")})
+        rows = as_rows({name: as_text(failed, name) for name in ("embedding", *names, "status")})
         print_table("not done; the points table holds their errors", rows, console)
 
 
@@ -87,7 +87,7 @@ def _measured_cells(
     yield _cells(scores, row_names(scores, SCORE if has_several_metrics else SCORE[1:]))
     gaps = extrinsic[extrinsic["kind"] == "gap"]
     gaps = gaps.assign(title=gap_titles(gaps))
-    for measure in confirmatory_of(gaps["measure"], confirmatory):
+    for measure in present_confirmatory(gaps["measure"], confirmatory):
         rows = gaps[gaps["measure"] == measure]
         yield _cells(rows, rows["title"])
     utilities = utility_rows(extrinsic, utility)
@@ -99,7 +99,7 @@ def _measured_cells(
 
 
 def _cells(rows: pd.DataFrame, titles: Iterable[str]) -> pd.DataFrame:
-    titled = rows.assign(title=list(titles), cell=estimates(rows))
+    titled = rows.assign(title=list(titles), cell=format_estimates(rows))
     missing = rows["value"].isna()
     return titled[["point", "title", "cell"]].assign(reason=rows["reason"].where(missing, ""))
 
@@ -116,4 +116,4 @@ def _notes(
         yield f"gaps are of the challenge set {challenge_sets}, not of the source's own posts"
     if positive := positive_class(points):
         yield describe_label(positive)
-    yield from taggers(extrinsic["group_by"])
+    yield from describe_taggers(extrinsic["group_by"])

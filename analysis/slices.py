@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.frame import positions, text_rows, texts
+from analysis.frame import as_text, group_indices, text_rows
 from analysis.naming import ALL, CONTROL, POOLED_OVER
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from analysis.arrays import Ints, Truths
-    from analysis.findings import Finding
+    from analysis.findings import SliceResult
 
 Names = dict[str, str]
 
@@ -29,9 +29,9 @@ def slices(
     slice per value and one of ``all``. A method's slice holds the controls too: they are the dose 0
     of every method (Goldfarb-Tarrant et al., 2021, measure each embedding before they modify it).
     """
-    columns = {name: np.array(texts(table, name), dtype=object) for name in pooled}
+    columns = {name: np.array(as_text(table, name), dtype=object) for name in pooled}
     keys = text_rows(table, kinds) if kinds else [()] * len(table)
-    for kind, rows in positions(keys).items():
+    for kind, rows in group_indices(keys).items():
         block = {name: columns[name][rows] for name in pooled}
         values = {name: dict.fromkeys(block[name]) for name in pooled}
         values.get("method", {}).pop(CONTROL, None)
@@ -48,7 +48,7 @@ def slices(
                 yield names, rows[is_selected]
 
 
-def without_repeats(results: Sequence[Finding]) -> list[Finding]:
+def without_repeats(results: Sequence[SliceResult]) -> list[SliceResult]:
     """Return the results, those of equal rows once: where there is one embedding, or one method,
     the pooled slice stands for it, and the only query for all queries. Confirmatory results stay.
     """
@@ -57,7 +57,7 @@ def without_repeats(results: Sequence[Finding]) -> list[Finding]:
         for name in POOLED_OVER:
             values.setdefault(_around(result, name), set()).add(result.names[name])
 
-    def repeated(result: Finding, name: str) -> bool:
+    def repeated(result: SliceResult, name: str) -> bool:
         siblings = values[_around(result, name)]
         is_pooled = result.names[name] == ALL
         return len(siblings) == 2 and ALL in siblings and is_pooled == (name == "query")
@@ -69,6 +69,6 @@ def without_repeats(results: Sequence[Finding]) -> list[Finding]:
     ]
 
 
-def _around(result: Finding, name: str) -> tuple[str, ...]:
+def _around(result: SliceResult, name: str) -> tuple[str, ...]:
     """Return the column, and the other names of a result."""
     return name, *(value for column, value in result.names.items() if column != name)

@@ -12,7 +12,7 @@ import pandas as pd
 
 from analysis.charts import INK, PALETTE, STAMP, Drawing, finish
 from analysis.naming import ALL
-from analysis.results import write_conclusions
+from analysis.results import write_csv_tables
 from analysis.show import print_lines
 from analysis.specifications import CHOICES, Curve, Level, Specification
 from files.charts import save_charts
@@ -63,7 +63,7 @@ def write_curves(curves: Sequence[Curve], folder: Path, console: Console) -> lis
         "specifications": specification_table(curves),
         "specification_levels": level_table(curves),
     }
-    return write_conclusions(folder, tables) + draw_curves(curves, folder / "figures")
+    return write_csv_tables(folder, tables) + draw_curves(curves, folder / "figures")
 
 
 def draw_curves(

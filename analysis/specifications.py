@@ -12,20 +12,20 @@ import numpy as np
 
 from analysis.correlation import ONE_THREAD, studentised
 from analysis.findings import FEW_PERMUTATIONS
-from analysis.frame import numbers, texts
+from analysis.frame import as_float, as_text
 from analysis.joined import rows_of
 from analysis.naming import GAP, SCORE, SLICE_COLUMNS, measure_title, query_title
 from analysis.observations import Observations, observations
 from analysis.residuals import codes, demeaned, group_means, indicators
 from analysis.slices import slices
-from analysis.verdict import FEWEST_DF
+from analysis.verdict import MIN_DF
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from analysis.arrays import Floats, Ints
     from analysis.correlation import Correlation
-    from analysis.findings import Finding
+    from analysis.findings import SliceResult
     from analysis.residuals import Residuals
 
 KINDS = ("task", "classifier", *SCORE, *GAP)
@@ -112,7 +112,7 @@ class _Fit(NamedTuple):
 
 @ONE_THREAD
 def specification_curves(
-    joined: pd.DataFrame, results: Sequence[Finding] = (), *, permutations: int = PERMUTATIONS
+    joined: pd.DataFrame, results: Sequence[SliceResult] = (), *, permutations: int = PERMUTATIONS
 ) -> list[Curve]:
     """Return a curve for every task of the joined table that has two specifications or more.
 
@@ -125,16 +125,16 @@ def specification_curves(
     for all specifications and for parents of one cluster, so that their dependence is preserved. p
     is of the median of z / s over specifications, two-sided.
     """
-    joined = joined[np.isfinite(numbers(joined, "unbiased"))]
+    joined = joined[np.isfinite(as_float(joined, "unbiased"))]
     estimates = {
         tuple(result.names[name] for name in SLICE_COLUMNS): result.within for result in results
     }
-    if len(set(texts(joined, "classifier"))) > 1:  # pooled in the slices, separate here
+    if len(set(as_text(joined, "classifier"))) > 1:  # pooled in the slices, separate here
         estimates = {}
     fits: dict[str, list[_Fit]] = {}
     for task, fit in _fits(joined, estimates):
         fits.setdefault(task, []).append(fit)
-    synthetic = "True" in texts(joined, "generated")
+    synthetic = "True" in as_text(joined, "generated")
     curves = [_curve(task, group, permutations) for task, group in fits.items() if len(group) > 1]
     return [curve._replace(synthetic=synthetic) for curve in curves]
 
@@ -148,7 +148,7 @@ def _fits(joined: pd.DataFrame, estimates: dict[Key, Correlation]) -> Iterator[t
         independent = models.independent()
         key = tuple(names[name] for name in SLICE_COLUMNS)
         result = estimates.get(key) or independent.within(FEW_PERMUTATIONS)
-        if result.df >= FEWEST_DF and np.isfinite(result.r):
+        if result.df >= MIN_DF and np.isfinite(result.r):
             levels, no_resamples = tuple(names[n] for n in CHOICES), np.zeros((len(models.x), 0))
             models = models._replace(x_resampled=no_resamples, y_resampled=no_resamples)
             yield names["task"], _Fit(levels, models, independent.residuals(), result)

@@ -13,21 +13,21 @@ import pandas as pd
 
 from analysis.effects import SHARED
 from analysis.effects_table import condition_table, unmodified_means
-from analysis.frame import texts
-from analysis.groups import doubt_of
+from analysis.frame import as_text
+from analysis.groups import group_mismatch_of
 from analysis.naming import (
     ALL,
     CONDITION,
     CONTROL,
     ORIGINAL,
     SLICE_COLUMNS,
-    capital,
-    counted,
+    capitalise,
     gap_titles,
     group_pairs,
     score_titles,
+    with_count,
 )
-from analysis.show import NOTHING, estimate, print_lines, print_table, short
+from analysis.show import NOTHING, format_estimate, format_number, print_lines, print_table
 from analysis.utility import describe_task
 
 if TYPE_CHECKING:
@@ -35,38 +35,38 @@ if TYPE_CHECKING:
 
     from analysis.declaration import Declaration
     from analysis.effects import Effect
-    from analysis.findings import Finding
+    from analysis.findings import SliceResult
     from analysis.frame import Tables
 
 WIDTH = 80
 SCORES, GAPS, CONDITIONS = 3, 12, 8  # shown; the tables hold all
-WAYS = {1: "rises with", -1: "falls with", 0: "no clear relation with"}
-OfGaps = dict[str, dict[str, "Finding"]]
+DIRECTIONS = {1: "rises with", -1: "falls with", 0: "no clear relation with"}
+OfGaps = dict[str, dict[str, "SliceResult"]]
 
 
 def print_answer(
     tables: Tables,
-    results: Sequence[Finding],
+    results: Sequence[SliceResult],
     changes: Sequence[Effect],
     declaration: Declaration,
     console: Console,
 ) -> None:
     """Print the sweep, the answer, its numbers, and the effect of each condition."""
-    gaps = by_gap(results)
+    gaps = results_by_gap(results)
     print_lines([*_run_line(tables, results), "", "ANSWER"], console)
-    print_lines(wrap(doubt_of(tables.points, tables.extrinsic), WIDTH), console)
+    print_lines(wrap(group_mismatch_of(tables.points, tables.extrinsic), WIDTH), console)
     for gap, scores in list(gaps.items())[:GAPS]:
         print_lines(wrap(_answer_line(gap, scores), WIDTH, subsequent_indent="  "), console)
     reasons = [result.why for result in results if result.confirmatory and result.why]
     for why in dict.fromkeys(reasons):
-        print_lines(wrap(f"{capital(why)}.", WIDTH, subsequent_indent="  "), console)
+        print_lines(wrap(f"{capitalise(why)}.", WIDTH, subsequent_indent="  "), console)
     notes = [*describe_task(tables, declaration.utility), *_missing_values(tables)]
     print_lines(wrap_all(notes), console)
     names = list(dict.fromkeys(name for scores in gaps.values() for name in scores))
     rows = [
         {"r_rm [95%]": gap}
         | {
-            name: estimate(*scores[name].within.interval)
+            name: format_estimate(*scores[name].within.interval)
             for name in names[:SCORES]
             if name in scores
         }
@@ -101,7 +101,7 @@ def _missing_values(tables: Tables) -> Iterable[str]:
             yield f"{title}: no value at {n_missing} models, such as: {missing['reason'].iloc[0]}"
 
 
-def by_gap(results: Sequence[Finding]) -> OfGaps:
+def results_by_gap(results: Sequence[SliceResult]) -> OfGaps:
     """Return the slice results over all embeddings and methods, by the titles of gap and score."""
     pooled = [
         result
@@ -110,8 +110,8 @@ def by_gap(results: Sequence[Finding]) -> OfGaps:
         and result.names["query"] != ALL
     ]
     table = pd.DataFrame([result.names for result in pooled], columns=list(SLICE_COLUMNS))
-    has_several_tasks = len({*texts(table, "task")}) > 1
-    tasks = [f"{task} " if has_several_tasks else "" for task in texts(table, "task")]
+    has_several_tasks = len({*as_text(table, "task")}) > 1
+    tasks = [f"{task} " if has_several_tasks else "" for task in as_text(table, "task")]
     gaps: OfGaps = {}
     for task, gap, score, result in zip(
         tasks, gap_titles(table), score_titles(table), pooled, strict=True
@@ -120,41 +120,41 @@ def by_gap(results: Sequence[Finding]) -> OfGaps:
     return gaps
 
 
-def _run_line(tables: Tables, results: Sequence[Finding]) -> list[str]:
+def _run_line(tables: Tables, results: Sequence[SliceResult]) -> list[str]:
     points = tables.points[tables.points["status"] == "done"]
     largest = max(results, key=lambda result: result.n, default=None)
     has_parents = largest is not None and largest.n_parents > 0
-    parents = f" of {counted(largest.n_parents, 'parent')}" if largest and has_parents else ""
-    methods = [name for name in dict.fromkeys(texts(points, "method")) if name != CONTROL]
+    parents = f" of {with_count(largest.n_parents, 'parent')}" if largest and has_parents else ""
+    methods = [name for name in dict.fromkeys(as_text(points, "method")) if name != CONTROL]
     done_note = f" of {len(tables.points)} points done" if len(points) < len(tables.points) else ""
     models = f"{len(points)}{done_note}, " if done_note else ""
-    models += f"{counted(len({*texts(points, 'unit_key')}), 'model')}{parents}"
-    parts = [models, ", ".join(dict.fromkeys(texts(points, "embedding"))), ", ".join(methods)]
-    parts += ["synthetic data" if "True" in texts(points, "generated") else ""]
+    models += f"{with_count(len({*as_text(points, 'unit_key')}), 'model')}{parents}"
+    parts = [models, ", ".join(dict.fromkeys(as_text(points, "embedding"))), ", ".join(methods)]
+    parts += ["synthetic data" if "True" in as_text(points, "generated") else ""]
     return wrap("; ".join(filter(None, parts)), WIDTH)
 
 
-def _answer_line(gap: str, scores: dict[str, Finding]) -> str:
+def _answer_line(gap: str, scores: dict[str, SliceResult]) -> str:
     """Return ``precision gap: rises with WEAT 6b, 7, 8 (positive)``."""
-    names_by_direction = scores_by_way(scores)
+    names_by_direction = scores_by_direction(scores)
     directions = "; ".join(
         f"{direction} {join_scores(names)}" for direction, names in names_by_direction.items()
     )
-    return f"{gap}: {directions} ({verdicts_of(scores) or 'exploratory'})"
+    return f"{gap}: {directions} ({describe_verdicts(scores) or 'exploratory'})"
 
 
-def scores_by_way(scores: dict[str, Finding]) -> dict[str, list[str]]:
+def scores_by_direction(scores: dict[str, SliceResult]) -> dict[str, list[str]]:
     """Return the titles of the scores that a gap rises with, falls with, or neither."""
     names_by_direction: dict[str, list[str]] = {}
     for name, result in scores.items():
         within = result.within
         sign = (within.low > 0) - (within.high < 0)
-        direction = WAYS[sign] if isfinite(within.r) else f"no r_rm ({within.reason}) with"
+        direction = DIRECTIONS[sign] if isfinite(within.r) else f"no r_rm ({within.reason}) with"
         names_by_direction.setdefault(direction, []).append(name)
     return names_by_direction
 
 
-def verdicts_of(scores: dict[str, Finding]) -> str:
+def describe_verdicts(scores: dict[str, SliceResult]) -> str:
     """Return the verdict of a gap; where verdicts differ, each with its score."""
     verdicts = {name: result.verdict for name, result in scores.items() if result.confirmatory}
     if len({*verdicts.values()}) < 2:
@@ -179,10 +179,10 @@ def _print_conditions(
         return
     table = condition_table(changes, declaration.confirmatory, digits=2)
     tasks, names = (_joined(table, columns) for columns in (SHARED, (*SHARED, *CONDITION)))
-    cells = zip(*(texts(table, title) for title in means), strict=True)
+    cells = zip(*(as_text(table, title) for title in means), strict=True)
     rows = [
         {"condition": f"{tasks[0]} {ORIGINAL}".lstrip()}
-        | {title: short(mean) for title, mean in means.items()},
+        | {title: format_number(mean) for title, mean in means.items()},
         *(
             {"condition": name}
             | {title: cell or NOTHING for title, cell in zip(means, row, strict=True)}
@@ -201,7 +201,7 @@ def _print_conditions(
 
 
 def _joined(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:
-    shown = [texts(table, name) for name in columns if name in table]
+    shown = [as_text(table, name) for name in columns if name in table]
     return [" ".join(filter(None, row)) for row in zip(*shown, strict=True)] or [""] * len(table)
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.frame import numbers, typed
-from analysis.naming import ALL, CONTROL, GAP, ORIGINAL, capital, gap_titles, measure_title
-from analysis.show import short
+from analysis.frame import as_float, typed
+from analysis.naming import ALL, CONTROL, GAP, ORIGINAL, capitalise, gap_titles, measure_title
+from analysis.show import format_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,16 +26,17 @@ def low_utility_reason(joined: pd.DataFrame, utility: str) -> str:
     """Return why gaps of a task get no verdict: its mean utility hardly exceeds the majority
     baseline. Empty where it does, or the baseline is unknown.
     """
-    values = np.stack([numbers(joined, name) for name in ("utility", "constant")])
+    values = np.stack([as_float(joined, name) for name in ("utility", "constant")])
     complete = values[:, np.isfinite(values).all(axis=0)]
     if not complete.size:
         return ""
     value, baseline = complete.mean(axis=1).tolist()
     if value >= baseline + MIN_ABOVE_BASELINE:
         return ""
+    title = measure_title(utility)
     return (
-        f"{measure_title(utility)} is {short(value)}, majority baseline {short(baseline)};"
-        f" a verdict takes at least {short(MIN_ABOVE_BASELINE)} more"
+        f"{title} is {format_number(value)}, majority baseline {format_number(baseline)};"
+        f" a verdict takes at least {format_number(MIN_ABOVE_BASELINE)} more"
     )
 
 
@@ -54,7 +55,7 @@ def describe_task(tables: Tables, utility: str) -> list[str]:
     lines = []
     for task in tasks:
         task_rows = rows[rows["task"] == task]
-        prefix = f"{task}, {name}models: " if len(tasks) > 1 else f"{capital(name)}models: "
+        prefix = f"{task}, {name}models: " if len(tasks) > 1 else f"{capitalise(name)}models: "
         if parts := [*_level(task_rows, utility), *_from_base_rates(task_rows)]:
             lines.append(f"{prefix}{'; '.join(parts)}.")
     return lines
@@ -68,13 +69,16 @@ def _level(rows: pd.DataFrame, utility: str) -> Iterator[str]:
     value, baseline = (float(utilities[name].mean()) for name in ("value", "constant"))
     if not isfinite(baseline):
         return
-    yield f"{measure_title(utility)} {short(value)}, majority baseline {short(baseline)}"
+    title = measure_title(utility)
+    yield f"{title} {format_number(value)}, majority baseline {format_number(baseline)}"
     gaps = rows[rows["kind"] == "gap"]
     groups = dict.fromkeys([*gaps["privileged"], *gaps["unprivileged"]])
     for measure, title in (("base_rate", "base rate"), ("fpr", "false positive rate")):
         measure_rows = values[(values["measure"] == measure) & (values["subset"] == "")]
         means = measure_rows.groupby("group")["value"].mean()
-        group_values = [f"{group} {short(means[group])}" for group in groups if group in means]
+        group_values = [
+            f"{group} {format_number(means[group])}" for group in groups if group in means
+        ]
         if 0 < len(group_values) <= 2:
             yield f"{title} {', '.join(group_values)}"
 
@@ -87,7 +91,7 @@ def _from_base_rates(rows: pd.DataFrame) -> Iterator[str]:
         if gap_rows["measure"].iloc[0] == "f1":
             continue  # the precision gap shows it
         mean, expected = (
-            short(float(gap_rows["value"].mean()), 3),
-            short(float(gap_rows["from_base_rates"].mean()), 3),
+            format_number(float(gap_rows["value"].mean()), 3),
+            format_number(float(gap_rows["from_base_rates"].mean()), 3),
         )
         yield f"{title} {mean}, {expected} by base rates alone"

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from analysis.correlation import LEVEL, holm
 from analysis.findings import MIN_CONDITIONS
-from analysis.naming import SESOI, counted
+from analysis.naming import SESOI, with_count
 from analysis.utility import MIN_ABOVE_BASELINE
 
 if TYPE_CHECKING:
     from analysis.correlation import Correlation
-    from analysis.findings import Finding
+    from analysis.findings import SliceResult
 
 POSITIVE, NEGATIVE, NEGLIGIBLE, INCONCLUSIVE = VERDICTS = (
     "positive",
@@ -22,7 +22,7 @@ POSITIVE, NEGATIVE, NEGLIGIBLE, INCONCLUSIVE = VERDICTS = (
     "inconclusive",
 )
 THESE, OTHERS, MODELS = "these conditions", "other conditions", "other models"
-FEWEST_DF = 8
+MIN_DF = 8
 MAX_LOST = 0.1
 RULES = f"""\
 Verdicts are about r_rm, the repeated-measures correlation of score and gap within parents: among
@@ -32,7 +32,7 @@ negative:      p below {LEVEL}, r_rm below 0
 negligible:    neither, and |r_rm| is below the smallest correlation of interest ({SESOI} where no
                other is declared), times the noise ceiling where reliabilities are known, by two
                one-sided tests at {LEVEL} (its 90% interval)
-inconclusive:  everything else: fewer than {FEWEST_DF} degrees of freedom, more than a tenth of the
+inconclusive:  everything else: fewer than {MIN_DF} degrees of freedom, more than a tenth of the
                models lost, a score or gap that is the same in most models, or of whose variance one
                model has two thirds, a task whose F1 is less than {MIN_ABOVE_BASELINE} above the
                majority baseline
@@ -42,7 +42,7 @@ other conditions too where the means of {MIN_CONDITIONS} conditions or more show
 likewise)."""
 
 
-def judge(results: Sequence[Finding], sesoi: float = SESOI) -> list[Finding]:
+def judge(results: Sequence[SliceResult], sesoi: float = SESOI) -> list[SliceResult]:
     """Return the results; confirmatory ones with verdict, scope and sentence, by ``RULES``."""
     confirmatory = [index for index, result in enumerate(results) if result.confirmatory]
     tested = [index for index in confirmatory if isfinite(results[index].within.p)]
@@ -60,7 +60,7 @@ def judge(results: Sequence[Finding], sesoi: float = SESOI) -> list[Finding]:
     return judged
 
 
-def _verdict(result: Finding, p_others: float, sesoi: float) -> tuple[str, str, str]:
+def _verdict(result: SliceResult, p_others: float, sesoi: float) -> tuple[str, str, str]:
     if refusal := _refusal(result):
         return INCONCLUSIVE, "", f"{INCONCLUSIVE}: {refusal}"
     within = result.within
@@ -82,15 +82,15 @@ def _verdict(result: Finding, p_others: float, sesoi: float) -> tuple[str, str, 
     return INCONCLUSIVE, "", f"{INCONCLUSIVE}: {detectable}"
 
 
-def _refusal(result: Finding) -> str:
+def _refusal(result: SliceResult) -> str:
     within = result.within
     if result.refused or not isfinite(within.r):
         return result.refused or within.reason
-    if within.df < FEWEST_DF:
-        models = counted(result.n, "model")
-        models += f" of {counted(result.n_parents, 'parent')}" if result.n_parents else ""
-        degrees = f"{counted(within.df, 'degree')} of freedom"
-        return f"{models} leave {degrees}; a verdict takes {FEWEST_DF}"
+    if within.df < MIN_DF:
+        models = with_count(result.n, "model")
+        models += f" of {with_count(result.n_parents, 'parent')}" if result.n_parents else ""
+        degrees = f"{with_count(within.df, 'degree')} of freedom"
+        return f"{models} leave {degrees}; a verdict takes {MIN_DF}"
     if result.lost > MAX_LOST * result.planned:
         return f"{result.lost} of {result.planned} models are lost, more than a tenth"
     return result.saturated
@@ -101,20 +101,20 @@ def _is_negligible(result: Correlation, bound: float) -> bool:
     return -bound < result.low_90 and result.high_90 < bound
 
 
-def _scope(result: Finding, wider: bool) -> str:
+def _scope(result: SliceResult, wider: bool) -> str:
     if not result.n_conditions:
         return MODELS
     return OTHERS if wider else THESE
 
 
-def _population(scope: str, result: Finding) -> str:
+def _population(scope: str, result: SliceResult) -> str:
     if scope == MODELS:
         return "models like these"
-    conditions = f"these {counted(result.n_conditions, 'condition')}"
+    conditions = f"these {with_count(result.n_conditions, 'condition')}"
     return f"{conditions} and others like them" if scope == OTHERS else conditions
 
 
-def _claim(verdict: str, scope: str, result: Finding) -> str:
+def _claim(verdict: str, scope: str, result: SliceResult) -> str:
     claim = f"{verdict} for {_population(scope, result)}"
     if scope != THESE:
         return claim
@@ -123,7 +123,7 @@ def _claim(verdict: str, scope: str, result: Finding) -> str:
     return f"{claim}; testing others needs {MIN_CONDITIONS} conditions"
 
 
-def _provisos(result: Finding) -> list[str]:
+def _provisos(result: SliceResult) -> list[str]:
     provisos = _fixed_samples(result)
     within, given_utility = result.within, result.given_utility
     if result.lost:
@@ -139,7 +139,7 @@ def _provisos(result: Finding) -> list[str]:
     return provisos
 
 
-def _fixed_samples(result: Finding) -> list[str]:
+def _fixed_samples(result: SliceResult) -> list[str]:
     sampling = result.within.sampling
     fixed = [name for name in ("words", "items") if not isfinite(getattr(sampling, name))]
     return [f"for these {' and '.join(fixed)}"] if fixed else []

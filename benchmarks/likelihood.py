@@ -18,9 +18,9 @@ from files import choice
 from files.choice import Fileless
 from files.models.language_model import LanguageModel
 from intrinsic.items.item import ItemSet, Pair
-from intrinsic.likelihood.crows_pairs import CrowsPairs, compare
+from intrinsic.likelihood.crows_pairs import CrowsPairs, shared_and_changed_positions
 from intrinsic.likelihood.pll import PseudoLogLikelihood
-from intrinsic.likelihood.reading import read_texts
+from intrinsic.likelihood.reading import tokenise_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,14 +106,14 @@ def one_by_one(settings: dict[str, int], folder: Path) -> Work:
     torch.set_num_threads(1)
     model = random_model(settings, masked=True)
     [items] = SyntheticPairs(200, settings["vocab_size"]).load()
-    pairs = [read_texts(model, [pair.stereo, pair.anti]) for pair in items.pairs]
+    pairs = [tokenise_texts(model, [pair.stereo, pair.anti]) for pair in items.pairs]
 
     def work() -> list[float]:
         scores = []
         for stereo, anti in pairs:
             assert stereo
             assert anti
-            shared, _ = compare(stereo, anti)
+            shared, _ = shared_and_changed_positions(stereo, anti)
             for text, positions in zip((stereo, anti), shared, strict=True):
                 scores.append(masked_one_at_a_time(model, text.ids, positions))
         return scores

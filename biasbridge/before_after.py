@@ -54,7 +54,7 @@ def compare_vectors(
 def usual_metrics(language: str, similarity: Sequence[str]) -> list[Metric]:
     """Return the gender tests of WEAT and two metrics of utility, analogies and similarity."""
     from intrinsic.audit import choose_metrics
-    from intrinsic.wordsets import in_language
+    from intrinsic.wordsets import require_queries
 
     tests = ("weat6b", "weat7", "weat8")
     choices: list[tuple[str, Sequence[str]]] = [("weat", [name]) for name in tests]
@@ -64,7 +64,7 @@ def usual_metrics(language: str, similarity: Sequence[str]) -> list[Metric]:
         try:
             metrics += choose_metrics(
                 [name],
-                queries=in_language(queries, language) if queries else (),
+                queries=require_queries(queries, language) if queries else (),
                 language=language,
                 case="lower",
                 similarity=similarity,

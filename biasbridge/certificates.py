@@ -10,32 +10,32 @@ from typing import TYPE_CHECKING
 
 from files.language import UNDETERMINED
 from intrinsic.items.item import ItemSet
-from intrinsic.wordsets import load_query, queries_with
-from studies.certificate.recorded import Worth, refused, worth
+from intrinsic.wordsets import find_queries, load_query
+from studies.certificate.recorded import RecordedVerdict, not_called_bias, recorded_verdict
 
 if TYPE_CHECKING:
-    from intrinsic.audit import Audited
+    from intrinsic.audit import AuditedScore
     from intrinsic.wordsets import Query
 
 GENDERED = 0.5  # above this proportion of words, or pairs, a set is about women or men
 NOTE = "Certificate: of small models with a planted gender bias; same kind, convention and language"
 
 
-def certified(audited: Sequence[Audited]) -> tuple[list[Audited], list[str]]:
+def certified(audited: Sequence[AuditedScore]) -> tuple[list[AuditedScore], list[str]]:
     """Return every score with its line of the certificate, and a warning.
 
     The line is empty unless such a score was certified. The warning names the scores that may not
     be called bias, because a planted bias hardly moves them.
     """
-    rows: list[Audited] = []
-    verdicts: dict[str, Worth] = {}
+    rows: list[AuditedScore] = []
+    verdicts: dict[str, RecordedVerdict] = {}
     for row in audited:
-        score, verdict = row.score, Worth()
+        score, verdict = row.score, RecordedVerdict()
         if row.gender_words and not isnan(score.value):
-            verdict = worth(score.metric, score.convention, row.kind, row.gender_words)
+            verdict = recorded_verdict(score.metric, score.convention, row.kind, row.gender_words)
             verdicts[score.metric] = verdict
         rows.append(row._replace(certificate=verdict.line, called_bias=verdict.called_bias))
-    warning = refused(verdicts)
+    warning = not_called_bias(verdicts)
     return rows, [warning] if warning else []
 
 
@@ -80,7 +80,7 @@ def _mostly(words: Iterable[str], gendered: frozenset[str]) -> bool:
 @cache
 def _words(language: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return words for men and for women; none in a language without a list."""
-    names = queries_with(["gender_mentions"], language)
+    names = find_queries(["gender_mentions"], language)
     sets = [load_query(names[0])[role].words for role in ("X", "Y")] if names else [(), ()]
     men, women = (frozenset(word.lower() for word in words) for words in sets)
     return men, women

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from files import InputError, nearest
-from files.choice import Whole, checks
+from files.choice import Whole, check_arguments
 from files.nested import read_nested
 from files.rooms import HOME
 
@@ -49,7 +49,7 @@ class _ConfiguredMetric(NamedTuple):
     metric: Any
 
 
-@checks(
+@check_arguments(
     seeds=Whole | None,
     query=str | None,
     config_dir=str | PathLike[str] | None,
@@ -190,12 +190,12 @@ def _query_overrides(configured: _ConfiguredMetric, query: str | None) -> Iterat
 
 def _convention_override(configured: _ConfiguredMetric, convention: str) -> list[str]:
     """Return the override of the convention. Raise ``InputError`` for an unknown one."""
-    from intrinsic.conventions import EVERY, ByConvention
+    from intrinsic.conventions import ALL_CONVENTIONS, ByConvention
 
     if not issubclass(configured.metric, ByConvention):
         return []
     conventions = configured.metric.conventions()
-    if convention not in (EVERY, *conventions):
+    if convention not in (ALL_CONVENTIONS, *conventions):
         choices = f"{nearest(convention, conventions)}; there are {', '.join(conventions)}"
         raise InputError(f"{configured.key} has no convention {convention!r}{choices}")
     return [f"++intrinsic.{configured.key}.convention={convention}"]
@@ -215,9 +215,9 @@ def _run(command: Sequence[str], out: TextIO | None) -> None:
 
 def _versions(folder: Path) -> dict[str, str]:
     """Return the column ``libraries``, the versions that made the numbers."""
-    from analysis.made import describe_made, read_made
+    from analysis.made import describe_provenance, read_provenance
 
-    return {"libraries": describe_made(read_made(folder))}
+    return {"libraries": describe_provenance(read_provenance(folder))}
 
 
 def check_certificate(table: pd.DataFrame) -> None:

@@ -21,7 +21,7 @@ from biasbridge.given import (
     word_file,
 )
 from files import InputError
-from files.choice import Whole, checks
+from files.choice import Whole, check_arguments
 from files.language import UNDETERMINED
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class ModifiedVectors:
     eraser: Eraser | None
 
 
-@checks(seed=Whole, layer=int)
+@check_arguments(seed=Whole, layer=int)
 def debias(
     vectors: Vectors | OpenedModel,
     words: Words = "gender_union",
@@ -114,7 +114,7 @@ def debias(
     >>> print(bool(scores["after"].item() < scores["before"].item()))
     True
     """
-    from debias.every import ON_MODELS, ON_VECTORS, make_method
+    from debias.every import MODEL_KINDS, VECTOR_KINDS, make_method
     from intrinsic.lookup import CASES
 
     if case not in CASES:
@@ -126,7 +126,7 @@ def debias(
     if revision or is_model(vectors):
         from biasbridge.model_debiasing import ModelErasure, model_goal, read_items
 
-        erasing_method = make_method(method, ON_MODELS, items=read_items(items), **fields)
+        erasing_method = make_method(method, MODEL_KINDS, items=read_items(items), **fields)
         model = fspath(vectors) if isinstance(vectors, PathLike) else cast("AnyModel", vectors)
         encoding: Any = {"layer": layer, "pooling": pooling}
         erasure = ModelErasure.fit(
@@ -140,7 +140,7 @@ def debias(
     model_options = {"items": items, "out": out, "layer": layer + 1, "pooling": pooling != "mean"}
     if unused := [name for name, value in model_options.items() if value]:
         raise InputError(f"{unused[0]} applies to language models; leave it out for vectors")
-    vector_method = make_method(method, ON_VECTORS, **fields)
+    vector_method = make_method(method, VECTOR_KINDS, **fields)
     original = as_vectors(cast("Vectors", vectors), trusted=trusted)
     with word_file(None if built_in(words) else words) as file:
         goal = None if until is None else read_goal(str(until), file, word_query.name)
@@ -190,7 +190,7 @@ def move(
     seed: int,
 ) -> ModifiedVectors:
     """Modify vectors by the method's dose, or by the dose that reaches the goal."""
-    from debias.base import require_sound, signed
+    from debias.base import require_sound, signed_dose
     from debias.roles import require_roles
     from debias.until import find_method
 
@@ -199,7 +199,7 @@ def move(
         method, axis = find_method(method, vectors, query, goal, direction, seed=seed)
     else:
         axis = method.along(vectors, query, seed=seed)
-    changed = axis.at(signed(method))
+    changed = axis.at(signed_dose(method))
     if method.dose:
         require_sound(method, vectors, changed)
     return ModifiedVectors(method, changed, axis.eraser)

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.groups import GENDERS, doubt
-from analysis.naming import LEAST_COVERAGE
+from analysis.groups import GENDERS, group_mismatch
+from analysis.naming import MIN_COVERAGE
 from biasbridge.data import BINARY, LOOKED_AT, Data, Settings, classes, guess_languages
 from corpora.tweets import tokenise_tweet
 from files import InputError
 from files.language import UNDETERMINED
-from intrinsic.found_query import find_query
+from intrinsic.found_query import resolve_query
 from intrinsic.metric import Metric
-from train.parts.genders import ask_about_genders
-from train.parts.part import Checked, Findings, Foreseen, Inspected
+from train.parts.genders import compares_genders
+from train.parts.part import ChecksInput, DataReport, PredictsVocabulary, SupportsInspect
 from train.parts.posts import coverage
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from train.point import Point
 
 
-def examine(data: Data, settings: Settings) -> Findings:
+def examine(data: Data, settings: Settings) -> DataReport:
     """Report problems, warnings and facts of a run on the data with these settings."""
-    report = Findings()
+    report = DataReport()
     _check_languages(data, report)
     if not data.paths.keys() & {"corpus", "vectors", "posts"}:
         report.problems.append("there is nothing to measure: give posts, a corpus or vectors")
@@ -41,7 +41,7 @@ def examine(data: Data, settings: Settings) -> Findings:
     return report
 
 
-def _check_languages(data: Data, report: Findings) -> None:
+def _check_languages(data: Data, report: DataReport) -> None:
     languages = guess_languages(data)
     if data.language == UNDETERMINED:
         report.warnings.append("assuming English (no language given); give --language")
@@ -68,17 +68,17 @@ def _labels_problem(data: Data) -> str:
     )
 
 
-def _examine_point(data: Data, settings: Settings, report: Findings) -> None:
+def _examine_point(data: Data, settings: Settings, report: DataReport) -> None:
     from train.front.compose import compose_point
     from train.front.spell import format_override
 
     try:
         point = compose_point([format_override(key, value) for key, value in settings.items()])
-        if isinstance(point.task, Checked):
+        if isinstance(point.task, ChecksInput):
             point.task.check(point.queries)
-        if isinstance(point.task, Inspected):
+        if isinstance(point.task, SupportsInspect):
             point.task.inspect(report)
-        if ask_about_genders(point.queries) and (mismatch := doubt(GENDERS, data.compared)):
+        if compares_genders(point.queries) and (mismatch := group_mismatch(GENDERS, data.compared)):
             report.warnings.append(f"{mismatch} Give a file of words about these groups, too")
         vectors = _expected_vectors(data, point)
     except InputError as error:
@@ -99,18 +99,18 @@ def _expected_vectors(data: Data, point: Point) -> KeyedVectors | None:
         return data.vectors
     from files.vectors import keyed
 
-    assert isinstance(point.subject, Foreseen)
+    assert isinstance(point.subject, PredictsVocabulary)
     words = point.subject.foresee_words(LOOKED_AT)
     return keyed(words, np.ones((len(words), 1), dtype=np.float32))
 
 
-def _check_queries(point: Point, vectors: KeyedVectors, data: Data, report: Findings) -> None:
+def _check_queries(point: Point, vectors: KeyedVectors, data: Data, report: DataReport) -> None:
     """Count the words of each query in the vocabulary; too few give no score."""
     shortages: list[str] = []
     n_queries = 0
     for metric in (metric for metric in point.metrics if isinstance(metric, Metric)):
         for query in metric.asked:
-            words = find_query(vectors, query, metric.about.takes, case=metric.case)
+            words = resolve_query(vectors, query, metric.about.takes, case=metric.case)
             counts = [
                 f"{role} {len(word_set.items)} of {len(word_set.items) + len(word_set.lost)}"
                 for role, word_set in words.sets.items()
@@ -131,10 +131,10 @@ def _check_queries(point: Point, vectors: KeyedVectors, data: Data, report: Find
     (report.problems if nothing_scored else report.warnings).extend(shortages)
 
 
-def _check_coverage(data: Data, vectors: KeyedVectors, report: Findings) -> None:
+def _check_coverage(data: Data, vectors: KeyedVectors, report: DataReport) -> None:
     texts = [" ".join(tokenise_tweet(text)) for text in data.texts]
     proportion = coverage(texts, vectors.key_to_index)
     report.lines.append(f"{proportion:.2f} of the posts' tokens are in the vocabulary")
-    if proportion < LEAST_COVERAGE:
-        problem = f"less than {LEAST_COVERAGE} of the posts' tokens are in the vocabulary"
+    if proportion < MIN_COVERAGE:
+        problem = f"less than {MIN_COVERAGE} of the posts' tokens are in the vocabulary"
         report.warnings.append(f"{problem}; give vectors, or a corpus, of such texts")

@@ -22,19 +22,19 @@ from biasbridge.given import (
 )
 from biasbridge.given import query as query
 from files import InputError
-from files.choice import Whole, checks
+from files.choice import Whole, check_arguments
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from files.models.encoder import Pooling
-    from intrinsic.audit import Audited
+    from intrinsic.audit import AuditedScore
     from intrinsic.metric import Metric
 
 Predictions: TypeAlias = "pd.DataFrame | str | PathLike[str]"
 
 
-@checks(seed=Whole, layer=int)
+@check_arguments(seed=Whole, layer=int)
 def audit(
     vectors: Vectors | Mapping[str, Vectors] | Sequence[Vectors] | OpenedModel,
     words: Words | None = None,
@@ -108,7 +108,7 @@ def audit(
     >>> print(audit(vectors, words, metrics="weat")["value"].item())
     2.0
     """
-    from intrinsic.audit import choose_metrics, language_asked
+    from intrinsic.audit import choose_metrics, query_language
 
     if revision or items or fillers or _all_models(vectors):
         vector_options = {
@@ -162,7 +162,7 @@ def audit(
         scores, notes = audit_embeddings(
             embeddings,
             choose,
-            query_language=language_asked(queries, file),
+            query_language=query_language(queries, file),
             words=file,
             stated_language=language,
             seed=seed,
@@ -171,7 +171,7 @@ def audit(
     return _audit_table(scores, notes)
 
 
-def _audit_table(scores: Sequence[Audited], notes: Sequence[str]) -> pd.DataFrame:
+def _audit_table(scores: Sequence[AuditedScore], notes: Sequence[str]) -> pd.DataFrame:
     """Return the scores with their lines of the recorded certificate, and notes in ``attrs``."""
     from biasbridge.certificates import certified
     from intrinsic.audit import as_table
@@ -188,7 +188,7 @@ def _all_models(vectors: object) -> bool:
     return is_model(vectors)
 
 
-def _audit_models(models: object, revision: str | None, **options: Any) -> list[Audited]:
+def _audit_models(models: object, revision: str | None, **options: Any) -> list[AuditedScore]:
     """Measure one language model, or each of a list; a path names its model."""
     from biasbridge.model_audit import audit_model
 
@@ -212,7 +212,7 @@ def audit_embeddings(
     stated_language: str | None,
     seed: int,
     trusted: bool,
-) -> tuple[list[Audited], list[str]]:
+) -> tuple[list[AuditedScore], list[str]]:
     """Measure embeddings by name. Return the scores and notes.
 
     Notes name the language and how it is known, words that exist in lower case only, groups that a
@@ -226,16 +226,21 @@ def audit_embeddings(
         Of the queries; of the vectors, where it is given.
     """
     from biasbridge.certificates import gender_words
-    from intrinsic.audit import Audited, language_of, not_asked, suggest_lower_case
+    from intrinsic.audit import (
+        AuditedScore,
+        assume_language,
+        missing_role_notes,
+        suggest_lower_case,
+    )
     from intrinsic.audit import audit as score_all
     from intrinsic.wordsets import read_wordsets
 
     own_queries = list(read_wordsets(words).queries.values()) if words else []
-    scores: list[Audited] = []
+    scores: list[AuditedScore] = []
     notes: list[str] = []
     for name, embedding in embeddings.items():
         vectors = as_vectors(embedding, trusted=trusted)
-        detected, detection_note = language_of(name, vectors.index_to_key, query_language)
+        detected, detection_note = assume_language(name, vectors.index_to_key, query_language)
         metrics = choose(detected)
         language = stated_language or detected
         notes.append(
@@ -244,16 +249,16 @@ def audit_embeddings(
         queries = [query for metric in metrics for query in metric.asked]
         gendered = {query.name: gender_words(query, language) for query in queries}
         scores += [
-            Audited(name, *row, gender_words=gendered.get(row[0].query, ""))
+            AuditedScore(name, *row, gender_words=gendered.get(row[0].query, ""))
             for row in score_all(vectors, metrics, seed=seed)
         ]
         notes += suggest_lower_case(name, vectors, metrics)
         notes += [warning for metric in metrics for warning in metric.remarks()]
-        notes += not_asked(metrics, own_queries)
+        notes += missing_role_notes(metrics, own_queries)
     return scores, list(dict.fromkeys(notes))
 
 
-def _missing_values(scores: Sequence[Audited]) -> list[str]:
+def _missing_values(scores: Sequence[AuditedScore]) -> list[str]:
     """Count the scores without a value; list vectors, metrics and queries by reason."""
     has_several = len({row.vectors for row in scores}) > 1
     titles_by_reason: dict[str, list[str]] = {}
@@ -337,9 +342,9 @@ def gaps(
     0.1
     """
     from extrinsic.gap_table import as_table
-    from extrinsic.request import Request
+    from extrinsic.request import GapRequest
 
-    request = Request(
+    request = GapRequest(
         gold=gold,
         pred=_as_names(pred),
         group=group,
@@ -363,7 +368,7 @@ def _as_names(names: str | Sequence[str]) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
 
 
-@checks(utility=str)
+@check_arguments(utility=str)
 def correlate(
     table: Predictions,
     x: str,

@@ -38,10 +38,10 @@ WORD_FILES = (".yaml", ".yml", ".json", ".csv", ".tsv")
 
 def is_model(subject: object) -> bool:
     """Test whether this is a language model: opened, a folder, or inside a package."""
-    from files.models.place import names_model
+    from files.models.place import is_model_path
 
     if isinstance(subject, str | PathLike):
-        return names_model(str(subject))
+        return is_model_path(str(subject))
     if isinstance(subject, tuple):
         return len(subject) == 2 and not isinstance(subject[0], str | PathLike)
     return type(subject).__name__ == "LanguageModel"

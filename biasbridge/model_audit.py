@@ -7,15 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from biasbridge.certificates import gender_words
-from corpora.items import OwnItems, named_items, own_items
+from corpora.items import UserItems, named_items, user_items
 from files import InputError, nearest
 from files.models.encoder import Encoder, Pooling
 from files.models.language_model import AnyModel, LanguageModel, open_model
-from intrinsic.audit import Audited, choose_metrics, conventions_of
+from intrinsic.audit import AuditedScore, choose_metrics, select_conventions
 from intrinsic.audit import audit as audit_vectors
 from intrinsic.items.read import no_fillers
 from intrinsic.likelihood.every import MODEL_METRICS
-from intrinsic.likelihood.slots import BETWEEN, COMPARED, LOST
+from intrinsic.likelihood.slots import BETWEEN, COMPARED, LOST_PREFIX
 from intrinsic.metrics.every import METRICS
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def audit_model(
     device: str = "cpu",
     resamples: int = 0,
     seed: int = 0,
-) -> list[Audited]:
+) -> list[AuditedScore]:
     """Measure the metrics of a language model.
 
     Parameters
@@ -88,10 +88,10 @@ def audit_model(
         raise InputError(f"give items={items!r} or queries ({', '.join(queries)}), not both")
     if fillers and not items:
         raise InputError(f"fillers {', '.join(fillers)} are for the slots of items: give --items")
-    user_items = own_items(items, language, fillers) if items else None
-    if user_items:  # fails early, before a model is opened
-        _require_fillers(user_items, metrics or list(MODEL_METRICS))
-    source = named_items(queries) if queries else user_items
+    own_items = user_items(items, language, fillers) if items else None
+    if own_items:  # fails early, before a model is opened
+        _require_fillers(own_items, metrics or list(MODEL_METRICS))
+    source = named_items(queries) if queries else own_items
     opened = open_model(model, revision, device=device, random_seed=random_seed)
     opened = replace(opened, name=name or opened.name)
     encoder = Encoder(opened, layer=layer, pooling=pooling)
@@ -107,12 +107,14 @@ def audit_model(
     )
     item_sets = [items for source in {m.items for m in item_metrics} for items in source.load()]
     languages = {items.name: gender_words(items) for items in item_sets}
-    audited: list[Audited] = []
+    audited: list[AuditedScore] = []
     for metric in item_metrics if item_metric_names or not metrics else ():
         if metric.needs == "model" and opened.kind == "encoder" and not item_metric_names:
             continue  # an encoder has no likelihoods
         rows = metric.detailed(encoder if metric.needs == "encoder" else opened, seed=seed)
-        audited += [Audited(opened.name, *row, model_kind, languages[row[0].query]) for row in rows]
+        audited += [
+            AuditedScore(opened.name, *row, model_kind, languages[row[0].query]) for row in rows
+        ]
     if word_metric_names := [name for name in metrics if name in METRICS]:
         word_metrics = choose_metrics(
             word_metric_names,
@@ -123,7 +125,7 @@ def audit_model(
         )
         vectors = word_vectors_of(encoder, word_metrics)
         word_scores = audit_vectors(vectors, word_metrics, seed=seed)
-        audited += [Audited(opened.name, *row, model_kind) for row in word_scores]
+        audited += [AuditedScore(opened.name, *row, model_kind) for row in word_scores]
     if not audited:
         raise InputError(_no_scores_message(metrics, convention))
     return audited
@@ -134,11 +136,11 @@ def _require_fillers(source: ItemSource, metrics: Sequence[str]) -> None:
     metric_classes = [MODEL_METRICS[name] for name in metrics if name in MODEL_METRICS]
     needs_fillers = any("fillers" in metric.about.roles for metric in metric_classes)
     for items in source.load():
-        if needs_fillers and isinstance(source, OwnItems) and (problem := no_fillers(items)):
+        if needs_fillers and isinstance(source, UserItems) and (problem := no_fillers(items)):
             raise InputError(problem)
 
 
-def notes_on(audited: Sequence[Audited], items: str | None, language: str | None) -> list[str]:
+def notes_on(audited: Sequence[AuditedScore], items: str | None, language: str | None) -> list[str]:
     """Return the language assumed for ``items``, comparisons between texts, and lost items."""
     notes = []
     for score in (row.score for row in audited if not row.score.part):
@@ -151,7 +153,7 @@ def notes_on(audited: Sequence[Audited], items: str | None, language: str | None
             name, _, value = setting.partition("=")
             if setting == f"{COMPARED}={BETWEEN}":
                 notes.append(f"{title} compares between texts, which have terms of one group each")
-            elif name.startswith(LOST):
+            elif name.startswith(LOST_PREFIX):
                 notes.append(f"{title}: {value} of {total} items {name}")
     return list(dict.fromkeys(notes))
 
@@ -168,7 +170,7 @@ def _metrics(
         source = items or named_items(metric.about.asks, there_only=not are_requested)
         if not source.load() or (items and not are_requested and not _takes_any(metric, items)):
             continue
-        for convention_name in conventions_of(metric, convention):
+        for convention_name in select_conventions(metric, convention):
             yield metric.by(convention_name, items=source)
 
 
@@ -178,7 +180,7 @@ def _takes_any(metric: type[ItemMetric], source: ItemSource) -> bool:
 
 def word_vectors_of(encoder: Encoder, metrics: Sequence[Metric]) -> KeyedVectors:
     """Encode each word of the metrics' queries alone."""
-    from train.word_states import in_templates, word_vectors
+    from train.word_states import template_contexts, word_vectors
 
     words = {
         spelling: None
@@ -188,7 +190,7 @@ def word_vectors_of(encoder: Encoder, metrics: Sequence[Metric]) -> KeyedVectors
         for word in wordset.words
         for spelling in ((word, word.lower()) if metric.case == "lower" else (word,))
     }
-    return word_vectors(encoder, in_templates([*words], ["{}"]), layer=encoder.layer)
+    return word_vectors(encoder, template_contexts([*words], ["{}"]), layer=encoder.layer)
 
 
 def _no_scores_message(metrics: Sequence[str], convention: str | None) -> str:

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from biasbridge.before_after import compare
-from corpora.items import DATA, PUBLISHED, named_items, own_items, published
-from debias.base import signed
+from corpora.items import DATA_VARIABLE, PUBLISHED, named_items, published_source, user_items
+from debias.base import signed_dose
 from debias.roles import require_roles
-from debias.until import Goal, Wanted, reach
+from debias.until import Goal, TargetScore, dose_for_goal
 from files import InputError, atomic_path, nearest
 from files.atomic import require_new
 from files.eraser import ERASER, Eraser
 from files.models.encoder import Encoder, Pooling
 from files.models.erased import hook_eraser
-from files.models.language_model import AnyModel, LanguageModel, open_model, passing_through
+from files.models.language_model import AnyModel, LanguageModel, open_model, with_eraser
 from files.models.place import Place, find_model
 from intrinsic.likelihood.every import MODEL_METRICS
 
@@ -86,7 +86,7 @@ class ModelErasure:
         original = self.encoder
         if not dose:
             return metric.score(original if metric.needs == "encoder" else original.opened, seed=0)
-        with passing_through(original.opened, self.eraser.at(dose)) as erased:
+        with with_eraser(original.opened, self.eraser.at(dose)) as erased:
             if metric.needs != "encoder":
                 return metric.score(erased, seed=0)
             encoder = Encoder(erased, layer=original.layer, pooling=original.pooling)
@@ -96,15 +96,15 @@ class ModelErasure:
     def until(self, goal: Goal[ItemMetric]) -> ModelErasure:
         """Return the erasure at the dose that reaches the goal.
 
-        Raise ``InputError`` as ``debias.until.reach`` does.
+        Raise ``InputError`` as ``debias.until.dose_for_goal`` does.
         """
 
         def score_at(dose: float) -> float:
             return goal.value_of(self.scores(goal.metric, dose))
 
         ways = goal.ways(score_at(0.0), directed=False)
-        method = self.method.by(reach(score_at, goal, ways))
-        return replace(self, method=method, eraser=self.eraser.at(signed(method)))
+        method = self.method.by(dose_for_goal(score_at, goal, ways))
+        return replace(self, method=method, eraser=self.eraser.at(signed_dose(method)))
 
     def compared(self, metrics: Iterable[ItemMetric]) -> pd.DataFrame:
         """Compare the scores before and after."""
@@ -132,7 +132,7 @@ class ModelErasure:
         place = self.place
         if place and place.local and Path(place.source).resolve().is_relative_to(out.resolve()):
             raise InputError(f"{out} holds the model that is read; give another name")
-        with passing_through(self.encoder.opened, self.eraser), atomic_path(out) as work:
+        with with_eraser(self.encoder.opened, self.eraser), atomic_path(out) as work:
             save_model(self.encoder.opened, self.place, work)
             self.eraser.save(work / ERASER)
             if out.is_dir():
@@ -151,8 +151,10 @@ def read_items(items: str | PathLike[str] | None) -> ItemSource | None:
         return None
     text = os.fspath(items)
     if Path(text).suffix:
-        return own_items(text)
-    collection = published(text, os.environ.get(DATA, "")) if text in PUBLISHED else None
+        return user_items(text)
+    collection = (
+        published_source(text, os.environ.get(DATA_VARIABLE, "")) if text in PUBLISHED else None
+    )
     source = collection or named_items([text])
     source.load()  # fails early, before a model is opened
     return source
@@ -163,7 +165,7 @@ def model_goal(text: str) -> Goal[ItemMetric]:
 
     Raise ``InputError`` for unknown names.
     """
-    target = Wanted.read(text)
+    target = TargetScore.read(text)
     name = target.metric or "seat"
     if name not in MODEL_METRICS:
         choices = f"{nearest(name, MODEL_METRICS)}; there are {', '.join(MODEL_METRICS)}"

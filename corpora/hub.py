@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from corpora.kinds import RealData
 from files import InputError, choice, nearest
 from files.hub import require_commit
-from files.text import refuse_bomb
+from files.text import require_no_bomb
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,7 +109,7 @@ class HubData(RealData):
 
         with TemporaryDirectory() as scratch, _as_input_error(f"{self.path!r} (split {split!r})"):
             for file in self.files() if self._is_local else ():
-                refuse_bomb(file)
+                require_no_bomb(file)
             yield load_dataset(
                 self.path,
                 self.config,

@@ -18,7 +18,7 @@ from intrinsic.items.library import library, load_items
 from intrinsic.items.read import read_items
 from intrinsic.sentences.similarity import read_sts
 
-DATA = "BIASBRIDGE_DATA"
+DATA_VARIABLE = "BIASBRIDGE_DATA"
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -41,7 +41,7 @@ class BuiltInItems(Fileless):
 
 
 @choice
-class OwnItems:
+class UserItems:
     """A user's file; columns and ``fillers`` are described in ``intrinsic.items.read``."""
 
     path: str
@@ -65,9 +65,9 @@ class OwnItems:
         return [read_items(self.path, self.language, self.fillers)]
 
 
-def own_items(
+def user_items(
     path: str, language: str | None = None, fillers: Sequence[str] = ()
-) -> PublishedFile | OwnItems:
+) -> PublishedFile | UserItems:
     """Return the source of a user's file; a published set is recognised by its columns.
 
     Raises ``InputError`` for fillers of a published set.
@@ -76,7 +76,7 @@ def own_items(
     reader = _published_reader(path)
     if reader and fillers:
         raise InputError(f"{path} is {reader.name}, which takes no fillers; leave them out")
-    return reader(path, language) if reader else OwnItems(path, language, tuple(fillers))
+    return reader(path, language) if reader else UserItems(path, language, tuple(fillers))
 
 
 def _published_reader(path: str) -> type[PublishedFile] | None:
@@ -326,12 +326,12 @@ class NamedItems:
         if name not in sets and path and not source:
             raise InputError(
                 f"{name} is read from a published file, {Path(path).name}, which the project does"
-                f" not contain: give it with --items, or as {path} in the folder {DATA}"
+                f" not contain: give it with --items, or as {path} in the folder {DATA_VARIABLE}"
             )
         return sets[name] if name in sets else load_items([name])[0]
 
     def _source(self, name: str) -> PublishedFile | None:
-        return None if name in library() else published(name, self.data)
+        return None if name in library() else published_source(name, self.data)
 
 
 # Prefix of a set's name -> reader, path in the folder of real data
@@ -351,7 +351,7 @@ def _published_entry(name: str) -> tuple[type[PublishedFile], str]:
     return next(entries, (PublishedFile, ""))
 
 
-def published(name: str, data: str) -> PublishedFile | None:
+def published_source(name: str, data: str) -> PublishedFile | None:
     """Return the source of a set in the folder ``data``; None if its file is missing."""
     reader, relative_path = _published_entry(name)
     path = Path(data, relative_path)
@@ -360,6 +360,6 @@ def published(name: str, data: str) -> PublishedFile | None:
 
 def named_items(names: Sequence[str], *, there_only: bool = False) -> ItemSource:
     """Return the named sets; ``there_only``: only those whose data are available."""
-    data = os.environ.get(DATA, "")
-    available = [name for name in names if name in library() or published(name, data)]
+    data = os.environ.get(DATA_VARIABLE, "")
+    available = [name for name in names if name in library() or published_source(name, data)]
     return NamedItems(tuple(available if there_only else names), data)

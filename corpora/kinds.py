@@ -131,7 +131,7 @@ class CheckedSource(Source, Protocol):
 
 
 @runtime_checkable
-class Unsplit(Source, Protocol):
+class MaybeCrossValidated(Source, Protocol):
     """A source that says, without reading its posts, whether they are cross-validated."""
 
     @property

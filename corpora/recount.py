@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from corpora.truths import PlantedTerm, Slots
 
 
-def recount(truths: Mapping[str, PlantedTerm], corpus: Path) -> dict[str, PlantedTerm]:
+def recount_truths(truths: Mapping[str, PlantedTerm], corpus: Path) -> dict[str, PlantedTerm]:
     """Return the log odds after a method changed the text, from counts of each term's lines.
 
     ``original`` is the log odds before. Raises ``InputError`` if a term lacks lines with a filler:

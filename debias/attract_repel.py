@@ -11,7 +11,7 @@ import numpy as np
 from annotated_types import Ge
 
 from debias.axis import restrict
-from debias.base import Axis, Direction, OnVectors
+from debias.base import Direction, DoseAxis, OnVectors
 from debias.constraints import stereotype_pairs, usable_pairs
 from debias.margins import Doubles, Singles, attract_repel
 from debias.roles import TARGETS_AND_ATTRIBUTES
@@ -100,11 +100,11 @@ class AttractRepel(OnVectors, Fileless):
         """Return the method at a dose in [-1, 1] (-1: overbias, 1: debias)."""
         return replace(self, direction="overbias" if dose < 0 else "debias", dose=abs(dose))
 
-    def along(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Axis:
+    def along(self, vectors: KeyedVectors, query: Query, *, seed: int) -> DoseAxis:
         """Return the vectors at any dose in [-1, 1]; each direction runs once, on first use."""
 
         @cache
-        def axis_of(direction: Direction) -> Axis:
+        def axis_of(direction: Direction) -> DoseAxis:
             pairs = replace(self, direction=direction).constraints(query)
             return self.along_pairs(vectors, *pairs, seed=seed)
 
@@ -114,18 +114,18 @@ class AttractRepel(OnVectors, Fileless):
                 return axis_of(method.direction).at(method.dose, words)
             return method.at_dose(restrict(vectors, words), None)
 
-        return Axis(at)
+        return DoseAxis(at)
 
     def along_pairs(
         self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int
-    ) -> Axis:
+    ) -> DoseAxis:
         """Run on the given pairs and return the vectors at any dose in [0, 1]."""
         run = self.run(vectors, attract, repel, seed=seed)
 
         def at(dose: float, words: Collection[str] | None = None) -> KeyedVectors:
             return replace(self, dose=dose).at_dose(restrict(vectors, words), run)
 
-        return Axis(at)
+        return DoseAxis(at)
 
     def run(
         self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int

@@ -11,7 +11,7 @@ from annotated_types import Ge, Le
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from debias.base import Axis, Direction, OnVectors
+from debias.base import Direction, DoseAxis, OnVectors
 from files import choice
 from files.choice import Fileless
 from files.eraser import ROWS
@@ -56,7 +56,7 @@ class OnAxis(OnVectors, Fileless):
         """Return the method at another dose."""
         return replace(self, dose=dose)
 
-    def along(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Axis:
+    def along(self, vectors: KeyedVectors, query: Query, *, seed: int) -> DoseAxis:
         """Compute f once and return the vectors at any dose."""
         from files.vectors import with_matrix  # loads gensim
 
@@ -67,7 +67,7 @@ class OnAxis(OnVectors, Fileless):
             rows = np.array(after.vectors if dose else before.vectors)
             return with_matrix(before, apply_dose(before.vectors, rows, dose) if dose else rows)
 
-        return Axis(at)
+        return DoseAxis(at)
 
     @ONE_THREAD
     def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:

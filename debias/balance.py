@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from debias.base import WORDS, Direction, Inputs, S, Steps, require_change
+from debias.base import WORDS, Direction, Inputs, S, StepBuilder, require_change
 from debias.roles import TARGETS_AND_ATTRIBUTES, words_by_role
 from files import InputError, atomic_path, choice
 from files.choice import Fileless, Share
@@ -70,7 +70,7 @@ class Balance(Fileless):
         """``balance``, or ``balance_max`` if every pro line is removable."""
         return "balance_max" if self.max_bias and self.direction == "debias" else "balance"
 
-    def build_steps(self, steps: Steps[S], inputs: Mapping[str, S]) -> S:
+    def build_steps(self, steps: StepBuilder[S], inputs: Mapping[str, S]) -> S:
         """Return the step that writes the text without the removed lines."""
         step_inputs = {"corpus": inputs["text"], "words": inputs["words"]}
         return steps("balanced", self, write_balanced, step_inputs)

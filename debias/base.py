@@ -35,7 +35,7 @@ S = TypeVar("S")
 C = TypeVar("C", bound=Choice)
 
 
-class Steps(Protocol[S]):
+class StepBuilder(Protocol[S]):
     """Adds a step to a run."""
 
     def __call__(
@@ -67,7 +67,7 @@ class Method(Choice, Protocol):
     def roles(self) -> tuple[str, ...]:
         """Word sets of the query that the method needs."""
 
-    def build_steps(self, steps: Steps[S], inputs: Mapping[str, S]) -> S:
+    def build_steps(self, steps: StepBuilder[S], inputs: Mapping[str, S]) -> S:
         """Return the step whose result replaces ``inputs[acts_on]``.
 
         Parameters
@@ -94,11 +94,11 @@ class Words(Choice, Protocol):
     def require_roles(self, roles: Sequence[str]) -> None:
         """Raise ``InputError`` if word sets are missing, and name them."""
 
-    def build_steps(self, steps: Steps[S], vectors: S) -> S:
+    def build_steps(self, steps: StepBuilder[S], vectors: S) -> S:
         """Return the step that writes ``words.yaml``, given that of the unmodified vectors."""
 
 
-class Applied(NamedTuple):
+class MethodLabel(NamedTuple):
     """A method as named in the tables; ``none`` at dose 0."""
 
     method: str
@@ -106,12 +106,12 @@ class Applied(NamedTuple):
     dose: float
 
 
-def applied(method: Method) -> Applied:
+def method_label(method: Method) -> MethodLabel:
     """Return the method's name, its direction (empty if it has none) and its absolute dose."""
     dose = float(getattr(method, "dose", 1.0))
     if dose == 0:
-        return Applied("none", "", 0.0)
-    return Applied(method.name, getattr(method, "direction", ""), abs(dose))
+        return MethodLabel("none", "", 0.0)
+    return MethodLabel(method.name, getattr(method, "direction", ""), abs(dose))
 
 
 class VectorsMethod(Method, Protocol):
@@ -121,17 +121,17 @@ class VectorsMethod(Method, Protocol):
         """Return new vectors of the same vocabulary; ``vectors`` stays unchanged."""
 
 
-class ByDose(Protocol):
+class VectorsAtDose(Protocol):
     """A function from a dose in [-1, 1] (-1: overbias, 1: debias) to vectors."""
 
     def __call__(self, dose: float, words: Collection[str] | None = None) -> KeyedVectors:
         """Return a copy at the dose, restricted to ``words`` in the vocabulary if given."""
 
 
-class Axis(NamedTuple):
+class DoseAxis(NamedTuple):
     """The vectors at any dose of a method fitted once, and its eraser if it has one."""
 
-    at: ByDose
+    at: VectorsAtDose
     eraser: Eraser | None = None
 
 
@@ -149,7 +149,7 @@ class DosedMethod(VectorsMethod, Protocol):
     def by(self, dose: float) -> Self:
         """Return the method at a dose in [-1, 1] (-1: overbias, 1: debias)."""
 
-    def along(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Axis:
+    def along(self, vectors: KeyedVectors, query: Query, *, seed: int) -> DoseAxis:
         """Fit the method and return the vectors at any dose; its own dose is ignored."""
 
 
@@ -162,11 +162,11 @@ class PairsMethod(DosedMethod, Protocol):
 
     def along_pairs(
         self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int
-    ) -> Axis:
+    ) -> DoseAxis:
         """Fit the method on these pairs and return the vectors at any dose in [0, 1]."""
 
 
-def signed(method: DosedMethod) -> float:
+def signed_dose(method: DosedMethod) -> float:
     """Return the dose of a method, negative if it overbiases."""
     return -abs(method.dose) if method.direction == "overbias" else method.dose
 
@@ -176,7 +176,7 @@ class OnVectors:
 
     acts_on: ClassVar[str] = "vectors"
 
-    def build_steps(self: VectorsMethod, steps: Steps[S], inputs: Mapping[str, S]) -> S:
+    def build_steps(self: VectorsMethod, steps: StepBuilder[S], inputs: Mapping[str, S]) -> S:
         """Return the step that writes the modified vectors."""
         step_inputs = {"vectors": inputs["vectors"], "words": inputs["words"]}
         return steps("modified", self, write_modified, step_inputs)
@@ -199,8 +199,8 @@ def require_sound(method: Method, before: KeyedVectors, after: KeyedVectors) -> 
     if len(zero):
         raise InputError(
             f"debias={method.name} makes the vectors of {len(zero)} words zero at"
-            f" dose={applied(method).dose:g} ({after.index_to_key[zero[0]]!r}, ...); a zero vector"
-            " has no cosine: choose another dose or other words"
+            f" dose={method_label(method).dose:g} ({after.index_to_key[zero[0]]!r}, ...);"
+            " a zero vector has no cosine: choose another dose or other words"
         )
 
 
@@ -209,7 +209,7 @@ def require_change(method: Method, is_unchanged: bool) -> None:
     model under another name.
     """
     if is_unchanged:
-        dose = f"dose={applied(method).dose:g}"
+        dose = f"dose={method_label(method).dose:g}"
         raise InputError(
             f"debias={method.name} changes nothing at {dose}; raise the dose, or use debias=none"
         )

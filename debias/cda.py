@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from debias.base import WORDS, Inputs, S, Steps, require_change
+from debias.base import WORDS, Inputs, S, StepBuilder, require_change
 from debias.roles import require_roles
 from files import InputError, atomic_path, choice
 from files.choice import Fileless, Share
@@ -84,7 +84,7 @@ class CounterfactualAugmentation(Fileless):
 
     dose: Share = 1.0
 
-    def build_steps(self, steps: Steps[S], inputs: Mapping[str, S]) -> S:
+    def build_steps(self, steps: StepBuilder[S], inputs: Mapping[str, S]) -> S:
         """Return the step that writes the text with counterfactual lines."""
         step_inputs = {"corpus": inputs["text"], "words": inputs["words"]}
         return steps("augmented", self, write_augmented, step_inputs)

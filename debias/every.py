@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from files import InputError, nearest
-from files.choice import hints_of
+from files.choice import field_types
 from files.rooms import importable
 
 METHODS: Mapping[str, Mapping[str, str]] = {
@@ -36,7 +36,7 @@ TARGET_NAMES = {
     "model": "a causal language model",
     "text": "text",
 }
-ON_VECTORS, ON_MODELS = ("vectors", "states"), ("states", "model")
+VECTOR_KINDS, MODEL_KINDS = ("vectors", "states"), ("states", "model")
 
 
 def make_method(name: str, acts_on: Sequence[str], /, **fields: Any) -> Any:
@@ -59,7 +59,7 @@ def make_method(name: str, acts_on: Sequence[str], /, **fields: Any) -> Any:
     module, _, cls = path.rpartition(".")
     method_class = getattr(import_module(importable(module)), cls)
     options = {field: value for field, value in fields.items() if value is not None}
-    known_fields = hints_of(method_class)
+    known_fields = field_types(method_class)
     for field in options:
         if field not in known_fields:
             allowed = f"{nearest(field, known_fields)}; it has {', '.join(known_fields)}"

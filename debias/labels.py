@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from debias.base import Direction, Inputs, S, Steps
+from debias.base import Direction, Inputs, S, StepBuilder
 from files import InputError, choice
 from files.choice import FieldError, Fileless, Share
 from files.tables import require_columns
@@ -69,7 +69,7 @@ class LabelDose(Fileless):
                 f"blamed={self.blamed!r}: give {groups}, or none: the group labelled 1 more"
             )
 
-    def build_steps(self, steps: Steps[S], inputs: Mapping[str, S]) -> S:
+    def build_steps(self, steps: StepBuilder[S], inputs: Mapping[str, S]) -> S:
         """Return the step that writes the posts with their labels for training."""
         return steps("labels", self, write_posts, {"posts": inputs["labels"]})
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from debias.axis import ONE_THREAD, SignedDose, restrict
-from debias.base import WORDS, Axis, Direction, Inputs, S, Steps, require_sound
+from debias.base import WORDS, Direction, DoseAxis, Inputs, S, StepBuilder, require_sound
 from debias.examples import Examples, item_examples, template_examples, word_examples
 from files import InputError, choice
 from files.choice import FieldError
@@ -120,20 +120,20 @@ class LinearEraser:
         """Return the method at another dose."""
         return replace(self, dose=dose)
 
-    def along(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Axis:
+    def along(self, vectors: KeyedVectors, query: Query, *, seed: int) -> DoseAxis:
         """Fit once and return the vectors at any dose."""
         eraser = self.fit_vectors(vectors, query, seed=seed)
 
         def at(dose: float, words: Collection[str] | None = None) -> KeyedVectors:
             return erased(restrict(vectors, words), eraser.at(dose))
 
-        return Axis(at, eraser)
+        return DoseAxis(at, eraser)
 
     def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
         """Return a copy of ``vectors`` modified by the dose."""
         return erased(vectors, self.fit_vectors(vectors, query, seed=seed).at(self.dose))
 
-    def build_steps(self, steps: Steps[S], inputs: Mapping[str, S]) -> S:
+    def build_steps(self, steps: StepBuilder[S], inputs: Mapping[str, S]) -> S:
         """Return the step of the erased vectors or model; all doses share one fitted eraser."""
         words = {"words": inputs["words"]} if self.roles else {}
         full = replace(self, dose=1.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, NoReturn
 
-from debias.base import Direction, S, Steps
+from debias.base import Direction, S, StepBuilder
 from files import choice
 from files.choice import FieldError, Fileless
 
@@ -31,6 +31,6 @@ class Unmodified(Fileless):
                 f"dose={self.dose:g} without a method; choose a method, for example debias=balance"
             )
 
-    def build_steps(self, steps: Steps[S], inputs: Mapping[str, S]) -> NoReturn:
+    def build_steps(self, steps: StepBuilder[S], inputs: Mapping[str, S]) -> NoReturn:
         """Raise: at dose 0 a run has no debiasing step."""
         raise NotImplementedError

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar
 
 from debias.attract_repel import AttractRepel
-from debias.base import Axis, Direction, DosedMethod, OnVectors, PairsMethod, signed
+from debias.base import Direction, DoseAxis, DosedMethod, OnVectors, PairsMethod, signed_dose
 from debias.roles import TARGETS_AND_ATTRIBUTES
 from files import InputError, choice, nearest
 from files.digest import digest_of
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound=DosedMethod)
 K = TypeVar("K", bound="Metric | ItemMetric")
-Ways = Sequence[int]  # 1: debias, -1: overbias, in the order of the search
-BOTH: Ways = (1, -1)
+SearchOrder = Sequence[int]  # 1: debias, -1: overbias, in the order of the search
+BOTH: SearchOrder = (1, -1)
 STEPS = 20  # doses per side that bracket the crossing
 CLOSE = 1e-3  # tolerance of the score, and of the dose if the score jumps
 
 
-class Wanted(NamedTuple):
+class TargetScore(NamedTuple):
     """A target ``[METRIC:]QUERY=VALUE`` on a command line; the metric may be empty."""
 
     metric: str
@@ -39,7 +39,7 @@ class Wanted(NamedTuple):
     value: float
 
     @classmethod
-    def read(cls, text: str, default_query: str = "") -> Wanted:
+    def read(cls, text: str, default_query: str = "") -> TargetScore:
         """Parse ``weat6b=0``, ``ect:names_professions=1``, or a number for ``default_query``."""
         score_name, _, value = text.rpartition("=")
         metric, _, query = (score_name or default_query).rpartition(":")
@@ -83,7 +83,7 @@ class Goal(NamedTuple, Generic[K]):
     @staticmethod
     def read(text: str, words: str | None = None, default_query: str = "") -> Goal[Metric]:
         """Parse a goal of a command line; a number alone is WEAT of ``default_query``."""
-        target = Wanted.read(text, default_query)
+        target = TargetScore.read(text, default_query)
         return Goal.of(target.metric or "weat", target.query, target.value, words)
 
     def score(self, vectors: KeyedVectors) -> float:
@@ -96,7 +96,7 @@ class Goal(NamedTuple, Generic[K]):
             raise InputError(f"{self.name} has no value here: {rows[0].reason}")
         return rows[0].value
 
-    def ways(self, start: float, *, directed: bool) -> Ways:
+    def ways(self, start: float, *, directed: bool) -> SearchOrder:
         """Return the order of directions to search for a score of ``start`` at dose 0. Directed
         methods lower the score by debiasing; erasers bring it nearer to no bias.
         """
@@ -106,7 +106,7 @@ class Goal(NamedTuple, Generic[K]):
         return BOTH if abs(self.value - unbiased) <= abs(start - unbiased) else BOTH[::-1]
 
 
-def reach(score_at: Callable[[float], float], goal: Goal[K], ways: Ways) -> float:
+def dose_for_goal(score_at: Callable[[float], float], goal: Goal[K], ways: SearchOrder) -> float:
     """Return the dose nearest 0, in the first direction that has one, at which the score equals the
     goal's value within ``CLOSE``.
 
@@ -142,9 +142,11 @@ def reach(score_at: Callable[[float], float], goal: Goal[K], ways: Ways) -> floa
     )
 
 
-def find_dose(axis: Axis, vectors: KeyedVectors, goal: Goal[Metric], ways: Ways) -> float:
-    """Return the dose at which vectors reach the goal, see ``reach``. Only the words of the query
-    are moved, unless the score depends on other words.
+def find_dose(
+    axis: DoseAxis, vectors: KeyedVectors, goal: Goal[Metric], ways: SearchOrder
+) -> float:
+    """Return the dose at which vectors reach the goal, see ``dose_for_goal``. Only the words of the
+    query are moved, unless the score depends on other words.
     """
     word_sets = [word_set for query in goal.metric.asked for word_set in query.sets.values()]
     cased_words = [word for word_set in word_sets for word in word_set.words]
@@ -154,7 +156,7 @@ def find_dose(axis: Axis, vectors: KeyedVectors, goal: Goal[Metric], ways: Ways)
         restricted_score = goal.score(axis.at(0.0, query_words))
         if math.isclose(goal.score(vectors), restricted_score, abs_tol=1e-9):
             moved_words = query_words
-    return reach(lambda dose: goal.score(axis.at(dose, moved_words)), goal, ways)
+    return dose_for_goal(lambda dose: goal.score(axis.at(dose, moved_words)), goal, ways)
 
 
 def find_method(
@@ -165,11 +167,11 @@ def find_method(
     direction: Direction | None = None,
     *,
     seed: int,
-) -> tuple[M, Axis]:
+) -> tuple[M, DoseAxis]:
     """Return the method at the dose at which the score is the goal's value, and its fitted axis.
 
     Without a ``direction`` both are searched, the one that ``Goal.ways`` expects first. Raises
-    ``InputError`` as ``reach`` does.
+    ``InputError`` as ``dose_for_goal`` does.
     """
     axis = method.along(vectors, query, seed=seed)
     ways = goal.ways(goal.score(vectors), directed=isinstance(method, PairsMethod))
@@ -196,7 +198,7 @@ def _crossing(
 
 @choice
 class AttractRepelUntil(OnVectors):
-    """ATTRACT-REPEL at the dose at which ``metric`` of ``query`` is ``value``; see ``reach``.
+    """ATTRACT-REPEL at the dose where ``metric`` of ``query`` is ``value``; see ``dose_for_goal``.
 
     ``words``: a user's word file that may hold the query.
     """
@@ -225,8 +227,8 @@ class AttractRepelUntil(OnVectors):
         return {"asked": digest_of(query.decisive())}
 
     def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
-        """Return a copy moved by that dose. Raises ``InputError`` as ``reach`` does."""
+        """Return a copy moved by that dose. Raises ``InputError`` as ``dose_for_goal`` does."""
         method = AttractRepel(self.direction)
         goal = Goal.of(self.metric, self.query, self.value, self.words)
         fitted, axis = find_method(method, vectors, query, goal, self.direction, seed=seed)
-        return axis.at(signed(fitted))
+        return axis.at(signed_dose(fitted))

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from debias.base import WORDS, Inputs, S, Steps
+from debias.base import WORDS, Inputs, S, StepBuilder
 from debias.expand import expand
 from debias.roles import require_roles
 from files import InputError, choice, read_lines
@@ -17,10 +17,10 @@ from files.language import UNDETERMINED
 from files.vector_files import vector_files
 from intrinsic.wordsets import (
     Query,
-    in_language,
     load_query,
     read_query,
     read_wordsets,
+    require_queries,
     write_query,
 )
 
@@ -87,7 +87,7 @@ class WordChoice:
         """
         if self.file or not self.query or UNDETERMINED in (language, self.language):
             return self
-        return replace(self, query=in_language([self.query], language)[0])
+        return replace(self, query=require_queries([self.query], language)[0])
 
     def require_roles(self, roles: Sequence[str]) -> None:
         """Raise ``InputError`` if the query lacks roles, and name them."""
@@ -98,7 +98,7 @@ class WordChoice:
         """True if ``words`` needs the ``vectors`` argument."""
         return bool(self.expand) and not self.neighbours
 
-    def build_steps(self, steps: Steps[S], vectors: S) -> S:
+    def build_steps(self, steps: StepBuilder[S], vectors: S) -> S:
         """Return the step that writes ``words.yaml``; neighbours are those in ``vectors`` or of
         the file ``neighbours``.
         """

@@ -23,7 +23,7 @@ import pandas as pd
 from extrinsic.gap_table import Row, make_block, sample_rows
 from extrinsic.gaps import CRITERIA, DEFAULT_GAPS, Gaps
 from extrinsic.intervals import UNDEFINED, Estimate, Floats, quantile
-from extrinsic.predictions import get_column, read_sample
+from extrinsic.predictions import get_column, read_grouped_predictions
 from extrinsic.sample import ALL, GroupedPredictions, GroupOrRest, low_support_reason
 from extrinsic.spread import hybrid_estimate, make_sampler
 
@@ -56,7 +56,7 @@ def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> list[Row]
     by_term = posts.assign(group=posts["term"]).drop(columns="resampled_by", errors="ignore")
     measures = tuple(name for name in gaps.measures if name not in CRITERIA)
     term_gaps = replace(gaps, measures=measures, compare=("rest",), groups=())
-    terms = read_sample(by_term, term_gaps)
+    terms = read_grouped_predictions(by_term, term_gaps)
     rows: list[Row] = []
     if not posts["group"].astype(str).equals(posts["term"].astype(str)):
         rows += [

@@ -11,7 +11,7 @@ import pandas as pd
 
 from extrinsic.gaps import CRITERIA, DEFAULT_GAPS, Gaps, larger_is_better
 from extrinsic.intervals import effective_size, error_correlations
-from extrinsic.predictions import read_sample
+from extrinsic.predictions import read_grouped_predictions
 from extrinsic.ranking import BACKGROUND_RANKINGS
 from extrinsic.sample import ALL, GroupMeasure, GroupOrRest, join_reasons
 from extrinsic.spread import DIFFERENCE, RATIO, Block, estimate_spread
@@ -110,7 +110,7 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> pd.DataFr
 
 def gap_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[Row]:
     """Return the rows of ``gap_table``."""
-    return sample_rows(read_sample(predictions, gaps), gaps)
+    return sample_rows(read_grouped_predictions(predictions, gaps), gaps)
 
 
 def sample_rows(sample: Predictions, gaps: Gaps) -> list[Row]:

@@ -27,7 +27,7 @@ CRITERIA: Mapping[str, tuple[str, ...]] = {
     "demographic_parity": ("selection_rate",),
     "equalised_odds": ("recall", "fpr"),
 }
-EVERY_MEASURE = (*MEASURES, *RANKINGS, *CRITERIA)
+ALL_MEASURES = (*MEASURES, *RANKINGS, *CRITERIA)
 
 
 @choice
@@ -70,7 +70,7 @@ class Gaps(Fileless):
                 f"the privileged and the unprivileged group are both {self.privileged!r}; name two"
                 " groups"
             )
-        for field, allowed in (("measures", EVERY_MEASURE), ("compare", ()), ("groups", ())):
+        for field, allowed in (("measures", ALL_MEASURES), ("compare", ()), ("groups", ())):
             _check_names(field, getattr(self, field), allowed)
         criteria = [measure for measure in self.measures if measure in CRITERIA]
         if criteria and "largest" not in self.compare:

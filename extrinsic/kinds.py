@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
 
-    from extrinsic.coreference.resolution import Resolved
+    from extrinsic.coreference.resolution import ResolverOutput
     from files.documents import Document
 
 
@@ -62,7 +62,7 @@ class Classifier(Choice, Protocol):
         """
 
 
-def needs_of(classifier: Classifier) -> str:
+def required_input(classifier: Classifier) -> str:
     """Return the input a classifier ``needs``; by default ``vectors``."""
     needs: str = getattr(classifier, "needs", "vectors")
     return needs
@@ -88,7 +88,7 @@ class Resolver(Choice, Protocol):
         *,
         seed: int,
         folder: Path,
-    ) -> Resolved:
+    ) -> ResolverOutput:
         """Train on split ``train``, stop early by ``dev``, and resolve all other splits.
 
         Parameters

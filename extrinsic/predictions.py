@@ -27,7 +27,7 @@ LIST = re.compile(r"""\[\s*(['"]).*\1\s*\]""", re.DOTALL)
 WHOLE = re.compile(r"([+-]?\d+)\.0+")
 
 
-def read_sample(predictions: pd.DataFrame, gaps: Gaps) -> GroupedPredictions:
+def read_grouped_predictions(predictions: pd.DataFrame, gaps: Gaps) -> GroupedPredictions:
     """Read predictions as arrays; ``InputError`` for those that ``gaps`` cannot use."""
     names = _group_names(predictions, gaps)
     present = {*names.dropna()}

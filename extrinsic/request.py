@@ -28,7 +28,7 @@ REMEDY = (
 
 
 @dataclass(frozen=True)
-class Request:
+class GapRequest:
     """Columns of a table, labels and groups: see ``biasbridge.gaps``.
 
     Several ``pred`` are classifiers of the same items, with a column of ``score`` each, or none.

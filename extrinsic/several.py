@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from extrinsic.combined import WeightedSum
 from extrinsic.gap_table import Row, difference_rows, sample_rows, value_rows
 from extrinsic.gaps import CRITERIA, Gaps
-from extrinsic.predictions import get_column, plain_number, read_sample
+from extrinsic.predictions import get_column, plain_number, read_grouped_predictions
 from extrinsic.ranking import RANKINGS
 from files import InputError
 
@@ -47,7 +47,7 @@ def class_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[Row]:
         label: pd.Series[bool], prediction: pd.Series[bool]
     ) -> GroupedPredictions:
         flags = predictions.assign(label=label.astype(int), prediction=prediction.astype(int))
-        return read_sample(flags, gaps)
+        return read_grouped_predictions(flags, gaps)
 
     names = sorted({*label} | {*prediction})
     by_class = {name: read_binary_sample(label == name, prediction == name) for name in names}
@@ -87,7 +87,7 @@ def classifier_rows(predictions: Mapping[str, pd.DataFrame], gaps: Gaps) -> list
     minus the second, with intervals of paired differences (``extrinsic.combined``): an item that
     both get wrong widens none. Nothing is pooled over classifiers. Raises as ``gap_table`` does.
     """
-    samples = {name: read_sample(table, gaps) for name, table in predictions.items()}
+    samples = {name: read_grouped_predictions(table, gaps) for name, table in predictions.items()}
     rows = [
         row._replace(classifier=name)
         for name, sample in samples.items()

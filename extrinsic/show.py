@@ -26,7 +26,7 @@ NAMES = {"f1": "F1", "auc": "AUC", "bpsn_auc": "BPSN AUC", "bnsp_auc": "BNSP AUC
 WORSE = "positive: worse for"
 
 
-def print_rows(rows: Sequence[Row], console: Console) -> None:
+def print_gap_tables(rows: Sequence[Row], console: Console) -> None:
     """Print a table for each classifier and class: one line per measure for two groups; for more,
     one line per group, the largest gaps first.
     """

@@ -11,7 +11,7 @@ from files import InputError, choice
 from files.digest import digest_of
 from files.language import UNDETERMINED
 from files.tables import require_columns
-from intrinsic.wordsets import Query, in_language, load_query, read_query, read_wordsets
+from intrinsic.wordsets import Query, load_query, read_query, read_wordsets, require_queries
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +69,7 @@ class MentionTagger:
         """
         if self.file or not self.query or UNDETERMINED in (language, self.language):
             return self
-        return replace(self, query=in_language([self.query], language)[0])
+        return replace(self, query=require_queries([self.query], language)[0])
 
     def files(self) -> list[Path]:
         """Return the word file and the lists it names."""

@@ -37,7 +37,7 @@ FROM_TASK = "from_task"
 SOURCE = "log-odds with an informative Dirichlet prior (Monroe, Colaresi & Quinn, 2008) of {}"
 
 
-class Limits(NamedTuple):
+class WordLimits(NamedTuple):
     """size: maximum words of a set. min_posts: minimum posts with a word. min_z: minimum z. prior:
     weight of the prior, as a multiple of the posts.
     """
@@ -48,7 +48,7 @@ class Limits(NamedTuple):
     prior: float = 1.0
 
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = WordLimits()
 
 
 class WordCounts(NamedTuple):
@@ -72,8 +72,8 @@ class Contrast(NamedTuple):
     second_count: Floats
 
 
-def words_of_task(
-    posts: pd.DataFrame, groups: tuple[str, str], limits: Limits = DEFAULT_LIMITS
+def extract_task_words(
+    posts: pd.DataFrame, groups: tuple[str, str], limits: WordLimits = DEFAULT_LIMITS
 ) -> pd.DataFrame:
     """Select the words of X and Y (posts about the first group against the second), A and B (label
     0 against 1): one row a word, the largest z first.

@@ -101,7 +101,7 @@ def choice(cls: type[T]) -> type[T]:
     return dataclasses.dataclass(frozen=True)(cls)
 
 
-def checks(**hints: Any) -> Callable[[Callable[P, T]], Callable[P, T]]:
+def check_arguments(**hints: Any) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Decorate a function to raise ``FieldError`` for arguments that ``hints`` do not allow."""
     adapters = {name: TypeAdapter(hint, config=STRICT) for name, hint in hints.items()}
 
@@ -125,7 +125,7 @@ def checks(**hints: Any) -> Callable[[Callable[P, T]], Callable[P, T]]:
     return decorate
 
 
-def hints_of(cls: type) -> dict[str, Any]:
+def field_types(cls: type) -> dict[str, Any]:
     """Return the types of the init fields of a choice, bounds included."""
     hints = typing.get_type_hints(cls, include_extras=True)
     return {field.name: hints[field.name] for field in dataclasses.fields(cls) if field.init}
@@ -136,7 +136,7 @@ def as_tuples(value: Any) -> Any:
     return tuple(as_tuples(item) for item in value) if isinstance(value, list | tuple) else value
 
 
-def lacks(value: object, protocol: type) -> list[str]:
+def missing_attributes(value: object, protocol: type) -> list[str]:
     """Return the attributes of a protocol that an object lacks."""
     names = {
         name: None
@@ -152,18 +152,18 @@ def lacks(value: object, protocol: type) -> list[str]:
 def _adapters(cls: Hashable) -> Mapping[str, tuple[Any, TypeAdapter[Any]]]:
     return {
         name: (hint, TypeAdapter(hint, config=None if dataclasses.is_dataclass(hint) else STRICT))
-        for name, hint in hints_of(cast("type", cls)).items()
+        for name, hint in field_types(cast("type", cls)).items()
     }
 
 
 def _error_message(name: str, value: object, hint: Any) -> str:
     for kind in (hint, *typing.get_args(hint)):
-        if getattr(kind, "_is_protocol", False) and (missing := lacks(value, kind)):
+        if getattr(kind, "_is_protocol", False) and (missing := missing_attributes(value, kind)):
             class_name = type(value).__name__
             problem = f"it is no {kind.__name__}, for it has no {', '.join(missing)}"
             return f"{name}={class_name}: {problem}"
     hint_text = nearest(value, _literals(hint)) if isinstance(value, str) else ""
-    allowed = spell(hint)
+    allowed = describe_type(hint)
     if allowed.startswith("a list") and isinstance(value, str | int):
         hint_text = f"; of one item: {json.dumps([value], ensure_ascii=False)}"
     if "a text" in allowed and any(item is True or item is False for item in _items(value)):
@@ -175,17 +175,17 @@ def _items(value: object) -> tuple[object, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
-def spell(hint: Any) -> str:
+def describe_type(hint: Any) -> str:
     """Describe a type with its bounds: ``a whole number of at least 1``."""
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin is Annotated:
-        return f"{spell(args[0])} {_spell_bounds(args[1:])}".rstrip()
+        return f"{describe_type(args[0])} {_spell_bounds(args[1:])}".rstrip()
     if origin is Literal:
         return f"one of {', '.join(map(str, args))}" if len(args) > 1 else str(args[0])
     if origin in (typing.Union, types.UnionType):
-        return " or ".join("null" if arg is type(None) else spell(arg) for arg in args)
+        return " or ".join("null" if arg is type(None) else describe_type(arg) for arg in args)
     if origin is tuple:
-        return f"a list, each item {spell(args[0])}"
+        return f"a list, each item {describe_type(args[0])}"
     return WORDS.get(hint, getattr(hint, "__name__", str(hint)))
 
 

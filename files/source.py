@@ -128,7 +128,7 @@ def source_of(roots: tuple[str, ...]) -> Source:
     return _source(roots, {root.partition(".")[0] for root in roots})
 
 
-def source_run(planned: Source) -> Source:
+def loaded_source(planned: Source) -> Source:
     """Return ``planned`` with the hashes of the code that this process loaded or patched, and with
     modules that a user's module loaded without an import statement.
     """
@@ -146,7 +146,7 @@ def source_run(planned: Source) -> Source:
     return Source({**modules, **_patches(modules)}, {**further.libraries, **planned.libraries})
 
 
-def differing(planned: Source, run: Source) -> list[str]:
+def changed_modules(planned: Source, run: Source) -> list[str]:
     """Return the names of modules and patches that differ from the plan; further modules do not
     count.
     """
@@ -154,7 +154,7 @@ def differing(planned: Source, run: Source) -> list[str]:
     return sorted(label for label in labels if planned.modules.get(label) != run.modules.get(label))
 
 
-def source_now(source: Source, recorded: Iterable[str]) -> Source:
+def current_source(source: Source, recorded: Iterable[str]) -> Source:
     """Return ``source`` with the further modules that a recipe has recorded; the hash of a module
     or patch that no longer exists is empty.
     """
@@ -166,7 +166,7 @@ def source_now(source: Source, recorded: Iterable[str]) -> Source:
     return source
 
 
-def loaded_by_user() -> dict[str, str]:
+def user_module_hashes() -> dict[str, str]:
     """Return the hashes of all loaded modules and files of the user, whether or not a step imports
     them.
     """

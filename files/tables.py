@@ -82,7 +82,7 @@ def csv_text(table: pd.DataFrame) -> str:
     )
 
 
-def without_control(table: pd.DataFrame) -> pd.DataFrame:
+def escape_control(table: pd.DataFrame) -> pd.DataFrame:
     """Escape the control characters of the table's texts."""
     return _map_text_columns(table, lambda cell: printable(cell) if isinstance(cell, str) else cell)
 

@@ -106,7 +106,7 @@ def unpacked_name(path: Path) -> Path:
     return path.with_suffix("") if path.suffix in OPENERS else path
 
 
-def refuse_bomb(path: Path) -> None:
+def require_no_bomb(path: Path) -> None:
     """Raise ``InputError`` for an archive that is a bomb or damaged, before a library opens it."""
     if path.suffix in OPENERS:
         with open_binary(path) as raw:

@@ -1,10 +1,10 @@
 from .directions import direction as direction
-from .found_query import FoundQuery as FoundQuery
-from .lookup import Found as Found
+from .found_query import ResolvedQuery as ResolvedQuery
+from .lookup import ResolvedWords as ResolvedWords
 from .lookup import find as find
-from .metric import About as About
 from .metric import Convention as Convention
 from .metric import Metric as Metric
+from .metric import MetricInfo as MetricInfo
 from .metrics.association import generalised_weat as generalised_weat
 from .metrics.association import standardised_associations as standardised_associations
 from .metrics.direct import direct_bias as direct_bias
@@ -30,5 +30,5 @@ from .permutation import bounded_p as bounded_p
 from .permutation import exact_p as exact_p
 from .permutation import permutation_p as permutation_p
 from .permutation import sampled_p as sampled_p
-from .score import Measured as Measured
+from .score import MetricResult as MetricResult
 from .score import Score as Score

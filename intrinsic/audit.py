@@ -11,8 +11,8 @@ import pandas as pd
 
 from files import InputError, nearest
 from files.language import UNDETERMINED, guess_language, language_in_name
-from intrinsic.conventions import EVERY
-from intrinsic.frequent_words import forget_frequent
+from intrinsic.conventions import ALL_CONVENTIONS
+from intrinsic.frequent_words import clear_frequent_words
 from intrinsic.metrics.every import METRICS
 from intrinsic.metrics.utility import SemanticQuality
 from intrinsic.wordsets import load_queries, read_wordsets
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FREQUENT = 200  # words from which a language is guessed
 
 
-class Audited(NamedTuple):
+class AuditedScore(NamedTuple):
     """A score of named vectors; ``each``: the single scores that its value summarises.
 
     kind: ``vectors``, ``masked``, ``causal``, ``encoder`` or ``random``. gender_words: the language
@@ -45,7 +45,7 @@ class Audited(NamedTuple):
     called_bias: bool = True
 
 
-def language_of(
+def assume_language(
     name: str | Path, frequent: Sequence[str] = (), asked: str = UNDETERMINED
 ) -> tuple[str, str]:
     """Return the assumed language of vectors, and a note on what the assumption rests on.
@@ -67,7 +67,7 @@ def language_of(
     return language, note if language == "en" else f"{note}; give the language if it is another"
 
 
-def language_asked(queries: Sequence[str], words: str | None) -> str:
+def query_language(queries: Sequence[str], words: str | None) -> str:
     """Return the single language of the queries; ``und`` if unknown or more than one."""
     selected = load_queries(queries or _queries_of(words), words)
     languages = {query.language for query in selected} - {UNDETERMINED}
@@ -111,24 +111,24 @@ def choose_metrics(
             accepted = metric_class.usual(None, language)
         settings = {"queries": tuple(accepted), "words": words, "language": language}
         if accepted:
-            labels = conventions_of(metric_class, convention)
+            labels = select_conventions(metric_class, convention)
             metrics += [make(convention=label, **settings) for label in labels]
     if not metrics:
         raise InputError(_no_metric(names, list(selected), convention, language))
     return metrics
 
 
-def conventions_of(kind: type[ByConvention], asked: str | None) -> list[str]:
+def select_conventions(kind: type[ByConvention], asked: str | None) -> list[str]:
     """Return the names of a metric's conventions selected by ``asked``.
 
     None selects the default one, ``all`` every one, a name the metric does not have none.
     """
-    if asked == EVERY:
+    if asked == ALL_CONVENTIONS:
         return list(kind.conventions())
     return [name for name in kind.conventions() if name == (asked or "default")]
 
 
-def not_asked(metrics: Sequence[Metric], queries: Iterable[Query]) -> list[str]:
+def missing_role_notes(metrics: Sequence[Metric], queries: Iterable[Query]) -> list[str]:
     """Return a line for each role that a query lacks, with the metrics that need it.
 
     Metrics on targets and attributes only: a query without B is skipped by all that need B.
@@ -175,11 +175,11 @@ def audit(
     """
     if not 0 <= seed < 2**32:
         raise InputError(f"seed={seed}: give a whole number from 0 to 2**32 - 1")
-    forget_frequent(vectors)
+    clear_frequent_words(vectors)
     return [row for metric in metrics for row in metric.detailed(vectors, seed=seed)]
 
 
-def as_table(audited: Iterable[Audited]) -> pd.DataFrame:
+def as_table(audited: Iterable[AuditedScore]) -> pd.DataFrame:
     """Return a row per score: ``vectors``, then the columns of ``Score`` except ``resampled``.
 
     ``settings`` is a column only if a row has some.
@@ -189,7 +189,7 @@ def as_table(audited: Iterable[Audited]) -> pd.DataFrame:
     return table if has_settings else table.drop(columns="settings", errors="ignore")
 
 
-def as_row(audited: Audited) -> dict[str, object]:
+def as_row(audited: AuditedScore) -> dict[str, object]:
     """Return the cells of a score, with ``p`` and ``n``, short for ``p_value`` and ``n_found``."""
     cells = {"vectors": audited.vectors, **audited.score._asdict()}
     short = {"p": audited.score.p_value, "n": audited.score.n_found}

@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Self, cast
 
 from files import nearest
 from files.choice import FieldError
-from intrinsic.score import About  # noqa: TC001 (read when a choice is made)
+from intrinsic.score import MetricInfo  # noqa: TC001 (read when a choice is made)
 
 Option = bool | int | float | str
-EVERY = "all"  # conventions of a metric, side by side
+ALL_CONVENTIONS = "all"  # conventions of a metric, side by side
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class ByConvention:
     others: its conventions except the default one. unlabelled: fields left out of ``label``.
     """
 
-    about: ClassVar[About]
+    about: ClassVar[MetricInfo]
     others: ClassVar[tuple[Convention, ...]] = ()
     unlabelled: ClassVar[tuple[str, ...]] = ()
     convention: str

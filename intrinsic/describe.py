@@ -18,7 +18,7 @@ from rich import box
 from rich.table import Table
 
 from files import run_cli
-from files.choice import hints_of, spell
+from files.choice import describe_type, field_types
 from intrinsic.item_metric import ItemMetric
 from intrinsic.items.library import library
 from intrinsic.likelihood.every import FAMILIES as MODEL_FAMILIES
@@ -158,9 +158,9 @@ def format_options(
     classes: list[type[ByConvention]] = [base, *metrics]
     for metric in classes:
         defaults = {f.name: f.default for f in dataclasses.fields(metric)}  # type: ignore[arg-type]
-        for option, hint in hints_of(metric).items():
+        for option, hint in field_types(metric).items():
             (note,) = [info for info in get_args(hint) if isinstance(info, DocInfo)]
-            allowed = spell(hint)
+            allowed = describe_type(hint)
             values = f" ({allowed})" if allowed.startswith("one of") else ""
             default = defaults[option]
             label = f"`{option}`" if default is MISSING else f"`{option}={_spell(default)}`"

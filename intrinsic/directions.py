@@ -13,7 +13,7 @@ from intrinsic.lookup import Floats, unit_rows
 
 Direction = Literal["pca", "mean", "first"]
 DIRECTIONS = get_args(Direction)
-Along = Annotated[Direction, doc("how the direction is computed from the base pairs")]
+DirectionKind = Annotated[Direction, doc("how the direction is computed from the base pairs")]
 NO_LENGTH = 1e-12
 SPANS_NOTHING = (
     "the words of a base pair have the same vector, or the pairs cancel, so they span no direction;"

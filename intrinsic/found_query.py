@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from intrinsic.directions import pair_differences
-from intrinsic.lookup import Found, describe_shortage, find_set
+from intrinsic.lookup import ResolvedWords, describe_shortage, find_set
 from intrinsic.resampling import RESAMPLES, draw_items
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ EXCLUDED = "excluded"  # role of words left out of a vocabulary, not measured th
 
 
 @dataclass(frozen=True)
-class FoundQuery:
+class ResolvedQuery:
     """Word sets of a query found in vectors, by role.
 
     left_out: words of base pairs and excluded ones, which are not neutral. cut: items found but not
@@ -35,25 +35,25 @@ class FoundQuery:
 
     query: Query
     vectors: KeyedVectors
-    sets: Mapping[str, Found]
+    sets: Mapping[str, ResolvedWords]
     left_out: frozenset[str]
     cut: tuple[str, ...] = ()
     drawn: bool = False
 
-    def __getitem__(self, role: str) -> Found:
+    def __getitem__(self, role: str) -> ResolvedWords:
         return self.sets[role]
 
     @property
-    def targets(self) -> dict[str, Found]:
+    def targets(self) -> dict[str, ResolvedWords]:
         """Groups of target words: X, Y, X3, ..."""
         return self._groups("XY")
 
     @property
-    def attributes(self) -> dict[str, Found]:
+    def attributes(self) -> dict[str, ResolvedWords]:
         """Groups of attribute words: A, B, A3, ..."""
         return self._groups("AB")
 
-    def _groups(self, letters: str) -> dict[str, Found]:
+    def _groups(self, letters: str) -> dict[str, ResolvedWords]:
         """Return the groups by number, whatever the order of the file."""
         numbers = {
             role: int(role[1:] or letters.index(role[0]) + 1)
@@ -63,11 +63,11 @@ class FoundQuery:
         return {role: self.sets[role] for role in sorted(numbers, key=numbers.__getitem__)}
 
     @property
-    def measured(self) -> dict[str, Found]:
+    def measured(self) -> dict[str, ResolvedWords]:
         """All sets except the excluded words."""
         return {role: words for role, words in self.sets.items() if role != EXCLUDED}
 
-    def first(self, sizes: Mapping[str, int]) -> FoundQuery:
+    def first(self, sizes: Mapping[str, int]) -> ResolvedQuery:
         """Return a copy with the sets of these roles cut to their first items."""
         sets = {
             role: words.first(sizes[role]) if role in sizes else words
@@ -76,19 +76,19 @@ class FoundQuery:
         cut = [word for role in sets for word in self[role].words[len(sets[role].words) :]]
         return dataclasses.replace(self, sets=sets, cut=tuple(cut))
 
-    def resampled(self, rng: np.random.Generator) -> FoundQuery:
+    def resampled(self, rng: np.random.Generator) -> ResolvedQuery:
         """Return a copy with every set drawn with replacement."""
         sizes = {role: len(words.items) for role, words in self.sets.items()}
         return self.take({role: rng.integers(n, size=n) for role, n in sizes.items() if n})
 
-    def joint_resamples(self) -> Iterator[FoundQuery]:
+    def joint_resamples(self) -> Iterator[ResolvedQuery]:
         """Yield the resamples of :mod:`intrinsic.resampling`; a set may be empty in some."""
         draws = {role: draw_items(role, words) for role, words in self.measured.items()}
         for i in range(RESAMPLES):
             counts = {role: times[:, i] for role, times in draws.items()}
             yield self.take({role: np.repeat(np.arange(len(n)), n) for role, n in counts.items()})
 
-    def take(self, places: Mapping[str, NDArray[np.intp]]) -> FoundQuery:
+    def take(self, places: Mapping[str, NDArray[np.intp]]) -> ResolvedQuery:
         """Return a copy with the items of these roles at ``places``, which may repeat."""
         sets = {role: self[role].take(indices) for role, indices in places.items()}
         return dataclasses.replace(self, sets={**self.sets, **sets}, drawn=True)
@@ -119,9 +119,9 @@ class FoundQuery:
             pair_differences(self["pairs"].matrix)
 
 
-def find_query(
+def resolve_query(
     vectors: KeyedVectors, query: Query, takes: Callable[[str], bool], *, case: str
-) -> FoundQuery:
+) -> ResolvedQuery:
     """Look up the word sets of a query in the roles that ``takes`` accepts.
 
     ``case="lower"``: as in :func:`find`; an excluded word is also excluded in lower case.
@@ -136,4 +136,4 @@ def find_query(
     if case == "lower":
         excluded = (*excluded, *map(str.lower, excluded))
     left_out = frozenset([*(word for pair in pairs for word in pair), *excluded])
-    return FoundQuery(query, vectors, sets, left_out)
+    return ResolvedQuery(query, vectors, sets, left_out)

@@ -17,12 +17,12 @@ from files.choice import Count
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-Singles = NDArray[np.float32]
+Floats32 = NDArray[np.float32]
 
 LETTERS = re.compile(r"[^\W\d_](?:[^\W\d]*[^\W\d_])?")  # and underscores between letters
 MAX_LENGTH = 20  # of words
 BATCH = 256
-Searched = Annotated[Count, doc("number of the most frequent words searched")]
+VocabularySize = Annotated[Count, doc("number of the most frequent words searched")]
 Setting = tuple[int, frozenset[str]]
 _cache: WeakKeyDictionary[KeyedVectors, dict[Setting, FrequentWords]] = WeakKeyDictionary()
 
@@ -30,7 +30,7 @@ _cache: WeakKeyDictionary[KeyedVectors, dict[Setting, FrequentWords]] = WeakKeyD
 class FrequentWords:
     """Words, their positions (``index``), and their unit vectors, float32 (n, dim)."""
 
-    def __init__(self, words: list[str], matrix: Singles) -> None:
+    def __init__(self, words: list[str], matrix: Floats32) -> None:
         self.words, self.matrix = words, matrix
         self.index = {word: i for i, word in enumerate(words)}
 
@@ -50,7 +50,7 @@ class FrequentWords:
         own_index = np.array([self.index.get(name, -1) for name in names] or [-1] * len(units))
         for start in range(0, len(units), BATCH):
             batch = slice(start, start + BATCH)
-            cosines: Singles = units[batch] @ self.matrix.T
+            cosines: Floats32 = units[batch] @ self.matrix.T
             is_known = own_index[batch] >= 0
             cosines[np.flatnonzero(is_known), own_index[batch][is_known]] = -np.inf
             nearest = np.argpartition(cosines, -k, axis=1)[:, -k:]
@@ -59,7 +59,7 @@ class FrequentWords:
         return neighbours
 
 
-def find_frequent(
+def frequent_words(
     vectors: KeyedVectors, size: int, left_out: frozenset[str] = frozenset()
 ) -> FrequentWords:
     """Return the neutral words among the ``size`` most frequent ones.
@@ -73,7 +73,7 @@ def find_frequent(
     return cached[size, left_out]
 
 
-def forget_frequent(vectors: KeyedVectors) -> None:
+def clear_frequent_words(vectors: KeyedVectors) -> None:
     """Clear the cache of vectors that may have changed since; call it before scoring them."""
     _cache.pop(vectors, None)
 
@@ -102,7 +102,7 @@ def _gather(vectors: KeyedVectors, size: int, left_out: Collection[str]) -> Freq
         and LETTERS.fullmatch(word)
     ]
     rows = np.asarray(vectors.vectors[indices], dtype=np.float32)
-    norms: Singles = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    norms: Floats32 = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     is_valid = (norms > 0) & np.isfinite(norms)
     if is_valid.sum() < 2:
         searched = f"the {min(size, len(vectors))} most frequent words"

@@ -34,7 +34,7 @@ Settings = Mapping[str, str | int | float]
 
 
 @dataclass(frozen=True)
-class Observed:
+class Observations:
     """Observations of a model on n items.
 
     values: array of n rows. names: names of the items, for single scores. factors: what items
@@ -121,7 +121,7 @@ class ItemMetric(ByConvention):
         """Return why the metric cannot use these items; empty if it can."""
         raise NotImplementedError
 
-    def observe(self, model: Any, items: ItemSet) -> Observed:
+    def observe(self, model: Any, items: ItemSet) -> Observations:
         """Observe the model on each item; an ``InputError`` becomes NaN with its reason.
 
         Parameters
@@ -133,7 +133,7 @@ class ItemMetric(ByConvention):
         """
         raise NotImplementedError
 
-    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
         """Compute the score of each part with weighted items.
 
         Parameters
@@ -150,7 +150,7 @@ class ItemMetric(ByConvention):
         """
         raise NotImplementedError
 
-    def test(self, observed: Observed) -> Mapping[str, PValue]:
+    def test(self, observed: Observations) -> Mapping[str, PValue]:
         """Compute the p-value of each part that has one, over words, templates or clusters."""
         return {}
 
@@ -158,7 +158,7 @@ class ItemMetric(ByConvention):
         """Return the value of a part without the bias, that of ``about``; None: not about bias."""
         return self.about.unbiased
 
-    def singles(self, observed: Observed) -> Mapping[str, float]:
+    def singles(self, observed: Observations) -> Mapping[str, float]:
         """Return the single scores that the value summarises, by word, item or pair."""
         values = observed.values if observed.values.ndim == 1 else np.empty(0)
         return dict(zip(observed.names, values.tolist(), strict=False))
@@ -181,7 +181,7 @@ class ItemMetric(ByConvention):
         return rows
 
     def _rows(
-        self, items: ItemSet, observed: Observed
+        self, items: ItemSet, observed: Observations
     ) -> Iterable[tuple[Score, Mapping[str, float]]]:
         values = self.summarise(observed, np.ones((len(observed.names), 1)))
         resampled = self.summarise(observed, observed.resample_weights()) if self.intervals else {}
@@ -203,7 +203,7 @@ class ItemMetric(ByConvention):
         self,
         items: ItemSet,
         part: str,
-        observed: Observed | None,
+        observed: Observations | None,
         value: float,
         *,
         resamples: Sequence[float] = (),
@@ -242,11 +242,11 @@ class ItemMetric(ByConvention):
             dim=0,
             reason=reason,
             resampled=tuple(resamples),
-            settings=spell(settings),
+            settings=format_settings(settings),
         )
 
 
-def spell(settings: Settings) -> str:
+def format_settings(settings: Settings) -> str:
     """Format settings as ``dtype=float32; first token=none; tokens=512``."""
     return "; ".join(
         f"{name}={value:.3g}" if isinstance(value, float) else f"{name}={value}"

@@ -26,7 +26,7 @@ UnitLength = Annotated[bool, doc("whether to scale vectors to unit length")]
 MAX_LISTED = 5  # missing words
 
 
-class Found:
+class ResolvedWords:
     """Items of a word set found in vectors, missing ones, and the vectors found.
 
     items: the words found, each in a tuple of its own, or the pairs or rows. words: the same, the
@@ -60,17 +60,19 @@ class Found:
         """Return the vectors at unit length, or as they are."""
         return self.matrix if normalize else self.raw
 
-    def take(self, places: NDArray[np.intp]) -> Found:
+    def take(self, places: NDArray[np.intp]) -> ResolvedWords:
         """Return the items at ``places``, in this order; they may repeat."""
         values = tuple(self.values[place] for place in places) if self.values else ()
-        return Found([self.items[place] for place in places], self.lost, self.raw[places], values)
+        return ResolvedWords(
+            [self.items[place] for place in places], self.lost, self.raw[places], values
+        )
 
-    def first(self, size: int) -> Found:
+    def first(self, size: int) -> ResolvedWords:
         """Return the first ``size`` items."""
-        return Found(self.items[:size], self.lost, self.raw[:size], self.values[:size])
+        return ResolvedWords(self.items[:size], self.lost, self.raw[:size], self.values[:size])
 
 
-def find(vectors: KeyedVectors, words: Iterable[str], *, case: str = "exact") -> Found:
+def find(vectors: KeyedVectors, words: Iterable[str], *, case: str = "exact") -> ResolvedWords:
     """Look up words in vectors, in the given order.
 
     Parameters
@@ -94,7 +96,7 @@ def find(vectors: KeyedVectors, words: Iterable[str], *, case: str = "exact") ->
     return find_set(vectors, WordSet("", tuple(words), "und", ""), case=case)
 
 
-def find_set(vectors: KeyedVectors, wordset: WordSet, *, case: str = "exact") -> Found:
+def find_set(vectors: KeyedVectors, wordset: WordSet, *, case: str = "exact") -> ResolvedWords:
     """Look up a word set as :func:`find` does; a pair or row is found if all its words are."""
     if case not in CASES:
         raise InputError(f"unknown case {case!r}; choose from {', '.join(CASES)}")
@@ -113,7 +115,7 @@ def find_set(vectors: KeyedVectors, wordset: WordSet, *, case: str = "exact") ->
     raw = np.asarray(rows, dtype=np.float64)
     shape = (len(items), *([width] if width > 1 else []), raw.shape[1])
     values = tuple(numbers[item] for item in items if numbers)
-    return Found(items, tuple(missing.values()), raw.reshape(shape), values)
+    return ResolvedWords(items, tuple(missing.values()), raw.reshape(shape), values)
 
 
 def _known_form(word: str, index: Mapping[str, int]) -> str:
@@ -149,7 +151,9 @@ def unit_means(sets: Iterable[ArrayLike]) -> Floats:
     return means(map(unit_rows, sets))
 
 
-def describe_shortage(wordset: WordSet, resolved: Found, min_found: float, fewest: int = 1) -> str:
+def describe_shortage(
+    wordset: WordSet, resolved: ResolvedWords, min_found: float, fewest: int = 1
+) -> str:
     """Describe a shortage of items; empty if there are enough.
 
     Enough: at least the share ``min_found`` of the different items, and at least ``fewest``.

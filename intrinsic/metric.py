@@ -19,13 +19,13 @@ from files.choice import Share, Whole
 from files.digest import digest_of
 from intrinsic.conventions import ByConvention
 from intrinsic.conventions import Convention as Convention
-from intrinsic.found_query import FoundQuery as FoundQuery
-from intrinsic.found_query import find_query
-from intrinsic.frequent_words import forget_frequent
+from intrinsic.found_query import ResolvedQuery as ResolvedQuery
+from intrinsic.found_query import resolve_query
+from intrinsic.frequent_words import clear_frequent_words
 from intrinsic.lookup import Case
-from intrinsic.score import About as About
-from intrinsic.score import Measured, Score, make_row, percentiles
-from intrinsic.wordsets import Query, in_language, load_queries, queries_with, read_wordsets
+from intrinsic.score import MetricInfo as MetricInfo
+from intrinsic.score import MetricResult, Score, make_row, percentiles
+from intrinsic.wordsets import Query, find_queries, load_queries, read_wordsets, require_queries
 from intrinsic.wordsets.wordset import MORE_GROUPS
 
 if TYPE_CHECKING:
@@ -109,8 +109,8 @@ class Metric(ByConvention):
             del options["language"]
         if not options.get("queries") and not options.get("words"):
             language = options.get("language")
-            usual = usual or queries_with(cls.about.asks, "en")
-            options["queries"] = in_language(usual, language) if usual and language else usual
+            usual = usual or find_queries(cls.about.asks, "en")
+            options["queries"] = require_queries(usual, language) if usual and language else usual
         return cls.by(convention or "default", **options)
 
     @cached_property
@@ -161,7 +161,7 @@ class Metric(ByConvention):
         if words:
             queries = read_wordsets(words).queries
             return [name for name, query in queries.items() if cls.can_ask(query)]
-        return queries_with(cls.about.asks, language)
+        return find_queries(cls.about.asks, language)
 
     @classmethod
     def can_ask(cls, query: Query) -> bool:
@@ -193,7 +193,7 @@ class Metric(ByConvention):
 
     def score(self, vectors: KeyedVectors, *, seed: int) -> list[Score]:
         """Return a row per query, or per part of a query."""
-        forget_frequent(vectors)
+        clear_frequent_words(vectors)
         return [row for row, _ in self.detailed(vectors, seed=seed)]
 
     def detailed(
@@ -204,18 +204,20 @@ class Metric(ByConvention):
             raise self._without_words(self.open[0])
         rows = []
         for query in self.asked:
-            resolved = find_query(vectors, query, self.about.takes, case=self.case)
+            resolved = resolve_query(vectors, query, self.about.takes, case=self.case)
             words = self.use(resolved)
             shortages = resolved.shortages(self.min_found, self.about.fewest)
             reason = "; ".join([*shortages, *words.overlaps()])
-            parts = {"": Measured(math.nan, reason=reason)} if reason else self._parts(words, seed)
+            parts = (
+                {"": MetricResult(math.nan, reason=reason)} if reason else self._parts(words, seed)
+            )
             rows += [
                 (make_row(self.about, self.label, words, part, result), result.each)
                 for part, result in parts.items()
             ]
         return rows
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured | Mapping[str, Measured]:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult | Mapping[str, MetricResult]:
         """Compute the score of a query, or of its parts by name; ``InputError``: NaN, its reason.
 
         Parameters
@@ -228,11 +230,11 @@ class Metric(ByConvention):
         """
         raise NotImplementedError
 
-    def use(self, words: FoundQuery) -> FoundQuery:
+    def use(self, words: ResolvedQuery) -> ResolvedQuery:
         """Return the items used of those found: all, unless a convention cuts them."""
         return words
 
-    def intervals(self, words: FoundQuery, seed: int) -> Mapping[str, tuple[float, float]]:
+    def intervals(self, words: ResolvedQuery, seed: int) -> Mapping[str, tuple[float, float]]:
         """Compute the 95% percentile interval of each part, resampling every word set.
 
         It covers the choice of words for the concepts, not the corpus or the training. NaN if fewer
@@ -243,17 +245,17 @@ class Metric(ByConvention):
         values_by_part = self.on_each(resamples, seed)
         return {part: percentiles(v, self.resamples) for part, v in values_by_part.items()}
 
-    def resampled(self, words: FoundQuery) -> Mapping[str, Sequence[float]]:
+    def resampled(self, words: ResolvedQuery) -> Mapping[str, Sequence[float]]:
         """Return each part's score in every joint resample; NaN: no score."""
         return self.on_each(words.joint_resamples(), 0)
 
-    def on_each(self, drawn: Iterable[FoundQuery], seed: int) -> dict[str, list[float]]:
+    def on_each(self, drawn: Iterable[ResolvedQuery], seed: int) -> dict[str, list[float]]:
         """Return each part's values on the ``drawn`` queries, in order; NaN: no score."""
         results = [self._values(words, seed) for words in drawn]
         parts = dict.fromkeys(part for values in results for part in values)
         return {part: [values.get(part, math.nan) for values in results] for part in parts}
 
-    def _values(self, words: FoundQuery, seed: int) -> dict[str, float]:
+    def _values(self, words: ResolvedQuery, seed: int) -> dict[str, float]:
         """Return the value of each part; empty if there is no score."""
         try:
             if words.shortages(0, self.about.fewest):
@@ -263,7 +265,7 @@ class Metric(ByConvention):
         except InputError:
             return {}
 
-    def _parts(self, words: FoundQuery, seed: int) -> Mapping[str, Measured]:
+    def _parts(self, words: ResolvedQuery, seed: int) -> Mapping[str, MetricResult]:
         """Return every part with its interval; or NaN with the reason."""
         try:
             words.require_directions()
@@ -271,7 +273,7 @@ class Metric(ByConvention):
             bounds = self.intervals(words, seed) if self.resamples else {}
             resampled = self.resampled(words) if self.resamples else {}
         except InputError as error:
-            return {"": Measured(math.nan, reason=str(error))}
+            return {"": MetricResult(math.nan, reason=str(error))}
         return {
             part: dataclasses.replace(
                 result,
@@ -282,5 +284,5 @@ class Metric(ByConvention):
         }
 
 
-def _by_part(result: Measured | Mapping[str, Measured]) -> Mapping[str, Measured]:
-    return {"": result} if isinstance(result, Measured) else result
+def _by_part(result: MetricResult | Mapping[str, MetricResult]) -> Mapping[str, MetricResult]:
+    return {"": result} if isinstance(result, MetricResult) else result

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from files import InputError
-from intrinsic.found_query import FoundQuery, find_query
+from intrinsic.found_query import ResolvedQuery, resolve_query
 from intrinsic.lookup import Floats, find_set
 from intrinsic.wordsets import WordSet
 
@@ -25,7 +25,7 @@ MIN_PAIRS = 2
 
 
 @runtime_checkable
-class ByPair(Protocol):
+class ScoresByPair(Protocol):
     """Protocol of a metric that scores each item under each base pair alone.
 
     ``items``: the role of what it scores. Scores above 0: towards the pair's first word; 0: neither
@@ -34,7 +34,7 @@ class ByPair(Protocol):
 
     items: ClassVar[str]
 
-    def by_pair(self, words: FoundQuery) -> Floats:
+    def by_pair(self, words: ResolvedQuery) -> Floats:
         """Compute the score of every item under every pair, (items, pairs)."""
         ...
 
@@ -47,18 +47,22 @@ class PairScores:
     out of neighbours are those of this query, whatever is scored.
     """
 
-    metric: ByPair
-    found: FoundQuery
+    metric: ScoresByPair
+    found: ResolvedQuery
 
     @classmethod
     def of(cls, metric: Metric, vectors: KeyedVectors, query: Query) -> PairScores:
-        """Look up the query; ``InputError``: no ``ByPair``, a pair has no direction, few words."""
-        if not isinstance(metric, ByPair):
+        """Look up the query.
+
+        Raises ``InputError`` for a metric without scores by pair, a pair without a direction, and
+        too few words.
+        """
+        if not isinstance(metric, ScoresByPair):
             raise InputError(
                 f"{metric.name} has no score of a single word under a single base pair; use"
                 " pair_bias, ripa, nbm, direct_bias or unrelated_analogies"
             )
-        resolved = find_query(vectors, query, metric.about.takes, case=metric.case)
+        resolved = resolve_query(vectors, query, metric.about.takes, case=metric.case)
         needed = {**metric.about.fewest, "pairs": MIN_PAIRS}
         if shortages := resolved.shortages(metric.min_found, needed):
             raise InputError("; ".join(shortages))

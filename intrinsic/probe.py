@@ -12,7 +12,7 @@ from files import Choice
 if TYPE_CHECKING:
     import pandas as pd
 
-    from intrinsic.metric import About
+    from intrinsic.metric import MetricInfo
     from intrinsic.score import Score
     from intrinsic.wordsets import Query
 
@@ -25,7 +25,7 @@ class AnyMetric(Choice, Protocol):
     """
 
     needs: ClassVar[str]
-    about: ClassVar[About]
+    about: ClassVar[MetricInfo]
 
     @property
     def asked(self) -> Sequence[Query]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from intrinsic.lookup import Found
+    from intrinsic.lookup import ResolvedWords
 
 Counts = NDArray[np.int64]
 
@@ -38,7 +38,7 @@ def times_drawn(names: Iterable[str]) -> NDArray[np.intp]:
     return counts
 
 
-def draw_items(role: str, resolved: Found) -> NDArray[np.intp]:
+def draw_items(role: str, resolved: ResolvedWords) -> NDArray[np.intp]:
     """Draw counts of the items in a role, whatever their case; a single item is drawn once."""
     if len(resolved.words) == 1:
         return np.ones((1, RESAMPLES), dtype=np.intp)

@@ -13,13 +13,13 @@ from intrinsic.permutation import Floats, PValue
 from intrinsic.wordsets.wordset import MORE_GROUPS
 
 if TYPE_CHECKING:
-    from intrinsic.found_query import FoundQuery
+    from intrinsic.found_query import ResolvedQuery
 
 UNTESTED = PValue(math.nan, "none", 0, 0, "", False, math.nan, math.nan)
 
 
 @dataclass(frozen=True)
-class About:
+class MetricInfo:
     """Description of a metric's scores.
 
     roles: meaning of each word set; a role that ends in ``?`` is optional. range: smallest and
@@ -55,7 +55,7 @@ class About:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MetricResult:
     """Result of a metric on a query; ``each``: the single scores of words, pairs or groups."""
 
     value: float
@@ -63,7 +63,7 @@ class Measured:
     test: PValue = UNTESTED
     reason: str = ""
     each: Mapping[str, float] = field(default_factory=dict)
-    unbiased: float | None = None  # if it is not that of ``About``
+    unbiased: float | None = None  # if it is not that of ``MetricInfo``
     interval: tuple[float, float] = (math.nan, math.nan)  # 95%, over resampled words
     resampled: tuple[float, ...] = ()
 
@@ -107,7 +107,7 @@ class Score(NamedTuple):
 
 
 def make_row(
-    about: About, convention: str, words: FoundQuery, part: str, result: Measured
+    about: MetricInfo, convention: str, words: ResolvedQuery, part: str, result: MetricResult
 ) -> Score:
     """Create the row of a score, or of one of its parts."""
     unbiased = about.unbiased if result.unbiased is None else result.unbiased
@@ -143,10 +143,10 @@ def make_row(
     )
 
 
-def mean_score(names: Sequence[str], scores: Floats) -> Measured:
+def mean_score(names: Sequence[str], scores: Floats) -> MetricResult:
     """Average the scores, (names,) or (names, n); ``each``: the mean of each name."""
     single: Floats = scores if scores.ndim == 1 else scores.mean(axis=1)
-    return Measured(float(scores.mean()), each=by_name(names, single))
+    return MetricResult(float(scores.mean()), each=by_name(names, single))
 
 
 def by_name(names: Sequence[str], scores: Floats) -> dict[str, float]:

@@ -20,7 +20,7 @@ from intrinsic.metrics.every import METRICS
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from intrinsic.audit import Audited
+    from intrinsic.audit import AuditedScore
     from intrinsic.score import Score
 
 MIN_FILES = 3  # for a rank correlation
@@ -29,7 +29,7 @@ HARMLESS = ("weat1", "weat2", "seat1", "seat2")
 LEVEL = 0.05
 
 
-def print_summary(audited: Sequence[Audited], console: Console) -> None:
+def print_summary(audited: Sequence[AuditedScore], console: Console) -> None:
     """Print the result of WEAT, then a line for every score that has a value."""
     print_headlines(audited, console)
     scored = [row for row in audited if not math.isnan(row.score.value)]
@@ -71,13 +71,13 @@ def print_summary(audited: Sequence[Audited], console: Console) -> None:
             print_line(console, f"  {metric}: {reason}", "italic")
 
 
-def print_headlines(audited: Sequence[Audited], console: Console) -> None:
+def print_headlines(audited: Sequence[AuditedScore], console: Console) -> None:
     """Print the result of WEAT, or of SEAT on a language model, for each file."""
     for name in dict.fromkeys(row.vectors for row in audited):
         print_line(console, _headline(name, [row for row in audited if row.vectors == name]))
 
 
-def _headline(name: str, audited: Sequence[Audited]) -> str:
+def _headline(name: str, audited: Sequence[AuditedScore]) -> str:
     """``x.vec: WEAT finds an association (p < .05) in 2 of 3 tests: weat7 1.86, weat6b 1.70``."""
     metric = "seat" if any(row.score.metric == "seat" for row in audited) else "weat"
     tests = [row.score for row in audited if row.score.metric == metric and not row.score.part]
@@ -98,7 +98,7 @@ def _headline(name: str, audited: Sequence[Audited]) -> str:
     return f"{name}: {result}{f': {values}' * bool(values)}{without}{doubt}"
 
 
-def print_scores(audited: Sequence[Audited], console: Console, *, each: bool) -> None:
+def print_scores(audited: Sequence[AuditedScore], console: Console, *, each: bool) -> None:
     """Print each metric's meaning, a line per query and file, and why scores have no value.
 
     ``each``: also a line per single score.
@@ -130,7 +130,7 @@ def print_scores(audited: Sequence[Audited], console: Console, *, each: bool) ->
         print_line(console, f"{count} are out of vocabulary; --json and --csv name them")
 
 
-def _table_rows(audited: Audited, *, singles: bool) -> Iterator[dict[str, str]]:
+def _table_rows(audited: AuditedScore, *, singles: bool) -> Iterator[dict[str, str]]:
     """Yield the cells of a score's line and, with ``singles``, of its single scores."""
     score = audited.score
     summary = {
@@ -183,7 +183,7 @@ def _print_numbers(table: pd.DataFrame, console: Console, number_format: str) ->
     console.print(lines)
 
 
-def as_json(audited: Sequence[Audited]) -> str:
+def as_json(audited: Sequence[AuditedScore]) -> str:
     """Return the rows as JSON, single scores under ``each``; NaN and infinity are null."""
     rows = [{**as_row(row), "each": dict(row.each)} for row in audited]
     finite_rows = [

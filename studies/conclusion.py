@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from analysis.frame import texts
-from analysis.made import describe_made, read_made
+from analysis.frame import as_text
+from analysis.made import describe_provenance, read_provenance
 from analysis.report.frame import banner, build_page, count_points, fill
-from analysis.results import write_conclusions
-from analysis.show import described, print_described, print_lines, worded
+from analysis.results import write_csv_tables
+from analysis.show import as_text_columns, print_as_text, print_lines, text_columns
 from files import InputError, atomic_path
 from files.charts import save_charts
 
@@ -46,17 +46,19 @@ def conclude(
     """Print, write and draw a conclusion and ``report.html``, which needs no network; return the
     files. A figure with too many points is reported on the console and fails no run.
     """
-    written = write_conclusions(folder, conclusion.tables)
-    shown = {heading: described(table) for heading, table in conclusion.shown.items() if len(table)}
+    written = write_csv_tables(folder, conclusion.tables)
+    shown = {
+        heading: as_text_columns(table) for heading, table in conclusion.shown.items() if len(table)
+    }
     print_lines([conclusion.answer], console)
     for heading in list(shown)[:N_PRINTED]:
-        print_described(heading, conclusion.shown[heading], console)
+        print_as_text(heading, conclusion.shown[heading], console)
     try:
         for name, chart in conclusion.charts.items():
             written += save_charts(chart, folder / "figures" / name, FORMATS)
     except InputError as error:
         print_lines([f"not drawn: {error}"], console)
-    written += write_conclusions(folder / "figures", conclusion.chart_data)
+    written += write_csv_tables(folder / "figures", conclusion.chart_data)
     drawings = [path for path in written if path.suffix == ".svg"]
     return [*written, _write_page(conclusion, shown, drawings, points, folder)]
 
@@ -75,16 +77,16 @@ def _write_page(
 ) -> Path:
     fields = {
         "title": html.escape(conclusion.title),
-        "banner": banner("True" in texts(points, "generated")),
+        "banner": banner("True" in as_text(points, "generated")),
         "answer": html.escape(conclusion.answer),
         "tables": "".join(
-            _table(heading, columns, worded(conclusion.shown[heading]))
+            _table(heading, columns, text_columns(conclusion.shown[heading]))
             for heading, columns in shown.items()
         ),
         "figures": "".join(_figure(path, conclusion.charts[path.stem]) for path in drawings),
         "notes": "".join(f"<li>{html.escape(note)}</li>" for note in conclusion.notes),
         "points": count_points(points),
-        "made": html.escape(describe_made(read_made(folder))),
+        "made": html.escape(describe_provenance(read_provenance(folder))),
     }
     page = build_page(fields["title"], fill("study_page.html", fields), "img-src data:")
     with atomic_path(folder / "report.html") as path:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pandas as pd
 
-from analysis.frame import labels, numbers, texts, values_of
+from analysis.frame import as_float, as_labels, as_text, column_values
 from analysis.naming import row_names
 from files import choice
 from files.choice import Fileless
@@ -51,17 +51,15 @@ class Survey(Fileless):
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw the survey; return the paths written."""
-        from analysis.results import write_conclusions
-        from analysis.show import print_described
+        from analysis.results import write_csv_tables
+        from analysis.show import print_as_text
 
         if tables.intrinsic.empty:
             return []
         scores = survey_scores(tables)
         table = survey_table(scores)
-        print_described(
-            "Pre-trained embeddings: WEAT as |S|, other scores unchanged", table, console
-        )
-        written = write_conclusions(folder, {"survey": table})
+        print_as_text("Pre-trained embeddings: WEAT as |S|, other scores unchanged", table, console)
+        written = write_csv_tables(folder, {"survey": table})
         return [*written, *draw_survey(scores, folder / "figures")]
 
 
@@ -71,9 +69,9 @@ def survey_scores(tables: Tables) -> pd.DataFrame:
     """
     points = tables.points[["point", "embedding"]]
     rows = tables.intrinsic.merge(points, on="point", validate="many_to_one")
-    shows_statistic = np.array(texts(rows, "metric")) == BY_STATISTIC
-    statistic, value = np.abs(numbers(rows, "statistic")), numbers(rows, "value")
-    families = map(_family, texts(rows, "embedding"), labels(rows, "dim"))
+    shows_statistic = np.array(as_text(rows, "metric")) == BY_STATISTIC
+    statistic, value = np.abs(as_float(rows, "statistic")), as_float(rows, "value")
+    families = map(_family, as_text(rows, "embedding"), as_labels(rows, "dim"))
     return rows.assign(
         y=np.where(shows_statistic, statistic, value),
         score=_score_names(rows),
@@ -84,8 +82,8 @@ def survey_scores(tables: Tables) -> pd.DataFrame:
 def survey_table(scores: pd.DataFrame) -> pd.DataFrame:
     """Return one row per file, in the order of the points: vectors, dim and a column per score."""
     rows: dict[str, dict[str, object]] = {}
-    columns = (values_of(scores, name) for name in ("embedding", "dim", "score", "y"))
-    for point, file, dim, score, y in zip(texts(scores, "point"), *columns, strict=True):
+    columns = (column_values(scores, name) for name in ("embedding", "dim", "score", "y"))
+    for point, file, dim, score, y in zip(as_text(scores, "point"), *columns, strict=True):
         rows.setdefault(point, {"vectors": file, "dim": dim})[str(score)] = y
     return pd.DataFrame(rows.values())
 
@@ -93,7 +91,7 @@ def survey_table(scores: pd.DataFrame) -> pd.DataFrame:
 def draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:
     """Draw ``figure2_*`` for each metric in every format, with a CSV of its numbers."""
     from analysis.grid import ChartText, scatter_grid
-    from analysis.results import write_conclusions
+    from analysis.results import write_csv_tables
     from files.charts import save_charts
 
     written = []
@@ -101,7 +99,7 @@ def draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:
         metric = str(name)
         title = TITLES.get(metric, metric)
         data = rows.assign(
-            x=numbers(rows, "dim"),
+            x=as_float(rows, "dim"),
             row="",
             column=rows["family"],
             colour=row_names(rows, ("convention", "query", "part")),
@@ -118,7 +116,7 @@ def draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:
         chart = scatter_grid(data, text, mark="line")
         chart_data = rows[[name for name in NUMBERS if name in rows]]
         written += save_charts(chart, stem, (".svg", ".png", ".pdf"))
-        written += write_conclusions(out, {stem.name: chart_data})
+        written += write_csv_tables(out, {stem.name: chart_data})
     return written
 
 
@@ -127,7 +125,7 @@ def _score_names(rows: pd.DataFrame) -> list[str]:
     convention and part are added where they vary.
     """
     queries: dict[str, set[str]] = {}
-    pairs = list(zip(texts(rows, "metric"), texts(rows, "query"), strict=True))
+    pairs = list(zip(as_text(rows, "metric"), as_text(rows, "query"), strict=True))
     for metric, query in pairs:
         queries.setdefault(metric, set()).add(query)
     names = [

@@ -327,7 +327,7 @@ def measure(task, out: Path, inputs, seed: int) -> None:
 lengths:
   _target_: toy_lengths.Lengths
   items:
-    _target_: corpora.items.OwnItems
+    _target_: corpora.items.UserItems
     path: items.csv
 """,
     "conf/task/use.yaml": "_target_: toy_use.Use\n",

@@ -18,14 +18,19 @@ from biasbridge.certifying import certify, compare
 from biasbridge.given import as_vectors
 from files import InputError
 from files.terminal import open_console
-from intrinsic.audit import Audited, as_table
+from intrinsic.audit import AuditedScore, as_table
 from intrinsic.items.item import ItemSet, Pair
 from intrinsic.items.library import library
 from intrinsic.metrics.weat import Weat
 from intrinsic.show import print_summary
 from intrinsic.wordsets import Query, WordSet, load_query
 from studies.certificate import recorded
-from studies.certificate.recorded import FILE, Worth, refused, worth
+from studies.certificate.recorded import (
+    RECORDED_CSV,
+    RecordedVerdict,
+    not_called_bias,
+    recorded_verdict,
+)
 from studies.certificate.verdict import VERDICTS
 from tests.files.test_bounds import laughs
 from tests.tiny_models import save_model
@@ -190,7 +195,7 @@ def test_certificates_are_compared_number_by_number(tmp_path: Path) -> None:
 
 
 def test_the_recorded_certificate_has_a_line_for_every_kind_of_model() -> None:
-    table = pd.read_csv(FILE)
+    table = pd.read_csv(RECORDED_CSV)
     assert set(table["verdict"]) <= set(VERDICTS)
     kinds = {name.partition(" ")[0] for name in table["subject"]}
     assert kinds == {"word2vec", "fasttext", "tiny_bert", "tiny_gpt2"}
@@ -216,7 +221,7 @@ def test_the_recorded_certificate_has_a_line_for_every_kind_of_model() -> None:
 def test_a_score_is_certified_by_what_was_measured_on_its_like(
     asked: tuple[str, str, str, str], subject: str
 ) -> None:
-    table = pd.read_csv(FILE, keep_default_na=False)
+    table = pd.read_csv(RECORDED_CSV, keep_default_na=False)
     name = asked[1].partition(",")[0]
     row = table[
         (table["metric"] == asked[0])
@@ -224,7 +229,7 @@ def test_a_score_is_certified_by_what_was_measured_on_its_like(
         & (table["subject"] == subject)
     ]
     expected = f"{row['verdict'].item()}: {row['why'].item()}" if subject else ""
-    assert worth(*asked).line == expected
+    assert recorded_verdict(*asked).line == expected
 
 
 PEOPLE = {"X": ["he", "man", "boy"], "Y": ["she", "woman", "girl"]}
@@ -276,7 +281,9 @@ def test_the_line_stands_beside_a_value_alone() -> None:
     rows = np.random.default_rng(0).normal(size=(len(words), 8))
     vectors = dict(zip(words, rows, strict=True))
     table = audit(vectors, {**PEOPLE, **TOPICS}, metrics="weat")
-    assert table["certificate"].tolist() == [worth("weat", "default", "vectors", "en").line]
+    assert table["certificate"].tolist() == [
+        recorded_verdict("weat", "default", "vectors", "en").line
+    ]
     table = audit(vectors, metrics="weat", queries=["weat1", "weat7"]).set_index("query")
     assert np.isfinite(table["value"]["weat1"])
     assert np.isnan(table["value"]["weat7"])
@@ -291,7 +298,7 @@ def test_the_summary_shows_the_line_in_its_row(capsys: pytest.CaptureFixture[str
     lines = {"weat1": "", "weat7": "reads the truth: tells .2", "weat8": "does not: slope .1"}
     print_summary(
         [
-            Audited("v", score._replace(query=query, value=1.0), {}, certificate=line)
+            AuditedScore("v", score._replace(query=query, value=1.0), {}, certificate=line)
             for query, line in lines.items()
         ],
         open_console(),
@@ -315,15 +322,19 @@ def test_random_weights_and_encoders_are_not_certified(tmp_path: Path) -> None:
     tables.append(audit(folders[0], metrics="seat", items=items, random_weights=True))
     assert all(table["value"].notna().all() for table in tables)
     lines = [table["certificate"].item() for table in tables]
-    assert lines == [worth("seat", "default", "masked", "en").line, "", ""]
+    assert lines == [recorded_verdict("seat", "default", "masked", "en").line, "", ""]
 
 
 def test_a_score_that_a_planted_bias_hardly_moves_is_not_called_bias(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     known = {
-        ("weat", "default", "word2vec en"): Worth("does not", "slope .05 [-.1, .2]", 0.05),
-        ("mac", "default", "word2vec en"): Worth("reads the truth", "tells .2 from none", 5.0),
+        ("weat", "default", "word2vec en"): RecordedVerdict(
+            "does not", "slope .05 [-.1, .2]", 0.05
+        ),
+        ("mac", "default", "word2vec en"): RecordedVerdict(
+            "reads the truth", "tells .2 from none", 5.0
+        ),
     }
     monkeypatch.setattr(recorded, "recorded", lambda: known)
     words = {"he": [1.0, 0.0], "she": [0.0, 1.0], "maths": [1.0, 0.1], "arts": [0.1, 1.0]}
@@ -333,13 +344,15 @@ def test_a_score_that_a_planted_bias_hardly_moves_is_not_called_bias(
     vectors.add_vectors(list(words), np.array(list(words.values()), dtype=np.float32))
     metric = Weat.by("default", queries=("weat7",), min_found=0.0)
     [(score, single)] = metric.detailed(vectors, seed=0)
-    one = Audited("v", score._replace(value=1.0), single, gender_words="en")
+    one = AuditedScore("v", score._replace(value=1.0), single, gender_words="en")
     assert certified([one._replace(score=score)])[0][0].called_bias, "it has no value"
     found, _ = certified([one])
     assert as_table(found)["certificate"].tolist() == ["does not: slope .05 [-.1, .2]"]
     assert not found[0].called_bias
-    assert refused({"weat": known["weat", "default", "word2vec en"]}).endswith("weat (0.05)")
-    assert refused({"mac": known["mac", "default", "word2vec en"]}) == ""
+    assert not_called_bias({"weat": known["weat", "default", "word2vec en"]}).endswith(
+        "weat (0.05)"
+    )
+    assert not_called_bias({"mac": known["mac", "default", "word2vec en"]}) == ""
 
 
 def test_certify_in_python_is_the_command(monkeypatch: pytest.MonkeyPatch) -> None:

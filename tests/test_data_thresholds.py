@@ -19,7 +19,7 @@ from biasbridge.data import Data, _guess_text, guess_languages, read_data
 from biasbridge.examine import _check_coverage
 from files.language import GRAMMAR
 from files.vectors import keyed
-from train.parts.part import Findings
+from train.parts.part import DataReport
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_check_warns_where_fewer_than_80_of_100_tokens_have_a_vector(
     text: str, warned: bool
 ) -> None:
     posts = pd.DataFrame({"text": [text]})
-    found = Findings()
+    found = DataReport()
     vectors = keyed([*"abcd"], np.ones((4, 1), dtype=np.float32))
     _check_coverage(Data(posts=posts, columns={"text": "text"}), vectors, found)
     assert bool(found.warnings) == warned

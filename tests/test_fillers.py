@@ -13,7 +13,7 @@ import torch
 from biasbridge import audit
 from biasbridge.cli.audit import main
 from biasbridge.model_debiasing import read_items as items_for_debiasing
-from corpora.items import OwnItems, own_items
+from corpora.items import UserItems, user_items
 from debias.examples import item_examples
 from files import InputError
 from files.models.encoder import Encoder
@@ -168,7 +168,7 @@ def test_fillers_of_nothing_or_given_twice_are_refused(cased: Path, tmp_path: Pa
         read_items(write(tmp_path, f"{column}[MASK] ist {{}},b,Amme,,\n"))
     honest = "template_masked\traw\tidentity\tcategory\ttype\nhe is [M]\t[I] is [M]\the\tmale\tx\n"
     with pytest.raises(InputError, match="is honest, which takes no fillers"):
-        own_items(write(tmp_path, honest, "honest.tsv"), None, ["Er/Sie"])
+        user_items(write(tmp_path, honest, "honest.tsv"), None, ["Er/Sie"])
 
 
 def test_metrics_without_fillers_take_any_language(cased: Path, tmp_path: Path) -> None:
@@ -181,10 +181,10 @@ def test_metrics_without_fillers_take_any_language(cased: Path, tmp_path: Path) 
 def test_an_eraser_is_not_fitted_on_english_fillers(cased: Path, tmp_path: Path) -> None:
     encoder = Encoder(open_model(cased))
     source = items_for_debiasing(write(tmp_path, UNKNOWN))
-    assert isinstance(source, OwnItems)
+    assert isinstance(source, UserItems)
     with pytest.raises(InputError, match="language is unknown"):
         item_examples(encoder, source.load(), ("pairs",))
-    german = OwnItems(write(tmp_path, GERMAN)).load()
+    german = UserItems(write(tmp_path, GERMAN)).load()
     assert item_examples(encoder, german, ("pairs",)).description == "4 of 4 pairs, mine"
 
 

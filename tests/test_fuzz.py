@@ -113,10 +113,10 @@ def results(path: Path) -> None:
 
 
 def correlations(path: Path) -> None:
-    from analysis.frame import numbers
+    from analysis.frame import as_float
     from analysis.joined import open_table
 
-    numbers(open_table(path), "pearson")
+    as_float(open_table(path), "pearson")
 
 
 def packed(name: str, content: bytes) -> list[Files]:

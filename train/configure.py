@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from files import Choice, InputError, nearest
-from files.choice import FieldError, lacks
+from files.choice import FieldError, missing_attributes
 from files.language import UNDETERMINED, language_of
 from files.printable import CONTROL
 from files.rooms import importable
-from intrinsic.conventions import EVERY, ByConvention
+from intrinsic.conventions import ALL_CONVENTIONS, ByConvention
 from intrinsic.probe import AnyMetric, Probe
 from train.parts.part import Subject, Task
 from train.parts.task_words import TaskWords
@@ -95,7 +95,7 @@ def _require_text(subject: Subject, task: Task) -> None:
 
 def _by_convention(node: object) -> list[Tree]:
     """Return the node of a metric, or one per convention for the convention ``all``."""
-    if not (isinstance(node, Mapping) and node.get("convention") == EVERY):
+    if not (isinstance(node, Mapping) and node.get("convention") == ALL_CONVENTIONS):
         return [cast("Tree", node)]
     metric = find_class(node.get(TARGET), "intrinsic")
     conventions = metric.conventions() if issubclass(metric, ByConvention) else {"default": None}
@@ -144,7 +144,7 @@ def require_kind(choice: object, kind: type, where: str) -> Any:
     """Return the choice. Raises ``InputError`` if it is not of the expected kind."""
     if isinstance(choice, kind):
         return choice
-    missing = lacks(choice, kind) if getattr(kind, "_is_protocol", False) else []
+    missing = missing_attributes(choice, kind) if getattr(kind, "_is_protocol", False) else []
     reason = f", it lacks {', '.join(missing)}" if missing else ""
     raise InputError(f"{where}={type(choice).__qualname__} is no {kind.__name__}{reason}")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from analysis.naming import counted
+from analysis.naming import with_count
 from files.progress import duration
 from train.store import DamagedError, Step, Store
 from train.store.entry import read_recipe
@@ -60,7 +60,7 @@ def print_plan(
     one_by_one = Counter(step.name for plan in cells for step in plan.steps().values())
     to_make = [step for step in steps if step.key in anew or not store.has(step)]
     step_timings = timings(store, {step.name for step in to_make})
-    title = f"{counted(len(cells), 'run')}, {counted(len(plans), 'distinct point')}"
+    title = f"{with_count(len(cells), 'run')}, {with_count(len(plans), 'distinct point')}"
     table = Table(title=title, title_justify="left")
     for column in ("step", "one by one", "shared", "in store", "to make", "about"):
         table.add_column(column, justify="left" if column == "step" else "right")
@@ -102,8 +102,8 @@ def describe_cost(
         for step in steps_to_make
         for expected in [expected_seconds(step, step_timings)]
     }
-    line = f"{counted(len(plans), 'point')}, {counted(len(steps_to_make), 'step')} to run"
-    line += f", about {duration(sum(seconds.values()) / cores)} on {counted(cores, 'core')}"
+    line = f"{with_count(len(plans), 'point')}, {with_count(len(steps_to_make), 'step')} to run"
+    line += f", about {duration(sum(seconds.values()) / cores)} on {with_count(cores, 'core')}"
     if slowness > BUSY_FACTOR:
         line += f"; the machine is busy: {slowness:.1f} times slower than idle"
     cnn_keys = [step.key for step in steps_to_make if step.choice == "CNN"]

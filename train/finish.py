@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analysis.frame import texts
-from analysis.made import MADE, mixed, write_made
-from analysis.naming import LEAST_COVERAGE
-from analysis.show import short
+from analysis.frame import as_text
+from analysis.made import PROVENANCE_CSV, describe_mixture, write_provenance
+from analysis.naming import MIN_COVERAGE
+from analysis.show import format_number
 from files.verbosity import LOG
 from train.join import extend_tables, join_tables
 from train.parts.part import HasWarnings
@@ -50,25 +50,25 @@ def finish(
     points in the results folder (``extend_tables``). Sweeps ending in one folder wait for one
     another.
     """
-    from analysis.results import note_writes, shareable, write_tables
+    from analysis.results import register_outputs, without_local_details, write_tables
 
     tables = join_tables(plans, store, results, outcomes)
     if len(tables.points) and tables.points["refused"].all():  # keep the existing tables
         return _report_failures(tables.points, console)
     with locked(results / "points" / ".lock", f"the tables in {_near(results)}"):
         tables = extend_tables(tables, results) if extend else tables
-        shareable_tables = shareable(tables)
+        shareable_tables = without_local_details(tables)
         folders_before = _earlier_folders(results)
         written = write_tables(results, shareable_tables)
         records = build_records(store, {key for table in tables[:2] for key in _keys(table)})
-        written.append(write_made(results, records))
-        note_writes(results, study.writes)
+        written.append(write_provenance(results, records))
+        register_outputs(results, study.writes)
         written += study.conclude(shareable_tables, results, console)
     messages = [
         f"earlier tables of other points moved from {_near(results)} to {_near(folder)}"
         for folder in sorted(_earlier_folders(results) - folders_before)
     ]
-    if mixed_versions := mixed(records):
+    if mixed_versions := describe_mixture(records):
         remedy = "for details run biasbridge store explain KEY"
         messages.append(f"results of different code versions: {mixed_versions}; {remedy}")
     LOG.info("%s", "\n".join(_list_written(written, results)))
@@ -126,14 +126,16 @@ def _output_lines(written: Sequence[Path], results: Path) -> list[str]:
     """Return the page to open, and the folder of the tables."""
     pages = [f"report  {_near(path)}" for path in written if path.suffix == ".html"]
     names = [path.name for path in written if path.parent == results and path.suffix != ".html"]
-    names.sort(key=lambda name: name.endswith(".parquet") or name == MADE)  # conclusions first
+    names.sort(
+        key=lambda name: name.endswith(".parquet") or name == PROVENANCE_CSV
+    )  # conclusions first
     more = f" and {len(names) - N_TABLES_NAMED} more" if len(names) > N_TABLES_NAMED else ""
     return [*pages, f"tables  {_near(results)}/: {', '.join(names[:N_TABLES_NAMED])}{more}"]
 
 
 def _next_command(points: pd.DataFrame) -> list[str]:
     """Return the next command to try if all data were synthetic."""
-    if texts(points, "generated").count("True") != len(points):
+    if as_text(points, "generated").count("True") != len(points):
         return []
     return ["next    your own data: biasbridge check posts.csv vectors.vec"]
 
@@ -183,18 +185,20 @@ def _describe_coverage(tables: Tables) -> list[str]:
     lines = []
     for source, rows in coverage.groupby("source", sort=False):
         fewest, most = float(rows["coverage"].min()), float(rows["coverage"].max())
-        low, high = short(fewest), short(most)
+        low, high = format_number(fewest), format_number(most)
         coverage_range = low if low == high else f"{low} to {high}"
         line = f"{coverage_range} of the tokens of source={source} have a vector"
         LOG.info(line)
-        if fewest < LEAST_COVERAGE:
+        if fewest < MIN_COVERAGE:
             lines.append(f"warning: {line}; use vectors, or a corpus, of similar texts")
     return lines
 
 
 def _keys(table: pd.DataFrame) -> set[str]:
     """Return the result keys in the columns of a table."""
-    return {key for name in table if str(name).endswith("_key") for key in texts(table, str(name))}
+    return {
+        key for name in table if str(name).endswith("_key") for key in as_text(table, str(name))
+    }
 
 
 def _report_failures(points: pd.DataFrame, console: Console) -> int:

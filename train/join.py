@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from analysis.frame import text_rows, texts
+from analysis.frame import as_text, text_rows
 from analysis.options import OPTIONS, options_of
 from analysis.results import Tables, read_tables
 from train.outcome import Outcome, read_outcome
@@ -93,10 +93,10 @@ def extend_tables(tables: Tables, results: Path) -> Tables:
         return tables
     earlier = read_tables(results)
     new_data = {*_study_and_data(tables.points)}
-    earlier_points = texts(earlier.points, "point")
+    earlier_points = as_text(earlier.points, "point")
     earlier_data = zip(earlier_points, _study_and_data(earlier.points), strict=True)
     same_data = {point for point, data in earlier_data if data in new_data}
-    kept = same_data - {*texts(tables.points, "point")}
+    kept = same_data - {*as_text(tables.points, "point")}
     return Tables(
         *(
             _join(old[old["point"].isin(kept)], new)

@@ -15,7 +15,7 @@ from files.digest import digest_of
 from files.language import require_one_language
 from files.source import full_name
 from intrinsic.probe import AnyMetric, Probe
-from train.parts.genders import ask_about_genders
+from train.parts.genders import compares_genders
 from train.parts.part import ComparesGroups, Facts, StepBuilder, Subject, Task
 from train.parts.scores import build_probes, build_score
 from train.parts.task_words import TaskWords
@@ -94,21 +94,23 @@ class Point:
     @property
     def group_mismatch(self) -> str:
         """Warning if the queries are about other groups than those compared; else empty."""
-        from analysis.groups import doubt
+        from analysis.groups import group_mismatch
 
         groups = self._asks_about().get("asks_about", "")
-        return doubt(groups, self.task.compared) if isinstance(self.task, ComparesGroups) else ""
+        return (
+            group_mismatch(groups, self.task.compared)
+            if isinstance(self.task, ComparesGroups)
+            else ""
+        )
 
     def _asks_about(self) -> dict[str, str]:
         """Return ``asks_about`` if the words are about men and women and the groups are not."""
         if not isinstance(self.task, ComparesGroups) or self.asks_task:
             return {}
-        from analysis.groups import GENDERS, doubt  # slow to import
+        from analysis.groups import GENDERS, group_mismatch  # slow to import
 
-        compares_others = not self.task.compared or doubt(GENDERS, self.task.compared)
-        return (
-            {"asks_about": GENDERS} if compares_others and ask_about_genders(self.queries) else {}
-        )
+        compares_others = not self.task.compared or group_mismatch(GENDERS, self.task.compared)
+        return {"asks_about": GENDERS} if compares_others and compares_genders(self.queries) else {}
 
     @property
     def synthetic_mix(self) -> str:

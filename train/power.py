@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from analysis.naming import ALL
-from analysis.planner import Design, Pilot, Planner, Power, Scenario, pilot_of, power
+from analysis.planner import Design, Pilot, Planner, Power, Scenario, estimate_pilot, power
 from analysis.show import print_table
 from analysis.study import Correlation
 from files import InputError
@@ -88,9 +88,9 @@ def _shares(powers: Sequence[Power]) -> list[str]:
 def read_pilot(results: Path, study: Correlation) -> Pilot:
     """Return the noise estimates of the tables in a results folder; empty without tables."""
     from analysis.correlate import correlate_slices
-    from analysis.frame import numbers
+    from analysis.frame import as_float
     from analysis.joined import has_gaps, join_points
-    from analysis.naming import confirmatory_of
+    from analysis.naming import present_confirmatory
     from analysis.results import read_tables
 
     if not (results / "points.parquet").exists():
@@ -99,9 +99,9 @@ def read_pilot(results: Path, study: Correlation) -> Pilot:
     if not has_gaps(tables):
         return Pilot()
     joined = join_points(tables, study.utility)
-    measures = confirmatory_of(joined["measure"].tolist(), study.confirmatory)
-    items = numbers(joined[joined["measure"].isin(measures)], "support").tolist()
-    return pilot_of(correlate_slices(joined, study), items)
+    measures = present_confirmatory(joined["measure"].tolist(), study.confirmatory)
+    items = as_float(joined[joined["measure"].isin(measures)], "support").tolist()
+    return estimate_pilot(correlate_slices(joined, study), items)
 
 
 def planned_design(

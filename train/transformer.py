@@ -12,7 +12,7 @@ from files.digest import digest_of
 from files.models.encoder import Context, Encoder, WordPooling
 from files.models.place import find_model
 from intrinsic.wordsets import load_queries, read_wordsets
-from train.word_states import corpus_contexts, in_templates, word_vectors
+from train.word_states import corpus_contexts, template_contexts, word_vectors
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -83,7 +83,7 @@ class WordsInTemplates(_WordList, Fileless):
 
     def vectors_by(self, model: Path) -> KeyedVectors:
         """Return vectors by a model's folder. Raises ``InputError`` if it knows no word."""
-        contexts = in_templates(self.listed(), self.templates)
+        contexts = template_contexts(self.listed(), self.templates)
         encoder = Encoder(model)
         return word_vectors(encoder, contexts, layer=self.layer, pooling=self.pooling)
 
@@ -164,11 +164,11 @@ class Transformer(_ContextualVectors):
         """
         if not self.templates:
             raise InputError("templates is empty; give {} for words alone")
-        contexts = in_templates(self.listed(), self.templates)  # before the model is loaded
+        contexts = template_contexts(self.listed(), self.templates)  # before the model is loaded
         encoder = Encoder(self.model, self.revision, device=self.device)
         if any("{mask}" in template for template in self.templates):
             filled = [template.replace("{mask}", encoder.mask) for template in self.templates]
-            contexts = in_templates(self.listed(), filled)
+            contexts = template_contexts(self.listed(), filled)
         return self._vectors(encoder, contexts)
 
 

@@ -20,7 +20,7 @@ def word_as_text(word: str) -> str:
     return word.replace("_", " ").strip() or word
 
 
-def in_templates(words: Sequence[str], templates: Sequence[str]) -> dict[str, list[Context]]:
+def template_contexts(words: Sequence[str], templates: Sequence[str]) -> dict[str, list[Context]]:
     """Return each word in every template, at ``{}``; the template ``{}`` is the word alone.
 
     Raises ``InputError`` for a template that does not contain ``{}`` exactly once.

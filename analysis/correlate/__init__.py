@@ -18,11 +18,11 @@ from analysis.declaration import Declaration
 from analysis.findings import (
     FEW_PERMUTATIONS,
     RESULT_COLUMNS,
-    Finding,
+    SliceResult,
     measure,
 )
 from analysis.foreign import Levels, describe_repeats
-from analysis.frame import labels, numbers, positions, require_columns, texts
+from analysis.frame import as_float, as_labels, as_text, group_indices, require_columns
 from analysis.joined import (
     JOINED_COLUMNS,
     bias_sign,
@@ -55,7 +55,7 @@ def correlate(
     levels: Levels = NO_LEVELS,
     confirmatory: Sequence[str] = (),
     sesoi: float = SESOI,
-) -> list[Finding]:
+) -> list[SliceResult]:
     """Correlate two columns within parents, in every slice of a table.
 
     Parameters
@@ -96,16 +96,16 @@ def correlate(
     if from_join and not levels.named:
         all_rows = rows_of(table, x, y)
         if levels.utility:
-            all_rows = all_rows._replace(utility=numbers(table, levels.utility))
+            all_rows = all_rows._replace(utility=as_float(table, levels.utility))
     else:
         all_rows = levels.rows(table, x, y)
         all_rows = all_rows._replace(x=signs * all_rows.x)
-    cells = [labels(table, name) for name in by]
+    cells = [as_labels(table, name) for name in by]
     keys = [tuple(column[row] for column in cells) for row in range(len(table))]
     confirmatory_keys = _confirmatory_keys(confirmatory, dict.fromkeys(keys))
     n_permutations = max(PERMUTATIONS, 100 * len(confirmatory_keys) - 1)
     results = []
-    for key, indices in positions(keys).items():
+    for key, indices in group_indices(keys).items():
         rows = all_rows.at(indices)
         names = dict(zip(by, key, strict=True))
         result = measure(rows, names, full=True, permutations=n_permutations)
@@ -115,7 +115,7 @@ def correlate(
         if refused:  # r without interval and p
             slope = Estimate(result.within.slope.value)
             within = Correlation(result.within.r, slope=slope)
-            result = Finding(names, within, n=result.n, n_parents=result.n_parents)
+            result = SliceResult(names, within, n=result.n, n_parents=result.n_parents)
         results.append(
             result._replace(
                 confirmatory=key in confirmatory_keys,
@@ -146,7 +146,7 @@ def _confirmatory_keys(
 
 
 @ONE_THREAD
-def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> list[Finding]:
+def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> list[SliceResult]:
     """Correlate every slice that the paper breaks out: task, metric, convention, part, measure and
     groups, and in each embedding {each, all} x query {each, all} x method {each, all}.
 
@@ -167,8 +167,8 @@ def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> 
     require_columns(joined, JOINED_COLUMNS, "the joined table")
     all_rows, signs = rows_of(joined), bias_sign(joined)
     unbiased = unbiased_values(joined)
-    synthetic = np.array([label == "True" for label in labels(joined, "generated")])
-    group_by = np.array(texts(joined, "group_by"), dtype=object)
+    synthetic = np.array([label == "True" for label in as_labels(joined, "generated")])
+    group_by = np.array(as_text(joined, "group_by"), dtype=object)
     all_slices = [
         ({name: names[name] for name in SLICE_COLUMNS}, indices)
         for names, indices in slices(joined, KINDS, POOLED_OVER)
@@ -185,7 +185,7 @@ def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> 
         for (_, indices), needed in zip(all_slices, is_confirmatory, strict=True)
         if needed
     }
-    measured: dict[tuple[bytes, bool], Finding] = {}
+    measured: dict[tuple[bytes, bool], SliceResult] = {}
     results = []
     for (names, indices), confirmatory in zip(all_slices, is_confirmatory, strict=True):
         key = indices.tobytes(), confirmatory
@@ -212,13 +212,13 @@ def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> 
     return judge(_add_heterogeneity(results), declared.sesoi)
 
 
-def _add_heterogeneity(results: Sequence[Finding]) -> list[Finding]:
+def _add_heterogeneity(results: Sequence[SliceResult]) -> list[SliceResult]:
     """Note in every pooled slice the parts with intervals on opposite sides of 0."""
 
-    def around(result: Finding, column: str) -> tuple[str, ...]:
+    def around(result: SliceResult, column: str) -> tuple[str, ...]:
         return column, *(result.names[name] for name in SLICE_COLUMNS if name != column)
 
-    parts: dict[tuple[str, ...], list[Finding]] = {}
+    parts: dict[tuple[str, ...], list[SliceResult]] = {}
     for result in results:
         for column in POOLED_OVER:
             if result.names[column] != ALL:
@@ -236,7 +236,7 @@ def _add_heterogeneity(results: Sequence[Finding]) -> list[Finding]:
     ]
 
 
-def _describe_opposite(results: Sequence[Finding], column: str) -> str:
+def _describe_opposite(results: Sequence[SliceResult], column: str) -> str:
     above = [result for result in results if result.within.low > 0]
     below = [result for result in results if result.within.high < 0]
     if not (above and below):

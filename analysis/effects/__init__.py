@@ -27,7 +27,7 @@ import numpy as np
 import scipy
 
 from analysis.correlation import Estimate
-from analysis.frame import lists, text_rows, typed
+from analysis.frame import as_arrays, text_rows, typed
 from analysis.joined import SETTINGS, TRAINING_DRAWS, origins, utility_rows
 from analysis.naming import ALL, CONDITION, CONTROL, DOSE_SIGN, GAP, ORIGINAL, SCORE, UTILITY
 from analysis.options import OPTIONS, keep_varying_options
@@ -209,7 +209,7 @@ def _cells(tables: Tables, utility: str) -> dict[Names, dict[Names, Cells]]:
     for table in _outcomes(tables, utility):
         is_score = table["side"].eq("score").all()
         names = text_rows(table, ("point", *OUTCOME))
-        drawn_lists = lists(table, "resampled")
+        drawn_lists = as_arrays(table, "resampled")
         values = zip(table["value"], drawn_lists, table["least"], table["most"], strict=True)
         for (point_name, *outcome), (value, resampled, scale_min, scale_max) in zip(
             names, values, strict=True

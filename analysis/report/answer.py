@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis.frame import text_rows, texts
+from analysis.frame import as_text, text_rows
 from analysis.naming import (
     CONTROL,
     GROUPS,
@@ -18,19 +18,19 @@ from analysis.naming import (
     SCORE,
     SLICE_COLUMNS,
     UTILITY,
-    capital,
-    counted,
+    capitalise,
     gap_titles,
     query_titles,
     row_names,
+    with_count,
 )
-from analysis.show import estimate, short
-from analysis.summary import by_gap, join_scores, scores_by_way, verdicts_of
+from analysis.show import format_estimate, format_number
+from analysis.summary import describe_verdicts, join_scores, results_by_gap, scores_by_direction
 from analysis.utility import describe_task
-from analysis.verdict import FEWEST_DF, INCONCLUSIVE, NEGATIVE, NEGLIGIBLE, POSITIVE
+from analysis.verdict import INCONCLUSIVE, MIN_DF, NEGATIVE, NEGLIGIBLE, POSITIVE
 
 if TYPE_CHECKING:
-    from analysis.findings import Finding
+    from analysis.findings import SliceResult
     from analysis.frame import Tables
 
 MODIFIED = "when a model is modified, "
@@ -66,7 +66,7 @@ class Card(NamedTuple):
     parts: dict[str, Sequence[Line]]
 
 
-def answer_card(slice_results: Sequence[Finding], tables: Tables) -> Card:
+def answer_card(slice_results: Sequence[SliceResult], tables: Tables) -> Card:
     """Write the card of a study: the verdicts of confirmatory slices, and every measured gap.
 
     ``tables`` are typed.
@@ -119,7 +119,7 @@ def unmodified_gaps(tables: Tables) -> list[Line]:
     for (task, title), part in gaps.groupby(["task", "title"], sort=False):
         means = part.groupby(model, sort=False)["value"].mean()
         name = f"{task} {title}" if has_several_tasks else str(title)
-        lines.append((capital(name), _size(means.tolist(), *text_rows(part, GROUPS)[0])))
+        lines.append((capitalise(name), _size(means.tolist(), *text_rows(part, GROUPS)[0])))
     gap_lines = _truncate(lines) or [("", "No unmodified model has a gap.")]
     return [*gap_lines, *(("", sentence) for sentence in describe_task(tables, UTILITY))]
 
@@ -128,7 +128,7 @@ def _size(values: Sequence[float], privileged: str, unprivileged: str) -> str:
     """Format ``worse for female by .09 on average, from .01 to .17 in 10 models``."""
 
     def describe(value: float) -> str:
-        size = short(abs(value))
+        size = format_number(abs(value))
         worse = unprivileged if value > 0 else privileged
         return f"worse for {worse} by {size}" if float(size) else "no difference"
 
@@ -138,24 +138,24 @@ def _size(values: Sequence[float], privileged: str, unprivileged: str) -> str:
     if low < 0 < high:
         ends = f"{describe(low)} to {describe(high)}"
     else:
-        ends = " to ".join(short(end) for end in sorted((abs(low), abs(high))))
+        ends = " to ".join(format_number(end) for end in sorted((abs(low), abs(high))))
     return f"{describe(mean)} on average, from {ends} in {len(values)} models"
 
 
-def _directions(slice_results: Sequence[Finding]) -> list[Line]:
+def _directions(slice_results: Sequence[SliceResult]) -> list[Line]:
     """Say for each gap how it follows the scores.
 
     ``precision gap``, ``rises with WEAT 6b, 7: r_rm .94 to .96 [.89,.98] ...``.
     """
     lines = []
-    for gap, scores in by_gap(slice_results).items():
+    for gap, scores in results_by_gap(slice_results).items():
         phrases = [
             f"{direction} {join_scores(names)}" + _r_rm([scores[name] for name in names])
-            for direction, names in scores_by_way(scores).items()
+            for direction, names in scores_by_direction(scores).items()
         ]
-        verdicts = verdicts_of(scores)
+        verdicts = describe_verdicts(scores)
         declared = f"declared before the run: {verdicts}" if verdicts else "not declared"
-        lines.append((capital(gap), f"{'; '.join(phrases)} ({declared})"))
+        lines.append((capitalise(gap), f"{'; '.join(phrases)} ({declared})"))
     return lines
 
 
@@ -169,20 +169,22 @@ def _terms(gaps: pd.DataFrame) -> list[Line]:
     return [("Rises", f"{rises}; falls: the opposite."), ("r_rm", R_RM)]
 
 
-def _r_rm(slice_results: Sequence[Finding]) -> str:
+def _r_rm(slice_results: Sequence[SliceResult]) -> str:
     """Format r_rm and its interval; of several scores the range of r_rm and of the intervals."""
     correlations = [result.within for result in slice_results if isfinite(result.within.r)]
     if len(correlations) < 2:
-        return f": r_rm {estimate(*correlations[0].interval)}" if correlations else ""
-    smallest, largest = (short(end(r.r for r in correlations)) for end in (min, max))
+        return f": r_rm {format_estimate(*correlations[0].interval)}" if correlations else ""
+    smallest, largest = (format_number(end(r.r for r in correlations)) for end in (min, max))
     low, high = min(r.low for r in correlations), max(r.high for r in correlations)
     r_range = smallest if smallest == largest else f"{smallest} to {largest}"
     return f": r_rm {r_range}" + (
-        f", intervals within [{short(low)},{short(high)}]" if isfinite(low + high) else ""
+        f", intervals within [{format_number(low)},{format_number(high)}]"
+        if isfinite(low + high)
+        else ""
     )
 
 
-def _trust(confirmatory: Sequence[Finding], tables: Tables) -> list[Line]:
+def _trust(confirmatory: Sequence[SliceResult], tables: Tables) -> list[Line]:
     lines = [("", sentence) for sentence in _verdicts(confirmatory)]
     if any(result.n_conditions for result in confirmatory):
         lines.append(("Conditions", f"{'; '.join(_conditions(tables.points))}."))
@@ -194,7 +196,7 @@ def _trust(confirmatory: Sequence[Finding], tables: Tables) -> list[Line]:
     ]
     if confirmatory and not lost:
         lines.append(("", "Every model has a score and a gap."))
-    if "True" in texts(tables.points, "generated"):
+    if "True" in as_text(tables.points, "generated"):
         lines.append(("", SYNTHETIC))
     return lines
 
@@ -210,7 +212,7 @@ def _conditions(points: pd.DataFrame) -> list[str]:
     n_hidden = len(conditions) - MAX_LINES
     word_lists = {
         name
-        for (method, *_), name in zip(rows, texts(done, "wordset"), strict=True)
+        for (method, *_), name in zip(rows, as_text(done, "wordset"), strict=True)
         if method != CONTROL
     }
     return [
@@ -220,7 +222,7 @@ def _conditions(points: pd.DataFrame) -> list[str]:
     ]
 
 
-def _opposite_gaps(slice_results: Sequence[Finding]) -> list[str]:
+def _opposite_gaps(slice_results: Sequence[SliceResult]) -> list[str]:
     """Name the undeclared gaps that go the opposite way, if all declared ones agree."""
     verdicts = {result.verdict for result in slice_results if result.confirmatory}
     opposite = {POSITIVE: "falls with", NEGATIVE: "rises with"}.get(next(iter(verdicts), ""), "")
@@ -228,14 +230,14 @@ def _opposite_gaps(slice_results: Sequence[Finding]) -> list[str]:
         return []
     gaps = [
         gap
-        for gap, scores in by_gap(slice_results).items()
-        if not verdicts_of(scores) and opposite in scores_by_way(scores)
+        for gap, scores in results_by_gap(slice_results).items()
+        if not describe_verdicts(scores) and opposite in scores_by_direction(scores)
     ]
     verb = "goes" if len(gaps) == 1 else "go"
     return [f"The {' and the '.join(gaps)} {verb} the other way."] if gaps else []
 
 
-def _headline(confirmatory: Sequence[Finding]) -> str:
+def _headline(confirmatory: Sequence[SliceResult]) -> str:
     n_tests = len(confirmatory)
     when = MODIFIED if any(result.n_conditions for result in confirmatory) else ""
     verdicts = Counter(result.verdict for result in confirmatory)
@@ -260,25 +262,27 @@ def _headline(confirmatory: Sequence[Finding]) -> str:
     return f"{VERDICT_WORDS[verdict]}: {when}{gap} {VERDICT_PHRASES[verdict]}, in {scope}."
 
 
-def _gap_of(confirmatory: Sequence[Finding]) -> str:
+def _gap_of(confirmatory: Sequence[SliceResult]) -> str:
     gaps = set(gap_titles(_slice_columns(confirmatory)))
     return f"the {gaps.pop()}" if len(gaps) == 1 else "the gap"
 
 
-def _slice_columns(slice_results: Sequence[Finding]) -> pd.DataFrame:
+def _slice_columns(slice_results: Sequence[SliceResult]) -> pd.DataFrame:
     return pd.DataFrame([result.names for result in slice_results], columns=list(SLICE_COLUMNS))
 
 
-def _verdicts(confirmatory: Sequence[Finding]) -> list[str]:
+def _verdicts(confirmatory: Sequence[SliceResult]) -> list[str]:
     reasons = _names_by_text(confirmatory, [result.why for result in confirmatory])
     if len(reasons) == 1:
-        return [f"{capital(next(iter(reasons)))}."]
+        return [f"{capitalise(next(iter(reasons)))}."]
     lines = [f"{names}: {reason}." for reason, names in reasons.items()]
     ending = f"And {len(lines) - MAX_LINES} more, in the table below."
     return [*lines[:MAX_LINES], *([ending] if len(lines) > MAX_LINES else [])]
 
 
-def _names_by_text(slice_results: Sequence[Finding], sentences: Sequence[str]) -> dict[str, str]:
+def _names_by_text(
+    slice_results: Sequence[SliceResult], sentences: Sequence[str]
+) -> dict[str, str]:
     """Join the names of the slices with the same sentence; leave out empty ones."""
     names_by_text: dict[str, list[str]] = {}
     for name, text in zip(_slice_names(slice_results), sentences, strict=True):
@@ -296,7 +300,7 @@ def _truncate(lines: Sequence[Line]) -> list[Line]:
     return [*lines[:MAX_LINES], *([ending] if len(lines) > MAX_LINES else [])]
 
 
-def _slice_names(slice_results: Sequence[Finding]) -> list[str]:
+def _slice_names(slice_results: Sequence[SliceResult]) -> list[str]:
     """Name each slice by what differs between them: ``WEAT 6b, recall gap``."""
     table = _slice_columns(slice_results)
     keys = ("task", "embedding", "metric", "convention", "method")
@@ -320,7 +324,7 @@ def scores_lacking(intrinsic: pd.DataFrame) -> list[str]:
     lines = []
     for title, lost in dict.fromkeys(text_rows(missing, ("title", "lost"))):
         rows = missing[(missing["title"] == title) & (missing["lost"] == lost)]
-        points = f", at {len(rows)} of {counted(n_points[title], 'point')}"
+        points = f", at {len(rows)} of {with_count(n_points[title], 'point')}"
         lines.append(f"{title}{points if len(rows) < n_points[title] else ''}: {_reason(rows)}")
     return lines
 
@@ -333,7 +337,7 @@ def _reason(rows: pd.DataFrame) -> str:
     verb = "has" if n_lost == 1 else "have"
     ending = f" and {len(words) - MAX_WORDS} more" if len(words) > MAX_WORDS else ""
     listed = ", ".join(words[:MAX_WORDS]) + ending
-    return f"{n_lost} of its {counted(n_lost + n_found, 'word')} {verb} no vector ({listed})"
+    return f"{n_lost} of its {with_count(n_lost + n_found, 'word')} {verb} no vector ({listed})"
 
 
 def gaps_lacking(gaps: pd.DataFrame) -> list[str]:
@@ -345,18 +349,18 @@ def gaps_lacking(gaps: pd.DataFrame) -> list[str]:
     ]
 
 
-def verdict_takes(slice_results: Iterable[Finding]) -> str:
+def verdict_takes(slice_results: Iterable[SliceResult]) -> str:
     """Say how many models a verdict takes, if every slice has too few; else return an empty string.
 
-    As many as give models - parents - 1 = ``FEWEST_DF`` degrees of freedom.
+    As many as give models - parents - 1 = ``MIN_DF`` degrees of freedom.
     """
     best = max(slice_results, key=lambda result: (result.within.df, result.n), default=None)
-    if best is None or best.within.df >= FEWEST_DF:
+    if best is None or best.within.df >= MIN_DF:
         return ""
     n_parents = max(1, best.n_parents)
-    n_needed = n_parents + 1 + FEWEST_DF
+    n_needed = n_parents + 1 + MIN_DF
     if best.n >= n_needed:  # too few models is not the reason
         return ""
-    models = f"{n_needed} models of {counted(n_parents, 'parent')}"
+    models = f"{n_needed} models of {with_count(n_parents, 'parent')}"
     present = {0: "there are none", 1: "there is 1"}.get(best.n, f"there are {best.n}")
     return f"A verdict takes at least {models}, each with a score and a gap; {present}."

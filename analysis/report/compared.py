@@ -12,12 +12,12 @@ from analysis.naming import (
     ALL,
     ANNOTATION,
     GROUPS,
-    LEAST_COVERAGE,
-    confirmatory_of,
+    MIN_COVERAGE,
     gap_titles,
     measure_title,
     metric_title,
     positive_class,
+    present_confirmatory,
     query_titles,
 )
 
@@ -128,7 +128,7 @@ def _items(extrinsic: pd.DataFrame) -> str:
 
 def _support(gaps: pd.DataFrame, confirmatory: Sequence[str]) -> str:
     rows = gaps.dropna(subset="support")
-    rows = rows[rows["measure"].isin(confirmatory_of(rows["measure"], confirmatory))]
+    rows = rows[rows["measure"].isin(present_confirmatory(rows["measure"], confirmatory))]
     supports = rows.assign(title=gap_titles(rows)).groupby("title", sort=False)["support"]
     texts = [f"{title} {_range(support)}" for title, support in supports]
     return f"items in the smaller group: {', '.join(texts)}" if texts else ""
@@ -140,7 +140,7 @@ def _coverage(extrinsic: pd.DataFrame) -> str:
         return ""
     ends = dict.fromkeys(f"{100 * float(end):.0f}%" for end in (coverage.min(), coverage.max()))
     text = f"{' to '.join(ends)} of the items' tokens"
-    if coverage.min() >= LEAST_COVERAGE:
+    if coverage.min() >= MIN_COVERAGE:
         return text
     return f"{text}; warning: low coverage, use vectors, or a corpus, of such texts"
 

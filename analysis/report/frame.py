@@ -9,7 +9,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from analysis.charts import STAMP
-from analysis.frame import texts
+from analysis.frame import as_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,6 +46,6 @@ def banner(synthetic: bool) -> str:
 
 def count_points(points: pd.DataFrame) -> str:
     """Count the points: ``9 of 10 done, 1 failed``."""
-    done = texts(points, "status").count("done")
+    done = as_text(points, "status").count("done")
     failed = len(points) - done
     return f"{done} of {len(points)} done" + (f", {failed} failed" if failed else "")

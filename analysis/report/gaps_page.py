@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import vl_convert
 
 from analysis.charts import CONFIG
-from analysis.gap_charts import ALL, MOST_GROUPS, gap_panels, order_groups
-from analysis.naming import capital, measure_title
+from analysis.gap_charts import ALL, MAX_GROUPS, gap_panels, order_groups
+from analysis.naming import capitalise, measure_title
 from analysis.report.frame import build_page, fill
-from analysis.show import short
+from analysis.show import format_number
 from files import atomic_path
 from files.charts import make_spec
-from files.tables import without_control
+from files.tables import escape_control
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,7 +45,7 @@ MEANINGS = {
     "demographic_parity": "the largest difference in selection rate",
     "equalised_odds": "the larger of the largest differences in recall and false positive rate",
 }
-MAX_GROUPS = 5  # in a sentence
+MAX_NAMED = 5  # in a sentence
 LEVEL = 0.05
 ERROR_RATES = ("fpr", "fnr")  # lower is better
 MOVED_BY_BASE_RATES = ("precision", "f1", "accuracy", "selection_rate")
@@ -72,7 +72,7 @@ def write_gaps_page(
     Path
         The page, which needs no network.
     """
-    blocks = _blocks(without_control(table))
+    blocks = _blocks(escape_control(table))
     answers, sections = [], []
     for name, block in blocks.items():
         heading = f"<h3>{html.escape(name)}</h3>" if name else ""
@@ -134,16 +134,16 @@ def _many_sentences(block: pd.DataFrame, gaps: pd.DataFrame) -> tuple[str, list[
     )
     worse = [row for row in by_classifier if row["value"] > 0]
     better = [row for row in by_classifier if row["value"] < 0]
-    lines = [_group_sentence(row, block) for row in worse[:MAX_GROUPS]]
-    if len(worse) > MAX_GROUPS:
-        lines.append(f"Worse too: {_listed(worse[MAX_GROUPS:])}.")
+    lines = [_group_sentence(row, block) for row in worse[:MAX_NAMED]]
+    if len(worse) > MAX_NAMED:
+        lines.append(f"Worse too: {_listed(worse[MAX_NAMED:])}.")
     if better:
         lines.append(f"Better than others: {_listed(better)}.")
     if by_rates:
         measures = " and ".join(dict.fromkeys(measure_title(row["measure"]) for row in by_rates))
         groups = ", ".join(dict.fromkeys(html.escape(row["unprivileged"]) for row in by_rates))
         lines.append(
-            f"{capital(measures)} differ for {groups}, as they must where base rates do (below)."
+            f"{capitalise(measures)} differ for {groups}, as they must where base rates do (below)."
         )
     if unsure:
         n_chance = max(1, round(LEVEL * len(rows)))
@@ -170,18 +170,18 @@ def _group_sentence(row: Row, block: pd.DataFrame) -> str:
     values = block[(block["kind"] == "value") & (block["measure"] == row["measure"])]
     value = dict(zip(values["group"], values["value"], strict=True)).get(row["unprivileged"], nan)
     other_value = value - row["value"] if row["measure"] in ERROR_RATES else value + row["value"]
-    name, group = capital(measure_title(row["measure"])), html.escape(row["unprivileged"])
+    name, group = capitalise(measure_title(row["measure"])), html.escape(row["unprivileged"])
     others = "others" if row["privileged"] == REST else html.escape(row["privileged"])
     return (
-        f"<b>{name} is worse for {group}</b>: {short(value, 2)}, {others}"
-        f" {short(other_value, 2)}; gap {_signed(row['value'])} {_ends(row)}"
+        f"<b>{name} is worse for {group}</b>: {format_number(value, 2)}, {others}"
+        f" {format_number(other_value, 2)}; gap {_signed(row['value'])} {_ends(row)}"
         f" (n {row['support_unprivileged']:,})."
     )
 
 
 def _pair_sentence(row: Row) -> str:
     """Format ``Recall is worse for female by .19 [.03,.29]``, or that no difference is seen."""
-    name = capital(measure_title(str(row["measure"])))
+    name = capitalise(measure_title(str(row["measure"])))
     if isnan(row["value"]):
         return f"{name}: no value, {html.escape(str(row['reason']))}."
     n = f"n {row['support_privileged']:,} and {row['support_unprivileged']:,}"
@@ -190,7 +190,7 @@ def _pair_sentence(row: Row) -> str:
         estimate = f"{_signed(abs(row['value']))} {_ends(row, flipped=row['value'] < 0)}"
         return f"<b>{name} is worse for {worse}</b> by {estimate} ({n})."
     estimate = f"{_signed(row['value'], plus=True)} {_ends(row)}"
-    missed = f"A gap below about {short(_could_be_missed(row), 2)} could be missed."
+    missed = f"A gap below about {format_number(_could_be_missed(row), 2)} could be missed."
     return f"<b>{name}: no difference seen</b>, {estimate} ({n}). {missed}"
 
 
@@ -198,7 +198,7 @@ def _listed(rows: Sequence[Row]) -> str:
     texts = [
         f"{html.escape(row['unprivileged'])}, {measure_title(row['measure'])}"
         f" {_signed(row['value'], plus=True)} {_ends(row)} (n {row['support_unprivileged']:,})"
-        for row in rows[:MAX_GROUPS]
+        for row in rows[:MAX_NAMED]
     ]
     n_hidden = len(rows) - len(texts)
     return "; ".join(texts) + (f"; and {n_hidden} more in the tables" if n_hidden else "")
@@ -222,10 +222,11 @@ def _base_rates(block: pd.DataFrame, label: str) -> str:
     if all(ALL in by_measure[name] for name in ("recall", "fpr")):
         recall, fpr = by_measure["recall"][ALL], by_measure["fpr"][ALL]
         at_low, at_high = (_precision(float(rates[name]), recall, fpr) for name in (low, high))
+        numbers = [format_number(rate, 2) for rate in (recall, fpr, at_low, at_high)]
         text += (
-            f" A classifier with the same recall ({short(recall, 2)}) and false positive rate"
-            f" ({short(fpr, 2)}) for both would have a precision of {short(at_low, 2)} and"
-            f" {short(at_high, 2)}. Compare recall and false positive rate first."
+            f" A classifier with the same recall ({numbers[0]}) and false positive rate"
+            f" ({numbers[1]}) for both would have a precision of {numbers[2]} and"
+            f" {numbers[3]}. Compare recall and false positive rate first."
         )
     return f'<p class="banner" role="note">{html.escape(text)}</p>'
 
@@ -241,9 +242,9 @@ def _section(name: str, block: pd.DataFrame) -> str:
     figures = "".join(
         _figure(measure, panel, block) for measure, panel in gap_panels(block).items()
     )
-    n_hidden = len(order) - MOST_GROUPS
+    n_hidden = len(order) - MAX_GROUPS
     note = (
-        f" The {MOST_GROUPS} groups with the largest gaps; {n_hidden} more are in the table."
+        f" The {MAX_GROUPS} groups with the largest gaps; {n_hidden} more are in the table."
         if n_hidden > 0
         else ""
     )
@@ -264,8 +265,8 @@ def _figure(measure: str, panel: alt.LayerChart, block: pd.DataFrame) -> str:
     spec = make_spec(panel.configure(**CONFIG))
     data = base64.b64encode(vl_convert.vegalite_to_svg(spec).encode()).decode()
     rows = block[(block["kind"] == "value") & (block["measure"] == measure)]
-    records = rows.head(MOST_GROUPS).to_dict("records")
-    values = ", ".join(f"{row['group']} {short(row['value'], 2)}" for row in records)
+    records = rows.head(MAX_GROUPS).to_dict("records")
+    values = ", ".join(f"{row['group']} {format_number(row['value'], 2)}" for row in records)
     alt_text = html.escape(f"{measure_title(measure)} by group: {values}", quote=True)
     return f'<figure><img alt="{alt_text}" src="data:image/svg+xml;base64,{data}"></figure>'
 
@@ -293,7 +294,7 @@ def _gap_tables(block: pd.DataFrame, order: Sequence[str]) -> str:
     tables = []
     for measure, gap_rows in gaps.groupby("measure", sort=False):
         rows = sorted(gap_rows.to_dict("records"), key=lambda row: rank[row["unprivileged"]])
-        title = html.escape(capital(measure_title(str(measure))))
+        title = html.escape(capitalise(measure_title(str(measure))))
         tables.append(f"<h3>{title}</h3>{_gap_table(rows)}")
     return "".join(tables)
 
@@ -306,7 +307,7 @@ def _gap_table(rows: Sequence[Row], measures: Sequence[str] = ()) -> str:
             "all others" if row["privileged"] == REST else str(row["privileged"]) for row in rows
         ],
         "gap": [_cell(row, plus=True) for row in rows],
-        "could be missed": [short(_could_be_missed(row), 2) for row in rows],
+        "could be missed": [format_number(_could_be_missed(row), 2) for row in rows],
         "n": [_whole(row["support_unprivileged"]) for row in rows],
         "n compared": [_whole(row["support_privileged"]) for row in rows],
         "why no value": [str(row["reason"]) for row in rows],
@@ -370,11 +371,11 @@ def _ends(row: Row, *, flipped: bool = False) -> str:
     if isnan(ends[0]):
         return ""
     low, high = (-ends[1], -ends[0]) if flipped else ends
-    return f"[{short(low, 2)},{short(high, 2)}]"
+    return f"[{format_number(low, 2)},{format_number(high, 2)}]"
 
 
 def _signed(value: float, *, plus: bool = False) -> str:
-    return ("+" if plus and round(value, 2) > 0 else "") + short(value, 2)
+    return ("+" if plus and round(value, 2) > 0 else "") + format_number(value, 2)
 
 
 def _whole(value: object) -> str:

@@ -17,10 +17,10 @@ import vl_convert
 
 from analysis.correlate import DECLARED
 from analysis.effects_table import saturation
-from analysis.frame import numbers, texts, typed
-from analysis.groups import doubt_of
-from analysis.made import describe_made, read_made
-from analysis.naming import CONTROL, confirmatory_of, counted, label_sentences
+from analysis.frame import as_float, as_text, typed
+from analysis.groups import group_mismatch_of
+from analysis.made import describe_provenance, read_provenance
+from analysis.naming import CONTROL, label_sentences, present_confirmatory, with_count
 from analysis.report.answer import (
     TRUST,
     Card,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from analysis.declaration import Declaration
-    from analysis.findings import Finding
+    from analysis.findings import SliceResult
     from analysis.frame import Tables
     from analysis.specifications import Curve
 
@@ -60,7 +60,7 @@ def build_report(
     folder: Path,
     tables: Tables,
     joined: pd.DataFrame,
-    slice_results: Sequence[Finding],
+    slice_results: Sequence[SliceResult],
     *,
     declared: Declaration = DECLARED,
     curves: Sequence[Curve] = (),
@@ -94,7 +94,7 @@ def build_report(
     try:
         page = _page(joined, slice_results, *data)
     except InputError:
-        measures = confirmatory_of(texts(joined, "measure"), declared.confirmatory)
+        measures = present_confirmatory(as_text(joined, "measure"), declared.confirmatory)
         rows = joined[joined["measure"].isin(measures)]
         if len(rows) == len(joined):
             raise
@@ -110,7 +110,7 @@ def build_report(
 
 def _page(
     joined: pd.DataFrame,
-    slice_results: Sequence[Finding],
+    slice_results: Sequence[SliceResult],
     tables: Tables,
     folder: Path,
     declared: Declaration,
@@ -125,7 +125,7 @@ def _page(
         )
     data = page_data(tables, joined, slice_results, declared, curves)
     tables = typed(tables)
-    has_pairs = bool(np.isfinite(numbers(joined, "x") + numbers(joined, "y")).any())
+    has_pairs = bool(np.isfinite(as_float(joined, "x") + as_float(joined, "y")).any())
     parts = _context(tables, folder) | _answer(slice_results, tables, has_pairs=has_pairs)
     label = {"label": _label(tables), "sesoi": f"{declared.sesoi:g}", "rules": html.escape(RULES)}
     parts |= {
@@ -144,13 +144,15 @@ def _page(
     return _within_size(data, parts)
 
 
-def _answer(slice_results: Sequence[Finding], tables: Tables, *, has_pairs: bool) -> dict[str, str]:
+def _answer(
+    slice_results: Sequence[SliceResult], tables: Tables, *, has_pairs: bool
+) -> dict[str, str]:
     done = tables.points.loc[tables.points["status"] == "done", "point"]
     missing_scores = scores_lacking(tables.intrinsic[tables.intrinsic["point"].isin(done)])
     if not has_pairs:
         gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
         return {"card": _card(missing_results_card(missing_scores, gaps_lacking(gaps), tables))}
-    mismatch = doubt_of(tables.points, tables.extrinsic)
+    mismatch = group_mismatch_of(tables.points, tables.extrinsic)
     card = answer_card(slice_results, tables)
     trust = [*card.parts[TRUST], *(("No score", f"{reason}.") for reason in missing_scores)]
     headline = f"{mismatch} {card.headline}".strip()
@@ -181,7 +183,7 @@ def _context(tables: Tables, folder: Path) -> dict[str, str]:
         "title": html.escape(_title(tables, folder)),
         "words": _word_lists(tables),
         "saturation": html.escape(saturation(tables)),
-        "method": _method(tables, _cost(folder), describe_made(read_made(folder))),
+        "method": _method(tables, _cost(folder), describe_provenance(read_provenance(folder))),
     }
 
 
@@ -232,7 +234,7 @@ def _word_lists(tables: Tables) -> str:
 
 
 def _title(tables: Tables, folder: Path) -> str:
-    names = list(dict.fromkeys(texts(tables.points, "experiment")))
+    names = list(dict.fromkeys(as_text(tables.points, "experiment")))
     return f"{', '.join(filter(None, names)) or folder.name}: intrinsic and application bias"
 
 
@@ -250,11 +252,11 @@ def _cost(folder: Path) -> str:
 def _method(tables: Tables, cost: str, libraries: str) -> str:
     points = tables.points
     done = points[points["status"] == "done"]
-    models = set(texts(done, "unit_key")) - {""} or set(texts(done, "point"))
+    models = set(as_text(done, "unit_key")) - {""} or set(as_text(done, "point"))
     versions = [f"{name} {metadata.version(name)}" for name in LIBRARIES]
     facts = {
         "points": count_points(points),
-        "models": counted(len(models), "different embedding"),
+        "models": with_count(len(models), "different embedding"),
         "embeddings": _values(points, "embedding"),
         "methods": _values(points[points["method"] != CONTROL], "method"),
         "corpora": _values(points, "corpus"),
@@ -278,6 +280,6 @@ def _method(tables: Tables, cost: str, libraries: str) -> str:
 
 
 def _values(table: pd.DataFrame, column: str) -> str:
-    values = list(dict.fromkeys(filter(None, texts(table, column))))
+    values = list(dict.fromkeys(filter(None, as_text(table, column))))
     ending = f" and {len(values) - 12} more" if len(values) > 12 else ""
     return ", ".join(values[:12]) + ending or "none"

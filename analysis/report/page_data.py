@@ -11,8 +11,8 @@ import pandas as pd
 from analysis.charts import BLACK, SHAPES, palette_of
 from analysis.effects import effects
 from analysis.effects_table import condition_table, generalises_to
-from analysis.findings import RESULT_COLUMNS, Finding, correlation_table
-from analysis.frame import Tables, text_rows, texts, typed, values_of
+from analysis.findings import RESULT_COLUMNS, SliceResult, correlation_table
+from analysis.frame import Tables, as_text, column_values, text_rows, typed
 from analysis.joined import utility_rows
 from analysis.naming import (
     ALL,
@@ -20,17 +20,17 @@ from analysis.naming import (
     DOSE_SIGN,
     GROUPS,
     SCORE,
-    confirmatory_of,
     gap_axis,
     gap_titles,
     group_pairs,
     measure_title,
+    present_confirmatory,
     query_titles,
     row_names,
     score_axis,
     shown_values,
 )
-from analysis.show import describe_slice, estimates
+from analysis.show import describe_slice, format_estimates
 from analysis.slices import without_repeats
 from analysis.specification_curve import specification_table
 from files import InputError
@@ -55,7 +55,7 @@ ESTIMATE = "value, 95% interval"
 def page_data(
     tables: Tables,
     joined: pd.DataFrame,
-    slice_results: Sequence[Finding],
+    slice_results: Sequence[SliceResult],
     declared: Declaration,
     curves: Sequence[Curve] = (),
 ) -> dict[str, Json]:
@@ -66,7 +66,7 @@ def page_data(
     points, tables, joined = tables.points, typed(tables), joined[joined["status"] == "done"]
     declared_rows = [
         joined[joined["measure"] == measure]
-        for measure in confirmatory_of(joined["measure"], declared.confirmatory)
+        for measure in present_confirmatory(joined["measure"], declared.confirmatory)
     ]
     methods = [name for name in dict.fromkeys(tables.points["method"]) if name != CONTROL]
     correlations = _correlations(slice_results)
@@ -89,7 +89,7 @@ def page_data(
         **_effects(tables, declared.confirmatory, declared.utility),
         "axes": _axes(joined),
         "sesoi": declared.sesoi,
-        "synthetic": "True" in texts(points, "generated"),
+        "synthetic": "True" in as_text(points, "generated"),
         "look": {
             "black": BLACK,
             "methods": dict(zip(methods, palette_of(methods), strict=True)),
@@ -116,14 +116,14 @@ def _axes(joined: pd.DataFrame) -> dict[str, Json]:
     }
 
 
-def _correlations(slice_results: Sequence[Finding]) -> list[dict[str, Json]]:
+def _correlations(slice_results: Sequence[SliceResult]) -> list[dict[str, Json]]:
     table = correlation_table(slice_results)
     titles = columns(table, ("task", "embedding")) | _titles(table)
     return _records(titles | columns(table, ("method", *RESULT_COLUMNS)))
 
 
 def _verdicts(
-    slice_results: Sequence[Finding], correlations: Sequence[Mapping[str, Json]]
+    slice_results: Sequence[SliceResult], correlations: Sequence[Mapping[str, Json]]
 ) -> list[dict[str, Json]]:
     pairs = zip(slice_results, correlations, strict=True)
     confirmatory = [(result, row) for result, row in pairs if result.confirmatory]
@@ -198,14 +198,16 @@ def _estimates(tables: Tables, table: pd.DataFrame) -> dict[str, Json]:
         **_point_indices(tables, table),
         **columns(table, ("value", "low", "high", "reason")),
         "items": columns(table, ("support",))["support"],
-        ESTIMATE: [unbroken(estimate) for estimate in estimates(table)],
+        ESTIMATE: [unbroken(estimate) for estimate in format_estimates(table)],
     }
 
 
 def columns(table: pd.DataFrame, names: Iterable[str]) -> dict[str, Sequence[Json]]:
     """Return the columns that exist, as JSON values: a third of the size of rows."""
     return {
-        name: [plain(value) for value in values_of(table, name)] for name in names if name in table
+        name: [plain(value) for value in column_values(table, name)]
+        for name in names
+        if name in table
     }
 
 
@@ -220,7 +222,7 @@ def by_group(joined: pd.DataFrame, extrinsic: pd.DataFrame) -> list[str]:
     """Format the values of both groups behind each gap: ``male .72 [.62,.80]; female ...``."""
     values = extrinsic[extrinsic["kind"] == "value"]
     gap_keys = ("point", "task", "measure", "subset")
-    keys = zip(text_rows(values, (*gap_keys, "group")), estimates(values), strict=True)
+    keys = zip(text_rows(values, (*gap_keys, "group")), format_estimates(values), strict=True)
     group_values = {key: f"{key[-1]} {estimate}" for key, estimate in keys}
     gaps = zip(text_rows(joined, gap_keys), text_rows(joined, GROUPS), strict=True)
     return [

@@ -7,12 +7,20 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis.naming import ALL, REVERSED, SCORE, SLICE_COLUMNS, gap_titles, row_names, taggers
+from analysis.naming import (
+    ALL,
+    REVERSED,
+    SCORE,
+    SLICE_COLUMNS,
+    describe_taggers,
+    gap_titles,
+    row_names,
+)
 from analysis.show import describe_slice
 from analysis.slices import without_repeats
 
 if TYPE_CHECKING:
-    from analysis.findings import Finding
+    from analysis.findings import SliceResult
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -35,7 +43,7 @@ READ = (
 SYNTHETIC = "% Synthetic data: no evidence about the world."
 
 
-def correlations_tex(slice_results: Iterable[Finding]) -> str:
+def correlations_tex(slice_results: Iterable[SliceResult]) -> str:
     """Format the slices over all methods as a LaTeX ``tabular`` (needs ``booktabs``)."""
     results = [
         result for result in without_repeats([*slice_results]) if result.names["method"] == ALL
@@ -51,7 +59,7 @@ def correlations_tex(slice_results: Iterable[Finding]) -> str:
     lines = [
         *([SYNTHETIC] if any(result.synthetic for result in results) else []),
         READ,
-        *(f"% {note}" for note in taggers(result.group_by for result in results)),
+        *(f"% {note}" for note in describe_taggers(result.group_by for result in results)),
         *(f"% {metric}: reverse-scored, {REVERSED}" for metric in reverse_scored),
         HEAD,
     ]
@@ -65,7 +73,7 @@ def escape(text: str) -> str:
     return "".join(SPECIAL.get(character, character) for character in text)
 
 
-def _row(result: Finding, metric: str, query: str) -> str:
+def _row(result: SliceResult, metric: str, query: str) -> str:
     names = (metric, result.names["embedding"], query)
     cells = describe_slice(result)
     numbers = [cell.replace("<", "$<$") for name, cell in cells.items() if name != "lost"]

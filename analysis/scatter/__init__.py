@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from analysis.charts import STAMP
-from analysis.frame import labels, numbers, require_columns, texts
+from analysis.frame import as_float, as_labels, as_text, require_columns
 from analysis.grid import INTERVALS, PLACES, ChartText, scatter_grid
 from analysis.joined import WITHOUT_RESAMPLES, is_joined, lacks_resamples
 from analysis.naming import REVERSED
@@ -43,8 +43,10 @@ def grid_data(
     if table.empty:
         raise InputError("the table has no rows; give one with at least one")
     blank = [""] * len(table)
-    places = {name: labels(table, source) if source else blank for name, source in sources.items()}
-    sides = {"x": numbers(table, x), "y": numbers(table, y)}
+    places = {
+        name: as_labels(table, source) if source else blank for name, source in sources.items()
+    }
+    sides = {"x": as_float(table, x), "y": as_float(table, y)}
     if not is_joined(table):
         return pd.DataFrame(sides | places)
     other_resamples = [
@@ -73,9 +75,9 @@ def scatter_chart(
     maximum.
     """
     data = grid_data(table, x=x, y=y, row=row, column=column, colour=colour, shape=shape)
-    signs = set(texts(data, "reverse_scored"))
+    signs = set(as_text(data, "reverse_scored"))
     reverse = signs == {"True"}
-    notes = [STAMP] if "True" in texts(table, "generated") else []
+    notes = [STAMP] if "True" in as_text(table, "generated") else []
     notes += [WITHOUT_RESAMPLES] if lacks_resamples(table) else []
     text = ChartText(
         title=title or f"{y} against {x}",
@@ -86,7 +88,7 @@ def scatter_chart(
         notes=[*notes, MIXED] if "True" in signs and not reverse else notes,
         reverse=reverse,
     )
-    values = numbers(data, "y")
+    values = as_float(data, "y")
     # Equal values need a second one for the axis to have a scale
     with_zero = bool((values < 0).any() and (values > 0).any()) or len({*values}) == 1
     return scatter_grid(data, text, mark=mark, zero=with_zero)

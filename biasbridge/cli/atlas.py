@@ -18,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = _parser().parse_args(arguments)
     from files.charts import save_chart
     from files.tables import write_csv
-    from studies.atlas.page import forest, page, table
+    from studies.atlas.page import atlas_page, atlas_table, forest_plot
     from studies.atlas.protocol import read_atlas
 
     out = args.out or args.folder
@@ -27,10 +27,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not any(reading.read for reading in readings):
         raise InputError("found no table; set BIASBRIDGE_DATA to the folder that holds them")
     with atomic_path(out / "README.md") as path:
-        path.write_text(page(readings), encoding="utf-8")
+        path.write_text(atlas_page(readings), encoding="utf-8")
     with atomic_path(out / "atlas.csv") as path:
-        write_csv(table(readings), path)
-    save_chart(forest(readings), out / "atlas.svg")
+        write_csv(atlas_table(readings), path)
+    save_chart(forest_plot(readings), out / "atlas.svg")
     for file_name in ("README.md", "atlas.csv", "atlas.svg"):
         print(out / file_name)
     missing = [reading for reading in readings if not reading.read]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, get_args
 from biasbridge.cli.options import CSV, JSON, add_trusted
 from files import InputError, atomic_path
 from files.models.encoder import Pooling
-from files.models.place import names_model
+from files.models.place import is_model_path
 from files.options import Parser
 from files.packages import PACKAGE
 from files.text import open_plain
@@ -19,7 +19,7 @@ from intrinsic.wordsets.parse import EXAMPLE
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from intrinsic.audit import Audited
+    from intrinsic.audit import AuditedScore
     from intrinsic.metric import Metric
 
 STDOUT = Path("-")
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         raise InputError("give one or more files of word vectors, a language model, or --list")
     args.metric, args.query = _split(args.metric), _split(args.query)
     has_model_options = bool(args.items or args.fillers or args.revision)
-    are_models = has_model_options or any(map(names_model, args.vectors))
+    are_models = has_model_options or any(map(is_model_path, args.vectors))
     audited, notes = (_audit_models if are_models else _audit)(args)
     from biasbridge.certificates import NOTE, certified
 
@@ -126,9 +126,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _audit(args: Namespace) -> tuple[list[Audited], list[str]]:
+def _audit(args: Namespace) -> tuple[list[AuditedScore], list[str]]:
     """Check all arguments, then measure every file. Return the scores and notes."""
-    from intrinsic.audit import choose_metrics, language_asked, language_of
+    from intrinsic.audit import assume_language, choose_metrics, query_language
 
     _refuse_model_metrics(args)
 
@@ -148,15 +148,15 @@ def _audit(args: Namespace) -> tuple[list[Audited], list[str]]:
     for path in args.vectors:
         if not path.startswith(PACKAGE) and not Path(path).exists():
             open_plain(Path(path))
-    query_language = language_asked(args.query, args.words)
+    language = query_language(args.query, args.words)
     for path in args.vectors:
-        choose(language_of(path, asked=query_language)[0])
+        choose(assume_language(path, asked=language)[0])
     from biasbridge.functions import audit_embeddings
 
     return audit_embeddings(
         dict(zip(_names(args.vectors), args.vectors, strict=True)),
         choose,
-        query_language=query_language,
+        query_language=language,
         words=args.words,
         stated_language=args.language,
         seed=args.seed,
@@ -175,7 +175,7 @@ def _refuse_model_metrics(args: Namespace) -> None:
             )
 
 
-def _audit_models(args: Namespace) -> tuple[list[Audited], list[str]]:
+def _audit_models(args: Namespace) -> tuple[list[AuditedScore], list[str]]:
     from biasbridge.model_audit import audit_model, notes_on
 
     for option in ("words", "similarity", "case", "min_found", "trusted"):

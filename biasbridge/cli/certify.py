@@ -64,12 +64,12 @@ def as_json(table: pd.DataFrame) -> str:
 
 
 def _print_slopes(metric: str, console: Console) -> None:
-    from analysis.show import estimate, print_table
-    from studies.certificate.recorded import slopes
+    from analysis.show import format_estimate, print_table
+    from studies.certificate.recorded import recorded_transfer
 
     def interval(row: Mapping[str, str], name: str, digits: int) -> str:
         value, low, high = (float(row[f"{name}{end}"]) for end in ("", "_low", "_high"))
-        return estimate(value, low, high, digits)
+        return format_estimate(value, low, high, digits)
 
     rows = [
         {
@@ -77,7 +77,7 @@ def _print_slopes(metric: str, console: Console) -> None:
             "slope": interval(row, "slope", 4),
             "r_rm": interval(row, "r_rm", 2),
         }
-        for row in slopes(metric)
+        for row in recorded_transfer(metric)
     ]
     if rows:
         title = "Change of the gap per unit of the score, in the recorded runs"
@@ -85,12 +85,12 @@ def _print_slopes(metric: str, console: Console) -> None:
 
 
 def _print_differences(differences: pd.DataFrame, path: Path, console: Console) -> None:
-    from analysis.show import print_described, print_lines
+    from analysis.show import print_as_text, print_lines
 
     if differences.empty:
         print_lines([f"no number differs from {path}"], console)
     else:
-        print_described(f"Differences from {path}", differences, console)
+        print_as_text(f"Differences from {path}", differences, console)
 
 
 def _parser() -> Parser:

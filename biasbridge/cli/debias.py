@@ -11,12 +11,12 @@ from biasbridge.cli.options import add_trusted
 from debias.attract_repel import Norms
 from debias.base import Direction, PairsMethod
 from debias.constraints import mean_cosine, read_pairs, usable_pairs
-from debias.every import METHODS, ON_MODELS, ON_VECTORS, make_method
+from debias.every import METHODS, MODEL_KINDS, VECTOR_KINDS, make_method
 from debias.word_choice import WordChoice
 from files import InputError
 from files.atomic import require_new
 from files.models.encoder import Pooling
-from files.models.place import names_model
+from files.models.place import is_model_path
 from files.options import Parser
 from files.printable import printable
 from files.vector_files import vector_files
@@ -57,7 +57,7 @@ def _parser() -> Parser:
     add("out", type=Path, metavar="OUT", help=out)
     add("--force", action="store_true", help="replace OUT, or the file of --write-words")
     add_trusted(options)
-    names = [name for changes in (*ON_VECTORS, "model") for name in METHODS[changes]]
+    names = [name for changes in (*VECTOR_KINDS, "model") for name in METHODS[changes]]
     method = f"of {', '.join(names)}; attract_repel is the default"
     add("--method", default="attract_repel", metavar="NAME", help=method)
     dose = "how far to go, from -1 (overbias) over 0 (untouched) to 1 (default); attract_repel:"
@@ -109,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = _parser().parse_args(arguments)
     if args.until is not None and args.dose is not None:
         raise InputError("--until finds the dose; leave out --dose")
-    is_model = bool(args.revision) or names_model(args.subject)
+    is_model = bool(args.revision) or is_model_path(args.subject)
     for option in VECTOR_OPTIONS if is_model else MODEL_OPTIONS:
         if (value := getattr(args, option)) is not None and value is not False:
             subject = "word vectors" if is_model else f"language models, unlike {args.subject}"
@@ -129,7 +129,7 @@ def _debias_model(args: Namespace) -> int:
     )
 
     fields = {"dose": args.dose, "items": read_items(args.items)}
-    method = make_method(args.method, ON_MODELS, **{**_options(args), **fields})
+    method = make_method(args.method, MODEL_KINDS, **{**_options(args), **fields})
     require_new_model(args.out, force=args.force)
     query = _word_choice(args).seed_words()
     goal = None if args.until is None else model_goal(args.until)
@@ -161,7 +161,7 @@ def _debias_model(args: Namespace) -> int:
 def _debias_vectors(args: Namespace) -> int:
     has_pairs = args.attract is not None or args.repel is not None
     fields = {"dose": args.dose, "direction": args.direction, "norms": args.norms}
-    method = make_method(args.method, ON_VECTORS, **{**_options(args), **fields})
+    method = make_method(args.method, VECTOR_KINDS, **{**_options(args), **fields})
     _check_outputs(args)
     if has_pairs or isinstance(method, PairsMethod):
         _check_words(args, method, has_pairs)

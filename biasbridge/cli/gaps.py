@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from biasbridge.cli.options import CSV, PAGE, split_names
-from extrinsic.gaps import EVERY_MEASURE
+from extrinsic.gaps import ALL_MEASURES
 from files import atomic_path
 from files.options import Parser
 
@@ -22,23 +22,23 @@ Wilson's score intervals at 95 %, of gaps Newcombe's, of differences within item
 Bonett's, of the largest difference one that accounts for the maximum. Gold and predicted
 labels must be 0 or 1 unless --positive or --multiclass is given. An empty group counts in the rows
 "all" and in the rest. Rows with the same value in a column id are one item in several groups.
-Measures: {", ".join(EVERY_MEASURE)}."""
+Measures: {", ".join(ALL_MEASURES)}."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read predictions, print the measures and gaps, and write the files asked for."""
     args = _parser().parse_args(arguments)
     from extrinsic.gap_table import as_table
-    from extrinsic.request import Request
-    from extrinsic.show import print_rows
+    from extrinsic.request import GapRequest
+    from extrinsic.show import print_gap_tables
     from files.tables import read_table, write_csv
     from files.terminal import open_console
 
     options = vars(args).copy()
     path, out, page = (options.pop(name) for name in ("predictions", "csv", "report"))
-    request = Request(**options | {"pred": args.pred or ["prediction"]})
+    request = GapRequest(**options | {"pred": args.pred or ["prediction"]})
     rows = request.find_rows(read_table(path))
-    print_rows(rows, open_console())
+    print_gap_tables(rows, open_console())
     if out:
         with atomic_path(out) as work:
             write_csv(as_table(rows).drop(columns="resampled"), work)

@@ -14,12 +14,12 @@ from intrinsic.lookup import CASES
 def main(arguments: Sequence[str] | None = None) -> int:
     """Draw one panel per file."""
     args = _parser().parse_args(arguments)
-    from intrinsic.tsne import draw
+    from intrinsic.tsne import draw_words
     from intrinsic.wordsets import load_queries
 
     options = vars(args).copy()
     (query,) = load_queries([options.pop("query")], options.pop("words"))
-    draw(query, options.pop("vectors"), options.pop("out"), **options)
+    draw_words(query, options.pop("vectors"), options.pop("out"), **options)
     print(args.out)
     return 0
 

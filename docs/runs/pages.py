@@ -22,13 +22,13 @@ from analysis.effects import effects
 from analysis.joined import join_points
 from analysis.naming import ALL, gap_titles, measure_title, score_titles
 from analysis.results import read_tables
-from analysis.show import estimate, p_value, short
+from analysis.show import format_estimate, format_number, p_value
 from files.charts import save_charts
-from studies.certificate.recorded import FILE as RECORDED
+from studies.certificate.recorded import RECORDED_CSV as RECORDED
 
 if TYPE_CHECKING:
     from analysis.effects import Effect
-    from analysis.findings import Finding
+    from analysis.findings import SliceResult
     from analysis.frame import Tables
 
 HERE = Path(__file__).parent
@@ -84,17 +84,17 @@ def declared(run: str) -> Declaration:
 
 
 @cache
-def confirmatory_results(run: str) -> list[Finding]:
+def confirmatory_results(run: str) -> list[SliceResult]:
     """Correlate the confirmatory slices of a run."""
     return _confirmatory(joined(run), run)
 
 
-def _confirmatory(rows: pd.DataFrame, run: str) -> list[Finding]:
+def _confirmatory(rows: pd.DataFrame, run: str) -> list[SliceResult]:
     results = correlate_slices(rows, declared(run))
     return [result for result in results if result.confirmatory]
 
 
-def _titled(results: Sequence[Finding]) -> Iterator[tuple[Finding, dict[str, str]]]:
+def _titled(results: Sequence[SliceResult]) -> Iterator[tuple[SliceResult, dict[str, str]]]:
     """Yield each slice with its columns ``score`` and ``gap``."""
     names = pd.DataFrame([result.names for result in results])
     for result, score, gap in zip(results, score_titles(names), gap_titles(names), strict=True):
@@ -120,10 +120,10 @@ def slices(run: str) -> str:
         {
             **titles,
             "models, parents, conditions": f"{result.n}, {result.n_parents}, {result.n_conditions}",
-            "these conditions": estimate(*result.within.interval),
+            "these conditions": format_estimate(*result.within.interval),
             "p (Holm)": p_value(result.p_holm),
-            "other conditions": estimate(*result.conditions.interval),
-            "given the condition": estimate(*result.given_condition.interval),
+            "other conditions": format_estimate(*result.conditions.interval),
+            "given the condition": format_estimate(*result.given_condition.interval),
             "verdict": result.verdict,
         }
         for result, titles in _titled(confirmatory_results(run))
@@ -136,9 +136,11 @@ def slice_details(run: str) -> str:
     rows = [
         {
             **titles,
-            "given utility": estimate(*result.given_utility.interval),
-            "detected with power .8 from r": short(result.mde),
-            "reliability": f"{short(result.reliability_x)}, {short(result.reliability_y)}",
+            "given utility": format_estimate(*result.given_utility.interval),
+            "detected with power .8 from r": format_number(result.mde),
+            "reliability": ", ".join(
+                map(format_number, (result.reliability_x, result.reliability_y))
+            ),
             "lost": str(result.lost),
         }
         for result, titles in _titled(confirmatory_results(run))
@@ -147,8 +149,8 @@ def slice_details(run: str) -> str:
 
 
 def _spread(values: pd.Series) -> str:
-    low, high = short(float(values.min()), 3), short(float(values.max()), 3)
-    return f"{short(float(values.mean()), 3)} ({low} to {high})"
+    low, high = format_number(float(values.min()), 3), format_number(float(values.max()), 3)
+    return f"{format_number(float(values.mean()), 3)} ({low} to {high})"
 
 
 def unmodified(run: str) -> str:
@@ -180,12 +182,12 @@ def unmodified(run: str) -> str:
             rows.append({QUANTITY: title, MEAN: _spread(part["value"])})
             baseline = part["constant"] if "constant" in part else np.array([np.nan])
             if np.isfinite(baseline).any():
-                mean = short(float(np.nanmean(baseline)), 3)
+                mean = format_number(float(np.nanmean(baseline)), 3)
                 rows.append({QUANTITY: f"{title}, majority baseline", MEAN: mean})
     for title, part in gaps.assign(title=gap_titles(gaps)).groupby("title", sort=False):
         expected = part["from_base_rates"].mean() if "from_base_rates" in part else np.nan
         is_expected = np.isfinite(expected) and expected
-        note = f"{short(float(expected), 3)} by base rates alone" if is_expected else ""
+        note = f"{format_number(float(expected), 3)} by base rates alone" if is_expected else ""
         rows.append({QUANTITY: str(title), MEAN: _spread(part["value"]), "note": note})
     return markdown(rows)
 
@@ -216,7 +218,7 @@ def conditions(run: str) -> str:
     table = table[(table["title"] != "") & (~is_score | (table["title"] == first_score))]
     digits = [2 if side == "score" else 3 for side in table["side"]]
     parts = (table[name].tolist() for name in ("change", "low", "high"))
-    table["cell"] = list(map(estimate, *parts, digits))
+    table["cell"] = list(map(format_estimate, *parts, digits))
     table["title"] = table["title"] + " (" + table["direction"] + ")"
     names = ["method", "wordset"]
     wide = table.pivot_table("cell", names, "title", "first", sort=False).reset_index()
@@ -238,7 +240,7 @@ def irreversible(run: str) -> str:
             {
                 **titles,
                 "conditions": str(result.n_conditions),
-                "r_rm": estimate(*result.within.interval),
+                "r_rm": format_estimate(*result.within.interval),
             }
             for result, titles in _titled(_confirmatory(rows[is_included], run))
         ]
@@ -293,8 +295,10 @@ def _ends(name: str, interval: Sequence[float]) -> dict[str, float]:
 
 def _estimate(row: pd.Series, name: str, digits: int = 2) -> str:
     value, *ends = (float(row[f"{name}{end}"]) for end in ENDS)
-    low, high = (short(end, digits) if np.isfinite(end) else f"{end:+}"[0] + "∞" for end in ends)
-    return f"{short(value, digits)} [{low},{high}]"
+    low, high = (
+        format_number(end, digits) if np.isfinite(end) else f"{end:+}"[0] + "∞" for end in ends
+    )
+    return f"{format_number(value, digits)} [{low},{high}]"
 
 
 def _counts(row: pd.Series) -> str:
@@ -325,10 +329,10 @@ def transfer(_: str) -> str:
             "b, other conditions": _estimate(row, "slope_conditions", 4)
             if row["parents"] > 1
             else "",
-            "without one method": f"{short(row['slope_without_least'], 4)} to"
-            f" {short(row['slope_without_most'], 4)}",
-            "score moved by": short(row["moved"]),
-            "so gap at most": short(row["moved"] * max(abs(row[end]) for end in ends), 3),
+            "without one method": f"{format_number(row['slope_without_least'], 4)} to"
+            f" {format_number(row['slope_without_most'], 4)}",
+            "score moved by": format_number(row["moved"]),
+            "so gap at most": format_number(row["moved"] * max(abs(row[end]) for end in ends), 3),
             "r_rm": _estimate(row, "r_rm"),
         }
         for _, row in table[table["planted"].isna()].iterrows()
@@ -445,7 +449,7 @@ def _steps(row: pd.Series) -> str:
 
 def _interval(row: pd.Series, name: str) -> str:
     value, *ends = (float(str(row.get(f"{name}{end}", np.nan))) for end in ENDS)
-    return estimate(value, *ends) if np.isfinite(value) else ""
+    return format_estimate(value, *ends) if np.isfinite(value) else ""
 
 
 TABLES: dict[str, Callable[[str], str]] = {

@@ -40,7 +40,7 @@ class History(TypedDict):
 
 
 @dataclass(frozen=True)
-class Resolved:
+class ResolverOutput:
     """Resolved documents by split, in order, and the training history of the resolver."""
 
     splits: Mapping[str, Sequence[Resolution]]

@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from extrinsic.coreference.resolution import Resolved
+from extrinsic.coreference.resolution import ResolverOutput
 from extrinsic.coreference.settings import ResolverSettings
 from files import InputError
 
@@ -27,7 +27,7 @@ class EndToEnd(ResolverSettings):
         *,
         seed: int,
         folder: Path,
-    ) -> Resolved:
+    ) -> ResolverOutput:
         """Train on ``train``, stop early by ``dev``, and resolve all other splits.
 
         ``folder`` gets ``checkpoint.pt`` after each epoch, from which an interrupted training
@@ -68,7 +68,7 @@ class EndToEnd(ResolverSettings):
         network = training.network
         network.load_state_dict(training.best_weights)
         test_splits = [split for split in texts if split not in ("train", "dev")]
-        return Resolved(
+        return ResolverOutput(
             {split: resolve(network, texts[split]) for split in test_splits},
             {
                 "epochs": training.epochs,

@@ -12,7 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from files.errors import InputError
-from files.models.language_model import UNLIMITED, AnyModel, LanguageModel, by_length, open_model
+from files.models.language_model import (
+    UNLIMITED,
+    AnyModel,
+    LanguageModel,
+    batches_by_length,
+    open_model,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -121,7 +127,7 @@ class Encoder:
             return vectors
         encoded = self._tokenise(texts, return_special_tokens_mask=True)
         rows, special = encoded["input_ids"], encoded["special_tokens_mask"]
-        for batch in by_length([len(row) for row in rows], TOKENS):
+        for batch in batches_by_length([len(row) for row in rows], TOKENS):
             states = self._states([rows[i] for i in batch], layer)
             for state, i in zip(states, batch, strict=True):
                 pooled = torch.tensor(_pooled(pooling, special[i]), device=state.device)

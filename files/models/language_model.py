@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from files.eraser import ERASER, Eraser
 from files.errors import InputError
 from files.models.erased import hook_eraser
-from files.models.load import Kind, kind_of, load_model, load_tokenizer, opening
+from files.models.load import Kind, convert_load_errors, kind_of, load_model, load_tokenizer
 from files.models.place import find_model
 from files.nested import read_nested
 
@@ -159,7 +159,7 @@ def open_model(
         return model
     if isinstance(model, tuple):
         opened = _wrap_loaded(*model)
-        with opening(opened.name):
+        with convert_load_errors(opened.name):
             opened.require_running()
         return opened
     if not isinstance(model, str | PathLike):
@@ -170,7 +170,7 @@ def open_model(
     # Random weights have not learned the planted bias
     is_trained = place.local and random_seed is None
     planted = read_planted(Path(place.source)) if is_trained else None
-    with opening(name):
+    with convert_load_errors(name):
         tokenizer = load_tokenizer(place, name)
         loaded, kind = load_model(place, name, random_seed=random_seed)
         loaded = loaded.to(device).eval()
@@ -185,7 +185,7 @@ def open_model(
 
 
 @contextmanager
-def passing_through(opened: LanguageModel, eraser: Eraser) -> Iterator[LanguageModel]:
+def with_eraser(opened: LanguageModel, eraser: Eraser) -> Iterator[LanguageModel]:
     """Yield the model with an eraser, which is removed afterwards."""
     undo = hook_eraser(opened.base, eraser)
     try:
@@ -223,7 +223,7 @@ def _wrap_loaded(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> 
     return LanguageModel(name, model.eval(), tokenizer, kind, str(model.device))
 
 
-def by_length(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
+def batches_by_length(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
     """Yield indices in batches of similar lengths, each of at most ``tokens``, padding included."""
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__):

@@ -37,7 +37,7 @@ POOLER = re.compile(r"(^|\.)pooler(\.|$)")  # after the hidden states; many chec
 
 
 @contextmanager
-def opening(name: str) -> Iterator[None]:
+def convert_load_errors(name: str) -> Iterator[None]:
     """Convert every error of the libraries while opening the model ``name`` to ``InputError``."""
     try:
         yield

@@ -100,7 +100,7 @@ def is_folder(model: str) -> bool:
     return False
 
 
-def names_model(text: str) -> bool:
+def is_model_path(text: str) -> bool:
     """Test whether a path or ``package:NAME`` is that of a model, and not of vectors."""
     return bool(in_package(text, (CONFIG, GGUF))) or (Path(text) / CONFIG).is_file()
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from files import InputError
-from files.models.language_model import by_length
+from files.models.language_model import batches_by_length
 
 if TYPE_CHECKING:
     import torch
@@ -103,7 +103,7 @@ def attention_received(model: LanguageModel, texts: Sequence[Ids]) -> list[Float
     import torch
 
     attention_of: dict[int, Floats] = {}
-    for indices in by_length([len(ids) for ids in texts], TOKENS):
+    for indices in batches_by_length([len(ids) for ids in texts], TOKENS):
         ids, attention_mask = model.pad([texts[n] for n in indices])
         with torch.inference_mode():
             base: Any = model.base
@@ -140,7 +140,7 @@ def _distributions(
     size = config.vocab_size
     queried_share = max(len(row.positions) / len(row.ids) for row in rows) if rows else 1
     max_tokens = max(1, min(TOKENS, int(LOGITS / size / queried_share)))
-    for indices in by_length([len(row.ids) for row in rows], max_tokens):
+    for indices in batches_by_length([len(row.ids) for row in rows], max_tokens):
         batch = [rows[n] for n in indices]
         with torch.inference_mode():
             logs = _logits(model, batch).float().log_softmax(dim=-1)

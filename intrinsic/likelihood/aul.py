@@ -10,7 +10,7 @@ from annotated_types import doc
 
 from files import choice
 from intrinsic.conventions import Convention
-from intrinsic.item_metric import Floats, ItemMetric, Observed
+from intrinsic.item_metric import Floats, ItemMetric, Observations
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
 from intrinsic.likelihood.pairs import (
     Ties,
@@ -24,7 +24,7 @@ from intrinsic.likelihood.pairs import (
 from intrinsic.likelihood.reading import require_kind
 from intrinsic.likelihood.sentences import unmasked_log_likelihoods
 from intrinsic.permutation import PValue  # noqa: TC001 (as above)
-from intrinsic.score import About
+from intrinsic.score import MetricInfo
 
 KANEKO = Convention(
     "kaneko", "Kaneko & Bollegala (2022) by their code: a tie counts as anti.", {"ties": "anti"}
@@ -35,7 +35,7 @@ KANEKO = Convention(
 class Aul(ItemMetric):
     """The share of pairs whose stereotype has the higher mean log-likelihood, nothing masked."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="aul",
         title="All unmasked likelihood",
         formula="share of pairs with AUL(stereo) > AUL(anti),  AUL(x) = mean_t log p(x_t | x)",
@@ -57,7 +57,7 @@ class Aul(ItemMetric):
         """Return why the items give no pairs of sentences; empty if they do."""
         return no_pairs(items)
 
-    def observe(self, model: Any, items: ItemSet) -> Observed:
+    def observe(self, model: Any, items: ItemSet) -> Observations:
         """Return 1 for each pair whose stereotype is likelier, else 0."""
         require_kind(model, "masked", "use crows_pairs or pll for causal models")
         pairs, lost, settings = read_pairs(model, items)
@@ -72,11 +72,11 @@ class Aul(ItemMetric):
         }
         return pair_observations(pairs, values, {**settings, **details}, lost)
 
-    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
         """Return the share of all pairs and of each group of pairs."""
         return mean_of_groups(observed, weights)
 
-    def test(self, observed: Observed) -> Mapping[str, PValue]:
+    def test(self, observed: Observations) -> Mapping[str, PValue]:
         """Return the exact sign test over clusters; nothing if ties count as anti."""
         return {"": sign_test(observed)} if self.ties == "half" else {}
 
@@ -85,7 +85,7 @@ class Aul(ItemMetric):
 class Aula(Aul):
     """``Aul`` with each token's log-likelihood weighted by the attention it receives."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="aula",
         title="All unmasked likelihood with attention weights",
         formula=(

@@ -11,7 +11,7 @@ from annotated_types import doc
 
 from files import InputError, choice
 from intrinsic.conventions import Convention
-from intrinsic.item_metric import Floats, ItemMetric, Observed
+from intrinsic.item_metric import Floats, ItemMetric, Observations
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
 from intrinsic.likelihood.asking import TokenQuery  # noqa: TC001 (read when a choice is made)
 from intrinsic.likelihood.pairs import (
@@ -32,7 +32,7 @@ from intrinsic.likelihood.sentences import (
     preceded_tokens,
 )
 from intrinsic.permutation import PValue  # noqa: TC001 (as above)
-from intrinsic.score import About
+from intrinsic.score import MetricInfo
 
 Scored = Literal["auto", "shared", "changed", "all", "likelihood"]
 PairPositions = tuple[Sequence[int], Sequence[int]]  # of tokens in stereo and anti sentence
@@ -43,7 +43,7 @@ Combined = Literal["sum", "mean", "probability"]
 class CrowsPairs(ItemMetric):
     """The share of pairs whose stereotype is the likelier sentence."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="crows_pairs",
         title="CrowS-Pairs: share of pairs with the stereotype more likely",
         formula=(
@@ -136,7 +136,7 @@ class CrowsPairs(ItemMetric):
         """Return why the items give no pairs of sentences; empty if they do."""
         return no_pairs(items)
 
-    def observe(self, model: Any, items: ItemSet) -> Observed:
+    def observe(self, model: Any, items: ItemSet) -> Observations:
         """Return 1 for each pair whose stereotype is likelier, else 0."""
         scored = self._scored(model)
         pairs, lost, settings = read_pairs(
@@ -170,11 +170,11 @@ class CrowsPairs(ItemMetric):
             [pair for pair, _ in scored_pairs], values, {**settings, **details}, lost
         )
 
-    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
         """Return the share of all pairs and of each group of pairs."""
         return mean_of_groups(observed, weights)
 
-    def test(self, observed: Observed) -> Mapping[str, PValue]:
+    def test(self, observed: Observations) -> Mapping[str, PValue]:
         """Return the exact sign test over clusters; nothing if ties count as anti."""
         return {"": sign_test(observed)} if self.ties == "half" else {}
 
@@ -188,7 +188,7 @@ class CrowsPairs(ItemMetric):
     def _positions(pair: ReadPair, scored: Scored) -> PairPositions:
         if scored in ("all", "likelihood"):
             return pair.stereo.positions, pair.anti.positions
-        shared, changed = compare(pair.stereo, pair.anti)
+        shared, changed = shared_and_changed_positions(pair.stereo, pair.anti)
         return shared if scored == "shared" else changed
 
     def _queries(
@@ -208,7 +208,7 @@ class CrowsPairs(ItemMetric):
         return float(score if self.digits < 0 else round(float(score), self.digits))
 
 
-def compare(first: Text, second: Text) -> tuple[PairPositions, PairPositions]:
+def shared_and_changed_positions(first: Text, second: Text) -> tuple[PairPositions, PairPositions]:
     """Return the positions, in each text, of the tokens that two texts share and do not share.
 
     Shared tokens are the longest matching blocks (``difflib``); special tokens are left out.

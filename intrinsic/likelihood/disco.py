@@ -12,7 +12,7 @@ from annotated_types import Gt, Lt, doc
 from files import InputError, choice
 from files.choice import Count
 from intrinsic.conventions import Convention
-from intrinsic.item_metric import Floats, ItemMetric, Observed
+from intrinsic.item_metric import Floats, ItemMetric, Observations
 from intrinsic.items.item import SLOT, ItemSet
 from intrinsic.likelihood.asking import top_tokens
 from intrinsic.likelihood.reading import (
@@ -20,24 +20,24 @@ from intrinsic.likelihood.reading import (
     describe_reading,
     find_words,
     mask_id,
-    read_texts,
     require_kind,
+    tokenise_texts,
 )
 from intrinsic.likelihood.slots import (
-    LOST,
+    LOST_PREFIX,
     UNKNOWN,
     item_observations,
     of_both_groups,
     require_groups,
 )
-from intrinsic.score import About
+from intrinsic.score import MetricInfo
 
 
 @choice
 class DisCo(ItemMetric):
     """Number of the likeliest words in a slot that depend on the group of the term."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="disco",
         title="Discovery of correlations",
         formula=(
@@ -79,19 +79,19 @@ class DisCo(ItemMetric):
             return f"{items.name} has {len(items.groups)} groups of terms; disco compares two"
         return ""
 
-    def observe(self, model: Any, items: ItemSet) -> Observed:
+    def observe(self, model: Any, items: ItemSet) -> Observations:
         """Return the likeliest tokens in the slot of each item, (items, top)."""
         require_kind(model, "masked")
         mask = mask_id(model)
         texts = [item.text.replace(SLOT, model.mask, 1) for item in items.items]
         unknown = model.tokenizer.unk_token_id
         readable, lost = [], []
-        for item, text in zip(items.items, read_texts(model, texts), strict=True):
+        for item, text in zip(items.items, tokenise_texts(model, texts), strict=True):
             if text is None or text.ids.count(mask) != 1 or _is_unknown(text, item.word, unknown):
                 lost.append(item.term)
             else:
                 readable.append((item, text))
-        details: dict[str, str | int] = {f"{LOST}{UNKNOWN}": len(lost)} if lost else {}
+        details: dict[str, str | int] = {f"{LOST_PREFIX}{UNKNOWN}": len(lost)} if lost else {}
         readable_items = [item for item, _ in readable]
         require_groups(readable_items, items, model)
         shared = of_both_groups(readable_items, "template")
@@ -101,7 +101,7 @@ class DisCo(ItemMetric):
             raise InputError(
                 f"no template of {items.name} has terms of both groups: nothing can be compared"
             )
-        details |= {f"{LOST}alone in their template": len(unpaired)} if unpaired else {}
+        details |= {f"{LOST_PREFIX}alone in their template": len(unpaired)} if unpaired else {}
         top = min(self.top, len(model.tokenizer))
         scored_texts = [text for _, text in scored]
         tokens = top_tokens(model, [(text.ids, text.ids.index(mask)) for text in scored_texts], top)
@@ -111,7 +111,7 @@ class DisCo(ItemMetric):
         scored_items = [item for item, _ in scored]
         return item_observations(scored_items, values, {**settings, **details}, [*lost, *unpaired])
 
-    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
         """Return the mean over templates, weighted by how often their terms are drawn."""
         templates = np.array(observed.factors["template"])
         template_values, template_weights = [], []

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from files import InputError, choice
-from intrinsic.item_metric import Floats, ItemMetric, Observed
+from intrinsic.item_metric import Floats, ItemMetric, Observations
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
-from intrinsic.likelihood.reading import describe_reading, read_texts
+from intrinsic.likelihood.reading import describe_reading, tokenise_texts
 from intrinsic.likelihood.sentences import sentence_log_likelihoods
-from intrinsic.score import About
+from intrinsic.score import MetricInfo
 
 if TYPE_CHECKING:
     from files.models.language_model import LanguageModel
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class NeutralLoss(ItemMetric):
     """Nats per token: pseudo-log-likelihood of masked, log-likelihood of causal models."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="neutral_loss",
         title="Loss on neutral lines, nats per token",
         formula=(
@@ -48,10 +48,10 @@ class NeutralLoss(ItemMetric):
         """Return why the items have no plain lines; empty if they do."""
         return "" if items.lines else f"{items.name} has no plain lines"
 
-    def observe(self, model: LanguageModel, items: ItemSet) -> Observed:
+    def observe(self, model: LanguageModel, items: ItemSet) -> Observations:
         """Return nats and number of tokens of each line, (lines, 2)."""
         min_tokens = 2 if model.kind == "causal" else 1
-        tokenised = dict(zip(items.lines, read_texts(model, items.lines), strict=True))
+        tokenised = dict(zip(items.lines, tokenise_texts(model, items.lines), strict=True))
         scored = {
             line: text
             for line, text in tokenised.items()
@@ -64,7 +64,7 @@ class NeutralLoss(ItemMetric):
         settings = describe_reading(model, scored.values(), lower=False, first_token="own")
         masking = {"masked at a time": "one token"} if model.kind == "masked" else {}
         counts = {"tokens scored": sum(map(len, logs)), "lines": len(scored)}
-        return Observed(
+        return Observations(
             values,
             [*scored],
             {"line": [*scored]},
@@ -72,13 +72,13 @@ class NeutralLoss(ItemMetric):
             lost=[line for line in tokenised if line not in scored],
         )
 
-    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
         """Return total nats / total tokens."""
         nats, tokens = observed.values.T @ weights
         with np.errstate(invalid="ignore"):
             return {"": nats / tokens}
 
-    def singles(self, observed: Observed) -> Mapping[str, float]:
+    def singles(self, observed: Observations) -> Mapping[str, float]:
         """Return the loss of each line."""
         nats, tokens = observed.values.T
         return dict(zip(observed.names, (nats / tokens).tolist(), strict=True))

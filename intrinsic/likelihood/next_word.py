@@ -10,7 +10,7 @@ from annotated_types import doc
 
 from files import choice
 from intrinsic.conventions import Convention
-from intrinsic.item_metric import Floats, ItemMetric, Observed
+from intrinsic.item_metric import Floats, ItemMetric, Observations
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
 from intrinsic.likelihood.reading import require_kind
 from intrinsic.likelihood.slots import (
@@ -21,14 +21,14 @@ from intrinsic.likelihood.slots import (
     term_test,
 )
 from intrinsic.permutation import PValue  # noqa: TC001 (as above)
-from intrinsic.score import About
+from intrinsic.score import MetricInfo
 
 
 @choice
 class NextWord(ItemMetric):
     """How much likelier the first filler is after terms of the first group than of the second."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="next_word",
         title="Log odds of the next word",
         formula=(
@@ -62,7 +62,7 @@ class NextWord(ItemMetric):
         """Return why the items do not compare two groups of terms; empty if they do."""
         return no_two_groups(items)
 
-    def observe(self, model: Any, items: ItemSet) -> Observed:
+    def observe(self, model: Any, items: ItemSet) -> Observations:
         """Return b(t) of each term in each template."""
         require_kind(model, "causal", "use lpbs for masked models")
         scored_items, values, lost, settings = log_odds(
@@ -70,10 +70,10 @@ class NextWord(ItemMetric):
         )
         return item_observations(scored_items, values, settings, lost)
 
-    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
         """Return the difference between the groups."""
         return {"": group_difference(observed, weights)}
 
-    def test(self, observed: Observed) -> Mapping[str, PValue]:
+    def test(self, observed: Observations) -> Mapping[str, PValue]:
         """Return the exact p over terms."""
         return term_test(observed)

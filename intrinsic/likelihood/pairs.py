@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from files import InputError
-from intrinsic.item_metric import Floats, Observed, Settings
-from intrinsic.likelihood.reading import Text, describe_reading, read_texts
+from intrinsic.item_metric import Floats, Observations, Settings
+from intrinsic.likelihood.reading import Text, describe_reading, tokenise_texts
 from intrinsic.permutation import PValue
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def read_pairs(
     left.
     """
     texts = [text for pair in items.paired for text in (pair.stereo, pair.anti)]
-    tokenised = read_texts(model, texts, lower=lower, first_token=first_token)
+    tokenised = tokenise_texts(model, texts, lower=lower, first_token=first_token)
     pairs, lost = [], []
     for n, pair in enumerate(items.paired):
         stereo, anti = tokenised[2 * n : 2 * n + 2]
@@ -77,10 +77,10 @@ def _is_indistinct(model: LanguageModel, stereo: Text, anti: Text) -> bool:
 
 def pair_observations(
     pairs: Sequence[ReadPair], values: Floats, settings: Settings, lost: Sequence[str]
-) -> Observed:
+) -> Observations:
     """Return one observation per pair; a pair without a cluster forms its own."""
     clusters = [read_pair.pair.cluster or read_pair.pair.stereo for read_pair in pairs]
-    return Observed(
+    return Observations(
         values,
         [read_pair.name for read_pair in pairs],
         {"cluster": clusters},
@@ -97,7 +97,7 @@ def preferences(stereo: Floats, anti: Floats, ties: Ties) -> Floats:
     return np.where(np.abs(difference) < SAME, tie, (difference > 0).astype(float))
 
 
-def mean_of_groups(observed: Observed, weights: Floats) -> dict[str, Floats]:
+def mean_of_groups(observed: Observations, weights: Floats) -> dict[str, Floats]:
     """Compute the weighted mean of all items and, if there are several groups, of each group."""
     groups = list(dict.fromkeys(observed.groups)) if len({*observed.groups}) > 1 else []
     labels = np.array(observed.groups)
@@ -109,7 +109,7 @@ def mean_of_groups(observed: Observed, weights: Floats) -> dict[str, Floats]:
         }
 
 
-def sign_test(observed: Observed) -> PValue:
+def sign_test(observed: Observations) -> PValue:
     """Compute the exact two-sided p of "half of the pairs prefer either sentence".
 
     Signs are flipped by whole clusters; with one pair per cluster this is the sign test. Ties keep
@@ -134,7 +134,7 @@ def _sign_flip_p(sizes: Sequence[int], threshold: int) -> PValue:
     return PValue(p, "exact", 0, len(sizes), "two-sided", False, p, p)
 
 
-def t_test(observed: Observed) -> Mapping[str, PValue]:
+def t_test(observed: Observations) -> Mapping[str, PValue]:
     """Compute Student's two-sided p of mean 0 with cluster-robust errors (Liang and Zeger, 1986).
 
     Returns nothing with fewer than two clusters or without variation.

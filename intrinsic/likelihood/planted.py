@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from files import InputError, choice
-from intrinsic.item_metric import Floats, ItemMetric, Observed
+from intrinsic.item_metric import Floats, ItemMetric, Observations
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
 from intrinsic.likelihood.slots import TermMeans, by_term, item_observations, log_odds, no_slots
 from intrinsic.permutation import PValue, estimated_p
-from intrinsic.score import About
+from intrinsic.score import MetricInfo
 
 SHUFFLES = 9999
 HELD_OUT = "held_out"
@@ -23,7 +23,7 @@ HELD_OUT = "held_out"
 class PlantedBias(ItemMetric):
     """Slope and correlation of a model's log odds after each term on the planted log odds."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="planted_bias",
         title="Recovery of planted log odds",
         formula=(
@@ -47,7 +47,7 @@ class PlantedBias(ItemMetric):
             return f"the terms of {items.name} fill the slot; give texts that contain them"
         return no_slots(items)
 
-    def observe(self, model: Any, items: ItemSet) -> Observed:
+    def observe(self, model: Any, items: ItemSet) -> Observations:
         """Return measured and true log odds of each held-out term in each template, (items, 2)."""
         if not model.planted:
             raise InputError(f"nothing is planted in {model.name}: its folder has no planted.json")
@@ -64,7 +64,7 @@ class PlantedBias(ItemMetric):
         log_odds_pairs = np.array([[values[n], truth[scored_items[n].term]] for n in held_out])
         return item_observations(held_out_items, log_odds_pairs, settings, lost, half=HELD_OUT)
 
-    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
         """Return slope and correlation."""
         measured, true = _term_means(observed, weights)
         x, y = _centred(true), _centred(measured)
@@ -73,7 +73,7 @@ class PlantedBias(ItemMetric):
             s_xy, s_xx, s_yy = (w * x * y).sum(0), (w * x * x).sum(0), (w * y * y).sum(0)
             return {"slope": s_xy / s_xx, "r": s_xy / np.sqrt(s_xx * s_yy)}
 
-    def test(self, observed: Observed) -> Mapping[str, PValue]:
+    def test(self, observed: Observations) -> Mapping[str, PValue]:
         """Return the two-sided p of slope and r from random permutations of the terms."""
         unweighted = np.ones((len(observed.names), 1))
         measured, true = (_centred(terms)[:, 0] for terms in _term_means(observed, unweighted))
@@ -84,7 +84,7 @@ class PlantedBias(ItemMetric):
         return {"slope": p, "r": p}
 
 
-def _term_means(observed: Observed, weights: Floats) -> tuple[TermMeans, TermMeans]:
+def _term_means(observed: Observations, weights: Floats) -> tuple[TermMeans, TermMeans]:
     """Return measured and true log odds, averaged by term."""
     return by_term(observed, weights, observed.values[:, 0]), by_term(
         observed, weights, observed.values[:, 1]

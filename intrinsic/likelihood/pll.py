@@ -11,7 +11,7 @@ from annotated_types import doc
 
 from files import choice
 from intrinsic.conventions import Convention
-from intrinsic.item_metric import Floats, ItemMetric, Observed
+from intrinsic.item_metric import Floats, ItemMetric, Observations
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
 from intrinsic.likelihood.pairs import (
     mean_of_groups,
@@ -23,14 +23,14 @@ from intrinsic.likelihood.pairs import (
 from intrinsic.likelihood.reading import require_kind
 from intrinsic.likelihood.sentences import sentence_log_likelihoods
 from intrinsic.permutation import PValue  # noqa: TC001 (as above)
-from intrinsic.score import About
+from intrinsic.score import MetricInfo
 
 
 @choice
 class PseudoLogLikelihood(ItemMetric):
     """The mean over pairs of PLL(stereo) - PLL(anti), in nats."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="pll",
         title="Difference of pseudo-log-likelihoods (causal models: log-likelihoods)",
         formula=(
@@ -70,7 +70,7 @@ class PseudoLogLikelihood(ItemMetric):
         """Return why the items give no pairs of sentences; empty if they do."""
         return no_pairs(items)
 
-    def observe(self, model: Any, items: ItemSet) -> Observed:
+    def observe(self, model: Any, items: ItemSet) -> Observations:
         """Return PLL(stereo) - PLL(anti) of each pair."""
         if self.within_word_l2r:
             require_kind(model, "masked", "a causal model has no masks")
@@ -84,10 +84,10 @@ class PseudoLogLikelihood(ItemMetric):
             details = {"masked at a time": masks, **details}
         return pair_observations(pairs, sums[::2] - sums[1::2], {**settings, **details}, lost)
 
-    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
         """Return the mean of all pairs and of each group of pairs."""
         return mean_of_groups(observed, weights)
 
-    def test(self, observed: Observed) -> Mapping[str, PValue]:
+    def test(self, observed: Observations) -> Mapping[str, PValue]:
         """Return Student's p with cluster-robust errors."""
         return t_test(observed)

@@ -44,7 +44,7 @@ class Text(NamedTuple):
         return [words.count(word) for word in dict.fromkeys(words)]
 
 
-def read_texts(
+def tokenise_texts(
     model: LanguageModel,
     texts: Sequence[str],
     *,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from files import InputError
-from intrinsic.item_metric import Floats, Observed, Settings
+from intrinsic.item_metric import Floats, Observations, Settings
 from intrinsic.items.item import SLOT, Item
 from intrinsic.items.read import no_fillers
 from intrinsic.likelihood.asking import TokenQuery
@@ -18,7 +18,7 @@ from intrinsic.likelihood.reading import (
     describe_reading,
     find_words,
     mask_id,
-    read_texts,
+    tokenise_texts,
 )
 from intrinsic.likelihood.sentences import log_likelihoods, preceded_tokens
 from intrinsic.permutation import PValue, permutation_p
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 SHARED_TEXTS = 0.5
 COMPARED, WITHIN, BETWEEN = "compared", "within texts", "between texts"
 # Settings that count items out of use begin with LOST
-LOST, UNKNOWN = "lost, ", "unknown to the model or too long"
+LOST_PREFIX, UNKNOWN = "lost, ", "unknown to the model or too long"
 
 
 class FilledText(NamedTuple):
@@ -87,7 +87,7 @@ def fill_slots(
     lost, n_dropped = [], 0
     pairs_of = [(item, _fillers(item, items)) for item in items.items]
     texts = [_fill(item, filler, prefix) for item, pairs in pairs_of for p in pairs for filler in p]
-    tokenised = iter(read_texts(model, texts, first_token=first_token))
+    tokenised = iter(tokenise_texts(model, texts, first_token=first_token))
     for item, pairs in pairs_of:
         candidates = [
             [_locate(model, item, filler, next(tokenised), prefix) for filler in pair]
@@ -110,7 +110,7 @@ def fill_slots(
     settings = dict(describe_reading(model, read, lower=False, first_token=first_token))
     settings["fillers of several tokens"] = sum(sum(n) > 1 for n in counts) / len(counts)
     settings |= {"pairs of fillers unknown to the model": n_dropped} if n_dropped else {}
-    settings |= {f"{LOST}{UNKNOWN}": len(lost)} if lost else {}
+    settings |= {f"{LOST_PREFIX}{UNKNOWN}": len(lost)} if lost else {}
     return filled_items, lost, settings
 
 
@@ -241,7 +241,7 @@ def _comparable(
         filled = [(item, pairs) for item, pairs in filled if item.text in shared]
         if not filled:
             raise InputError(f"{model} knows terms of both groups in no text of {items.name}")
-        reason = {f"{LOST}alone in their text": len(unpaired)} if unpaired else {}
+        reason = {f"{LOST_PREFIX}alone in their text": len(unpaired)} if unpaired else {}
         return filled, [*lost, *unpaired], {COMPARED: WITHIN, **reason}
     if not prior or any(not item.attribute for item, _ in filled):
         raise InputError(
@@ -279,7 +279,7 @@ def _within_texts(items: Sequence[Item], values: Floats) -> Floats:
 
 def item_observations(
     items: Sequence[Item], values: Floats, settings: Settings, lost: Sequence[str], **extra: Any
-) -> Observed:
+) -> Observations:
     """Return a value or row of values per item, with terms and templates as factors."""
     fields = ("term", "template", "attribute")
     factors = {name: [str(getattr(item, name)) for item in items] for name in fields}
@@ -288,7 +288,7 @@ def item_observations(
     counts = {f"{name}s": len({*labels}) for name, labels in factors.items()}
     groups = [item.group for item in items]
     names = [f"{item.term} ({item.template})" for item in items]
-    return Observed(values, names, factors, groups, {**settings, **counts, **extra}, lost)
+    return Observations(values, names, factors, groups, {**settings, **counts, **extra}, lost)
 
 
 class TermMeans(NamedTuple):
@@ -300,7 +300,7 @@ class TermMeans(NamedTuple):
     weights: Floats
 
 
-def by_term(observed: Observed, weights: Floats, values: Floats | None = None) -> TermMeans:
+def by_term(observed: Observations, weights: Floats, values: Floats | None = None) -> TermMeans:
     """Average values over the texts of each term of each group."""
     values = observed.values if values is None else values
     labels = list(zip(observed.groups, observed.factors["term"], strict=True))
@@ -317,7 +317,9 @@ def by_term(observed: Observed, weights: Floats, values: Floats | None = None) -
     )
 
 
-def group_difference(observed: Observed, weights: Floats, *, standardised: bool = False) -> Floats:
+def group_difference(
+    observed: Observations, weights: Floats, *, standardised: bool = False
+) -> Floats:
     """Compute the difference of the groups' means over terms, (R,); with one group its mean.
 
     ``standardised`` divides by the standard deviation of all terms.
@@ -343,7 +345,7 @@ def _weighted_mean(terms: TermMeans, mask: Any) -> Floats:
     return mean
 
 
-def term_test(observed: Observed) -> dict[str, PValue]:
+def term_test(observed: Observations) -> dict[str, PValue]:
     """Compute the two-sided p of the group difference over partitions of terms, exact up to 40.
 
     Returns nothing for a single group.

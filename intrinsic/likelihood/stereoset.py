@@ -10,17 +10,17 @@ from annotated_types import doc
 
 from files import InputError, choice
 from intrinsic.conventions import Convention
-from intrinsic.item_metric import Floats, ItemMetric, Observed
+from intrinsic.item_metric import Floats, ItemMetric, Observations
 from intrinsic.items.item import SLOT, ItemSet, Pair
 from intrinsic.likelihood.asking import TokenQuery
 from intrinsic.likelihood.reading import (
     Text,
     describe_reading,
     mask_id,
-    read_texts,
+    tokenise_texts,
 )
 from intrinsic.likelihood.sentences import log_likelihoods, sentence_log_likelihoods
-from intrinsic.score import About
+from intrinsic.score import MetricInfo
 
 
 def icat(lms: Any, ss: Any) -> Any:
@@ -46,7 +46,7 @@ def icat(lms: Any, ss: Any) -> Any:
 class StereoSet(ItemMetric):
     """lms, ss and icat in percent, of stereotypical, anti-stereotypical and unrelated sentences."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="stereoset",
         title="StereoSet: language modelling score, stereotype score, idealised CAT score",
         formula=(
@@ -96,10 +96,10 @@ class StereoSet(ItemMetric):
             return f"{items.name} has no pairs with an unrelated sentence and a frame"
         return ""
 
-    def observe(self, model: Any, items: ItemSet) -> Observed:
+    def observe(self, model: Any, items: ItemSet) -> Observations:
         """Return percent of comparisons won and percent stereo likelier of each item, (n, 2)."""
         texts = [text for pair in items.pairs for text in _sentences(pair)]
-        tokenised = read_texts(model, texts, first_token=self.first_token)
+        tokenised = tokenise_texts(model, texts, first_token=self.first_token)
         triples = [tokenised[n : n + 3] for n in range(0, len(tokenised), 3)]
         complete = [n for n, triple in enumerate(triples) if all(triple)]
         if not complete:
@@ -120,7 +120,7 @@ class StereoSet(ItemMetric):
         details = {"scored": scored, "ties": "anti", "terms": len({*terms})}
         groups = [pair.group for pair in pairs]
         names = [f"item {n + 1}" for n in complete]
-        return Observed(values, names, {"term": terms}, groups, {**settings, **details}, lost)
+        return Observations(values, names, {"term": terms}, groups, {**settings, **details}, lost)
 
     def _scores(self, model: Any, pairs: Sequence[Pair], texts: Sequence[Text]) -> Floats:
         if model.kind == "causal":
@@ -136,7 +136,7 @@ class StereoSet(ItemMetric):
                 queries.append(pieces_in_turn(text, positions, mask))
         return np.array([np.exp(logs).mean() for logs in log_likelihoods(model, queries)])
 
-    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
         """Return ss, lms and icat over all items."""
         item_weights = np.ones(len(observed.names))
         if self.over == "terms":

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 from files import InputError, choice
 from files.choice import Count
 from intrinsic.lookup import Floats, means, unit_means, unit_rows
-from intrinsic.metric import About, Convention, FoundQuery, Metric
+from intrinsic.metric import Convention, Metric, MetricInfo, ResolvedQuery
 from intrinsic.metrics.weat import NO_SPREAD, associations
 from intrinsic.permutation import PValue, estimated_p
-from intrinsic.score import Measured, by_name, mean_score
+from intrinsic.score import MetricResult, by_name, mean_score
 
 
 def standardised_associations(w: ArrayLike, a: ArrayLike, b: ArrayLike) -> Floats:
@@ -96,7 +96,7 @@ def generalised_weat(targets: Sequence[ArrayLike], attributes: Sequence[ArrayLik
 class Association(Metric):
     """Mean association of single words with A against B; ``each``: by word."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="association",
         title="Mean association s(w, A, B) of single words",
         formula="mean_{w in words} (mean_{a in A} cos(w, a) - mean_{b in B} cos(w, b))",
@@ -107,7 +107,7 @@ class Association(Metric):
         asks=("occupations",),
     )
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the mean over the words."""
         measured = words["words"]
         scores = associations(measured.matrix, words["A"].matrix, words["B"].matrix)
@@ -118,7 +118,7 @@ class Association(Metric):
 class FactualAssociation(Metric):
     """WEFAT: correlation of words' associations with a fact about each, as the share of women."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="factual_association",
         title="Factual association (WEFAT), Pearson r",
         formula=(
@@ -142,7 +142,7 @@ class FactualAssociation(Metric):
 
     standardised: Annotated[bool, doc("whether to divide by the sd of the cosines")] = True
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute Pearson's r with its two-sided p under normality."""
         measured = words["words"]
         if not measured.values:
@@ -155,7 +155,7 @@ class FactualAssociation(Metric):
         return correlation(measured.values, scores, measured.words)
 
 
-def correlation(x: ArrayLike, y: ArrayLike, names: Sequence[str]) -> Measured:
+def correlation(x: ArrayLike, y: ArrayLike, names: Sequence[str]) -> MetricResult:
     """Compute Pearson's r of x and y, with its two-sided p under normality.
 
     Parameters
@@ -183,14 +183,14 @@ def correlation(x: ArrayLike, y: ArrayLike, names: Sequence[str]) -> Measured:
 
     r = pearsonr(first, second)
     test = PValue.of_t(float(r.pvalue), first.size)
-    return Measured(float(r.statistic), test=test, each=by_name(names, second))
+    return MetricResult(float(r.statistic), test=test, each=by_name(names, second))
 
 
 @choice
 class GeneralisedWeat(Metric):
     """WEAT for any number of groups with attributes of their own: X and A, Y and B, X3 and A3."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="generalised_weat",
         title="Generalised WEAT for n groups",
         formula="sum_i (mean(X_i) - mean_j mean(X_j)) . mean(A_i)",
@@ -212,15 +212,15 @@ class GeneralisedWeat(Metric):
 
     samples: Annotated[Count, doc("number of random partitions, for p")] = 10_000
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the score; p: share of random re-partitions of the targets that score as high."""
         targets = [group.matrix for group in words.targets.values()]
         attributes = [group.matrix for group in words.attributes.values()]
         value = generalised_weat(targets, attributes)
         if words.drawn:
-            return Measured(value)
+            return MetricResult(value)
         test = _permutation_test(targets, means(attributes), self.samples, seed)
-        return Measured(value, test=test)
+        return MetricResult(value, test=test)
 
 
 def _permutation_test(

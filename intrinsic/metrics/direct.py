@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 
 from files import InputError, choice
 from files.choice import NotNegative
-from intrinsic.directions import Along, direction, pair_differences
-from intrinsic.frequent_words import Searched, Singles, find_frequent
+from intrinsic.directions import DirectionKind, direction, pair_differences
+from intrinsic.frequent_words import Floats32, VocabularySize, frequent_words
 from intrinsic.lookup import Floats, UnitLength, unit_means, unit_rows
-from intrinsic.metric import SNEYD, WEFE, About, Convention, FoundQuery, Metric
-from intrinsic.score import Measured, by_name, mean_score
+from intrinsic.metric import SNEYD, WEFE, Convention, Metric, MetricInfo, ResolvedQuery
+from intrinsic.score import MetricResult, by_name, mean_score
 
 
 def direct_bias(w: ArrayLike, g: ArrayLike, *, c: float = 1) -> float:
@@ -168,7 +168,7 @@ ROLES = {"words": "words", "pairs": "pairs"}
 class DirectBias(Metric):
     """Direct Bias along the direction of the base pairs; ``each``: cosine with it, by word."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="direct_bias",
         title="Direct Bias",
         formula=(
@@ -191,26 +191,26 @@ class DirectBias(Metric):
 
     items: ClassVar[str] = "words"
 
-    along: Along = "pca"
+    along: DirectionKind = "pca"
     c: Annotated[NotNegative, doc("exponent of the cosines")] = 1.0
 
-    def by_pair(self, words: FoundQuery) -> Floats:
+    def by_pair(self, words: ResolvedQuery) -> Floats:
         """Compute cos(w, unit(a) - unit(b)) of every word and pair, (words, pairs)."""
         return ripa(words["words"].matrix, words["pairs"].matrix)
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the mean absolute cosine to the power c."""
         axis = direction(words["pairs"].matrix, self.along)
         cosines = words["words"].matrix @ axis
         value = direct_bias(words["words"].matrix, axis, c=self.c)
-        return Measured(value, each=by_name(words["words"].words, cosines))
+        return MetricResult(value, each=by_name(words["words"].words, cosines))
 
 
 @choice
 class PairBias(Metric):
     """Projection of words on each pair's difference (Zhang et al., 2020); ``each``: by word."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="pair_bias",
         title="Direct bias of single words, signed (DB/WA)",
         formula="mean_{w in words} mean_{(a, b) in pairs} unit(w) . (unit(a) - unit(b))",
@@ -224,12 +224,12 @@ class PairBias(Metric):
     others: ClassVar[tuple[Convention, ...]] = (SNEYD,)
     items: ClassVar[str] = "words"
 
-    def by_pair(self, words: FoundQuery) -> Floats:
+    def by_pair(self, words: ResolvedQuery) -> Floats:
         """Compute unit(w) . (unit(a) - unit(b)) of every word and pair, (words, pairs)."""
         pairs = words["pairs"].matrix
         return np.asarray(words["words"].matrix @ (pairs[:, 0] - pairs[:, 1]).T)
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the mean over words and pairs."""
         return mean_score(words["words"].words, self.by_pair(words))
 
@@ -238,7 +238,7 @@ class PairBias(Metric):
 class Projection(Metric):
     """Direct Bias over the most frequent words of the vocabulary (bias by projection)."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="projection",
         title="Bias by projection",
         formula=(
@@ -253,22 +253,22 @@ class Projection(Metric):
     )
     version: ClassVar[int] = 4
 
-    along: Along = "first"
-    vocabulary: Searched = 50_000
+    along: DirectionKind = "first"
+    vocabulary: VocabularySize = 50_000
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the mean over the vocabulary without the words of the pairs and excluded ones."""
         axis = direction(words["pairs"].matrix, self.along)
-        neutral_words = find_frequent(words.vectors, self.vocabulary, words.left_out)
-        cosines: Singles = neutral_words.matrix @ axis.astype(np.float32)
-        return Measured(float(np.abs(cosines).mean(dtype=np.float64)))
+        neutral_words = frequent_words(words.vectors, self.vocabulary, words.left_out)
+        cosines: Floats32 = neutral_words.matrix @ axis.astype(np.float32)
+        return MetricResult(float(np.abs(cosines).mean(dtype=np.float64)))
 
 
 @choice
 class Ripa(Metric):
     """Inner product of words with the relation of the base pairs; ``each``: by word."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="ripa",
         title="Relational Inner Product Association",
         formula="mean_{w in words} mean_{(a, b) in pairs} w . (a - b) / |a - b|",
@@ -296,11 +296,11 @@ class Ripa(Metric):
         Literal["pairs", "pca"], doc("each pair's relation, or one direction for all")
     ] = "pairs"
 
-    def by_pair(self, words: FoundQuery) -> Floats:
+    def by_pair(self, words: ResolvedQuery) -> Floats:
         """Compute w . (a - b) / |a - b| of every word and pair, (words, pairs)."""
         return ripa(words["words"].raw, words["pairs"].raw)
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the mean over words and pairs."""
         scores = (
             self.by_pair(words)
@@ -314,7 +314,7 @@ class Ripa(Metric):
 class IndirectBias(Metric):
     """Share of two words' similarity due to the base pairs' direction; ``each``: by pair."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="indirect_bias",
         title="Indirect Bias",
         formula=(
@@ -328,9 +328,9 @@ class IndirectBias(Metric):
         asks=("softball", "football"),
     )
 
-    along: Along = "first"
+    along: DirectionKind = "first"
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the mean over the pairs of words; ``InputError`` if a pair is orthogonal."""
         first, second = words["partners"].matrix.swapaxes(0, 1)
         beta = indirect_bias(first, second, direction(words["pairs"].matrix, self.along))
@@ -346,7 +346,7 @@ class IndirectBias(Metric):
 class Same(Metric):
     """Mean absolute bias along the direction between attribute groups; ``each``: by word."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="same",
         title="SAME (Scoring Association Means of word Embeddings)",
         formula=(
@@ -362,20 +362,20 @@ class Same(Metric):
     )
     version: ClassVar[int] = 4
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the mean over all targets; ``statistic``: signed mean of two groups (skew)."""
         targets = words.targets.values()
         groups = [group.matrix for group in words.attributes.values()]
         bias = same_score(np.concatenate([group.matrix for group in targets]), groups)
         by_word = by_name([word for group in targets for word in group.words], bias)
-        return Measured(float(np.abs(bias).mean()), statistic=float(bias.mean()), each=by_word)
+        return MetricResult(float(np.abs(bias).mean()), statistic=float(bias.mean()), each=by_word)
 
 
 @choice
 class SemBias(Metric):
     """SemBias: which of four pairs lies most along he - she (definition, stereotype, neither)."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="sembias",
         title="SemBias",
         formula=(
@@ -394,7 +394,7 @@ class SemBias(Metric):
 
     normalize: UnitLength = True
 
-    def measure(self, words: FoundQuery, seed: int) -> dict[str, Measured]:
+    def measure(self, words: ResolvedQuery, seed: int) -> dict[str, MetricResult]:
         """Compute the three shares; ``statistic``: number of rows with a tie, counted in none."""
         rows, base = (words[role].rows(self.normalize) for role in ("rows", "pairs"))
         # The pairs are female first, the rows male first
@@ -416,6 +416,8 @@ class SemBias(Metric):
         }
         n_ties = float(np.count_nonzero(ties))
         return {
-            part: Measured(float(np.isin(best, pair).mean()), statistic=n_ties, unbiased=unbiased)
+            part: MetricResult(
+                float(np.isin(best, pair).mean()), statistic=n_ties, unbiased=unbiased
+            )
             for part, (pair, unbiased) in part_columns.items()
         }

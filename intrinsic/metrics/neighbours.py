@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from files import choice
 from files.choice import Count
-from intrinsic.directions import Along, direction
-from intrinsic.frequent_words import FrequentWords, Searched, Singles, find_frequent
-from intrinsic.metric import SNEYD, About, Convention, FoundQuery, Metric
+from intrinsic.directions import DirectionKind, direction
+from intrinsic.frequent_words import Floats32, FrequentWords, VocabularySize, frequent_words
+from intrinsic.metric import SNEYD, Convention, Metric, MetricInfo, ResolvedQuery
 from intrinsic.metrics.association import correlation
 from intrinsic.metrics.direct import indirect_bias
-from intrinsic.score import Measured, by_name, mean_score
+from intrinsic.score import MetricResult, by_name, mean_score
 
 Floats = NDArray[np.float64]
 
@@ -122,10 +122,10 @@ class _Neighbours(Metric):
     version: ClassVar[int] = 4
 
     neighbours: Annotated[Count, doc("number of nearest neighbours of each word")] = 100
-    vocabulary: Searched = 50_000
+    vocabulary: VocabularySize = 50_000
 
-    def _search(self, words: FoundQuery) -> tuple[FrequentWords, NDArray[np.intp]]:
-        frequent = find_frequent(words.vectors, self.vocabulary, words.left_out)
+    def _search(self, words: ResolvedQuery) -> tuple[FrequentWords, NDArray[np.intp]]:
+        frequent = frequent_words(words.vectors, self.vocabulary, words.left_out)
         measured = words["words"]
         return frequent, frequent.neighbours(measured.matrix, self.neighbours, names=measured.words)
 
@@ -134,15 +134,15 @@ class _Neighbours(Metric):
 class _AlongDirection(_Neighbours):
     """Base of metrics that compare neighbours with one direction for all base pairs."""
 
-    along: Along = "first"
+    along: DirectionKind = "first"
 
-    def _axis(self, words: FoundQuery) -> Floats:
+    def _axis(self, words: ResolvedQuery) -> Floats:
         return direction(words["pairs"].matrix, self.along)
 
-    def _male_shares(self, words: FoundQuery) -> Floats:
+    def _male_shares(self, words: ResolvedQuery) -> Floats:
         """Compute each word's share of neighbours on the side of the pairs' second words."""
         frequent, neighbours = self._search(words)
-        side: Singles = frequent.matrix @ self._axis(words).astype(np.float32)
+        side: Floats32 = frequent.matrix @ self._axis(words).astype(np.float32)
         return _share((side < 0)[neighbours])
 
 
@@ -150,7 +150,7 @@ class _AlongDirection(_Neighbours):
 class NeighbourhoodBias(_Neighbours):
     """NBM, the mean over words and base pairs; ``each``: mean over the pairs, by word."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="nbm",
         title="Neighbourhood Bias Metric",
         formula=(
@@ -167,14 +167,14 @@ class NeighbourhoodBias(_Neighbours):
     others: ClassVar[tuple[Convention, ...]] = (SNEYD,)
     items: ClassVar[str] = "words"
 
-    def by_pair(self, words: FoundQuery) -> Floats:
+    def by_pair(self, words: ResolvedQuery) -> Floats:
         """Compute ``neighbourhood_bias`` of every word and pair, (words, pairs)."""
         frequent, neighbours = self._search(words)
         pairs = words["pairs"].matrix
-        signs: Singles = frequent.matrix @ (pairs[:, 0] - pairs[:, 1]).T.astype(np.float32)
+        signs: Floats32 = frequent.matrix @ (pairs[:, 0] - pairs[:, 1]).T.astype(np.float32)
         return neighbourhood_bias(signs, neighbours)
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the mean over words and pairs."""
         return mean_score(words["words"].words, self.by_pair(words))
 
@@ -183,7 +183,7 @@ class NeighbourhoodBias(_Neighbours):
 class MaleNeighbours(_AlongDirection):
     """PMN: share of neighbours on the side of the pairs' second words; ``each``: by word."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="male_neighbours",
         title="Share of male neighbours",
         formula="mean over words of the share of their 100 nearest neutral words n with n . g < 0",
@@ -196,7 +196,7 @@ class MaleNeighbours(_AlongDirection):
         falls=True,
     )
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the mean over the words."""
         return mean_score(words["words"].words, self._male_shares(words))
 
@@ -205,7 +205,7 @@ class MaleNeighbours(_AlongDirection):
 class ProfessionCorrelation(_AlongDirection):
     """Correlation of direct bias with the share of male neighbours; ``each``: that share."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="profession_correlation",
         title="Correlation of direct bias and male neighbours, Pearson r",
         formula="r over words of (-cos(w, g), share of male neighbours)",
@@ -217,7 +217,7 @@ class ProfessionCorrelation(_AlongDirection):
         asks=("professions_she_he",),
     )
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute Pearson's r with its two-sided p under normality."""
         measured = words["words"]
         male_component = -(measured.matrix @ self._axis(words).astype(np.float32))
@@ -228,7 +228,7 @@ class ProfessionCorrelation(_AlongDirection):
 class ProximityBias(_AlongDirection):
     """ProxBias; ``each``: by word."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="prox_bias",
         title="Gender-based proximity bias",
         formula=(
@@ -244,12 +244,12 @@ class ProximityBias(_AlongDirection):
 
     threshold: Annotated[float, doc("indirect bias above which a neighbour counts")] = 0.05
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the mean over the words."""
         betas, _ = self._betas(words)
         return mean_score(words["words"].words, proximity_bias(betas, self.threshold))
 
-    def _betas(self, words: FoundQuery) -> tuple[Floats, list[list[str]]]:
+    def _betas(self, words: ResolvedQuery) -> tuple[Floats, list[list[str]]]:
         """Return the indirect bias of every word with its neighbours, and the neighbours' names."""
         frequent, neighbours = self._search(words)
         axis, k = self._axis(words), neighbours.shape[1]
@@ -265,7 +265,7 @@ class ProximityBias(_AlongDirection):
 class IllicitProximity(ProximityBias):
     """GIPE; ``each``: share of illicit neighbours, by word."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="gipe",
         title="Gender-based Illicit Proximity Estimate",
         formula=(
@@ -280,9 +280,9 @@ class IllicitProximity(ProximityBias):
         asks=("professions_she_he",),
     )
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the weighted mean over the words."""
         betas, neighbours = self._betas(words)
         names = words["words"].words
         value = illicit_proximity(betas, neighbours, list(names), self.threshold)
-        return Measured(value, each=by_name(names, proximity_bias(betas, self.threshold)))
+        return MetricResult(value, each=by_name(names, proximity_bias(betas, self.threshold)))

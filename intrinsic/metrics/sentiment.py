@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from files import InputError, choice
 from intrinsic.lookup import Floats, means
-from intrinsic.metric import About, Convention, FoundQuery, Metric
-from intrinsic.score import Measured, by_name
+from intrinsic.metric import Convention, Metric, MetricInfo, ResolvedQuery
+from intrinsic.score import MetricResult, by_name
 
 MAX_STEPS = 100  # of Newton's method
 MIN_SHRINK = 1e-9  # of a step
@@ -135,7 +135,7 @@ def divergence_from_uniform(values: ArrayLike) -> float:
 class NegativeSentiment(Metric):
     """RNSB; ``each``: share of the negative probability, by target word or group."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="rnsb",
         title="Relative Negative Sentiment Bias",
         formula=(
@@ -171,7 +171,7 @@ class NegativeSentiment(Metric):
     held_out: Annotated[float, Ge(0), Lt(1), doc("share of attributes not trained on")] = 0.0
     penalise_intercept: Annotated[bool, doc("penalise the intercept, as liblinear does")] = False
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the divergence over target words, or over the means of the target groups."""
         groups = words.targets
         if self.unit == "group":
@@ -189,4 +189,4 @@ class NegativeSentiment(Metric):
             seed=seed,
         )
         shares = by_name(names, negative / float(negative.sum()))
-        return Measured(divergence_from_uniform(negative), each=shares)
+        return MetricResult(divergence_from_uniform(negative), each=shares)

@@ -11,10 +11,10 @@ from threadpoolctl import threadpool_limits
 
 from files import InputError, choice
 from files.choice import Count, FieldError
-from intrinsic.directions import Along, direction
-from intrinsic.frequent_words import Searched, Singles, find_frequent
-from intrinsic.metric import About, FoundQuery, Metric
-from intrinsic.score import Measured
+from intrinsic.directions import DirectionKind, direction
+from intrinsic.frequent_words import Floats32, VocabularySize, frequent_words
+from intrinsic.metric import Metric, MetricInfo, ResolvedQuery
+from intrinsic.score import MetricResult
 
 Most = Annotated[Count, doc("number of most biased words of each side")]
 
@@ -108,17 +108,17 @@ class _MostBiased(Metric):
     version: ClassVar[int] = 4
 
     most: Most = 500
-    vocabulary: Searched = 50_000
-    along: Along = "first"
+    vocabulary: VocabularySize = 50_000
+    along: DirectionKind = "first"
 
-    def _most_biased(self, words: FoundQuery) -> tuple[Singles, NDArray[np.int64]]:
+    def _most_biased(self, words: ResolvedQuery) -> tuple[Floats32, NDArray[np.int64]]:
         """Return the vectors of the most biased neutral words of both sides, and their sides.
 
         In turns, most biased first; side 0: against the direction, 1: along it. Raises
         ``InputError`` if there are too few words.
         """
         axis = direction(words["pairs"].matrix, self.along)
-        frequent = find_frequent(words.vectors, self.vocabulary, words.left_out)
+        frequent = frequent_words(words.vectors, self.vocabulary, words.left_out)
         if 2 * self.most > len(frequent.words):
             half = f"more than half of the {len(frequent.words)} neutral words"
             raise InputError(f"most={self.most} words of each side are {half}; ask for fewer")
@@ -131,7 +131,7 @@ class _MostBiased(Metric):
 class Clustering(_MostBiased):
     """2-means on the most biased words: accuracy and V-measure."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="kmeans",
         title="K-means on the most biased words",
         formula=(
@@ -146,18 +146,21 @@ class Clustering(_MostBiased):
         asks=("professions_she_he",),
     )
 
-    def measure(self, words: FoundQuery, seed: int) -> dict[str, Measured]:
+    def measure(self, words: ResolvedQuery, seed: int) -> dict[str, MetricResult]:
         """Compute accuracy and V-measure of one clustering."""
         rows, sides = self._most_biased(words)
         accuracy, v_measure = score_clusters(rows, sides, seed=seed)
-        return {"accuracy": Measured(accuracy), "v_measure": Measured(v_measure, unbiased=0.0)}
+        return {
+            "accuracy": MetricResult(accuracy),
+            "v_measure": MetricResult(v_measure, unbiased=0.0),
+        }
 
 
 @choice
 class Classification(_MostBiased):
     """SVM on the most biased words: accuracy on words not trained on."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="svm",
         title="SVM accuracy on the most biased words",
         formula=(
@@ -180,7 +183,7 @@ class Classification(_MostBiased):
             limit = f"an even number below twice most={self.most}"
             raise FieldError(f"train={self.train}: give {limit}, so that words are left to test on")
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the accuracy; ``seed`` draws the words trained on, half from each side."""
         from sklearn.svm import SVC
 
@@ -191,14 +194,14 @@ class Classification(_MostBiased):
         train = np.concatenate([rng.permutation(indices)[:half] for indices in side_rows])
         test = np.setdiff1d(np.arange(len(rows)), train)
         classifier = SVC(gamma="scale").fit(rows[train], sides[train])
-        return Measured(float(classifier.score(rows[test], sides[test])))
+        return MetricResult(float(classifier.score(rows[test], sides[test])))
 
 
 @choice
 class ImplicitBias(Metric):
     """IBT: accuracy of clustering, and of a classifier, in separating the two target sets."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="ibt",
         title="Implicit Bias Test",
         formula=(
@@ -218,7 +221,7 @@ class ImplicitBias(Metric):
 
     starts: Annotated[Count, doc("number of clusterings whose accuracies are averaged")] = 50
 
-    def measure(self, words: FoundQuery, seed: int) -> dict[str, Measured]:
+    def measure(self, words: ResolvedQuery, seed: int) -> dict[str, MetricResult]:
         """Compute both accuracies."""
         x, y = words["X"].matrix, words["Y"].matrix
         sides = np.repeat([0, 1], [len(x), len(y)])
@@ -226,6 +229,6 @@ class ImplicitBias(Metric):
         rows = np.concatenate([x, y])
         accuracies = [score_clusters(rows, sides, restarts=1, seed=start)[0] for start in seeds]
         return {
-            "kmeans": Measured(float(np.mean(accuracies))),
-            "svm": Measured(held_out_accuracy(x, y)),
+            "kmeans": MetricResult(float(np.mean(accuracies))),
+            "svm": MetricResult(held_out_accuracy(x, y)),
         }

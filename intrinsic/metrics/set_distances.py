@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from files import InputError, choice
 from intrinsic.lookup import Floats, UnitLength, means, unit_means, unit_rows
-from intrinsic.metric import WEFE, About, Convention, FoundQuery, Metric
+from intrinsic.metric import WEFE, Convention, Metric, MetricInfo, ResolvedQuery
 from intrinsic.permutation import PValue
-from intrinsic.score import Measured, by_name, mean_score
+from intrinsic.score import MetricResult, by_name, mean_score
 
 GENDER_TESTS = ("weat6b", "weat7", "weat8")
 BATCH = 4_000_000  # comparisons in memory at a time
@@ -242,7 +242,7 @@ def _stereotypical(offsets: Floats, expected: Floats, origins: Floats) -> int:
 class RelativeNormDistance(Metric):
     """RND: distance of A to one group's mean less that to the other's; ``each``: by attribute."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="rnd",
         title="Relative Norm Distance",
         formula="mean_{a in A} (|mean(X) - a| - |mean(Y) - a|)",
@@ -272,19 +272,19 @@ class RelativeNormDistance(Metric):
     normalize: UnitLength = True
     total: Annotated[bool, doc("sum over the attribute words, not mean")] = False
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the mean or sum over the attribute words."""
         x, y, a = (words[role].rows(self.normalize) for role in "XYA")
         distances = relative_norm_distances(x, y, a, distance=self.distance)
         value = float(distances.sum() if self.total else distances.mean())
-        return Measured(value, each=by_name(words["A"].words, distances))
+        return MetricResult(value, each=by_name(words["A"].words, distances))
 
 
 @choice
 class MeanAverageCosine(Metric):
     """MAC: mean cosine distance of targets and attribute sets; ``each``: by target word."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="mac",
         title="Mean Average Cosine distance",
         formula="mean_{t in X u Y} mean_{A_j} mean_{a in A_j} (1 - cos(t, a))",
@@ -310,7 +310,7 @@ class MeanAverageCosine(Metric):
 
     form: Annotated[Literal["distance", "similarity"], doc("1 - cosine, or cosine")] = "distance"
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the mean, as WEFE: all target words and all attribute sets weigh equally."""
         roles = (words.targets.values(), words.attributes.values())
         cosines = mean_cosines(*([word_set.matrix for word_set in sets] for sets in roles))
@@ -324,7 +324,7 @@ class MeanAverageCosine(Metric):
 class EmbeddingCoherence(Metric):
     """ECT: rank correlation of the two groups' cosines with the attribute words."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="ect",
         title="Embedding Coherence Test",
         formula="Spearman's rho over a in A of cos(mean(X), a) and cos(mean(Y), a)",
@@ -353,22 +353,22 @@ class EmbeddingCoherence(Metric):
         doc(f"over all orders of up to {EXACT_RANKS} attributes; or by Student's t"),
     ] = "exact"
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute Spearman's rho; p tests rho = 0, which is not the unbiased value."""
         x, y = (words[role].rows(self.normalize) for role in "XY")
         limit = EXACT_RANKS if self.p == "exact" else 0
         attributes = words["A"]
         rho, p = coherence(x, y, attributes.matrix, p_value=not words.drawn, exact_limit=limit)
         if words.drawn:
-            return Measured(rho)
-        return Measured(rho, test=PValue.from_ranks(p, len(attributes.words), limit))
+            return MetricResult(rho)
+        return MetricResult(rho, test=PValue.from_ranks(p, len(attributes.words), limit))
 
 
 @choice
 class BiasedAnalogies(Metric):
     """BAT: share of analogies X - Y + B that lead to A and not to B."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="bat",
         title="Biased Analogy Test",
         formula=(
@@ -387,7 +387,7 @@ class BiasedAnalogies(Metric):
 
     normalize: UnitLength = False
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the share over all analogies."""
         x, y, a, b = (words[role].rows(self.normalize) for role in "XYAB")
-        return Measured(biased_analogies(x, y, a, b))
+        return MetricResult(biased_analogies(x, y, a, b))

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from files import choice
-from intrinsic.frequent_words import BATCH, Searched, Singles
-from intrinsic.metric import About, FoundQuery, Metric
-from intrinsic.score import Measured, by_name
+from intrinsic.frequent_words import BATCH, Floats32, VocabularySize
+from intrinsic.metric import Metric, MetricInfo, ResolvedQuery
+from intrinsic.score import MetricResult, by_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ class UnrelatedAnalogies(Metric):
     pair of words.
     """
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="unrelated_analogies",
         title="Unrelated analogies that base pairs solve, 3CosAdd accuracy",
         formula=(
@@ -43,9 +43,9 @@ class UnrelatedAnalogies(Metric):
     )
     items: ClassVar[str] = "partners"
 
-    vocabulary: Searched = 50_000
+    vocabulary: VocabularySize = 50_000
 
-    def by_pair(self, words: FoundQuery) -> Floats:
+    def by_pair(self, words: ResolvedQuery) -> Floats:
         """Return 1 if the base pair solves the partner's analogy, else 0, (partners, pairs)."""
         pool, index = self._pool(words)
         pairs = words["pairs"]
@@ -55,41 +55,45 @@ class UnrelatedAnalogies(Metric):
         ]
         return np.stack(columns, axis=1).astype(np.float64)
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the mean over base pairs and partners."""
         pool, index = self._pool(words)
         no_offset: Floats = np.zeros(words.vectors.vector_size)
         without_pair = float(_solved(words, pool, index, no_offset, ()).mean())
         solved = self.by_pair(words)
         by_partner = by_name(words["partners"].words, solved.mean(axis=1))
-        return Measured(float(solved.mean()), statistic=without_pair, each=by_partner)
+        return MetricResult(float(solved.mean()), statistic=without_pair, each=by_partner)
 
-    def _pool(self, words: FoundQuery) -> tuple[Singles, Mapping[str, int]]:
+    def _pool(self, words: ResolvedQuery) -> tuple[Floats32, Mapping[str, int]]:
         """Return frequent words and all words of the query, at unit length, and their index."""
         query_words = [
             word for role in ("partners", "pairs") for item in words[role].items for word in item
         ]
         frequent = words.vectors.index_to_key[: self.vocabulary]
         names = list(dict.fromkeys([*frequent, *query_words]))
-        rows: Singles = np.array(
+        rows: Floats32 = np.array(
             words.vectors.vectors[[words.vectors.key_to_index[name] for name in names]]
         )
-        norms: Singles = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+        norms: Floats32 = np.sqrt(np.einsum("ij,ij->i", rows, rows))
         rows /= np.where(norms > 0, norms, 1)[:, None]
         return rows, {name: i for i, name in enumerate(names)}
 
 
 def _solved(
-    words: FoundQuery, pool: Singles, index: Mapping[str, int], offset: Floats, base: Sequence[str]
+    words: ResolvedQuery,
+    pool: Floats32,
+    index: Mapping[str, int],
+    offset: Floats,
+    base: Sequence[str],
 ) -> NDArray[np.bool_]:
     """Test if y is the word nearest to x + offset, leaving out x and the base pair: (partners,)."""
     partners = words["partners"]
-    queries: Singles = (partners.matrix[:, 0] + offset).astype(np.float32)
+    queries: Floats32 = (partners.matrix[:, 0] + offset).astype(np.float32)
     x, y = (np.array([index[item[i]] for item in partners.items]) for i in (0, 1))
     nearest = np.empty(len(queries), dtype=np.intp)
     for start in range(0, len(queries), BATCH):
         rows = slice(start, start + BATCH)
-        cosines: Singles = queries[rows] @ pool.T
+        cosines: Floats32 = queries[rows] @ pool.T
         cosines[np.arange(len(cosines)), x[rows]] = -np.inf
         cosines[:, [index[word] for word in base]] = -np.inf
         nearest[rows] = cosines.argmax(axis=1)

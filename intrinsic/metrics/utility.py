@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike
 
 from files import InputError, choice, read_lines
 from files.choice import Count, Positive
-from intrinsic.frequent_words import Searched, Singles, find_frequent
+from intrinsic.frequent_words import Floats32, VocabularySize, frequent_words
 from intrinsic.lookup import Floats, unit_rows
-from intrinsic.metric import About, FoundQuery, Metric, MinFound
+from intrinsic.metric import Metric, MetricInfo, MinFound, ResolvedQuery
 from intrinsic.permutation import PValue
-from intrinsic.score import Measured, mean_score
+from intrinsic.score import MetricResult, mean_score
 from intrinsic.wordsets import Query, WordSet
 
 
@@ -89,7 +89,7 @@ def read_similarities(path: str | Path) -> Query:
 class SemanticQuality(Metric):
     """SQ: agreement with judged word similarity, as in SimLex-999, WordSim-353 or MEN."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="sq",
         title="Semantic quality: word similarity, Spearman's rho",
         formula="Spearman's rho over partners of (cos(w, v), judged similarity)",
@@ -118,7 +118,7 @@ class SemanticQuality(Metric):
         """Return the files the score depends on."""
         return [*super().files(), *([Path(self.file)] if self.file else [])]
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute Spearman's rho with its two-sided p."""
         partners = words["partners"]
         if not partners.values:
@@ -127,14 +127,14 @@ class SemanticQuality(Metric):
                 " word similarities"
             )
         rho, p = word_similarity(partners.matrix[:, 0], partners.matrix[:, 1], partners.values)
-        return Measured(rho, test=PValue.of_t(p, len(partners.words)))
+        return MetricResult(rho, test=PValue.of_t(p, len(partners.words)))
 
 
 @choice
 class Analogies(Metric):
     """3CosAdd: share of base pairs a : b, c : d with d nearest to b - a + c; ``each``: by pair."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="analogies",
         title="Analogies among base pairs, 3CosAdd accuracy",
         formula=(
@@ -150,22 +150,22 @@ class Analogies(Metric):
         asks=("base_pairs",),
     )
 
-    vocabulary: Searched = 50_000
+    vocabulary: VocabularySize = 50_000
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the share, both directions of each pair; d is sought among frequent words too."""
         pairs = words["pairs"]
         if len(set(pairs.items)) < 2:
             raise InputError("an analogy needs two different base pairs")
         names = [word for pair in pairs.items for word in pair]
         rows = dict(zip(names, [*pairs.matrix.reshape(len(names), -1)], strict=True))
-        pool = find_frequent(words.vectors, self.vocabulary, words.left_out).matrix
+        pool = frequent_words(words.vectors, self.vocabulary, words.left_out).matrix
         index = {word: len(pool) + i for i, word in enumerate(rows)}
         pool = np.concatenate([pool, np.array([*rows.values()], dtype=np.float32)])
 
         def solved(a: str, b: str, c: str, d: str) -> bool:
             """Test if d is the word nearest to b - a + c, leaving out a, b and c."""
-            cosines: Singles = pool @ (rows[b] - rows[a] + rows[c]).astype(np.float32)
+            cosines: Floats32 = pool @ (rows[b] - rows[a] + rows[c]).astype(np.float32)
             cosines[[index[a], index[b], index[c]]] = -np.inf
             return int(cosines.argmax()) == index[d]
 
@@ -174,14 +174,14 @@ class Analogies(Metric):
             tests = [(c, d) for c, d in pairs.items if (c, d) != (a, b)]
             hits = [solved(a, b, c, d) for c, d in tests] + [solved(b, a, d, c) for c, d in tests]
             accuracies[f"{a}:{b}"] = float(np.mean(hits))
-        return Measured(float(np.mean([*accuracies.values()])), each=accuracies)
+        return MetricResult(float(np.mean([*accuracies.values()])), each=accuracies)
 
 
 @choice
 class GeneratedAnalogies(Metric):
     """Bolukbasi's generator: pairs of frequent words that differ as the first pair; ``each``."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="generated_analogies",
         title="Analogies generated for the first base pair (a, b), mean score",
         formula=(
@@ -197,23 +197,23 @@ class GeneratedAnalogies(Metric):
     )
     version: ClassVar[int] = 4
 
-    vocabulary: Searched = 5_000
+    vocabulary: VocabularySize = 5_000
     most: Annotated[Count, doc("number of pairs with the largest scores")] = 100
     farthest: Annotated[Positive, doc("largest distance of the words of a pair")] = 1.0
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the mean score; over fewer pairs than ``most`` if fewer lie near enough."""
-        frequent = find_frequent(words.vectors, self.vocabulary, words.left_out)
+        frequent = frequent_words(words.vectors, self.vocabulary, words.left_out)
         first = words["pairs"].matrix[0]
-        axis: Singles = np.asarray(first[0] - first[1], dtype=np.float32)
+        axis: Floats32 = np.asarray(first[0] - first[1], dtype=np.float32)
         axis /= float(np.linalg.norm(axis))
-        components: Singles = frequent.matrix @ axis
+        components: Floats32 = frequent.matrix @ axis
         n = len(components)
         best = np.zeros(n, dtype=np.intp)
         score = np.full(n, -np.inf, dtype=np.float32)
         for start in range(0, n, 1_000):
             rows = slice(start, start + 1_000)
-            squares: Singles = 2 - 2 * (frequent.matrix[rows] @ frequent.matrix.T)
+            squares: Floats32 = 2 - 2 * (frequent.matrix[rows] @ frequent.matrix.T)
             is_near = (squares <= self.farthest**2) & (squares > 1e-6)
             differences = components[rows, None] - components
             cosines = differences / np.sqrt(np.maximum(squares, 1e-6))

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from files import InputError, choice
 from files.choice import Whole
 from intrinsic.lookup import Floats, unit_rows
-from intrinsic.metric import About, Convention, FoundQuery, Metric
+from intrinsic.metric import Convention, Metric, MetricInfo, ResolvedQuery
 from intrinsic.permutation import MAX_EXACT, Tail, permutation_p
 from intrinsic.resampling import draw_items
-from intrinsic.score import Measured, by_name, percentiles
+from intrinsic.score import MetricResult, by_name, percentiles
 
 Times = NDArray[np.intp]
 Weights = Times | Floats
@@ -163,7 +163,9 @@ def weighted_effect_sizes(s: Floats, times_x: Weights, times_y: Weights, *, ddof
     return np.where(spread > NO_SPREAD, difference / spread, np.nan)
 
 
-def resampled_effect_sizes(words: FoundQuery, draws: Mapping[str, Times], *, ddof: int) -> Floats:
+def resampled_effect_sizes(
+    words: ResolvedQuery, draws: Mapping[str, Times], *, ddof: int
+) -> Floats:
     """Compute the effect size of every resample; NaN: empty set, equal associations.
 
     ``draws``: by role, how often each word is drawn, (words, resamples). Returns (resamples,).
@@ -178,7 +180,7 @@ def resampled_effect_sizes(words: FoundQuery, draws: Mapping[str, Times], *, ddo
 class Weat(Metric):
     """WEAT over several queries; ``value`` is the effect size, ``each`` the associations."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="weat",
         title="Word Embedding Association Test, effect size",
         formula=(
@@ -243,7 +245,7 @@ class Weat(Metric):
         Whole, doc("number of random partitions instead of bounds; 0: as p needs")
     ] = 0
 
-    def use(self, words: FoundQuery) -> FoundQuery:
+    def use(self, words: ResolvedQuery) -> ResolvedQuery:
         """Return the words used: all found, unless the convention cuts sets to equal sizes."""
         if not self.equal_sizes:
             return words
@@ -251,7 +253,7 @@ class Weat(Metric):
         targets, attributes = min(x, y), min(a, b)
         return words.first({"X": targets, "Y": targets, "A": attributes, "B": attributes})
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the effect size, the statistic, and the p-value of the statistic."""
         axis: Floats = words["A"].matrix.mean(axis=0) - words["B"].matrix.mean(axis=0)
         s_x: Floats = words["X"].matrix @ axis
@@ -261,7 +263,7 @@ class Weat(Metric):
         by_word = by_name((*words["X"].words, *words["Y"].words), np.concatenate([s_x, s_y]))
         if not self.p_value:
             reason = f"convention {self.label!r} has no p-value"
-            return Measured(value, statistic, reason=reason, each=by_word)
+            return MetricResult(value, statistic, reason=reason, each=by_word)
         test = permutation_p(
             s_x,
             s_y,
@@ -271,9 +273,9 @@ class Weat(Metric):
             samples=self.samples,
             seed=seed,
         )
-        return Measured(value, statistic, test, each=by_word)
+        return MetricResult(value, statistic, test, each=by_word)
 
-    def intervals(self, words: FoundQuery, seed: int) -> Mapping[str, tuple[float, float]]:
+    def intervals(self, words: ResolvedQuery, seed: int) -> Mapping[str, tuple[float, float]]:
         """Compute the interval as every metric does, all resamples at once."""
         rng = np.random.default_rng(seed)
         sizes = {role: len(words[role].words) for role in "XYAB"}
@@ -284,7 +286,7 @@ class Weat(Metric):
         values = resampled_effect_sizes(words, draws, ddof=self.ddof)
         return {"": percentiles(values.tolist(), self.resamples)}
 
-    def resampled(self, words: FoundQuery) -> Mapping[str, Sequence[float]]:
+    def resampled(self, words: ResolvedQuery) -> Mapping[str, Sequence[float]]:
         """Compute the joint resamples of every metric, all at once."""
         draws = {role: draw_items(role, words[role]) for role in "XYAB"}
         return {"": resampled_effect_sizes(words, draws, ddof=self.ddof).tolist()}

@@ -16,7 +16,7 @@ from files.models.encoder import Context, WordPooling
 from intrinsic.conventions import Convention
 from intrinsic.metrics.weat import NO_SPREAD, weighted_differences
 from intrinsic.permutation import PValue, permutation_p
-from intrinsic.score import About
+from intrinsic.score import MetricInfo
 from intrinsic.sentences.effects import combine_effects
 from intrinsic.sentences.encoded import (
     EncodedItems,
@@ -29,7 +29,7 @@ from intrinsic.sentences.encoded import (
 
 if TYPE_CHECKING:
     from files.models.encoder import Encoder
-    from intrinsic.item_metric import Observed, Settings
+    from intrinsic.item_metric import Observations, Settings
     from intrinsic.items.item import Item
 
 MOST_DRAWS = 100_000
@@ -51,7 +51,7 @@ class DrawnAssociations(NamedTuple):
 class Ceat(EncodedItems):
     """WEAT over words in context, combined over random draws of one context per word."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="ceat",
         title="Contextualized Embedding Association Test, combined effect size",
         formula=(
@@ -113,26 +113,26 @@ class Ceat(EncodedItems):
         special = "in the text" if encoder.special_tokens else "none"
         return {"pooling": self.pooling, "draws": self.draws, "special tokens": special}
 
-    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
         """Return the combined effect size."""
         effects, variances = self._effects(observed, weights)
         return {"": combine_effects(effects, variances).value}
 
-    def test(self, observed: Observed) -> Mapping[str, PValue]:
+    def test(self, observed: Observations) -> Mapping[str, PValue]:
         """Return p over permutations of words, or p as published."""
         if self.permuted == "nothing":
             return {"": self._published_p(observed)}
         s, size = self._standardised(observed)
         return {"": permutation_p(s[:size], s[size:], seed=observed.seed)}
 
-    def singles(self, observed: Observed) -> Mapping[str, float]:
+    def singles(self, observed: Observations) -> Mapping[str, float]:
         """Return s of each target word, standardised within draws and averaged over them."""
         s, _ = self._standardised(observed)
         groups = groups_of(observed)
         words = [word for role in TARGETS for word in groups[role].words]
         return dict(zip(words, s.tolist(), strict=True))
 
-    def _published_p(self, observed: Observed) -> PValue:
+    def _published_p(self, observed: Observations) -> PValue:
         effects, variances = self._effects(observed, np.ones((len(observed.names), 1)))
         combined = combine_effects(effects, variances)
         from scipy.stats import norm
@@ -140,7 +140,7 @@ class Ceat(EncodedItems):
         p = float(norm.sf(combined.value[0] / combined.error[0]))
         return PValue(p, "normal", 0, self.draws, "greater", False, p, p)
 
-    def _standardised(self, observed: Observed) -> tuple[Floats, int]:
+    def _standardised(self, observed: Observations) -> tuple[Floats, int]:
         """Return (s - mean) / spread of each target word, averaged with the weights of the draws,
         and the number of words in X. The difference of its means is the combined effect size.
         """
@@ -154,7 +154,7 @@ class Ceat(EncodedItems):
         z: Floats = (s - s.mean(axis=1, keepdims=True)) / spread
         return weights @ z / weights.sum(), len(groups_of(observed)["X"].words)
 
-    def _effects(self, observed: Observed, weights: Floats) -> tuple[Floats, Floats]:
+    def _effects(self, observed: Observations, weights: Floats) -> tuple[Floats, Floats]:
         """Return the effect size of each draw and its variance, (draws, R)."""
         groups = groups_of(observed)
         item_weights = group_weights(groups, weights)
@@ -168,7 +168,7 @@ class Ceat(EncodedItems):
                 return effects, spread**2
             return effects, (nx + ny) / (nx * ny) + effects**2 / (2 * (nx + ny))
 
-    def _draw(self, observed: Observed, weights: Floats) -> Iterator[DrawnAssociations]:
+    def _draw(self, observed: Observations, weights: Floats) -> Iterator[DrawnAssociations]:
         """Yield batches of draws of one context per word, the same for all weights."""
         groups = groups_of(observed)
         item_weights = group_weights(groups, weights)

@@ -11,7 +11,7 @@ from annotated_types import doc
 from numpy.typing import NDArray
 
 from files import InputError, choice
-from intrinsic.item_metric import ItemMetric, Observed, sizes
+from intrinsic.item_metric import ItemMetric, Observations, sizes
 from intrinsic.lookup import unit_rows
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class EncodedItems(ItemMetric):
         """Return, as settings, which hidden states are averaged into a vector."""
         raise NotImplementedError
 
-    def observe(self, encoder: Encoder, items: ItemSet) -> Observed:
+    def observe(self, encoder: Encoder, items: ItemSet) -> Observations:
         """Return the vectors of the items of X, Y, A and B without unknown tokens, (n, dim)."""
         candidates = [item for item in items.items if item.group in ROLES]
         readable = [item for item in candidates if encoder.knows(item.sentence)]
@@ -85,7 +85,7 @@ class EncodedItems(ItemMetric):
         _require_groups(groups, items)
         labels = {"term": [i.term for i in encoded], "template": [i.template for i in encoded]}
         words = {item.word for item in encoded}
-        return Observed(
+        return Observations(
             values=np.asarray(vectors[is_finite], dtype=np.float64),
             names=[item.sentence for item in encoded],
             factors={name: labels[name] for name in self.shared},
@@ -111,7 +111,7 @@ def _require_groups(groups: Sequence[str], items: ItemSet) -> None:
             raise InputError(f"the model knows no sentence of group {role} of {items.name}")
 
 
-def groups_of(observed: Observed, order: str = ROLES) -> dict[str, Group]:
+def groups_of(observed: Observations, order: str = ROLES) -> dict[str, Group]:
     """Return the groups by role; ``order`` names the groups that act as X, Y, A and B."""
     rows = unit_rows(observed.values, tuple(observed.names))
     terms = np.asarray(observed.factors["term"])

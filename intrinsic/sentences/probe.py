@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from files import InputError, choice
 from intrinsic.conventions import Convention
-from intrinsic.item_metric import Floats, ItemMetric, Observed, sizes
+from intrinsic.item_metric import Floats, ItemMetric, Observations, sizes
 from intrinsic.items.item import SLOT, ItemSet
-from intrinsic.score import About
+from intrinsic.score import MetricInfo
 
 if TYPE_CHECKING:
     from files.models.encoder import Encoder
@@ -37,7 +37,7 @@ class Example(NamedTuple):
 class LinearProbe(ItemMetric):
     """Accuracy of a logistic regression on sentences with words held out of training."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="probe",
         title="Linear probe, accuracy on held-out words",
         formula=(
@@ -86,7 +86,7 @@ class LinearProbe(ItemMetric):
         groups = "1 group" if n_groups == 1 else f"{n_groups} groups"
         return "" if n_groups == 2 else f"{items.name} has {groups}, and the probe needs two"
 
-    def observe(self, encoder: Encoder, items: ItemSet) -> Observed:
+    def observe(self, encoder: Encoder, items: ItemSet) -> Observations:
         """Return 1 for each sentence classified correctly, else 0."""
         examples = examples_of(items)
         readable = [example for example in examples if encoder.knows(example.sentence)]
@@ -100,7 +100,7 @@ class LinearProbe(ItemMetric):
         sentences = [example.sentence for example in readable]
         vectors = np.asarray(encoder.encode(sentences), dtype=np.float64)
         chance = max(map(groups.count, groups)) / len(groups)
-        return Observed(
+        return Observations(
             values=is_correct(vectors, groups, folds),
             names=sentences,
             factors=factors,
@@ -138,12 +138,12 @@ class LinearProbe(ItemMetric):
             " held out"
         )
 
-    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
         """Return the accuracy."""
         with np.errstate(invalid="ignore"):
             return {"": observed.values @ weights / weights.sum(axis=0)}
 
-    def singles(self, observed: Observed) -> Mapping[str, float]:
+    def singles(self, observed: Observations) -> Mapping[str, float]:
         """Return the accuracy on each term's sentences."""
         values_of = _by_group(observed.factors["term"], observed.values.tolist())
         return {term: float(np.mean(values)) for term, values in values_of.items()}

@@ -14,7 +14,7 @@ from files.models.encoder import Pooling
 from intrinsic.conventions import Convention
 from intrinsic.metrics.weat import weighted_associations, weighted_effect_sizes
 from intrinsic.permutation import PValue, Tail, permutation_p
-from intrinsic.score import About
+from intrinsic.score import MetricInfo
 from intrinsic.sentences.encoded import (
     ROLES,
     EncodedItems,
@@ -27,7 +27,7 @@ from intrinsic.sentences.encoded import (
 
 if TYPE_CHECKING:
     from files.models.encoder import Encoder
-    from intrinsic.item_metric import Observed, Settings
+    from intrinsic.item_metric import Observations, Settings
     from intrinsic.items.item import Item
 
 SHUFFLES = 99_999
@@ -38,7 +38,7 @@ TARGETS = ("X", "Y")
 class Seat(EncodedItems):
     """WEAT over the encodings of sentences, with p over words rather than sentences."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="seat",
         title="Sentence Encoder Association Test, effect size",
         formula=(
@@ -113,14 +113,14 @@ class Seat(EncodedItems):
         special = "left out" if pooling == "words" else "included"
         return {"pooling": pooling, "special tokens": special if encoder.special_tokens else "none"}
 
-    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
         """Return the effect size."""
         groups = self._groups(observed)
         with np.errstate(divide="ignore", invalid="ignore"):
             s, targets = associations_of(groups, group_weights(groups, weights), self.unit)
             return {"": weighted_effect_sizes(s, *targets, ddof=self.ddof)}
 
-    def test(self, observed: Observed) -> Mapping[str, PValue]:
+    def test(self, observed: Observations) -> Mapping[str, PValue]:
         """Return p of the difference of means over permutations of words or sentences."""
         if self.permuted == "nothing":
             return {}
@@ -130,17 +130,17 @@ class Seat(EncodedItems):
         p = permutation_p(of_x, of_y, tail=self.tail, samples=samples, seed=observed.seed)
         return {"": p}
 
-    def singles(self, observed: Observed) -> Mapping[str, float]:
+    def singles(self, observed: Observations) -> Mapping[str, float]:
         """Return s of each target word."""
         s, _ = self._unweighted(observed, "word")
         groups = self._groups(observed)
         words = [word for role in TARGETS for word in groups[role].words]
         return dict(zip(words, s.tolist(), strict=True))
 
-    def _groups(self, observed: Observed) -> dict[str, Group]:
+    def _groups(self, observed: Observations) -> dict[str, Group]:
         return groups_of(observed, "ABXY" if self.swapped else ROLES)
 
-    def _unweighted(self, observed: Observed, over: str) -> tuple[Floats, int]:
+    def _unweighted(self, observed: Observations, over: str) -> tuple[Floats, int]:
         """Return s of each target and the number of targets in X."""
         groups = self._groups(observed)
         weights = group_weights(groups, np.ones((len(observed.names), 1)))

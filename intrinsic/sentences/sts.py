@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from files import choice
-from intrinsic.item_metric import Floats, ItemMetric, Observed
+from intrinsic.item_metric import Floats, ItemMetric, Observations
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
-from intrinsic.score import About
+from intrinsic.score import MetricInfo
 from intrinsic.sentences.similarity import cosines
 
 NO_SPREAD = 1e-9  # of ranks; below it all are equal but for rounding
@@ -20,7 +20,7 @@ NO_SPREAD = 1e-9  # of ranks; below it all are equal but for rounding
 class StsB(ItemMetric):
     """Spearman's rho of cosines and ratings over pairs of sentences; ties get mean ranks."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="sts_b",
         title="Semantic textual similarity, Spearman's rho",
         formula="rho over pairs of cos(first, second) and rated similarity",
@@ -40,7 +40,7 @@ class StsB(ItemMetric):
         rated = items.pairs and all(np.isfinite(pair.rating) for pair in items.pairs)
         return "" if rated else f"{items.name} has no rated pairs of sentences"
 
-    def observe(self, encoder: Any, items: ItemSet) -> Observed:
+    def observe(self, encoder: Any, items: ItemSet) -> Observations:
         """Return the ranks of cosine and rating of each pair, (pairs, 2)."""
         from scipy.stats import rankdata  # slow to import
 
@@ -53,9 +53,9 @@ class StsB(ItemMetric):
             "layer": encoder.layer,
             "dtype": encoder.opened.dtype,
         }
-        return Observed(np.stack(ranks, axis=1), names, {"cluster": names}, settings=settings)
+        return Observations(np.stack(ranks, axis=1), names, {"cluster": names}, settings=settings)
 
-    def summarise(self, observed: Observed, weights: Floats) -> Mapping[str, Floats]:
+    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
         """Return Pearson's correlation of the ranks."""
         x, y = observed.values.T
         with np.errstate(invalid="ignore", divide="ignore"):

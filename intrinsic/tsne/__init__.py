@@ -15,10 +15,10 @@ import numpy as np
 from files import InputError
 from files.atomic import require_output
 from files.charts import FORMATS, save_chart
-from intrinsic.found_query import FoundQuery, find_query
+from intrinsic.found_query import ResolvedQuery, resolve_query
 
 if TYPE_CHECKING:
-    from intrinsic.frequent_words import Singles
+    from intrinsic.frequent_words import Floats32
     from intrinsic.lookup import Case
     from intrinsic.wordsets import Query
 
@@ -29,8 +29,8 @@ MARGIN = 45  # pixels around the words, so that labels fit
 
 
 def project_to_plane(
-    words: FoundQuery, *, perplexity: float | None = None, iterations: int, seed: int
-) -> Singles:
+    words: ResolvedQuery, *, perplexity: float | None = None, iterations: int, seed: int
+) -> Floats32:
     """Compute coordinates of the words of X, Y, A and B, (words, 2), by t-SNE.
 
     It runs on vectors of unit length, whose Euclidean distances order pairs as cosines do, and
@@ -56,7 +56,7 @@ def project_to_plane(
         raise InputError(f"t-SNE cannot be drawn: {error}") from error
 
 
-def draw(
+def draw_words(
     query: Query,
     paths: Sequence[Path],
     out: Path,
@@ -84,7 +84,7 @@ def draw(
     panels = []
     for path in paths:
         vectors = read_vectors(path, trusted=trusted)
-        words = find_query(vectors, query, ROLES.__contains__, case=case)
+        words = resolve_query(vectors, query, ROLES.__contains__, case=case)
         if shortages := words.shortages(0, {}):
             raise InputError(f"{path}: {'; '.join(shortages)}")
         points = project_to_plane(words, perplexity=perplexity, iterations=iterations, seed=seed)
@@ -93,7 +93,7 @@ def draw(
     save_chart(chart.configure(font="sans-serif", background="white"), out)
 
 
-def _panel(query: Query, words: FoundQuery, points: Singles, title: str) -> Any:
+def _panel(query: Query, words: ResolvedQuery, points: Floats32, title: str) -> Any:
     import altair as alt
     import pandas as pd
 

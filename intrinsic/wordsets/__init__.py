@@ -1,14 +1,14 @@
 """Word sets and queries, with language and source, as data. Needs neither numpy nor gensim."""
 
 from intrinsic.wordsets.library import (
-    in_language,
+    find_queries,
     load_queries,
     load_query,
     load_wordset,
-    queries_with,
     query_names,
     read_query,
     read_wordsets,
+    require_queries,
     wordset_names,
     write_query,
 )
@@ -19,14 +19,14 @@ __all__ = [
     "Query",
     "WordFile",
     "WordSet",
-    "in_language",
+    "find_queries",
     "load_queries",
     "load_query",
     "load_wordset",
-    "queries_with",
     "query_names",
     "read_query",
     "read_wordsets",
+    "require_queries",
     "wordset_names",
     "write_query",
 ]

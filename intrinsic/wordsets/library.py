@@ -48,16 +48,16 @@ def query_names() -> list[str]:
     return list(_library().queries)
 
 
-def queries_with(names: Sequence[str], language: str) -> list[str]:
+def find_queries(names: Sequence[str], language: str) -> list[str]:
     """Return the names, or names with ``_{language}``, of built-in queries in a language."""
     queries = _library().queries
     candidates = [candidate for name in names for candidate in (name, f"{name}_{language}")]
     return [name for name in candidates if name in queries and queries[name].language == language]
 
 
-def in_language(names: Sequence[str], language: str) -> list[str]:
-    """Return ``queries_with``; raise ``InputError`` if there are none."""
-    if matching := queries_with(names, language):
+def require_queries(names: Sequence[str], language: str) -> list[str]:
+    """Return ``find_queries``; raise ``InputError`` if there are none."""
+    if matching := find_queries(names, language):
         return matching
     queries = _library().queries
     available = [name for name, query in queries.items() if query.language == language]

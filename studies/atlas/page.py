@@ -13,11 +13,11 @@ import pandas as pd
 from analysis.charts import CONFIG, PALETTE, Drawing, finish, intervals, rule_at
 from analysis.findings import correlation_table
 from analysis.naming import SESOI
-from analysis.show import estimate, p_value, short
+from analysis.show import format_estimate, format_number, p_value
 from analysis.verdict import INCONCLUSIVE, NEGATIVE, NEGLIGIBLE, POSITIVE, VERDICTS
 
 if TYPE_CHECKING:
-    from studies.atlas.protocol import Reading, Slice
+    from studies.atlas.protocol import PointSetResult, Slice
 
 HEAD = """\
 # Atlas of published point sets
@@ -61,7 +61,7 @@ NUMBERS = (
 )
 
 
-def page(readings: Sequence[Reading]) -> str:
+def atlas_page(readings: Sequence[PointSetResult]) -> str:
     """Write the atlas in Markdown."""
     available = [reading for reading in readings if reading.read]
     absent = [reading for reading in readings if not reading.read]
@@ -73,7 +73,7 @@ def page(readings: Sequence[Reading]) -> str:
     return text + "".join(_section(reading) for reading in available) + FOOT
 
 
-def answer(readings: Sequence[Reading]) -> str:
+def answer(readings: Sequence[PointSetResult]) -> str:
     """Summarise all slices in two sentences."""
     available = [reading for reading in readings if reading.read]
     slices = [result for reading in available for result in reading.slices]
@@ -87,8 +87,8 @@ def answer(readings: Sequence[Reading]) -> str:
     return (
         f"**Of {len(slices)} slices of {len(available)} sets {verdicts}.** A slice has"
         f" {min(n_models)} to {max(n_models)} embeddings or models; in {n_uninformative} the"
-        f" interval of r_rm includes both {short(-SESOI, 1)} and {short(SESOI, 1)}: such a study"
-        " can neither show nor exclude a relation."
+        f" interval of r_rm includes both {format_number(-SESOI, 1)} and"
+        f" {format_number(SESOI, 1)}: such a study can neither show nor exclude a relation."
     )
 
 
@@ -100,7 +100,7 @@ _WORDS = {
 }
 
 
-def table(readings: Iterable[Reading]) -> pd.DataFrame:
+def atlas_table(readings: Iterable[PointSetResult]) -> pd.DataFrame:
     """Return a row per slice: set, x, y, cells, rows and r, and columns of ``correlations.csv``."""
     rows = []
     for reading in readings:
@@ -113,7 +113,7 @@ def table(readings: Iterable[Reading]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def forest(readings: Iterable[Reading]) -> Drawing:
+def forest_plot(readings: Iterable[PointSetResult]) -> Drawing:
     """Draw each slice's r_rm with its interval, a panel per set; lines: 0, smallest of interest."""
     rows = [
         {
@@ -153,7 +153,7 @@ def forest(readings: Iterable[Reading]) -> Drawing:
     return drawing
 
 
-def _section(reading: Reading) -> str:
+def _section(reading: PointSetResult) -> str:
     point_set = reading.of
     origin = f" Read from {point_set.address}." if point_set.sha256 else ""
     lines = [
@@ -168,12 +168,12 @@ def _section(reading: Reading) -> str:
     return "\n".join([*lines, "", _r_table(reading), "", _verdict_list(reading), ""])
 
 
-def _r_table(reading: Reading) -> str:
+def _r_table(reading: PointSetResult) -> str:
     """Tabulate r_rm by score and slice (rows) and gap (columns), or by gap for a single row."""
     gap_names = reading.of.y
     rows: dict[str, dict[str, str]] = {}
     for result in reading.slices:
-        cell = estimate(*result.finding.within.interval)
+        cell = format_estimate(*result.finding.within.interval)
         is_conclusive = result.finding.verdict != INCONCLUSIVE
         name = _slice_name(reading, result, gap=False)
         rows.setdefault(name, {})[result.y] = f"**{cell}**" if is_conclusive else cell
@@ -186,7 +186,7 @@ def _r_table(reading: Reading) -> str:
     return _markdown_table(("r_rm [95%]", *gap_names.values()), body)
 
 
-def _verdict_list(reading: Reading) -> str:
+def _verdict_list(reading: PointSetResult) -> str:
     """List conclusive slices, the most common reason of the inconclusive ones, and the lowest p."""
     findings = [result.finding for result in reading.slices]
     lines = [
@@ -206,7 +206,7 @@ def _verdict_list(reading: Reading) -> str:
     return "\n".join(f"* {line}" for line in lines)
 
 
-def _overview_row(reading: Reading) -> Sequence[str]:
+def _overview_row(reading: PointSetResult) -> Sequence[str]:
     findings = [result.finding for result in reading.slices]
     counts = Counter(finding.verdict for finding in findings)
     r = [finding.within.r for finding in findings if isfinite(finding.within.r)]
@@ -217,11 +217,11 @@ def _overview_row(reading: Reading) -> Sequence[str]:
         f"{n_models}, {n_parents}",
         str(len(reading.slices)),
         *(str(counts[verdict]) for verdict in VERDICTS),
-        f"{short(min(r))} to {short(max(r))}" if r else "",
+        f"{format_number(min(r))} to {format_number(max(r))}" if r else "",
     )
 
 
-def _slice_name(reading: Reading, result: Slice, *, gap: bool = True) -> str:
+def _slice_name(reading: PointSetResult, result: Slice, *, gap: bool = True) -> str:
     point_set = reading.of
     names = [point_set.x[result.x]] if len(point_set.x) > 1 or not result.by else []
     names += [point_set.y[result.y]] if gap and len(point_set.y) > 1 else []

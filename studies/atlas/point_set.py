@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from analysis.frame import labels
+from analysis.frame import as_labels
 from files import InputError, choice, nearest
 from files.nested import read_nested
 from files.tables import read_table, require_columns
@@ -104,7 +104,7 @@ class PointSet:
         require_columns(table, columns, str(path))
         is_used: Truths = np.ones(len(table), dtype=bool)
         for name, used_labels in self.keep.items():
-            is_used &= np.isin(labels(table, name), used_labels)
+            is_used &= np.isin(as_labels(table, name), used_labels)
         if not is_used.any():
             raise InputError(f"no row of {path} has the labels given in 'keep'; change 'keep'")
         return table[is_used].reset_index(drop=True)
@@ -115,13 +115,13 @@ class PointSet:
         for correction in self.corrections:
             is_matched: Truths = np.ones(len(table), dtype=bool)
             for name, pattern in correction.where.items():
-                cells = labels(table, name, empty="")
+                cells = as_labels(table, name, empty="")
                 is_matched &= [fnmatchcase(cell, pattern) for cell in cells]
             is_changed: Truths = np.zeros(len(table), dtype=bool)
             for name, value in correction.becomes.items():
-                is_changed |= np.array(labels(table, name, empty="")) != value
+                is_changed |= np.array(as_labels(table, name, empty="")) != value
                 corrected_table.loc[is_matched, name] = value
-            columns = [labels(table[is_matched & is_changed], name) for name in self.observation]
+            columns = [as_labels(table[is_matched & is_changed], name) for name in self.observation]
             n_changed.append(len(set(zip(*columns, strict=True))))
             if not n_changed[-1]:
                 raise InputError(f"the correction of {correction.where} changes nothing; remove it")

@@ -11,7 +11,7 @@ import numpy as np
 
 from analysis.correlate import correlate
 from analysis.foreign import Levels
-from analysis.frame import labels, numbers
+from analysis.frame import as_float, as_labels
 from analysis.naming import ALL
 from analysis.rows import both_finite
 from analysis.verdict import judge
@@ -21,7 +21,7 @@ from studies.atlas.point_set import PointSet, read_point_set
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.findings import Finding
+    from analysis.findings import SliceResult
 
 
 class Slice(NamedTuple):
@@ -32,13 +32,13 @@ class Slice(NamedTuple):
     x: str
     y: str
     by: str
-    finding: Finding
+    finding: SliceResult
     rows: int = 0
     r_rows: float = nan
     published: float = nan
 
 
-class Reading(NamedTuple):
+class PointSetResult(NamedTuple):
     """Slices of a point set (none without its table), and models changed by each correction."""
 
     name: str
@@ -52,7 +52,7 @@ class Reading(NamedTuple):
         return bool(self.slices)
 
 
-def read_atlas(folder: Path) -> list[Reading]:
+def read_atlas(folder: Path) -> list[PointSetResult]:
     """Read a folder's point sets by name; raise ``InputError`` if none is there or one is wrong."""
     paths = sorted(folder.glob("*.yaml"))
     if not paths:
@@ -60,12 +60,12 @@ def read_atlas(folder: Path) -> list[Reading]:
     return [analyse_point_set(path) for path in paths]
 
 
-def analyse_point_set(path: Path) -> Reading:
+def analyse_point_set(path: Path) -> PointSetResult:
     """Read a point set and analyse its slices, all of which are confirmatory."""
     point_set = read_point_set(path)
     table = point_set.path(path.parent)
     if table is None:
-        return Reading(path.stem, point_set)
+        return PointSetResult(path.stem, point_set)
     try:
         published = point_set.read(table)
         rows, n_corrected = point_set.apply_corrections(published)
@@ -74,7 +74,7 @@ def analyse_point_set(path: Path) -> Reading:
             slices = list(_with_published_r(slices, _slices(point_set, published)))
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
-    return Reading(path.stem, point_set, slices, n_corrected)
+    return PointSetResult(path.stem, point_set, slices, n_corrected)
 
 
 def _slices(point_set: PointSet, table: pd.DataFrame) -> list[Slice]:
@@ -88,16 +88,16 @@ def _slices(point_set: PointSet, table: pd.DataFrame) -> list[Slice]:
     ]
 
 
-def _slice_cells(finding: Finding) -> str:
+def _slice_cells(finding: SliceResult) -> str:
     return ", ".join(f"{name} {cell}" for name, cell in finding.names.items())
 
 
-def _r_over_rows(table: pd.DataFrame, x: str, y: str, finding: Finding) -> tuple[int, float]:
+def _r_over_rows(table: pd.DataFrame, x: str, y: str, finding: SliceResult) -> tuple[int, float]:
     """Count the rows of a slice that have both measures, and compute Pearson's r over them."""
     in_slice = np.ones(len(table), dtype=bool)
     for name, cell in finding.names.items():
-        in_slice &= np.array(labels(table, name)) == cell
-    first, second = numbers(table[in_slice], x), numbers(table[in_slice], y)
+        in_slice &= np.array(as_labels(table, name)) == cell
+    first, second = as_float(table[in_slice], x), as_float(table[in_slice], y)
     is_complete = both_finite(first, second)
     n = int(is_complete.sum())
     first, second = first[is_complete], second[is_complete]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis.frame import numbers, texts
+from analysis.frame import as_float, as_text
 from analysis.naming import ALL
 from studies.base_pairs.estimate import (
     Bootstrap,
@@ -41,14 +41,14 @@ def add_unaided_solutions(estimates: pd.DataFrame, intrinsic: pd.DataFrame) -> p
     if not len(rows):
         return estimates
     statistics = intrinsic.set_index(["point", "query", "metric"])["statistic"].to_dict()
-    keys = zip(*(texts(rows, name) for name in ("point", "query", "metric")), strict=True)
+    keys = zip(*(as_text(rows, name) for name in ("point", "query", "metric")), strict=True)
     values = [float(statistics.get(key, nan)) for key in keys]
     no_intervals = dict.fromkeys(("low", "high", "pairs_low", "pairs_high"), nan)
     rows = rows.assign(other=UNAIDED, value=values, pairs=0, **no_intervals)
     is_pooled = rows["query"].eq(ALL)
     for point in rows.loc[is_pooled, "point"]:
         queries = rows[~is_pooled & rows["point"].eq(point)]
-        mean = np.average(numbers(queries, "value"), weights=numbers(queries, "words"))
+        mean = np.average(as_float(queries, "value"), weights=as_float(queries, "words"))
         rows.loc[is_pooled & rows["point"].eq(point), "value"] = float(mean)
     return pd.concat([estimates, rows], ignore_index=True)
 

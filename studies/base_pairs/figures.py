@@ -9,7 +9,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.charts import GREY, PALETTE, Drawing, colour, finish, intervals
-from analysis.show import estimate
+from analysis.show import format_estimate
 from studies.base_pairs.probe_results import WORDS
 from studies.base_pairs.report_tables import estimate_title
 from studies.conclusion import row_dicts
@@ -110,7 +110,7 @@ def two_pairs(estimates: pd.DataFrame, results: Mapping[str, ProbeResult]) -> pd
     """Return kappa and cosine of every two base pairs by metric, whose label has their r."""
     is_overall_r = estimates["statistic"].eq("cosine_r") & estimates["pair"].eq("")
     r = {
-        row["metric"]: estimate(row["value"], row["low"], row["high"])
+        row["metric"]: format_estimate(row["value"], row["low"], row["high"])
         for row in row_dicts(estimates[is_overall_r])
     }
     is_kappa = estimates["statistic"].eq("two_pairs") & estimates["value"].notna()

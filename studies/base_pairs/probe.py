@@ -35,7 +35,8 @@ BLOCK = 5_000
 @choice
 class BasePairs(Fileless):
     """Score of every word under every base pair, for metrics that have such scores
-    (``intrinsic.pair_scores.ByPair``), after Zhang, Sneyd & Stevenson (2020). Rows by ``kind``:
+    (``intrinsic.pair_scores.ScoresByPair``), after Zhang, Sneyd & Stevenson (2020).
+    Rows by ``kind``:
 
     * ``score``: of a ``word`` in a ``form`` under a ``pair`` in a ``pair_form``; ``set``: the role
       of the query's own words, or the query of ``truths`` with the word in X (``truth`` 1) or Y

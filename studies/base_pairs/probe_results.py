@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.frame import numbers, texts
+from analysis.frame import as_float, as_text
 from files import InputError
 from studies.conclusion import row_dicts
 
@@ -91,11 +91,11 @@ QueryResults = tuple[str, str, Mapping[str, ProbeResult]]  # point, query, resul
 def read_probes(tables: Tables) -> Iterator[QueryResults]:
     """Yield the results by point and query; raise ``InputError`` without rows of the probe."""
     probes = tables.probes
-    probes = probes[np.array(texts(probes, "probe")) == "base_pairs"]
+    probes = probes[np.array(as_text(probes, "probe")) == "base_pairs"]
     if not len(probes):
         raise InputError("no row of the probe base_pairs; add probe=base_pairs")
     for (point, query), rows in probes.groupby(["point", "query"], sort=False):
-        names = list(zip(*(texts(rows, name) for name in ("metric", "convention")), strict=True))
+        names = list(zip(*(as_text(rows, name) for name in ("metric", "convention")), strict=True))
         has_conventions = len(set(names)) > len({metric for metric, _ in names})
         labels = [" ".join(name) if has_conventions else name[0] for name in names]
         results = {
@@ -112,15 +112,15 @@ def _probe_result(metric: str, rows: pd.DataFrame) -> ProbeResult:
     pairs = next(iter(tables.values())).pairs
     vocabulary = rows_by_kind.get("vocabulary", no_rows)
     lost = {
-        str(role): tuple(texts(part, "word"))
+        str(role): tuple(as_text(part, "word"))
         for role, part in rows_by_kind.get("lost", no_rows).groupby("set", sort=False)
     }
     return ProbeResult(
         metric=metric,
         tables=tables,
-        means=numbers(vocabulary, "score"),
-        spreads=numbers(vocabulary, "sd"),
-        size=int(numbers(vocabulary, "n")[0]) if len(vocabulary) else 0,
+        means=as_float(vocabulary, "score"),
+        spreads=as_float(vocabulary, "sd"),
+        size=int(as_float(vocabulary, "n")[0]) if len(vocabulary) else 0,
         differences=_difference_cosines(rows_by_kind.get("difference", no_rows), pairs),
         likeness=_likeness_by_role(rows_by_kind.get("likeness", no_rows)),
         random={
@@ -134,10 +134,10 @@ def _probe_result(metric: str, rows: pd.DataFrame) -> ProbeResult:
 def _score_tables(rows: pd.DataFrame) -> dict[Key, PairScoreTable]:
     tables = {}
     for key, part in rows.groupby(["set", "form", "pair_form"], sort=False):
-        words, pairs = texts(part, "word"), tuple(dict.fromkeys(texts(part, "pair")))
+        words, pairs = as_text(part, "word"), tuple(dict.fromkeys(as_text(part, "pair")))
         items = tuple(words[:: len(pairs)])  # a row a pair, item by item
-        scores = numbers(part, "score").reshape(len(items), len(pairs))
-        truth = numbers(part, "truth")[:: len(pairs)]
+        scores = as_float(part, "score").reshape(len(items), len(pairs))
+        truth = as_float(part, "truth")[:: len(pairs)]
         role, form, pair_form = map(str, key)
         tables[role, form, pair_form] = PairScoreTable(items, pairs, scores, truth)
     return tables
@@ -146,7 +146,9 @@ def _score_tables(rows: pd.DataFrame) -> dict[Key, PairScoreTable]:
 def _difference_cosines(rows: pd.DataFrame, pairs: tuple[str, ...]) -> Floats:
     cosines = np.full((len(pairs), len(pairs)), np.nan)
     index_of_pair = {pair: i for i, pair in enumerate(pairs)}
-    columns = zip(texts(rows, "pair"), texts(rows, "other"), numbers(rows, "score"), strict=True)
+    columns = zip(
+        as_text(rows, "pair"), as_text(rows, "other"), as_float(rows, "score"), strict=True
+    )
     for first, second, cosine in columns:
         i, j = index_of_pair[first], index_of_pair[second]
         cosines[i, j] = cosines[j, i] = cosine
@@ -156,6 +158,6 @@ def _difference_cosines(rows: pd.DataFrame, pairs: tuple[str, ...]) -> Floats:
 def _likeness_by_role(rows: pd.DataFrame) -> dict[str, tuple[float, float, int]]:
     likeness = {}
     for role, part in rows.groupby("set", sort=False):
-        cosines = numbers(part, "score")
+        cosines = as_float(part, "score")
         likeness[str(role)] = (float(cosines.mean()), float(cosines.std()), len(cosines))
     return likeness

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis.frame import labels, texts
+from analysis.frame import as_labels, as_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,14 +38,16 @@ INTERVALS = ("value", "low", "high", "pairs_low", "pairs_high")
 
 def point_names(points: pd.DataFrame) -> dict[str, str]:
     """Name each point: its embedding, the columns that vary, and a stamp for generated data."""
-    columns = {name: labels(points, name) for name in NAMING if name in points}
+    columns = {name: as_labels(points, name) for name in NAMING if name in points}
     varying = [
         [f"{name} {value}" for value in values]
         for name, values in columns.items()
         if len({*values}) > 1
     ]
-    stamps = ["synthetic data" * (flag == "True") for flag in texts(points, "generated")]
-    rows = zip(texts(points, "point"), texts(points, "embedding"), *varying, stamps, strict=True)
+    stamps = ["synthetic data" * (flag == "True") for flag in as_text(points, "generated")]
+    rows = zip(
+        as_text(points, "point"), as_text(points, "embedding"), *varying, stamps, strict=True
+    )
     return {point: ", ".join(filter(None, parts)) for point, *parts in rows}
 
 
@@ -91,7 +93,7 @@ def _estimate_columns(rows: pd.DataFrame, *extra_columns: str) -> pd.DataFrame:
     columns = [
         name for name in (*names, *extra_columns, "words", "pairs", "reason") if name in rows
     ]
-    table = _drop_constant_names(rows[[name for name in columns if any(texts(rows, name))]])
+    table = _drop_constant_names(rows[[name for name in columns if any(as_text(rows, name))]])
     over_pairs = {f"pairs_{end}": f"over_pairs_{end}" for end in ("low", "high")}
     if "pairs_low" in table:
         table.insert(list(table).index("pairs_low"), "over_pairs", table["value"])

@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 from studies.certificate.verdict import LEAST_SLOPE, UNKNOWN
 
-FILE = Path(__file__).with_name("recorded.csv")
-TRANSFER = FILE.with_name("transfer.csv")  # docs/runs/transfer.md
+RECORDED_CSV = Path(__file__).with_name("recorded.csv")
+TRANSFER_CSV = RECORDED_CSV.with_name("transfer.csv")  # docs/runs/transfer.md
 MODELS = {"vectors": "word2vec", "masked": "tiny_bert", "causal": "tiny_gpt2"}
 # Options that say which words are found, not how a score is made of them
 LOOKUP = ("case=", "min_found=")
 
 
-class Worth(NamedTuple):
+class RecordedVerdict(NamedTuple):
     """What a score is worth: the verdict and its figure, and the slope against a planted bias."""
 
     verdict: str = ""
@@ -37,11 +37,11 @@ class Worth(NamedTuple):
 
 
 @cache
-def recorded() -> Mapping[tuple[str, str, str], Worth]:
+def recorded() -> Mapping[tuple[str, str, str], RecordedVerdict]:
     """Read the recorded verdicts by metric, convention and subject."""
-    with FILE.open(encoding="utf-8", newline="") as text:
+    with RECORDED_CSV.open(encoding="utf-8", newline="") as text:
         return {
-            (row["metric"], row["convention"], row["subject"]): Worth(
+            (row["metric"], row["convention"], row["subject"]): RecordedVerdict(
                 row["verdict"], row["why"], float(row["slope"] or nan)
             )
             for row in csv.DictReader(text)
@@ -49,21 +49,23 @@ def recorded() -> Mapping[tuple[str, str, str], Worth]:
         }
 
 
-def worth(metric: str, convention: str, kind: str, language: str) -> Worth:
+def recorded_verdict(metric: str, convention: str, kind: str, language: str) -> RecordedVerdict:
     """Return what is known of scores of this ``kind`` (``vectors``, ``masked`` or ``causal``)."""
     name, *options = convention.split(",")
     changed = any(not option.startswith(LOOKUP) for option in options)
     subject = f"{MODELS.get(kind, '')} {language}"
-    return Worth() if changed else recorded().get((metric, name, subject), Worth())
+    return (
+        RecordedVerdict() if changed else recorded().get((metric, name, subject), RecordedVerdict())
+    )
 
 
-def slopes(metric: str) -> list[Mapping[str, str]]:
+def recorded_transfer(metric: str) -> list[Mapping[str, str]]:
     """Read how gaps moved with a metric's scores (``docs/studies/certificate_transfer.csv``)."""
-    with TRANSFER.open(encoding="utf-8", newline="") as text:
+    with TRANSFER_CSV.open(encoding="utf-8", newline="") as text:
         return [row for row in csv.DictReader(text) if row["metric"] == metric]
 
 
-def refused(worth_by_name: Mapping[str, Worth]) -> str:
+def not_called_bias(worth_by_name: Mapping[str, RecordedVerdict]) -> str:
     """Name the scores that may not be called bias, with the reason; empty if there are none."""
     names = [
         f"{name} ({certificate.slope:.2f})"

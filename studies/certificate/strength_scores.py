@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.frame import numbers, texts
+from analysis.frame import as_float, as_text
 from files import InputError
 from files.digest import digest_of
 
@@ -77,14 +77,14 @@ def read_scores(tables: Tables, planted: str) -> list[StrengthScores]:
     points have no number in ``planted``, or no strength 0 with others above it.
     """
     points = tables.points[tables.points["status"] == "done"]
-    if not np.isfinite(numbers(points, planted)).any():
+    if not np.isfinite(as_float(points, planted)).any():
         raise InputError(
             f"the points have no number in {planted!r}; plant a bias of known strength"
         )
     rows = _gap_rows(tables) if planted == LABEL_BIAS else _score_rows(tables)
     joined = rows.merge(points[[name for name in points if name not in rows or name == "point"]])
-    joined = joined[numbers(joined, planted) >= 0]
-    strengths = np.unique(numbers(joined, planted))
+    joined = joined[as_float(joined, planted) >= 0]
+    strengths = np.unique(as_float(joined, planted))
     if len(strengths) < 2 or strengths[0] != 0:
         raise InputError(f"{planted} has no level 0 with others above it; plant 0 and more")
     joined = joined.assign(subject=_subjects(joined), **_settings(joined))
@@ -96,26 +96,26 @@ def read_scores(tables: Tables, planted: str) -> list[StrengthScores]:
 
 def _score_rows(tables: Tables) -> pd.DataFrame:
     rows = tables.intrinsic
-    rows = rows[np.isfinite(numbers(rows, "unbiased"))]
+    rows = rows[np.isfinite(as_float(rows, "unbiased"))]
     first_parts = rows.groupby(["metric", "convention", "query"])["part"].transform("first")
     rows = rows[rows["part"] == first_parts]  # a whole set comes before its parts
-    conventions = [name.replace(ANY_CASE, "") for name in texts(rows, "convention")]
+    conventions = [name.replace(ANY_CASE, "") for name in as_text(rows, "convention")]
     matches = [FIRST_TOKEN.search(name) for name in conventions]
     rows = rows.assign(
         convention=[FIRST_TOKEN.sub("", name) for name in conventions],
         first_token=[match[1] if match else DEFAULTS["first_token"] for match in matches],
     )
-    p = numbers(rows, "p_value")
-    p = np.where(np.array(texts(rows, "p_method")) == CORRELATION_P, np.nan, p)
+    p = as_float(rows, "p_value")
+    p = np.where(np.array(as_text(rows, "p_method")) == CORRELATION_P, np.nan, p)
     return rows.assign(p=p)
 
 
 def _gap_rows(tables: Tables) -> pd.DataFrame:
     rows = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
     return rows.assign(
-        metric=[f"{name} gap" for name in texts(rows, "measure")],
+        metric=[f"{name} gap" for name in as_text(rows, "measure")],
         convention="",
-        query=texts(rows, "subset"),
+        query=as_text(rows, "subset"),
         p=np.nan,
         unbiased=0.0,
         most=np.inf,
@@ -124,14 +124,14 @@ def _gap_rows(tables: Tables) -> pd.DataFrame:
 
 def _subjects(joined: pd.DataFrame) -> list[str]:
     """Name each subject by algorithm or model and training language: ``word2vec en``."""
-    languages = texts(joined, "language") if "language" in joined else [""] * len(joined)
-    pairs = zip(texts(joined, "embedding"), languages, strict=True)
+    languages = as_text(joined, "language") if "language" in joined else [""] * len(joined)
+    pairs = zip(as_text(joined, "embedding"), languages, strict=True)
     return [f"{name.partition(' ')[0]} {language}".strip() for name, language in pairs]
 
 
 def _settings(joined: pd.DataFrame) -> dict[str, list[str]]:
     settings = {
-        name: texts(joined, name) if name in joined else [""] * len(joined) for name in SETTINGS
+        name: as_text(joined, name) if name in joined else [""] * len(joined) for name in SETTINGS
     }
     return {name: [_integer_text(cell) for cell in cells] for name, cells in settings.items()}
 
@@ -143,12 +143,12 @@ def _integer_text(cell: str) -> str:
 
 def _strength_scores(names: Mapping[str, str], rows: pd.DataFrame, planted: str) -> StrengthScores:
     low, high, unbiased, scale_max = (
-        numbers(rows, name) for name in ("low", "high", "unbiased", "most")
+        as_float(rows, name) for name in ("low", "high", "unbiased", "most")
     )
     outside = np.where(np.isfinite(low), (low > unbiased) | (high < unbiased), np.nan)
     is_reversed = (scale_max <= unbiased) ^ _falls(names["metric"], names["convention"])
     sign = np.where(is_reversed, -1.0, 1.0)
-    rows = rows.assign(outside=outside, value=sign * numbers(rows, "value"))
+    rows = rows.assign(outside=outside, value=sign * as_float(rows, "value"))
     values, p_values, excluded = (
         rows.pivot_table(index="seed", columns=planted, values=name, dropna=False)
         for name in ("value", "p", "outside")
@@ -162,7 +162,7 @@ def _strength_scores(names: Mapping[str, str], rows: pd.DataFrame, planted: str)
         p_values.to_numpy(dtype=float),
         excluded.to_numpy(dtype=float),
         float(sign[0] * unbiased[0]),
-        digest_of(sorted(set(texts(rows, "unit_key"))))[:8] if "unit_key" in rows else "",
+        digest_of(sorted(set(as_text(rows, "unit_key"))))[:8] if "unit_key" in rows else "",
     )
 
 

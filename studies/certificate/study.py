@@ -95,13 +95,13 @@ SHOWN = (
 
 def summarise(certificate: pd.DataFrame) -> str:
     """Say in one sentence how many scores got each verdict."""
-    from analysis.naming import counted
+    from analysis.naming import with_count
     from studies.certificate.verdict import VERDICTS
 
     counts = certificate["verdict"].value_counts()
     verdicts = [f"{counts[name]} {name!r}" for name in VERDICTS if name in counts]
-    scores = counted(len(certificate), "score")
-    kinds = counted(certificate["subject"].nunique(), "kind")
+    scores = with_count(len(certificate), "score")
+    kinds = with_count(certificate["subject"].nunique(), "kind")
     return (
         f"Verdicts on {scores} of {kinds} of model with a planted bias of known strength:"
         f" {', '.join(verdicts)}."

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.findings import Finding, measure
-from analysis.frame import numbers, text_rows, texts
+from analysis.findings import SliceResult, measure
+from analysis.frame import as_float, as_text, text_rows
 from analysis.joined import join_points, origins, rows_of
 from analysis.naming import CONTROL
 from analysis.verdict import NEGATIVE, NEGLIGIBLE, POSITIVE, VERDICTS, judge
@@ -75,7 +75,7 @@ def designs(
     joined = joined[joined["measure"].isin(confirmatory)]
     size_column = find_size_column(joined)
     for _, group in joined.groupby(["transmission", size_column], sort=False):
-        method = np.array(texts(group, "method"))
+        method = np.array(as_text(group, "method"))
         modified = list(dict.fromkeys(method[method != CONTROL].tolist()))
         for varied in (PLANTED, *modified):
             rows = group[(method == CONTROL) | (method == varied)]
@@ -85,12 +85,12 @@ def designs(
             slices = [part for _, part in rows.groupby(["measure", "query"], sort=False)]
             if len(rows) > 1:
                 yield Design(
-                    numbers(rows, "transmission")[0].item(),
+                    as_float(rows, "transmission")[0].item(),
                     size_column,
-                    int(numbers(rows, size_column)[0].item()),
+                    int(as_float(rows, size_column)[0].item()),
                     varied,
                     {_slice_key(part): _slice_rows(part, varied) for part in slices},
-                    {_slice_key(part): numbers(part, "seed") for part in slices},
+                    {_slice_key(part): as_float(part, "seed") for part in slices},
                     controls,
                 )
 
@@ -101,7 +101,7 @@ def find_size_column(table: pd.DataFrame) -> str:
 
 
 def _slice_key(part: pd.DataFrame) -> tuple[str, str]:
-    return texts(part, "measure")[0], texts(part, "query")[0]
+    return as_text(part, "measure")[0], as_text(part, "query")[0]
 
 
 def _slice_rows(part: pd.DataFrame, varied: str) -> Rows:
@@ -111,12 +111,12 @@ def _slice_rows(part: pd.DataFrame, varied: str) -> Rows:
     rows = rows_of(part)
     if varied != PLANTED:
         return rows
-    parents, clusters = text_rows(part, ("embedding", "seed")), texts(part, "seed")
+    parents, clusters = text_rows(part, ("embedding", "seed")), as_text(part, "seed")
     return rows._replace(
         model=np.array(origins(part)["model"], dtype=str),
         parent=np.array([" ".join(parent) for parent in parents], dtype=str),
         cluster=np.array(clusters, dtype=str),
-        condition=np.array(texts(part, "stereotype"), dtype=str),
+        condition=np.array(as_text(part, "stereotype"), dtype=str),
     )
 
 
@@ -189,7 +189,7 @@ def _sample_verdicts(design: Design, seeds: Floats) -> tuple[list[str], int]:
 
 def _judge_slices(
     design: Design, slices: Sequence[Rows], permutations: int = 9_999
-) -> list[Finding]:
+) -> list[SliceResult]:
     """Compute verdicts; controls are adjusted among themselves, as if a study declares them."""
     findings = [
         measure(rows, {"slice": str(i)}, full=True, permutations=permutations)._replace(
@@ -198,7 +198,7 @@ def _judge_slices(
         for i, rows in enumerate(slices)
     ]
     is_control = [query in design.controls for _, query in design.slices]
-    judged: dict[int, Finding] = {}
+    judged: dict[int, SliceResult] = {}
     for family in (False, True):
         members = [i for i, control in enumerate(is_control) if control == family]
         judged |= dict(zip(members, judge([findings[i] for i in members]), strict=True))

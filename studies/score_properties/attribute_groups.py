@@ -13,7 +13,7 @@ from files import InputError, choice
 from files.choice import Count
 from files.digest import digest_of
 from intrinsic.directions import NO_LENGTH, direction
-from intrinsic.found_query import find_query
+from intrinsic.found_query import resolve_query
 from intrinsic.lookup import Case, Floats, unit_rows
 from intrinsic.metrics.weat import associations, standardised_difference
 from intrinsic.permutation import permutation_p
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
 
-    from intrinsic.found_query import FoundQuery
+    from intrinsic.found_query import ResolvedQuery
     from intrinsic.metric import Metric
     from intrinsic.wordsets import Query
 
@@ -90,7 +90,7 @@ class AttributeGroups:
 
         rows: list[Row] = []
         for query in self.loaded_queries():
-            words = find_query(vectors, query, REQUIRED_ROLES.__contains__, case=self.case)
+            words = resolve_query(vectors, query, REQUIRED_ROLES.__contains__, case=self.case)
             about: Row = EMPTY | {"query": query.name}
             shortages = words.shortages(0, {"X": 2, "Y": 2, "A": 2, "B": 2, "pairs": MIN_PAIRS})
             try:
@@ -102,7 +102,7 @@ class AttributeGroups:
                 rows.append(about | {"kind": "difference", "reason": str(error)})
         return pd.DataFrame(rows)
 
-    def _query_rows(self, words: FoundQuery, seed: int) -> Iterator[Row]:
+    def _query_rows(self, words: ResolvedQuery, seed: int) -> Iterator[Row]:
         rng = np.random.default_rng(seed)
         yield from self._differences(words, rng)
         associations_by_role = {
@@ -118,7 +118,7 @@ class AttributeGroups:
         yield {"kind": "effect", "value": effect, "p_value": p, "n": n}
         yield from _correlations(words)
 
-    def _differences(self, words: FoundQuery, rng: np.random.Generator) -> Iterator[Row]:
+    def _differences(self, words: ResolvedQuery, rng: np.random.Generator) -> Iterator[Row]:
         n = len(words["A"].words) + len(words["B"].words)
         about: Row = {"kind": "difference", "n": n}
         for panel, sets in (
@@ -145,7 +145,7 @@ def _mean_distance(first: Floats, second: Floats) -> tuple[float, float]:
     return length, math.sqrt(sum(variances))
 
 
-def _correlations(words: FoundQuery) -> Iterator[Row]:
+def _correlations(words: ResolvedQuery) -> Iterator[Row]:
     pairs, names = words["pairs"].matrix, list(words["pairs"].words)
     component = direction(pairs)
     similarity = np.abs(unit_rows(pairs[:, 0] - pairs[:, 1]) @ component)

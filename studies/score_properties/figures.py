@@ -9,7 +9,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.charts import Drawing, colour, finish
-from analysis.show import short
+from analysis.show import format_number
 from studies.conclusion import row_dicts
 from studies.score_properties.table import embedding_rows, selections
 
@@ -69,9 +69,8 @@ def association_chart(associations: pd.DataFrame) -> Drawing:
     for embedding, part in associations.groupby("embedding", sort=False):
         words = part[["panel", "first", "value"]].set_axis(["set", "word", "s"], axis=1)
         for selection in selections(part):
-            effect = (
-                f"d = {short(selection.effect_size)}, AUC {short(selection.auc)}, n = {selection.n}"
-            )
+            effect, auc = format_number(selection.effect_size), format_number(selection.auc)
+            effect = f"d = {effect}, AUC {auc}, n = {selection.n}"
             panels.append(f"{embedding}: {selection.name}; " + effect.replace("-", "\u2212"))
             rows.append(words[words["word"].isin(selection.words)].assign(panel=panels[-1]))
     ticks = alt.Chart().mark_tick(thickness=2, size=28, opacity=0.7)

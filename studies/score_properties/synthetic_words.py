@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from files import InputError
-from intrinsic.found_query import FoundQuery
-from intrinsic.lookup import Floats, Found, means
+from intrinsic.found_query import ResolvedQuery
+from intrinsic.lookup import Floats, ResolvedWords, means
 from intrinsic.wordsets import Query, WordSet
 from intrinsic.wordsets.wordset import width_of
 
@@ -116,15 +116,15 @@ class SyntheticWords:
         letters = "abcdefghijklmnopqrstuvwxyz"
         return ["".join(name) for name in product(letters, repeat=3)][: self.words]
 
-    def query(self, matrix: Floats) -> FoundQuery:
+    def query(self, matrix: Floats) -> ResolvedQuery:
         """Return the query with its words' vectors, as if looked up in an embedding."""
         sets = {}
         for role, wordset in self._query.sets.items():
             rows = matrix[self.indices[role]]
             shape = rows.reshape(-1, wordset.width, rows.shape[1])
             raw = rows if wordset.width == 1 else shape
-            sets[role] = Found(wordset.items, (), raw, wordset.values)
-        return FoundQuery(self._query, self._vectors(matrix), sets, self._pair_words)
+            sets[role] = ResolvedWords(wordset.items, (), raw, wordset.values)
+        return ResolvedQuery(self._query, self._vectors(matrix), sets, self._pair_words)
 
     def _vectors(self, matrix: Floats) -> KeyedVectors:
         if not self.roles.vocabulary:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis.frame import numbers, texts
-from analysis.show import short
+from analysis.frame import as_float, as_text
+from analysis.show import format_number
 from studies.conclusion import row_dicts
 
 TOLERANCE = 0.02  # of a score's scale: extremes nearer each other count as equal
@@ -52,10 +52,10 @@ def score_table(probes: pd.DataFrame) -> pd.DataFrame:
 
 def _verdict_row(key: tuple[object, ...], rows: pd.DataFrame) -> dict[str, object]:
     about: dict[str, object] = dict(zip(SCORE, key, strict=True))
-    if reason := next((reason for reason in texts(rows, "reason") if reason), ""):
+    if reason := next((reason for reason in as_text(rows, "reason") if reason), ""):
         return about | {"words": 0, "reason": reason}
     words, unbiased, scale_min, scale_max = (
-        float(numbers(rows, name)[0]) for name in ("words", "unbiased", "least", "most")
+        float(as_float(rows, name)[0]) for name in ("words", "unbiased", "least", "most")
     )
     smallest, largest = (_extremes(rows[rows["search"] == end]) for end in ("least", "most"))
     scale = scale_max - scale_min
@@ -80,7 +80,7 @@ def _verdict_row(key: tuple[object, ...], rows: pd.DataFrame) -> dict[str, objec
         "fair": _verdict(farthest, farthest <= EXACT),
         "farthest": fair.value,
         "sets": len(largest.scores),
-        "evaluations": int(numbers(rows, "evaluations").sum()),
+        "evaluations": int(as_float(rows, "evaluations").sum()),
         "witness_comparable": _describe_extremes(smallest, largest) if comparable == "no" else "",
         "witness_trustworthy": nearest.witness if off <= EXACT else "",
         "witness_fair": fair.witness if farthest > EXACT else "",
@@ -96,13 +96,13 @@ class _Counterexample(NamedTuple):
 
 def _extremes(rows: pd.DataFrame) -> Extremes:
     return Extremes(
-        numbers(rows, "value").tolist(), texts(rows, "attributes"), texts(rows, "witness")
+        as_float(rows, "value").tolist(), as_text(rows, "attributes"), as_text(rows, "witness")
     )
 
 
 def _counterexample(rows: pd.DataFrame) -> _Counterexample:
-    value, bias = (float(numbers(rows, name)[0]) for name in ("value", "bias"))
-    return _Counterexample(value, bias, spell_vectors(texts(rows, "witness")[0]))
+    value, bias = (float(as_float(rows, name)[0]) for name in ("value", "bias"))
+    return _Counterexample(value, bias, spell_vectors(as_text(rows, "witness")[0]))
 
 
 def _comparable_verdict(
@@ -125,7 +125,7 @@ def _describe_extremes(smallest: Extremes, largest: Extremes) -> str:
     extremes, sign = (largest, 1) if largest.spread >= smallest.spread else (smallest, -1)
     order = sorted(range(len(extremes.scores)), key=lambda i: sign * extremes.scores[i])
     return "; ".join(
-        f"{extremes.sets[i]}: {short(extremes.scores[i], 3)} at"
+        f"{extremes.sets[i]}: {format_number(extremes.scores[i], 3)} at"
         f" {spell_vectors(extremes.witnesses[i])}"
         for i in (order[0], order[-1])
     )
@@ -137,7 +137,8 @@ def spell_vectors(witness: str, digits: int = 3) -> str:
         return ""
     by_role: dict[str, list[list[float]]] = json.loads(witness)
     return " ".join(
-        f"{role} " + " ".join(f"({', '.join(short(x, digits) for x in row)})" for row in rows)
+        f"{role} "
+        + " ".join(f"({', '.join(format_number(x, digits) for x in row)})" for row in rows)
         for role, rows in by_role.items()
     )
 
@@ -159,7 +160,7 @@ def difference_table(points: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame
         row |= {"chance": chance["value"], "raw": raw["value"]}
         row |= {"raw_low": raw["low"], "raw_high": raw["high"], "targets": int(effect["n"])}
         row |= {"effect_size": effect["value"], "p_value": effect["p_value"]}
-        table.append(row | {"reason": next(filter(None, texts(group, "reason")), "")})
+        table.append(row | {"reason": next(filter(None, as_text(group, "reason")), "")})
     return pd.DataFrame(table)
 
 
@@ -182,8 +183,8 @@ DIFFERING = ("stereotype", "contexts", "layer", "pooling", "sentences", "seed")
 
 def embedding_names(points: pd.DataFrame) -> list[str]:
     """Name the embedding of each point, with the columns that differ between points of one name."""
-    embeddings = texts(points, "embedding")
-    columns = {name: texts(points, name) for name in DIFFERING if name in points}
+    embeddings = as_text(points, "embedding")
+    columns = {name: as_text(points, name) for name in DIFFERING if name in points}
     differing = {
         name: values
         for name, values in columns.items()
@@ -213,7 +214,7 @@ def selections(associations: pd.DataFrame, fewest: int = 4) -> list[Selection]:
     the paper: sets that are easier to separate have the smaller effect size).
     """
     x, y = (
-        dict(zip(texts(part, "first"), numbers(part, "value").tolist(), strict=True))
+        dict(zip(as_text(part, "first"), as_float(part, "value").tolist(), strict=True))
         for part in (associations[associations["panel"] == role] for role in "XY")
     )
     all_targets = _selection("all targets", x, y)

@@ -10,7 +10,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.charts import GREY, INK, Drawing, colour, finish
-from analysis.show import short
+from analysis.show import format_number
 from studies.conclusion import row_dicts
 from studies.silhouettes.pairs import MODELS
 from studies.silhouettes.table import SCORES, curves
@@ -55,7 +55,7 @@ def charts(
 
 
 def _panel_title(row: dict[str, Any]) -> str:
-    robust_biased, robust_unbiased, accuracy = (short(row[name]) for name in SCORES)
+    robust_biased, robust_unbiased, accuracy = (format_number(row[name]) for name in SCORES)
     name = f"{row['metric']} {row['part']}".strip()
     scores = robust_biased
     if isfinite(row["score_unbiased"]):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.frame import lists, numbers, text_rows, texts
+from analysis.frame import as_arrays, as_float, as_text, text_rows
 from files import InputError
 from studies.silhouettes.scores import Scale
 
@@ -81,7 +81,7 @@ def read_model_pairs(tables: Tables, limits: Limits) -> list[ModelPair]:
     pairs: list[ModelPair] = []
     if "reference" not in points:
         for _, point in points.groupby("point", sort=False):
-            models, seed = _describe_models(point, point), texts(point, "seed")[0]
+            models, seed = _describe_models(point, point), as_text(point, "seed")[0]
             pairs += [
                 _model_pair(models, seed, key, rows, None, limits)
                 for key, rows in _rows_by_key(probes, point).items()
@@ -104,7 +104,7 @@ def read_model_pairs(tables: Tables, limits: Limits) -> list[ModelPair]:
 
 def _rows_by_key(probes: pd.DataFrame, point: pd.DataFrame) -> dict[tuple[str, ...], pd.DataFrame]:
     """Group the probe's rows of a point by metric, convention, query, part and kind of list."""
-    rows = probes[probes["point"].isin(texts(point, "point"))]
+    rows = probes[probes["point"].isin(as_text(point, "point"))]
     row_numbers: dict[tuple[str, ...], list[int]] = {}
     for i, key in enumerate(text_rows(rows, KEYS)):
         row_numbers.setdefault(key, []).append(i)
@@ -114,7 +114,7 @@ def _rows_by_key(probes: pd.DataFrame, point: pd.DataFrame) -> dict[tuple[str, .
 def _describe_models(biased: pd.DataFrame, unbiased: pd.DataFrame) -> str:
     """Describe the common and differing columns: ``word2vec, stereotype 0.8 against 0``."""
     biased_columns, unbiased_columns = (
-        {name: texts(model, name)[0] for name in DIFFERING if name in model}
+        {name: as_text(model, name)[0] for name in DIFFERING if name in model}
         for model in (biased, unbiased)
     )
     shared = [
@@ -144,21 +144,21 @@ def _model_pair(
 ) -> ModelPair:
     about = dict(zip(KEYS, key, strict=True))
     models = [biased] if unbiased is None else [biased, unbiased]
-    reasons = (reason for rows in models for reason in texts(rows, "reason"))
+    reasons = (reason for rows in models for reason in as_text(rows, "reason"))
     reason = next(filter(None, reasons), "")
-    sizes = numbers(biased, "size")
-    values = [lists(rows, "values").T for rows in models]
-    if not reason and not np.array_equal(sizes, numbers(models[-1], "size")):
+    sizes = as_float(biased, "size")
+    values = [as_arrays(rows, "values").T for rows in models]
+    if not reason and not np.array_equal(sizes, as_float(models[-1], "size")):
         reason = "the models have different words in their vocabularies"
     no_runs = np.empty((0, len(sizes)))
     values = [no_runs, no_runs] if reason else [*values, no_runs][:2]
     is_complete = np.logical_and.reduce(np.isfinite(np.concatenate(values)), axis=0)
     if not reason and is_complete.sum() < 2:
         reason = "fewer than two sizes at which every subset has a score"
-    minimum, maximum = (numbers(biased, name)[0].item() for name in ("least", "most"))
+    minimum, maximum = (as_float(biased, name)[0].item() for name in ("least", "most"))
     if about["metric"] in limits and not isfinite(maximum - minimum):
         minimum, maximum = limits[about["metric"]]
-    scale = Scale(minimum, maximum, numbers(biased, "unbiased")[0].item())
+    scale = Scale(minimum, maximum, as_float(biased, "unbiased")[0].item())
     biased_values, unbiased_values = (array[:, is_complete] for array in values)
     n_left_out = int((~is_complete).sum())
     return ModelPair(

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from files import InputError, choice
 from files.choice import Count, Fileless
-from intrinsic.found_query import find_query
+from intrinsic.found_query import resolve_query
 
 if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
 
-    from intrinsic.found_query import FoundQuery
-    from intrinsic.lookup import Found
+    from intrinsic.found_query import ResolvedQuery
+    from intrinsic.lookup import ResolvedWords
     from intrinsic.metric import Metric
     from intrinsic.score import Score
 
@@ -57,7 +57,7 @@ class Silhouettes(Fileless):
             scores_by_query.setdefault(score.query, []).append(score)
         rows: list[Row] = []
         for query in metric.asked:
-            words = metric.use(find_query(vectors, query, metric.about.takes, case=metric.case))
+            words = metric.use(resolve_query(vectors, query, metric.about.takes, case=metric.case))
             scores = scores_by_query[query.name]
             for varied, lists in lists_by_kind(words).items():
                 try:
@@ -72,9 +72,9 @@ class Silhouettes(Fileless):
     def _silhouettes(
         self,
         metric: Metric,
-        words: FoundQuery,
+        words: ResolvedQuery,
         varied: str,
-        lists: Mapping[str, Found],
+        lists: Mapping[str, ResolvedWords],
         scores: list[Score],
         seed: int,
     ) -> list[Row]:
@@ -105,7 +105,7 @@ def _score_columns(score: Score, varied: str) -> Row:
     return {name: columns[name] for name in names} | {"varied": varied}
 
 
-def lists_by_kind(words: FoundQuery) -> dict[str, dict[str, Found]]:
+def lists_by_kind(words: ResolvedQuery) -> dict[str, dict[str, ResolvedWords]]:
     """Return the lists that vary together: those of the groups, and those of the concepts."""
     targets = {
         role: words_of_role

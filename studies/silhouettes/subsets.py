@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from intrinsic.found_query import FoundQuery
-    from intrinsic.lookup import Floats, Found
+    from intrinsic.found_query import ResolvedQuery
+    from intrinsic.lookup import Floats, ResolvedWords
     from intrinsic.metric import Metric
 
 Indices = NDArray[np.intp]
@@ -31,7 +31,7 @@ class Subsets(NamedTuple):
         """Number of runs and of steps."""
         return len(next(iter(self.orders.values()))), len(self.sizes)
 
-    def queries(self, words: FoundQuery) -> Iterator[FoundQuery]:
+    def queries(self, words: ResolvedQuery) -> Iterator[ResolvedQuery]:
         """Yield the query with every subset, run by run; items keep their order, because some
         metrics depend on the first pair.
         """
@@ -46,7 +46,9 @@ class Subsets(NamedTuple):
                 )
 
 
-def nested_subsets(lists: Mapping[str, Found], step: int, runs: int, *, seed: int) -> Subsets:
+def nested_subsets(
+    lists: Mapping[str, ResolvedWords], step: int, runs: int, *, seed: int
+) -> Subsets:
     """Draw nested subsets as Spliethöver & Wachsmuth (2021) do.
 
     All lists grow together by about ``step`` words until the longest is complete; a shorter one
@@ -77,7 +79,7 @@ def nested_subsets(lists: Mapping[str, Found], step: int, runs: int, *, seed: in
 
 
 def subset_values(
-    metric: Metric, words: FoundQuery, subsets: Subsets, *, seed: int
+    metric: Metric, words: ResolvedQuery, subsets: Subsets, *, seed: int
 ) -> dict[str, Floats]:
     """Compute a metric on every subset, by part: (runs, steps), NaN where it has no value. Raises
     ``InputError`` for a vector or base pair without direction.

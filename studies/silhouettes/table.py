@@ -8,7 +8,7 @@ from math import isfinite, nan
 import numpy as np
 import pandas as pd
 
-from analysis.frame import numbers
+from analysis.frame import as_float
 from studies.certificate.measures import mean_interval
 from studies.silhouettes.pairs import MODELS, ModelPair
 from studies.silhouettes.scores import Definition, accuracy, robustness
@@ -72,7 +72,7 @@ def means(table: pd.DataFrame) -> pd.DataFrame:
     for key, pairs in table.groupby(list(ABOUT), sort=False):
         row: dict[str, object] = dict(zip(ABOUT, key, strict=True)) | {"pairs": len(pairs)}
         for name in SCORES:
-            values = numbers(pairs, name)
+            values = as_float(pairs, name)
             interval = mean_interval(values)
             finite = values[np.isfinite(values)]
             row[name] = float(finite.mean()) if len(finite) else nan

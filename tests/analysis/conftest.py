@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from analysis.correlate import correlate_slices
 from analysis.figures import draw_figures
-from analysis.findings import CORRELATION_COLUMNS, Finding, correlation_table
+from analysis.findings import CORRELATION_COLUMNS, SliceResult, correlation_table
 from analysis.joined import join_points
 from analysis.results import Tables
 from analysis.rows import Resampled, Rows
@@ -66,13 +66,13 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def findings() -> list[Finding]:
+def findings() -> list[SliceResult]:
     """The small experiment's correlations, computed once."""
     return correlate_slices(join_points(make_tables()))
 
 
 @pytest.fixture(scope="session")
-def slices(findings: list[Finding]) -> pd.DataFrame:
+def slices(findings: list[SliceResult]) -> pd.DataFrame:
     """The small experiment's correlations as their table."""
     return correlation_table(findings, CORRELATION_COLUMNS)
 

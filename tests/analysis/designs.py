@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 from analysis.correlation import LEVEL, Correlation, correlation
-from analysis.findings import MIN_CONDITIONS, Finding, saturation_reason
+from analysis.findings import MIN_CONDITIONS, SliceResult, saturation_reason
 from analysis.observations import Observations
 from analysis.verdict import NEGATIVE, NEGLIGIBLE, OTHERS, POSITIVE, judge
 
@@ -116,11 +116,13 @@ def _outcome(found: Correlation, true: float, verdict: str) -> Outcome:
     )
 
 
-def verdict_of(study: Study, found: Mapping[str, Correlation], averaged: bool = False) -> Finding:
+def verdict_of(
+    study: Study, found: Mapping[str, Correlation], averaged: bool = False
+) -> SliceResult:
     """The study as a single confirmatory slice, judged by the full rule."""
     of = study.of.with_parents()
     conditions = len(set(of.condition.tolist()))
-    one = Finding(
+    one = SliceResult(
         {},
         found[WITHIN],
         found.get(OVER, Correlation()) if conditions >= MIN_CONDITIONS else Correlation(),
@@ -137,7 +139,7 @@ def verdict_of(study: Study, found: Mapping[str, Correlation], averaged: bool = 
     return judge([one])[0]
 
 
-def overclaims(study: Study, found: Finding) -> bool:
+def overclaims(study: Study, found: SliceResult) -> bool:
     """Whether a verdict claims a relation where, under the scope it is printed with, r in the
     population is 0 or of the other sign.
     """

@@ -18,7 +18,7 @@ from analysis.correlation import Correlation, _Null, correlation, minimum_detect
 from analysis.effects import mean_change
 from analysis.findings import measure, saturation_reason
 from analysis.foreign import describe_repeats
-from analysis.groups import GENDERS, doubt
+from analysis.groups import GENDERS, group_mismatch
 from analysis.joined import join_points
 from analysis.observations import observations
 from analysis.planner import Design, _beyond, power
@@ -314,7 +314,7 @@ def test_two_values_alone_or_all_equally_often_are_no_chance(
 
 @pytest.mark.parametrize(("name", "doubted"), [("g1", False), ("g12", True)])
 def test_a_name_of_two_characters_says_nothing(name: str, doubted: bool) -> None:
-    assert bool(doubt(GENDERS, [name])) == doubted
+    assert bool(group_mismatch(GENDERS, [name])) == doubted
 
 
 @pytest.mark.parametrize(("p", "seen"), [(0.025, True), (0.0251, False)])

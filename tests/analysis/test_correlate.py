@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from analysis.correlate import correlate, correlate_slices
-from analysis.findings import CORRELATION_COLUMNS, Finding
+from analysis.findings import CORRELATION_COLUMNS, SliceResult
 from analysis.foreign import Levels, describe_repeats
 from analysis.joined import join_points
 from analysis.results import Tables, write_tables
@@ -126,7 +126,7 @@ def test_rows_of_one_embedding_taken_as_models_are_refused_a_verdict() -> None:
     table = pd.DataFrame({"x": np.repeat(y, 3) + rng.normal(size=60), "y": np.repeat(y, 3)})
     table = table.assign(name=np.arange(60) // 3)
 
-    def whole(table: pd.DataFrame, *observation: str) -> Finding:
+    def whole(table: pd.DataFrame, *observation: str) -> SliceResult:
         levels = Levels(observation)
         (found,) = correlate(table, x="x", y="y", levels=levels, confirmatory=["all"])
         return found

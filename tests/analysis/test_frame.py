@@ -15,10 +15,10 @@ from analysis.frame import (
     INTRINSIC_TEXTS,
     POINT_TEXTS,
     Tables,
-    labels,
-    lists,
-    numbers,
-    texts,
+    as_arrays,
+    as_float,
+    as_labels,
+    as_text,
     typed,
 )
 from analysis.show_points import print_points
@@ -51,18 +51,18 @@ def test_missing_cells() -> None:
     table = pd.DataFrame(
         {"x": [1.0, None], "n": pd.array([1, None], dtype="Int64"), "name": ["a", None]}
     )
-    assert numbers(table, "n").tolist() == pytest.approx([1, np.nan], nan_ok=True)
-    assert labels(table, "name") == ["a", "(empty)"]
-    assert texts(table, "name") == ["a", ""]
-    assert texts(table, "n") == ["1", ""]
+    assert as_float(table, "n").tolist() == pytest.approx([1, np.nan], nan_ok=True)
+    assert as_labels(table, "name") == ["a", "(empty)"]
+    assert as_text(table, "name") == ["a", ""]
+    assert as_text(table, "n") == ["1", ""]
 
 
 def test_lists_of_numbers_are_rows_as_long_as_the_longest() -> None:
     table = pd.DataFrame({"drawn": [[1.0, 2.0, 3.0], np.array([4.0]), None, []]})
     nan = np.nan
     expected = [[1, 2, 3], [4, nan, nan], [nan, nan, nan], [nan, nan, nan]]
-    np.testing.assert_array_equal(lists(table, "drawn"), expected)
-    assert lists(table, "absent").shape == (4, 0)
+    np.testing.assert_array_equal(as_arrays(table, "drawn"), expected)
+    assert as_arrays(table, "absent").shape == (4, 0)
 
 
 def test_labels_of_numbers() -> None:
@@ -73,11 +73,11 @@ def test_labels_of_numbers() -> None:
             "on": [True, False, True, True],
         }
     )
-    assert labels(table, "dose") == ["1", "0.25", "0.1234567", "(empty)"]
-    assert labels(table, "mixed") == ["6", "6", "6_old", "(empty)"]
-    assert labels(table, "on") == ["True", "False", "True", "True"]
+    assert as_labels(table, "dose") == ["1", "0.25", "0.1234567", "(empty)"]
+    assert as_labels(table, "mixed") == ["6", "6", "6_old", "(empty)"]
+    assert as_labels(table, "on") == ["True", "False", "True", "True"]
 
 
 def test_text_in_a_number_column_names_the_cell() -> None:
     with pytest.raises(InputError, match=r"column 'x' holds 'high' in row 2"):
-        numbers(pd.DataFrame({"x": ["1", "high"]}), "x")
+        as_float(pd.DataFrame({"x": ["1", "high"]}), "x")

@@ -16,7 +16,7 @@ from analysis.foreign import Levels
 from files import InputError
 
 if TYPE_CHECKING:
-    from analysis.findings import Finding
+    from analysis.findings import SliceResult
 
 
 def table(*levels: Sequence[str], seed: int = 0) -> pd.DataFrame:
@@ -27,7 +27,7 @@ def table(*levels: Sequence[str], seed: int = 0) -> pd.DataFrame:
     return rows.assign(x=x, y=x + rng.normal(size=len(rows)))
 
 
-def found_in(rows: pd.DataFrame, **levels: Sequence[str]) -> Finding:
+def found_in(rows: pd.DataFrame, **levels: Sequence[str]) -> SliceResult:
     asked = Levels(
         observation=levels.get("observation", ()),
         parent=levels.get("parent", ()),

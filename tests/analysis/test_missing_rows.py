@@ -12,7 +12,7 @@ import pytest
 
 from analysis.correlate import correlate_slices
 from analysis.crossed import crossed_table
-from analysis.frame import numbers, text_rows, texts
+from analysis.frame import as_float, as_text, text_rows
 from analysis.joined import join_points, rows_of
 from analysis.results import Tables
 from analysis.rows import select_comparable
@@ -22,14 +22,14 @@ from tests.analysis.conftest import make_sweep
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from analysis.findings import Finding
+    from analysis.findings import SliceResult
 
 PARENTS, MODELS = "abcd", range(9)
 CLASSIFIERS = {"classifier": ("cnn", "linear")}
 
 
 def of_points(table: pd.DataFrame, points: list[str]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    return np.array([point in points for point in texts(table, "point")])
+    return np.array([point in points for point in as_text(table, "point")])
 
 
 def without(tables: Tables, points: list[str], side: str = "gap", query: str = "") -> Tables:
@@ -55,7 +55,7 @@ def kept(tables: Tables, points: list[str]) -> Tables:
     return Tables(*(part[~of_points(part, points)] for part in parts))
 
 
-def slice_of(tables: Tables, query: str = "weat7") -> Finding:
+def slice_of(tables: Tables, query: str = "weat7") -> SliceResult:
     """The slice of all methods."""
     wanted = {"query": query, "method": "all", "embedding": "all"}
     found = correlate_slices(join_points(tables))
@@ -100,7 +100,7 @@ def test_an_embedding_without_a_score_is_lost_too() -> None:
 
 def test_a_query_that_nobody_has_takes_nobody_away() -> None:
     tables = make_sweep()
-    gone = without(tables, texts(tables.points, "point"), "score", "weat8")
+    gone = without(tables, as_text(tables.points, "point"), "score", "weat8")
     found = slice_of(gone, "all")
     assert (found.n, found.lost_models) == (36, "")
     nothing = slice_of(gone, "weat8")
@@ -148,7 +148,7 @@ def test_options_of_the_task_are_settings_where_a_model_has_several() -> None:
         # The second differs between models, and is no setting of any.
         json.dumps({"predictions.C": c, "posts.stereotype": own[model]})
         for c, model in zip(
-            tables.points["task_options"], texts(tables.points, "unit_key"), strict=True
+            tables.points["task_options"], as_text(tables.points, "unit_key"), strict=True
         )
     ]
     tables = tables._replace(points=tables.points.assign(task_options=options))
@@ -207,7 +207,7 @@ def test_a_model_meant_only_for_what_nobody_has_changes_nothing_for_the_others()
 def test_rows_of_points_that_failed_are_those_of_their_setting() -> None:
     joined = join_points(failed(make_sweep(**CLASSIFIERS), ["a3 cnn"]))
     rows = joined[joined["status"] == "failed"]
-    assert sorted(texts(rows, "query")) == ["weat7", "weat8"]
-    assert np.isnan(numbers(rows, "x")).all()
+    assert sorted(as_text(rows, "query")) == ["weat7", "weat8"]
+    assert np.isnan(as_float(rows, "x")).all()
     assert set(rows["model"]) == {"a3"}
     assert set(rows["unbiased"]) == {0.0}

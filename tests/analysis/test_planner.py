@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from analysis.correlation import Correlation, correlation
-from analysis.findings import Finding
-from analysis.planner import Design, Planner, Scenario, pilot_of, power
+from analysis.findings import SliceResult
+from analysis.planner import Design, Planner, Scenario, estimate_pilot, power
 from analysis.reliability import NoiseShares
 from analysis.sampling import Sampling
 from files import InputError
@@ -107,16 +107,16 @@ def test_below_eight_degrees_of_freedom_nothing_is_seen() -> None:
 
 
 def test_a_pilot_is_the_middle_of_the_confirmatory_slices() -> None:
-    def finding(confirmatory: bool, x: float, y: float, n: int = 30) -> Finding:
+    def finding(confirmatory: bool, x: float, y: float, n: int = 30) -> SliceResult:
         within = Correlation(r=0.6, sampling=Sampling(items=0.2))
-        found = Finding(
+        found = SliceResult(
             {}, within, n=n, noise_x=NoiseShares(1 - x, 0), noise_y=NoiseShares(0, 1 - y)
         )
         return found._replace(confirmatory=confirmatory)
 
     nan = float("nan")
     found = [finding(True, 0.8, 0.5), finding(True, 0.9, nan), finding(False, 0.1, 0.1, 99)]
-    pilot = pilot_of(found, [100, 300, nan])
+    pilot = estimate_pilot(found, [100, 300, nan])
     assert pilot == pytest.approx((0.85, 0.5, nan, 0.2, 200, 30, 2), nan_ok=True)
 
 

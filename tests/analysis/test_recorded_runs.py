@@ -17,7 +17,7 @@ from analysis.joined import join_points
 from analysis.results import read_tables
 from biasbridge.cli.correlate import main as correlate
 from biasbridge.cli.effects import main as effects
-from studies.certificate.recorded import FILE
+from studies.certificate.recorded import RECORDED_CSV
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -121,7 +121,7 @@ def test_recorded_tables_hold_no_post_and_no_path(run: str) -> None:
 
 
 def test_the_certificate_that_ships_is_the_recorded_one() -> None:
-    assert FILE.read_bytes() == (STUDIES / "certificate.csv").read_bytes()
+    assert RECORDED_CSV.read_bytes() == (STUDIES / "certificate.csv").read_bytes()
 
 
 def test_the_slopes_that_ship_are_those_of_the_runs(pages: ModuleType) -> None:

@@ -17,7 +17,7 @@ import pytest
 from analysis.correlate import correlate_slices
 from analysis.correlation import Correlation
 from analysis.declaration import Declaration
-from analysis.findings import RESULT_COLUMNS, Finding
+from analysis.findings import RESULT_COLUMNS, SliceResult
 from analysis.frame import typed
 from analysis.joined import join_points
 from analysis.naming import SLICE_COLUMNS
@@ -46,7 +46,7 @@ class Page:
         return dict(json.loads(found[1]))
 
 
-def build(folder: Path, tables: Tables, found: list[Finding] | None = None) -> Page:
+def build(folder: Path, tables: Tables, found: list[SliceResult] | None = None) -> Page:
     """The report of some tables."""
     joined = join_points(tables)
     target, _ = build_report(folder, tables, joined, found or correlate_slices(joined))
@@ -55,7 +55,7 @@ def build(folder: Path, tables: Tables, found: list[Finding] | None = None) -> P
 
 @pytest.fixture(scope="module")
 def page(
-    tmp_path_factory: pytest.TempPathFactory, module_tables: Tables, findings: list[Finding]
+    tmp_path_factory: pytest.TempPathFactory, module_tables: Tables, findings: list[SliceResult]
 ) -> Page:
     return build(tmp_path_factory.mktemp("results"), module_tables, findings)
 
@@ -178,12 +178,12 @@ def test_the_curves_have_the_unmodified_embedding_at_dose_0_of_every_method(
     assert (curves.loc[curves["what"] == "F1 of the task", "value"] == 0.7).all()
 
 
-def slice_of(query: str, verdict: str, **known: Any) -> Finding:
+def slice_of(query: str, verdict: str, **known: Any) -> SliceResult:
     """A slice of WEAT and the recall gap, confirmatory where it has a verdict."""
     names = dict.fromkeys(SLICE_COLUMNS, "") | {"measure": "recall", "metric": "weat"}
     names |= {"query": query, "embedding": "all", "method": "all"}
     within = Correlation(0.5, 0.2, 0.7, 0.001, n=30, df=20)
-    return Finding(
+    return SliceResult(
         names, within, n=30, n_conditions=9, confirmatory=bool(verdict), verdict=verdict
     )._replace(**known)
 
@@ -235,7 +235,7 @@ def test_latex_reads_no_command_in_a_name(page: Page) -> None:
         "embedding": "e&f",
         "query": "q#$",
     }
-    written = correlations_tex([Finding(names, n=3, n_parents=1)])
+    written = correlations_tex([SliceResult(names, n=3, n_parents=1)])
     assert r"\emph{a\%b gap}" in written
     assert r"m\{\textbackslash{}x\} & e\&f & q\#\$ & 3 / 1 / - & - & - & - & - & " in written
 
@@ -257,7 +257,7 @@ def test_what_cannot_be_reported_is_refused(module_tables: Tables, tmp_path: Pat
 
 
 def test_words_from_the_task_are_shown_and_escaped(
-    tmp_path: Path, tables: Tables, findings: list[Finding]
+    tmp_path: Path, tables: Tables, findings: list[SliceResult]
 ) -> None:
     rows = [("p1", "from_task", "X", "male", word) for word in ("he", "<b>")]
     words = pd.DataFrame(rows, columns=["point", "query", "role", "stands_for", "word"])

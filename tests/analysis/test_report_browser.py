@@ -18,10 +18,10 @@ import pytest
 from analysis.correlate import correlate_slices
 from analysis.joined import join_points
 from analysis.report import build_report
-from analysis.show import estimate
+from analysis.show import format_estimate
 
 if TYPE_CHECKING:
-    from analysis.findings import Finding
+    from analysis.findings import SliceResult
     from analysis.results import Tables
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -37,7 +37,7 @@ DONE = "return window.reportDone !== undefined"
 
 @pytest.fixture(scope="module")
 def folder(
-    tmp_path_factory: pytest.TempPathFactory, module_tables: Tables, findings: list[Finding]
+    tmp_path_factory: pytest.TempPathFactory, module_tables: Tables, findings: list[SliceResult]
 ) -> Path:
     results = tmp_path_factory.mktemp("results")
     build_report(results, module_tables, join_points(module_tables), findings)
@@ -84,7 +84,7 @@ def choose(browser: Any, name: str, value: str) -> None:
     wait(lambda: browser.execute_script("return window.report.scatter !== null"))
 
 
-def test_the_answer_stands_first(browser: Any, findings: list[Finding]) -> None:
+def test_the_answer_stands_first(browser: Any, findings: list[SliceResult]) -> None:
     cells = "return [...document.querySelectorAll(arguments[0])].map((cell) => cell.textContent)"
     heads = browser.execute_script(cells, "#verdicts thead th")
     assert heads == [
@@ -104,7 +104,7 @@ def test_the_answer_stands_first(browser: Any, findings: list[Finding]) -> None:
         assert shown["models / parents / conditions"] == (
             f"{each.n} / {each.n_parents} / {each.n_conditions}"
         )
-        assert shown["r_rm [95%]"] == estimate(*each.within.interval).replace(" ", "\u00a0")
+        assert shown["r_rm [95%]"] == format_estimate(*each.within.interval).replace(" ", "\u00a0")
 
 
 def test_a_menu_filters_what_is_shown(browser: Any) -> None:

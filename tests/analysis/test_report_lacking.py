@@ -10,7 +10,7 @@ import pytest
 
 from analysis.correlate import correlate_slices
 from analysis.correlation import Correlation
-from analysis.findings import Finding
+from analysis.findings import SliceResult
 from analysis.joined import join_points
 from analysis.report import build_report
 from analysis.report.answer import verdict_takes
@@ -67,6 +67,6 @@ def test_a_study_without_gaps_says_so_first(tables: Tables, tmp_path: Path) -> N
     ],
 )
 def test_how_many_models_a_verdict_takes(n: int, parents: int, df: int, expected: str) -> None:
-    found = Finding({}, Correlation(n=n, df=df), n=n, n_parents=parents)
+    found = SliceResult({}, Correlation(n=n, df=df), n=n, n_parents=parents)
     assert expected in verdict_takes([found])
     assert bool(verdict_takes([found])) is bool(expected)

@@ -17,11 +17,11 @@ import pytest
 from rich.console import Console
 
 from analysis import results
-from analysis.results import FILES, Tables, read_tables, shareable, write_tables
+from analysis.results import FILES, Tables, read_tables, without_local_details, write_tables
 from analysis.show import (
-    estimate,
+    format_estimate,
+    format_number,
     p_value,
-    short,
 )
 from analysis.show_points import print_points
 from files import InputError
@@ -65,7 +65,7 @@ def test_what_is_shared_says_nothing_of_the_machine(tables: Tables) -> None:
         error=[*errors, *[""] * (len(tables.points) - len(errors))], traceback=f"File {home}/x.py"
     )
     intrinsic = tables.intrinsic.assign(query="weat\x1b[2J")
-    shared = shareable(Tables(points, intrinsic, tables.extrinsic))
+    shared = without_local_details(Tables(points, intrinsic, tables.extrinsic))
     assert "traceback" not in shared.points
     expected = [hidden or error for error, hidden in errors.items()]
     assert shared.points["error"].tolist()[: len(errors)] == expected
@@ -173,12 +173,12 @@ def test_an_error_while_writing_leaves_the_earlier_tables(
     ],
 )
 def test_short_numbers(value: float, digits: int, text: str) -> None:
-    assert short(value, digits) == text
+    assert format_number(value, digits) == text
 
 
 def test_estimates_carry_their_interval() -> None:
-    assert estimate(0.31, -0.09, 0.62) == ".31 [-.09,.62]"
-    assert estimate(0.31, np.nan, np.nan) == ".31"
+    assert format_estimate(0.31, -0.09, 0.62) == ".31 [-.09,.62]"
+    assert format_estimate(0.31, np.nan, np.nan) == ".31"
     assert [p_value(p) for p in (0.0104, 1e-5, np.nan)] == [".0104", "<.0001", "-"]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from analysis.correlate import correlate, correlate_slices
 from analysis.findings import correlation_table
-from analysis.frame import numbers
+from analysis.frame import as_float
 from analysis.joined import join_points, rows_of
 from tests.analysis.conftest import make_sweep
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def sides() -> tuple[Tables, Tables]:
     """A score whose unbiased value is its upper end, and its opposite; the gap follows the bias."""
     tables = make_sweep(0, 0.4)
-    bias = numbers(tables.intrinsic, "value") ** 3
+    bias = as_float(tables.intrinsic, "value") ** 3
     scores = [
         tables.intrinsic.assign(value=-bias, unbiased=1.0, least=-9.0, most=1.0),
         tables.intrinsic.assign(value=bias, unbiased=-1.0, least=-1.0, most=np.inf),
@@ -58,7 +58,7 @@ def test_a_score_and_the_same_reversed_get_the_same_answer(sides: tuple[Tables, 
 
 def test_resamples_are_reversed_with_their_score(sides: tuple[Tables, Tables]) -> None:
     scores = sides[0].intrinsic
-    drawn = pd.Series(list(numbers(scores, "value")[:, None] + np.arange(3)), index=scores.index)
+    drawn = pd.Series(list(as_float(scores, "value")[:, None] + np.arange(3)), index=scores.index)
     rows = rows_of(join_points(sides[0]._replace(intrinsic=scores.assign(resampled=drawn))))
     assert rows.x_resampled.rows() == pytest.approx(rows.x[:, None] - np.arange(3))
 

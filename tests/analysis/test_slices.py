@@ -20,7 +20,7 @@ from tests.analysis.conftest import make_sweep
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from analysis.findings import Finding
+    from analysis.findings import SliceResult
 
 KINDS, POOLED = ("task", "measure"), ("embedding", "query", "method")
 
@@ -57,7 +57,7 @@ def test_of_nothing_pooled_kinds_are_the_slices() -> None:
     assert [rows.tolist() for _, rows in slices(table, [])] == [[0, 1, 2]]
 
 
-def test_slices_of_the_same_rows_are_given_once(findings: list[Finding]) -> None:
+def test_slices_of_the_same_rows_are_given_once(findings: list[SliceResult]) -> None:
     """Two embeddings, methods and queries: all stay. Of one embedding the slice of all stands."""
     assert without_repeats(findings) == findings
     declared = Declaration(embeddings=("word2vec",))
@@ -84,7 +84,7 @@ def test_slices_of_the_same_rows_are_given_once(findings: list[Finding]) -> None
     ],
 )
 def test_recall_slices_by_hand(
-    findings: list[Finding], embedding: str, query: str, method: str, n: int, r: float
+    findings: list[SliceResult], embedding: str, query: str, method: str, n: int, r: float
 ) -> None:
     wanted = {"embedding": embedding, "query": query, "measure": "recall", "method": method}
     (found,) = (each for each in findings if wanted.items() <= each.names.items())
@@ -92,7 +92,9 @@ def test_recall_slices_by_hand(
     assert found.within.r == pytest.approx(r, abs=1e-12, nan_ok=True)
 
 
-def test_slices_of_a_sweep_say_what_is_lost_and_where_they_differ(findings: list[Finding]) -> None:
+def test_slices_of_a_sweep_say_what_is_lost_and_where_they_differ(
+    findings: list[SliceResult],
+) -> None:
     """(2 embeddings + all) x (2 queries + all) x 2 gaps x (2 methods + all)."""
     assert len({tuple(each.names.values()) for each in findings}) == len(findings) == 3 * 3 * 2 * 3
 

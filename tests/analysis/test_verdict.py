@@ -14,7 +14,7 @@ from statsmodels.stats.multitest import multipletests
 from analysis.correlate import correlate
 from analysis.correlation import Correlation
 from analysis.declaration import Declaration
-from analysis.findings import Finding, correlation_table
+from analysis.findings import SliceResult, correlation_table
 from analysis.foreign import Levels
 from analysis.naming import SLICE_COLUMNS
 from analysis.reliability import NoiseShares
@@ -37,7 +37,7 @@ FALLS = WITHIN._replace(
 )
 NARROW = WITHIN._replace(r=0.1, p=0.2, low=-0.1, high=0.3, low_90=-0.05, high_90=0.25)
 WIDE = NARROW._replace(low=-0.3, high=0.5, low_90=-0.2, high_90=0.4)
-SUPPORTED = Finding(
+SUPPORTED = SliceResult(
     *({}, WITHIN),
     n=30,
     n_parents=3,
@@ -110,7 +110,7 @@ THESE = "these 5 conditions"
 def test_the_rules_of_the_verdict(
     changed: dict[str, object], verdict: str, scope: str, why: str
 ) -> None:
-    (found,) = judge([Finding(**(SUPPORTED._asdict() | changed))])
+    (found,) = judge([SliceResult(**(SUPPORTED._asdict() | changed))])
     assert (found.verdict, found.scope) == (verdict, scope)
     assert why in found.why
     assert all(each in RULES for each in VERDICTS)
@@ -134,7 +134,7 @@ def test_the_rules_of_the_verdict(
 def test_a_claim_says_what_it_does_not_hold_for(changed: dict[str, object], proviso: str) -> None:
     (plain,) = judge([SUPPORTED])
     assert plain.why.count(";") == 1, "nothing is said where nothing is to be said"
-    (found,) = judge([Finding(**(SUPPORTED._asdict() | changed))])
+    (found,) = judge([SliceResult(**(SUPPORTED._asdict() | changed))])
     assert proviso in found.why
     assert found.why.count(";") == (found.verdict == "positive") + bool(proviso)
 
@@ -189,7 +189,7 @@ def study(n: int = 40, seed: int = 0, **columns: ArrayLike) -> pd.DataFrame:
     return table.assign(**{name: np.asarray(each) for name, each in columns.items()})
 
 
-def verdict_of(table: pd.DataFrame, condition: str = "", cluster: str = "") -> Finding:
+def verdict_of(table: pd.DataFrame, condition: str = "", cluster: str = "") -> SliceResult:
     above = [condition] * bool(condition), [cluster] * bool(cluster)
     levels = Levels(["name"], ["parent"], *above)
     (found,) = correlate(table, x="x", y="y", levels=levels, confirmatory=["all"])

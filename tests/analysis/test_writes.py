@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from analysis.results import Tables, note_writes, read_tables, write_tables
+from analysis.results import Tables, read_tables, register_outputs, write_tables
 from analysis.study import Correlation
 from files import InputError, choice
 from files.choice import Fileless
@@ -78,7 +78,7 @@ class Toy(Fileless):
 def swept(study: Study, tables: Tables, folder: Path) -> None:
     """As a sweep ends."""
     write_tables(folder, tables)
-    note_writes(folder, study.writes)
+    register_outputs(folder, study.writes)
     study.conclude(tables, folder, Console(file=io.StringIO()))
 
 
@@ -117,7 +117,7 @@ def test_a_note_names_what_lies_beside_it_or_is_refused(
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     if isinstance(names, list):
         with pytest.raises(InputError, match="give plain names in the results folder"):
-            note_writes(tmp_path / "other", names)
+            register_outputs(tmp_path / "other", names)
     with pytest.raises(InputError, match="not a list of names of files beside it; delete it"):
         write_tables(folder, fewer(tables))
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before

@@ -15,7 +15,7 @@ from corpora.post_challenges import HateCheck, IdentityTemplates, TableChallenge
 from corpora.winobias import WinoBias
 from corpora.winogender import Winogender
 from corpora.world import GeneratedCorpus, GeneratedPosts
-from files.choice import lacks
+from files.choice import missing_attributes
 from files.language import language_of
 
 CHALLENGES = [WinoBias("w"), Winogender("w"), Gap("g.tsv"), GeneratedChallenge()]
@@ -35,13 +35,13 @@ SOURCES = {
 
 @pytest.mark.parametrize("corpus", CORPORA, ids=lambda corpus: type(corpus).__name__)
 def test_corpora(corpus: Corpus) -> None:
-    assert lacks(corpus, Corpus) == []
+    assert missing_attributes(corpus, Corpus) == []
     assert corpus.generated == bool(corpus.planted())
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=str)
 def test_sources_say_before_loading_whether_they_have_groups(source: Source) -> None:
-    assert lacks(source, Source) == []
+    assert missing_attributes(source, Source) == []
     assert source.grouped == SOURCES[source]
     assert source.generated == bool(source.planted())
 
@@ -69,6 +69,6 @@ def test_data_say_what_label_1_is(data: Source | PostChallenge, positive_class: 
 
 @pytest.mark.parametrize("challenge", CHALLENGES, ids=lambda choice: type(choice).__name__)
 def test_challenges_are_in_a_language_and_the_same_for_every_seed(challenge: Challenge) -> None:
-    assert lacks(challenge, Challenge) == []
+    assert missing_attributes(challenge, Challenge) == []
     assert language_of(challenge) == "en"
     assert getattr(challenge, "seeded", True) is False

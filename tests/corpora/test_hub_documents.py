@@ -10,7 +10,7 @@ import pytest
 from corpora.hub_documents import HubDocuments
 from corpora.kinds import DocumentSource
 from files import InputError
-from files.choice import lacks
+from files.choice import missing_attributes
 from files.documents import Document
 
 TOKENS = ["The", "nurse", "told", "him", "she", "left", "."]
@@ -24,7 +24,7 @@ def source(path: Path, row: dict[str, object], **fields: object) -> HubDocuments
 
 def test_flat_texts_are_the_mentions_of_one_cluster(tmp_path: Path) -> None:
     found = source(tmp_path / "a.jsonl", {"coreference_clusters": ["0", "1", "4", "4"]})
-    assert lacks(found, DocumentSource) == []
+    assert missing_attributes(found, DocumentSource) == []
     document = Document("nw/x//0", (tuple(TOKENS),), (((0, 2), (4, 5)),))
     assert found.load(seed=0) == {"train": [document], "dev": [], "test": []}
 

@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpora.planted_occupations import Language, PlantedOccupations
-from corpora.recount import recount
+from corpora.recount import recount_truths
 from corpora.truths import PlantedTerm, read_truths, write_truths
-from debias.base import applied
+from debias.base import method_label
 from debias.cda import CounterfactualAugmentation, stands_alone
 from files import InputError
 from files.choice import Fileless, choice
@@ -204,8 +204,8 @@ def test_built_in_pairs_are_in_lower_case_and_no_word_is_on_both_sides(name: str
 
 
 def test_tables_call_it_a_debiasing_method() -> None:
-    assert applied(CounterfactualAugmentation(0.5)) == ("cda", "debias", 0.5)
-    assert applied(CounterfactualAugmentation(0)) == ("none", "", 0)
+    assert method_label(CounterfactualAugmentation(0.5)) == ("cda", "debias", 0.5)
+    assert method_label(CounterfactualAugmentation(0)) == ("none", "", 0)
 
 
 @choice
@@ -277,7 +277,7 @@ def test_odds_that_a_method_made_infinite_are_one_line(tmp_path: Path) -> None:
     lines = (tmp_path / "all.txt").read_text().splitlines(keepends=True)
     (tmp_path / "some.txt").write_text("".join(each for each in lines if " she " not in each))
     with pytest.raises(InputError, match=r"some.txt has no line with 'she' beside 'carpenter'"):
-        recount(corpus.truths(seed=0), tmp_path / "some.txt")
+        recount_truths(corpus.truths(seed=0), tmp_path / "some.txt")
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from debias.examples import Examples, require_enough
 from debias.inlp import Inlp
 from debias.margins import ATTRACT, batch_gradient
 from debias.oscar import rotate
-from debias.until import reach
+from debias.until import dose_for_goal
 from files import InputError
 
 
@@ -67,7 +67,7 @@ def test_a_classifier_by_less_than_1e_10_finds_nothing(apart: float, rank: int) 
 def found_dose(score: Callable[[float], float]) -> float:
     """The dose at which a score is 0, on the side of debiasing."""
     goal = SimpleNamespace(value=0.0, name="score")
-    return reach(score, goal, (1,))  # type: ignore[arg-type]
+    return dose_for_goal(score, goal, (1,))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("start", "dose"), [(0.0009, 0.0), (0.0011, 0.5)])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from debias.every import METHODS, ON_MODELS, ON_VECTORS, make_method
+from debias.every import METHODS, MODEL_KINDS, VECTOR_KINDS, make_method
 from files import InputError
 
 CONF = Path(__file__).resolve().parents[2] / "conf" / "debias"
@@ -29,25 +29,30 @@ def test_a_name_is_that_of_the_class_and_of_its_configuration(name: str) -> None
 @pytest.mark.parametrize(
     ("name", "acts_on", "fields", "message"),
     [
-        ("leac", ON_VECTORS, {}, "unknown method 'leac'; did you mean 'leace'"),
+        ("leac", VECTOR_KINDS, {}, "unknown method 'leac'; did you mean 'leace'"),
         (
             "balance",
-            ON_VECTORS,
+            VECTOR_KINDS,
             {},
             "balance acts on text; methods on word vectors: attract_",
         ),
-        ("steering", ON_VECTORS, {}, "acts on a causal language model; methods on word vectors:"),
+        ("steering", VECTOR_KINDS, {}, "acts on a causal language model; methods on word vectors:"),
         (
             "attract_repel",
-            ON_MODELS,
+            MODEL_KINDS,
             {},
             "word vectors; methods on a language model: inlp",
         ),
-        ("inlp", ON_VECTORS, {"round": 4}, "inlp has no round; did you mean 'rounds'"),
-        ("inlp", ON_VECTORS, {"rounds": 0}, "rounds=0: give a whole number of at least 1"),
-        ("leace", ON_VECTORS, {"dose": 1.5}, "dose=1.5: give a number from -1 to 1"),
-        ("leace", ON_VECTORS, {"direction": "overbias"}, "no direction; a negative dose overbias"),
-        ("attract_repel", ON_VECTORS, {"dose": -0.5}, "dose=-0.5: give a number from 0 to 1"),
+        ("inlp", VECTOR_KINDS, {"round": 4}, "inlp has no round; did you mean 'rounds'"),
+        ("inlp", VECTOR_KINDS, {"rounds": 0}, "rounds=0: give a whole number of at least 1"),
+        ("leace", VECTOR_KINDS, {"dose": 1.5}, "dose=1.5: give a number from -1 to 1"),
+        (
+            "leace",
+            VECTOR_KINDS,
+            {"direction": "overbias"},
+            "no direction; a negative dose overbias",
+        ),
+        ("attract_repel", VECTOR_KINDS, {"dose": -0.5}, "dose=-0.5: give a number from 0 to 1"),
     ],
 )
 def test_what_does_not_fit_is_refused(

@@ -15,9 +15,9 @@ from biasbridge import debias
 from biasbridge.cli.debias import main
 from biasbridge.debiasing import move
 from debias.axis import OnAxis
-from debias.base import WORDS, Axis, write_modified
+from debias.base import WORDS, DoseAxis, write_modified
 from debias.mean_difference import MeanDifference
-from debias.until import CLOSE, Goal, find_dose, find_method, reach
+from debias.until import CLOSE, Goal, dose_for_goal, find_dose, find_method
 from files import InputError, choice
 from files.vectors import keyed, read_vectors, save_mapped, save_vectors
 from intrinsic import effect_size
@@ -127,13 +127,17 @@ def test_the_smallest_dose_at_which_a_score_is_the_value(
 
 def test_the_first_crossing_and_the_other_side() -> None:
     goal = Goal(Weat(queries=("weat7",)), "weat7", 0.0)
-    assert reach(lambda d: 0.6 - 2 * d, goal, (1, -1)) == pytest.approx(0.3, abs=CLOSE)
-    assert reach(lambda d: 0.6 + 2 * d, goal, (1, -1)) == pytest.approx(-0.3, abs=CLOSE)
-    assert reach(lambda d: (d - 0.3) * (d - 0.7), goal, (1, -1)) == pytest.approx(0.3, abs=5e-3)
-    assert reach(lambda d: 1.0 if d < 0.55 else -1.0, goal, (1,)) == pytest.approx(0.55, abs=1e-5)
-    assert reach(lambda d: d, goal, (1, -1)) == 0
+    assert dose_for_goal(lambda d: 0.6 - 2 * d, goal, (1, -1)) == pytest.approx(0.3, abs=CLOSE)
+    assert dose_for_goal(lambda d: 0.6 + 2 * d, goal, (1, -1)) == pytest.approx(-0.3, abs=CLOSE)
+    assert dose_for_goal(lambda d: (d - 0.3) * (d - 0.7), goal, (1, -1)) == pytest.approx(
+        0.3, abs=5e-3
+    )
+    assert dose_for_goal(lambda d: 1.0 if d < 0.55 else -1.0, goal, (1,)) == pytest.approx(
+        0.55, abs=1e-5
+    )
+    assert dose_for_goal(lambda d: d, goal, (1, -1)) == 0
     with pytest.raises(InputError, match=r"in neither direction; choose a value nearer to 1\.0000"):
-        reach(lambda d: 1 + d * d, goal, (1, -1))
+        dose_for_goal(lambda d: 1 + d * d, goal, (1, -1))
 
 
 @choice
@@ -205,7 +209,7 @@ def test_only_a_score_of_its_own_words_is_looked_at_among_them_alone(
         return axis.at(dose, words)
 
     with suppress(InputError):  # this share may not be reached
-        find_dose(Axis(at), biased, Goal.read(score, str(tmp_path / "own.json")), (1,))
+        find_dose(DoseAxis(at), biased, Goal.read(score, str(tmp_path / "own.json")), (1,))
     assert (asked[-1] is not None) == alone
 
 

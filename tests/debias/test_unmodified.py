@@ -8,7 +8,7 @@ import pytest
 
 from debias.attract_repel import AttractRepel
 from debias.balance import Balance
-from debias.base import Method, OnVectors, applied
+from debias.base import Method, OnVectors, method_label
 from debias.labels import Relabel
 from debias.unmodified import Unmodified
 from files import InputError, choice
@@ -51,4 +51,4 @@ def test_a_dose_without_a_method_is_refused(dose: float) -> None:
 )
 def test_how_tables_name_a_method(method: Method, expected: tuple[str, str, float]) -> None:
     assert isinstance(method, Method)
-    assert applied(method) == expected
+    assert method_label(method) == expected

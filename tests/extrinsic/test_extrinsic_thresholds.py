@@ -23,9 +23,9 @@ from extrinsic.coreference.model.encode import letter_codes
 from extrinsic.crossval import split_posts
 from extrinsic.finetuning import _rate, _step
 from extrinsic.intervals import Estimate, error_correlations, wilson
-from extrinsic.request import Request
+from extrinsic.request import GapRequest
 from extrinsic.retrieval.compare import _share_above, compare_wordings
-from extrinsic.show import print_rows
+from extrinsic.show import print_gap_tables
 from extrinsic.spread import (
     DIFFERENCE,
     RATIO,
@@ -173,8 +173,8 @@ def test_a_table_shows_20_groups(groups: int) -> None:
     names = [f"group {number:02}" for number in range(groups)]
     table = pd.DataFrame({"group": names * 20, "label": 1, "prediction": 1})
     shown = io.StringIO()
-    request = Request("label", ["prediction"], "group", measures=["recall"])
-    print_rows(request.find_rows(table), open_console(file=shown, width=200))
+    request = GapRequest("label", ["prediction"], "group", measures=["recall"])
+    print_gap_tables(request.find_rows(table), open_console(file=shown, width=200))
     assert sum(name in shown.getvalue() for name in names) == 20
     assert ("and 1 more groups" in shown.getvalue()) == (groups == 21)
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from extrinsic.coreference.model.encode import Text, read_lexicon
 from extrinsic.coreference.model.network import build
 from extrinsic.coreference.model.training import Training
-from extrinsic.coreference.resolution import Resolved, mention_recall
+from extrinsic.coreference.resolution import ResolverOutput, mention_recall
 from extrinsic.coreference.resolver import EndToEnd
 from extrinsic.coreference.scorer import score
 from files import InputError, loaded
@@ -76,7 +76,7 @@ def splits() -> Splits:
 @pytest.fixture(scope="module")
 def resolved(
     splits: Splits, vectors: KeyedVectors, tmp_path_factory: pytest.TempPathFactory
-) -> Resolved:
+) -> ResolverOutput:
     return CHOICE.resolve(splits, vectors, seed=0, folder=tmp_path_factory.mktemp("whole"))
 
 
@@ -85,7 +85,7 @@ def weights(folder: Path) -> dict[str, Tensor]:
     return {"generator": state["generator"], **state["network"], **state["best"]}
 
 
-def test_it_learns_which_pronoun_speaks_of_whom(splits: Splits, resolved: Resolved) -> None:
+def test_it_learns_which_pronoun_speaks_of_whom(splits: Splits, resolved: ResolverOutput) -> None:
     assert list(resolved.splits) == ["test"]
     pairs = list(zip(splits["test"], resolved.splits["test"], strict=True))
     assert score((key, found.document) for key, found in pairs)["conll"].f1 > 0.9

@@ -11,7 +11,7 @@ import pytest
 
 from corpora.world import GeneratedPosts
 from corpora.world_words import SETTINGS, make_world
-from extrinsic.task_words import Limits, as_query, log_odds, words_of_task
+from extrinsic.task_words import WordLimits, as_query, extract_task_words, log_odds
 from files import InputError
 from intrinsic.wordsets import read_query, write_query
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from corpora.world import WorldName
 
 GROUPS = ("male", "female")
-LOOSE = Limits(min_posts=1, min_z=0)
+LOOSE = WordLimits(min_posts=1, min_z=0)
 
 
 def training(world: WorldName = "en_gender", seed: int = 0) -> pd.DataFrame:
@@ -47,7 +47,7 @@ def test_z_of_a_word_by_hand() -> None:
     rows = [("she", "female", 1)] * 6 + [("he", "male", 1)] * 4 + [("it", "male", 1)] * 2
     rows += [("none", "other", 0)] * 3 + [("bad", "other", 1)] * 3
     posts = pd.DataFrame(rows, columns=["text", "group", "label"])
-    table = words_of_task(posts, GROUPS, LOOSE).set_index("word")
+    table = extract_task_words(posts, GROUPS, LOOSE).set_index("word")
     a, a0 = 6.0, 18.0
     first, second = (6 + a) / (6 + a0 - 6 - a), (0 + a) / (6 + a0 - a)
     found = (log(first) - log(second)) / sqrt(1 / (6 + a) + 1 / (0 + a))
@@ -59,7 +59,7 @@ def test_z_of_a_word_by_hand() -> None:
 @pytest.mark.parametrize("world", ["en_gender", "es_gender", "es_migrants"])
 def test_the_planted_words_of_the_groups_are_found(world: WorldName) -> None:
     """All of them or as many as a set holds, and none besides but the articles that agree."""
-    table = words_of_task(training(world), SETTINGS[world].groups)
+    table = extract_task_words(training(world), SETTINGS[world].groups)
     pairs = make_world(SETTINGS[world], 0).pairs
     articles = {"el", "un", "la", "una"} if world == "es_gender" else set()
     for role, side in (("X", 0), ("Y", 1)):
@@ -82,7 +82,7 @@ def test_groups_with_more_hate_lend_it_no_words() -> None:
                 "vile" if label else "nice",
             ]
             rows.append((" ".join(words), group, label))
-    table = words_of_task(pd.DataFrame(rows, columns=["text", "group", "label"]), GROUPS)
+    table = extract_task_words(pd.DataFrame(rows, columns=["text", "group", "label"]), GROUPS)
     assert {role: part.iloc[0]["word"] for role, part in table.groupby("role")} == {
         "X": "he", "Y": "she", "A": "nice", "B": "vile"
     }  # fmt: skip
@@ -93,7 +93,7 @@ def test_limits_hold_and_no_mark_is_a_word() -> None:
     posts = training()
     marks = [" <URL> ..." if group == "male" else "" for group in posts["group"]]
     posts = posts.assign(text=posts["text"] + marks)
-    table = words_of_task(posts, GROUPS, Limits(size=3, min_posts=20, min_z=3))
+    table = extract_task_words(posts, GROUPS, WordLimits(size=3, min_posts=20, min_z=3))
     assert table.groupby("role").size().to_dict() == dict.fromkeys("ABXY", 3)
     assert (table["z"] >= 3).all()
     assert (table["posts"] >= 20).all()
@@ -103,7 +103,7 @@ def test_limits_hold_and_no_mark_is_a_word() -> None:
 
 
 def test_the_query_is_a_word_file_as_any_other(tmp_path: Path) -> None:
-    query = as_query(words_of_task(training(), GROUPS), language="en", name="posts")
+    query = as_query(extract_task_words(training(), GROUPS), language="en", name="posts")
     write_query(query, tmp_path / "words.yaml")
     assert read_query(tmp_path / "words.yaml") == query
     assert query.name == "from_task"
@@ -112,6 +112,6 @@ def test_the_query_is_a_word_file_as_any_other(tmp_path: Path) -> None:
 
 def test_posts_that_cannot_tell_are_refused() -> None:
     with pytest.raises(InputError, match="no training post is about 'men'"):
-        words_of_task(training(), ("men", "female"))
+        extract_task_words(training(), ("men", "female"))
     with pytest.raises(InputError, match="no word for male is in 10000 training posts"):
-        words_of_task(training(), GROUPS, Limits(min_posts=10_000))
+        extract_task_words(training(), GROUPS, WordLimits(min_posts=10_000))

@@ -9,7 +9,7 @@ import pytest
 from annotated_types import Ge, Le
 
 from files import Choice, InputError, choice
-from files.choice import Count, Positive, Share, spell
+from files.choice import Count, Positive, Share, describe_type
 
 
 class Reader(Choice, Protocol):
@@ -89,6 +89,6 @@ def test_what_a_type_does_not_allow_is_refused_in_one_line(
 
 
 def test_what_a_kind_of_choice_needs_is_named_where_it_lacks() -> None:
-    assert spell(Reader) == "Reader"
+    assert describe_type(Reader) == "Reader"
     with pytest.raises(InputError, match="no Reader, for it has no version, name, files"):
         Model(reader=Nameless())  # type: ignore[arg-type]

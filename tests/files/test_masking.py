@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from analysis.frame import Tables
-from analysis.results import shareable
+from analysis.results import without_local_details
 from analysis.show import word_lists
 from files import masking
 
@@ -35,6 +35,6 @@ def test_words_drawn_from_posts_are_masked_where_they_are_shown() -> None:
     assert word_lists(words) == ["from_task, B (label 1), 1 point: z*****, other"]
     reason = f"missing {MADE_UP}"
     scores = pd.DataFrame({"query": ["from_task", "mine"], "lost": MADE_UP, "reason": reason})
-    shared = shareable(Tables(pd.DataFrame({"point": ["p"]}), scores, pd.DataFrame()))
+    shared = without_local_details(Tables(pd.DataFrame({"point": ["p"]}), scores, pd.DataFrame()))
     assert shared.intrinsic["lost"].tolist() == ["z*****", MADE_UP]
     assert shared.intrinsic["reason"].tolist() == ["missing z*****", reason]

@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 
 from files import InputError
 from files.models.encoder import Encoder
-from files.models.language_model import by_length, open_model
+from files.models.language_model import batches_by_length, open_model
 from files.models.load import within_bytes
 from files.models.place import Place, find_model
 from tests.tiny_models import SMALL, save_model, word_pieces
@@ -272,6 +272,6 @@ def test_a_model_with_its_tokenizer_is_taken_as_it_is(masked: Path) -> None:
 
 def test_batches_hold_like_lengths_within_the_budget() -> None:
     lengths = [5, 1, 9, 2, 9, 30]
-    batches = list(by_length(lengths, 20))
+    batches = list(batches_by_length(lengths, 20))
     assert sorted(place for batch in batches for place in batch) == list(range(6))
     assert [[lengths[place] for place in batch] for batch in batches] == [[1, 2, 5], [9, 9], [30]]

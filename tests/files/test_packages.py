@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from files import InputError
-from files.models.place import find_model, names_model
+from files.models.place import find_model, is_model_path
 from files.vector_files import vector_files
 from files.vectors import detect_format, read_vectors
 
@@ -42,7 +42,7 @@ def test_a_matrix_and_the_table_of_its_words(site: Path) -> None:
     name = "package:somevectors"
     assert detect_format(name) == "indexed"
     assert vector_files(name) == [folder / "m.npy", folder / "words.parquet"]
-    assert not names_model(name)
+    assert not is_model_path(name)
     found = read_vectors(name)
     assert found.index_to_key == WORDS
     np.testing.assert_array_equal(found.vectors, matrix)
@@ -58,7 +58,7 @@ def test_a_matrix_and_the_table_of_its_words(site: Path) -> None:
 
 def test_a_model_in_a_package(site: Path) -> None:
     folder = install(site, "somemodel", {"config.json": b"{}", "model.safetensors": b""})
-    assert names_model("package:somemodel")
+    assert is_model_path("package:somemodel")
     place = find_model("package:somemodel")
     assert (place.source, place.local) == (str(folder), True)
     assert place.files() == [folder / "config.json", folder / "model.safetensors"]

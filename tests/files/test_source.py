@@ -17,7 +17,7 @@ import pytest
 from files import source
 from files.loaded import watch_loads
 from files.rooms import ROOMS
-from files.source import Source, library_versions, source_of, source_run
+from files.source import Source, library_versions, loaded_source, source_of
 from tests.fresh_code import forget_code
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -147,7 +147,7 @@ def test_what_is_loaded_counts_and_not_what_the_file_holds_before_or_after(packa
     edit(package / "whole.py", "return 1", "return 2")
     importlib.import_module("toy_source.whole")
     (package / "whole.py").write_text(original)
-    run = source_run(planned).modules
+    run = loaded_source(planned).modules
     assert {name for name in run if run[name] != planned.modules[name]} == {"toy_source.whole"}
 
 
@@ -155,7 +155,7 @@ def test_an_edit_after_the_load_does_not_count(package: Path) -> None:
     planned = read()
     importlib.import_module("toy_source.whole")
     edit(package / "whole.py", "return 1", "return 2")
-    assert source_run(planned) == planned
+    assert loaded_source(planned) == planned
 
 
 def test_a_cached_file_of_the_same_time_and_size_is_not_run(package: Path) -> None:
@@ -174,13 +174,13 @@ def test_a_users_module_that_no_statement_names_is_added_once_it_is_loaded(packa
     planned = read()
     assert "toy_dynamic" not in planned.modules
     importlib.import_module("toy_source.late").late()
-    recorded = source_run(planned).modules
+    recorded = loaded_source(planned).modules
     assert "toy_dynamic" in recorded
     forget_code()
-    assert source.source_now(read(), recorded).modules == recorded
+    assert source.current_source(read(), recorded).modules == recorded
     (package.parent / "toy_dynamic.py").write_text("ONE = 2\n")
     forget_code()
-    assert source.source_now(read(), recorded).modules != recorded
+    assert source.current_source(read(), recorded).modules != recorded
 
 
 def test_a_package_of_the_project_hands_names_on_and_does_nothing_else() -> None:

@@ -18,7 +18,7 @@ from files import InputError
 from files.vector_files import vector_files
 from files.vectors import read_vectors, save_vectors
 from intrinsic import METRICS
-from intrinsic.audit import audit, choose_metrics, language_of, rank_correlations, ranks
+from intrinsic.audit import assume_language, audit, choose_metrics, rank_correlations, ranks
 from intrinsic.describe import PAGE, write_page
 from intrinsic.wordsets import load_query
 
@@ -187,7 +187,7 @@ def test_refusals(
     ],
 )
 def test_a_file_name_may_state_its_language(name: str, language: str) -> None:
-    assert language_of(name)[0] == language
+    assert assume_language(name)[0] == language
 
 
 @pytest.mark.parametrize("language", ["de", "en", "es", "hr", "it", "ru", "tr"])

@@ -23,10 +23,10 @@ from files import InputError
 from files.choice import FieldError
 from files.vectors import keyed
 from intrinsic import permutation
-from intrinsic.audit import Audited, language_of
+from intrinsic.audit import AuditedScore, assume_language
 from intrinsic.directions import direction, pair_differences
-from intrinsic.frequent_words import find_frequent, most_frequent
-from intrinsic.item_metric import Observed
+from intrinsic.frequent_words import frequent_words, most_frequent
+from intrinsic.item_metric import Observations
 from intrinsic.likelihood.pairs import preferences
 from intrinsic.likelihood.planted import PlantedBias
 from intrinsic.lookup import find
@@ -64,7 +64,7 @@ NO_ITEMS = Given(())
     ],
 )
 def test_a_language_is_told_from_200_frequent_words(words: list[str], language: str) -> None:
-    assert language_of("a.vec", words)[0] == language
+    assert assume_language("a.vec", words)[0] == language
 
 
 @pytest.mark.parametrize(("length", "is_direction"), [(1.1e-12, True), (0.9e-12, False)])
@@ -86,7 +86,7 @@ def test_frequent_words_have_under_20_characters() -> None:
     words = ["a" * 19, "b" * 20, "c", "d"]
     vectors = keyed(words, np.eye(4, dtype=np.float32))
     assert most_frequent(vectors, 4) == ["a" * 19, "c", "d"]
-    assert find_frequent(vectors, 4).words == ["a" * 19, "c", "d"]
+    assert frequent_words(vectors, 4).words == ["a" * 19, "c", "d"]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_planted_log_odds_are_held_against_9999_permutations() -> None:
     terms = [f"t{number}" for number in range(10)]
     values = np.repeat(np.arange(10.0)[:, None], 2, axis=1)
     p = PlantedBias.test(
-        _of_class(PlantedBias), Observed(values, terms, {"term": terms}, ["g"] * 10)
+        _of_class(PlantedBias), Observations(values, terms, {"term": terms}, ["g"] * 10)
     )
     assert {each.n for each in p.values()} == {9_999}
 
@@ -261,7 +261,7 @@ def test_sentences_are_permuted_99999_times(monkeypatch: pytest.MonkeyPatch) -> 
     seat = Seat.by("may", items=NO_ITEMS)
     monkeypatch.setattr(Seat, "_unweighted", lambda *_: (np.arange(42.0), 21))
     names = ["a"] * 42
-    [p] = seat.test(Observed(np.zeros(42), names, {"term": names})).values()
+    [p] = seat.test(Observations(np.zeros(42), names, {"term": names})).values()
     assert (p.method, p.n) == ("sampled", 99_999)
 
 
@@ -288,7 +288,7 @@ def test_an_association_is_found_below_05(p: float, found: int) -> None:
     [score] = Weat(queries=("weat7",)).score(vectors, seed=0)
     score = score._replace(value=1.0, p_value=p)
     out = StringIO()
-    print_headlines([Audited("a.vec", score, {})], Console(file=out, width=200))
+    print_headlines([AuditedScore("a.vec", score, {})], Console(file=out, width=200))
     assert f"(p < .05) in {found} of 1 test of social bias" in out.getvalue()
 
 

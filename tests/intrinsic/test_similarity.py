@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 
 from corpora.items import StsBenchmark
 from files import InputError
-from intrinsic.item_metric import Observed
+from intrinsic.item_metric import Observations
 from intrinsic.score import Score, percentiles
 from intrinsic.sentences.similarity import RatedPair, read_sts
 from intrinsic.sentences.sts import StsB
@@ -76,7 +76,7 @@ def test_the_interval_covers(tmp_path: Path) -> None:
         x, y = rng.multivariate_normal([0, 0], [[1, r], [r, 1]], size=n).T
         names = [f"{number} {each}" for each in range(n)]
         ranks = np.stack([rankdata(x), rankdata(y)], axis=1)
-        seen = Observed(ranks, names, {"cluster": names})
+        seen = Observations(ranks, names, {"cluster": names})
         drawn = metric.summarise(seen, seen.resample_weights())[""]
         low, high = percentiles(drawn.tolist(), len(drawn))
         held += low <= truth <= high

@@ -12,7 +12,7 @@ from gensim.models import KeyedVectors
 from biasbridge.cli.tsne import main
 from files import InputError
 from files.vectors import keyed, save_vectors
-from intrinsic.found_query import find_query
+from intrinsic.found_query import resolve_query
 from intrinsic.tsne import project_to_plane
 from intrinsic.wordsets import read_query
 
@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_words_in_company_lie_together(folder: Path) -> None:
     vectors = KeyedVectors.load_word2vec_format(str(folder / "near.vec"))
-    found = find_query(vectors, read_query(folder / "mine.json"), lambda _: True, case="exact")
+    found = resolve_query(vectors, read_query(folder / "mine.json"), lambda _: True, case="exact")
     places, again = (
         project_to_plane(found, perplexity=5, iterations=500, seed=23) for _ in range(2)
     )

@@ -7,7 +7,7 @@ import pytest
 from gensim.models import KeyedVectors
 
 from files import InputError
-from intrinsic.lookup import Found, describe_shortage, find
+from intrinsic.lookup import ResolvedWords, describe_shortage, find
 from intrinsic.wordsets import WordSet
 
 WORDS = ["Bill", "bill", "he", "she", "NASA", "zero", "nan", "inf"]
@@ -29,7 +29,7 @@ def test_found_words_keep_their_order_and_have_unit_length(vectors: KeyedVectors
     np.testing.assert_allclose(found.matrix, [[0.0, -1.0], [0.6, 0.8]])
 
 
-def account(found: Found) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def account(found: ResolvedWords) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return found.words, found.lost
 
 
@@ -55,8 +55,8 @@ def test_an_unknown_case_is_refused(vectors: KeyedVectors) -> None:
 EIGHT = WordSet("female", tuple("abcdefgh"), "en", "")
 
 
-def found(n: int, of: int) -> Found:
-    return Found(EIGHT.items[:n], EIGHT.words[n:of], np.zeros((n, 2)))
+def found(n: int, of: int) -> ResolvedWords:
+    return ResolvedWords(EIGHT.items[:n], EIGHT.words[n:of], np.zeros((n, 2)))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from gensim.models import KeyedVectors
 
-from analysis.frame import texts
+from analysis.frame import as_text
 from debias.attract_repel import AttractRepel
 from extrinsic.cnn import CNN
 from files import source
@@ -50,10 +50,10 @@ def test_every_fault_costs_its_point_only(tmp_path: Path, train: Train) -> None:
     assert process.returncode == 1, out + err
     points = pd.read_parquet(results_of(tmp_path) / "points.parquet")
     assert list(points["status"]) == ["failed"] * 3 + ["done"]
-    errors = texts(points, "error")
+    errors = as_text(points, "error")
     for error, expected in zip(errors, EXPECTED.values(), strict=True):
         assert error.startswith(expected)
-    noted = read_outcome(results_of(tmp_path), texts(points, "point")[0])
+    noted = read_outcome(results_of(tmp_path), as_text(points, "point")[0])
     assert noted is not None
     assert noted.error == errors[0]
     assert "in predict" in noted.traceback

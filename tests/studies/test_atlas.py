@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.frame import numbers, texts
+from analysis.frame import as_float, as_text
 from biasbridge.cli.atlas import main
 from files import InputError
 from files.tables import read_table
-from studies.atlas.page import answer, page, table
+from studies.atlas.page import answer, atlas_page, atlas_table
 from studies.atlas.point_set import PointSet, read_point_set
-from studies.atlas.protocol import Reading, analyse_point_set, read_atlas
+from studies.atlas.protocol import PointSetResult, analyse_point_set, read_atlas
 
 ATLAS = Path(__file__).resolve().parents[2] / "docs" / "atlas"
 SET = """\
@@ -59,7 +59,7 @@ def test_a_set_is_read_by_the_protocol_of_our_own_studies(folder: Path) -> None:
     found = analyse_point_set(folder / "set.yaml")
     whole = found.slices[0].finding
     rows = read_table(folder / "points.csv")
-    x, y = numbers(rows, "dose"), numbers(rows, "gap")
+    x, y = as_float(rows, "dose"), as_float(rows, "gap")
     assert found.slices[0].rows == 12
     assert found.slices[0].r_rows == pytest.approx(stats.pearsonr(x, y).statistic)
     y = y - np.repeat([y[:6].mean(), y[6:].mean()], 6)
@@ -76,10 +76,10 @@ def test_rows_are_corrected_and_what_was_published_stands_beside(folder: Path) -
     assert post.finding.n == 5
     rows = read_table(folder / "points.csv")
     first = rows[rows["method"] == "post"]
-    r = stats.pearsonr(numbers(first, "dose"), numbers(first, "gap")).statistic
+    r = stats.pearsonr(as_float(first, "dose"), as_float(first, "gap")).statistic
     assert post.published == pytest.approx(r)
     assert np.isnan(found.slices[0].published), "the whole is no other than before"
-    assert "Corrected, 3 models: method pre. only balancing has max" in page([found])
+    assert "Corrected, 3 models: method pre. only balancing has max" in atlas_page([found])
 
 
 @pytest.mark.parametrize(
@@ -127,8 +127,8 @@ def test_a_set_whose_table_is_not_at_hand_is_named(folder: Path) -> None:
     (folder / "other.yaml").write_text(f"{other}address: a library\nsha256: abc\n")
     readings = read_atlas(folder)
     assert [each.read for each in readings] == [False, True]
-    assert "Not analysed here" in page(readings)
-    assert "a library" in page(readings)
+    assert "Not analysed here" in atlas_page(readings)
+    assert "a library" in atlas_page(readings)
     assert main([str(folder)]) == 1
 
 
@@ -141,7 +141,7 @@ def test_the_committed_atlas_is_what_the_command_makes() -> None:
     """Sets whose tables lie elsewhere are compared where BIASBRIDGE_DATA has them."""
     committed = read_table(ATLAS / "atlas.csv")
     readings = read_atlas(ATLAS)
-    recorded, written = set(texts(committed, "set")), (ATLAS / "README.md").read_text("utf-8")
+    recorded, written = set(as_text(committed, "set")), (ATLAS / "README.md").read_text("utf-8")
     assert {each.name for each in readings} > recorded
     assert len(recorded) >= 6
     for each in readings:  # what was not at hand is named
@@ -151,14 +151,14 @@ def test_the_committed_atlas_is_what_the_command_makes() -> None:
     _compare(committed, [each for each in readings if each.read])
 
 
-def _compare(committed: pd.DataFrame, readings: list[Reading]) -> None:
+def _compare(committed: pd.DataFrame, readings: list[PointSetResult]) -> None:
     assert readings
-    ours = table(readings)
+    ours = atlas_table(readings)
     kept = committed[committed["set"].isin(ours["set"])]
     for name in ("set", "x", "y", "by", "verdict"):
-        assert texts(kept, name) == texts(ours, name)
+        assert as_text(kept, name) == as_text(ours, name)
     for name in ("rows", "n", "n_parents", "r_rows", "r_rm", "r_published"):
-        assert numbers(kept, name) == pytest.approx(numbers(ours, name), abs=1e-9, nan_ok=True)
+        assert as_float(kept, name) == pytest.approx(as_float(ours, name), abs=1e-9, nan_ok=True)
 
 
 def test_the_typed_table_is_the_published_one() -> None:

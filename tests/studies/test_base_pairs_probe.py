@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
-from analysis.frame import numbers, texts
+from analysis.frame import as_float, as_text
 from files import InputError
 from intrinsic import METRICS, find
 from intrinsic.metrics.weat import associations
@@ -76,8 +76,8 @@ def test_every_score_is_that_of_the_metric_with_one_word_and_one_pair(
     own = scores[scores["set"].eq("words")]
     assert set(own["form"]) == {"base", "plural", "capital", "upper"}
     some = own.sample(25, random_state=1)
-    columns = (texts(some, each) for each in ("word", "form", "pair", "pair_form"))
-    for word, form, pair, pair_form, score in zip(*columns, numbers(some, "score"), strict=True):
+    columns = (as_text(some, each) for each in ("word", "form", "pair", "pair_form"))
+    for word, form, pair, pair_form, score in zip(*columns, as_float(some, "score"), strict=True):
         named = {"base": word, "plural": f"{word}s", "capital": word.title(), "upper": word.upper()}
         asked = [each.title() if pair_form == "capital" else each for each in pair.split(":")]
         # The words left out of neighbours are those of the query's own pairs
@@ -115,8 +115,8 @@ def test_the_vocabulary_and_the_cosines_by_literal_loops(tmp_path: Path) -> None
     v = vectors()
     frequent = [word for word in v.index_to_key if word.isalpha()]
     part = rows[rows["kind"].eq("vocabulary")]
-    columns = zip(*(numbers(part, each) for each in ("score", "sd", "n")), strict=True)
-    for pair, (mean, sd, n) in zip(texts(part, "pair"), columns, strict=True):
+    columns = zip(*(as_float(part, each) for each in ("score", "sd", "n")), strict=True)
+    for pair, (mean, sd, n) in zip(as_text(part, "pair"), columns, strict=True):
         a, b = (v[word].astype(float) for word in pair.split(":"))
         scores = [v[word].astype(float) @ (a - b) / np.linalg.norm(a - b) for word in frequent]
         assert n == len(frequent)
@@ -131,8 +131,8 @@ def test_the_vocabulary_and_the_cosines_by_literal_loops(tmp_path: Path) -> None
     assert likeness["word"].tolist() == [":".join(pair) for pair in PAIRS]
     assert likeness["score"].tolist() == pytest.approx([v.similarity(*p) for p in PAIRS], abs=1e-6)
     random = rows[rows["kind"].eq("random")]
-    assert texts(random, "set") == ["differences", "words"]
-    mean, sd = numbers(random, "score"), numbers(random, "sd")
+    assert as_text(random, "set") == ["differences", "words"]
+    mean, sd = as_float(random, "score"), as_float(random, "sd")
     assert (np.abs(mean) < 4 * sd / math.sqrt(300)).all(), "vectors drawn at random"
 
 

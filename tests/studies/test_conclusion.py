@@ -14,7 +14,7 @@ from rich.console import Console
 
 from analysis.charts import STAMP
 from analysis.results import Tables
-from analysis.show import described
+from analysis.show import as_text_columns
 from studies.base_pairs.study import BasePairs
 from studies.certificate.study import Certificate
 from studies.conclusion import MAX_ROWS, Conclusion, conclude
@@ -36,7 +36,7 @@ def test_numbers_stand_beside_their_intervals() -> None:
     )
     table = table.assign(p_low=[-0.5], p_high=[float("nan")], empty="")
     found = {"name": ["=x"], "n": ["3"], "value": [".25 [.10,.40]"], "p": [".50"]}
-    assert described(table) == found
+    assert as_text_columns(table) == found
 
 
 def test_a_page_holds_answer_tables_and_figures_and_asks_for_nothing(tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from files import InputError, choice
 from files.vectors import keyed
-from intrinsic.metric import About, Metric
+from intrinsic.metric import Metric, MetricInfo
 from intrinsic.metrics.every import METRICS
-from intrinsic.score import Measured
+from intrinsic.score import MetricResult
 from studies.score_properties.probe import COLUMNS, ScoreProperties
 from studies.score_properties.search import lowest
 from studies.score_properties.synthetic_words import (
@@ -30,7 +30,7 @@ from studies.score_properties.table import score_table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from intrinsic.found_query import FoundQuery
+    from intrinsic.found_query import ResolvedQuery
 
 Floats = NDArray[np.float64]
 NO_VECTORS = keyed(["none"], np.ones((1, 1), dtype=np.float32))
@@ -168,7 +168,7 @@ def test_where_properties_are_not_defined_the_row_says_why(
 class Undeclared(Metric):
     """A metric that does not say how large it can be."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="undeclared",
         title="",
         formula="",
@@ -179,8 +179,8 @@ class Undeclared(Metric):
         asks=("occupations",),
     )
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
-        return Measured(0.0)
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
+        return MetricResult(0.0)
 
 
 def test_a_metric_without_a_declared_range_is_refused() -> None:

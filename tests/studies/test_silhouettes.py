@@ -11,7 +11,7 @@ import pytest
 
 from files import InputError
 from intrinsic import METRICS, effect_size, negative_sentiment
-from intrinsic.found_query import FoundQuery, find_query
+from intrinsic.found_query import ResolvedQuery, resolve_query
 from intrinsic.metrics.sentiment import divergence_from_uniform
 from studies.silhouettes.probe import Silhouettes
 from studies.silhouettes.subsets import nested_subsets
@@ -35,8 +35,8 @@ def metric_of(name: str, words: Path, **options: object) -> Metric:
     return METRICS[name].by("default", queries=("mine",), words=str(words), **given)
 
 
-def found_by(metric: Metric) -> FoundQuery:
-    return find_query(VECTORS, metric.asked[0], metric.about.takes, case=metric.case)
+def found_by(metric: Metric) -> ResolvedQuery:
+    return resolve_query(VECTORS, metric.asked[0], metric.about.takes, case=metric.case)
 
 
 def test_any_metric_has_silhouettes(words: Path) -> None:

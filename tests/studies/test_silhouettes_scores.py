@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from analysis.frame import numbers
+from analysis.frame import as_float
 from analysis.results import Tables
 from files import InputError
 from files.vectors import keyed, save_vectors
@@ -149,12 +149,12 @@ def test_an_undefined_score_says_why() -> None:
         "ripa": "its scale has no ends; give them in study.limits",
         "sq": "it has no unbiased value",
     }
-    assert np.isfinite(numbers(table, "robustness_biased")).tolist() == [True, False, True]
+    assert np.isfinite(as_float(table, "robustness_biased")).tolist() == [True, False, True]
     given = scores(read_model_pairs(make_tables(1), {"ripa": (-2, 2)}), "printed")
-    assert np.isfinite(numbers(given, "accuracy")).tolist() == [True, True, False]
+    assert np.isfinite(as_float(given, "accuracy")).tolist() == [True, True, False]
     values = np.array([*make_tables(1).probes["values"][3:6]]).T
     expected = robustness(SIZES, values, WEAT)
-    assert numbers(given, "robustness_biased")[1] == pytest.approx(expected)
+    assert as_float(given, "robustness_biased")[1] == pytest.approx(expected)
 
 
 def test_sizes_at_which_a_subset_has_no_score_are_left_out() -> None:
@@ -169,9 +169,9 @@ def test_sizes_at_which_a_subset_has_no_score_are_left_out() -> None:
 def test_fewer_runs_come_nearer_to_all(tmp_path: Path) -> None:
     table = fewer_runs(read_model_pairs(make_tables(), {}), "printed")
     assert sorted(set(table["runs"])) == [10, 20]
-    ten, twenty = numbers(table[table["score"] == "robustness_biased"], "mean")
+    ten, twenty = as_float(table[table["score"] == "robustness_biased"], "mean")
     assert twenty <= ten
-    assert (numbers(table, "largest") >= numbers(table, "mean")).all()
+    assert (as_float(table, "largest") >= as_float(table, "mean")).all()
 
 
 def test_a_model_without_a_counterpart_has_robustness_alone(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from analysis.correlation import Estimate
-from analysis.findings import Finding
+from analysis.findings import SliceResult
 from files.vectors import keyed
 from intrinsic.wordsets import load_query
 from studies.atlas.protocol import _r_over_rows
@@ -237,5 +237,5 @@ def test_a_silhouette_has_two_sizes(sizes: int, said: bool) -> None:
 @pytest.mark.parametrize(("rows", "known"), [(2, False), (3, True)])
 def test_a_published_r_takes_three_rows(rows: int, known: bool) -> None:
     table = pd.DataFrame({"x": range(rows), "y": [1, 5, 2][:rows]})
-    n, r = _r_over_rows(table, "x", "y", Finding({}))
+    n, r = _r_over_rows(table, "x", "y", SliceResult({}))
     assert (n, isfinite(r)) == (rows, known)

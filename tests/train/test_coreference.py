@@ -20,7 +20,7 @@ from corpora.generated_documents import (
 from debias.unmodified import Unmodified
 from debias.word_choice import WordChoice
 from extrinsic.coreference.challenge.gaps import ChallengeGaps
-from extrinsic.coreference.resolution import Resolution, Resolved
+from extrinsic.coreference.resolution import Resolution, ResolverOutput
 from extrinsic.coreference.resolver import EndToEnd
 from files import choice
 from files.choice import Fileless
@@ -92,7 +92,7 @@ class Chain(Fileless):
         *,
         seed: int,
         folder: Path,
-    ) -> Resolved:
+    ) -> ResolverOutput:
         (folder / "steps").open("a").write("step\n")
         if self.fails:
             raise RuntimeError("interrupted")
@@ -102,7 +102,7 @@ class Chain(Fileless):
             for split, inside in documents.items()
             if split not in ("train", "dev")
         }
-        return Resolved(
+        return ResolverOutput(
             splits, {"epochs": [], "best": steps, "coverage": 1.0, "parameters": len(documents)}
         )
 

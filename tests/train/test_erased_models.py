@@ -12,7 +12,7 @@ import pytest
 
 from analysis.results import Tables
 from biasbridge import debias
-from corpora.items import BuiltInItems, OwnItems
+from corpora.items import BuiltInItems, UserItems
 from corpora.world import GeneratedCorpus
 from debias.attract_repel import AttractRepel
 from debias.leace import Leace
@@ -153,7 +153,7 @@ def test_sentences_of_other_than_two_groups(model: Path, tmp_path: Path) -> None
     (path := tmp_path / "items.csv").write_text("\n".join(rows), encoding="utf-8")
     encoder = Encoder(model)
     with pytest.raises(InputError, match=r"3 groups \(h, s, i\).*of two groups"):
-        Leace(items=OwnItems(str(path))).fit_encoder(encoder, None, seed=0)
+        Leace(items=UserItems(str(path))).fit_encoder(encoder, None, seed=0)
 
 
 @choice

@@ -15,7 +15,7 @@ import pytest
 
 from files import InputError, choice
 from files.choice import Fileless
-from intrinsic.metric import About
+from intrinsic.metric import MetricInfo
 from intrinsic.metrics.weat import Weat
 from intrinsic.probe import AnyMetric
 from intrinsic.score import Score
@@ -59,7 +59,7 @@ class Largest(Fileless):
     name: ClassVar[str] = "largest"
     version: ClassVar[int] = 1
     needs: ClassVar[str] = "numbers"
-    about: ClassVar[About] = Weat.about
+    about: ClassVar[MetricInfo] = Weat.about
     asked: ClassVar[Sequence[Query]] = ()
     open: ClassVar[Sequence[str]] = ()
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from analysis.made import mixed
+from analysis.made import describe_mixture
 from files import InputError, source
 from files.rooms import is_ours
 from tests.fresh_code import forget_code
@@ -254,7 +254,7 @@ def test_mixed_versions_are_read_from_recipes(
         ("scores", 1),
         ("vectors", 1),
     ]
-    assert mixed(same) == ""
+    assert describe_mixture(same) == ""
     versions = {"biasbridge": "0.1.0"}
     monkeypatch.setattr("files.source.metadata.version", lambda name: versions.get(name, "99.1"))
     code.edit("ones", "zeros")
@@ -262,7 +262,7 @@ def test_mixed_versions_are_read_from_recipes(
     monkeypatch.undo()
     found = build_records(store, [SCORES.key, other.key, "gone"])
     numpy = " and ".join(sorted(["99.1", metadata.version("numpy")]))
-    assert mixed(found) == f"vectors (Word2Vec) by 2 codes; numpy {numpy}"
+    assert describe_mixture(found) == f"vectors (Word2Vec) by 2 codes; numpy {numpy}"
     assert sum(each.results for each in found) == 4
 
 

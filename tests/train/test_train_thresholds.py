@@ -31,8 +31,8 @@ from train.finish import _describe_coverage, models_like_parent
 from train.front.compose import CONF, build_cells
 from train.front.engine import check_engine, launch
 from train.parts.check_posts import describe_groups
-from train.parts.genders import ask_about_genders
-from train.parts.part import Findings
+from train.parts.genders import compares_genders
+from train.parts.part import DataReport
 from train.planted_probe import Fit
 from train.power import planned_design
 from train.store import Store
@@ -268,7 +268,7 @@ def test_a_query_asks_about_genders_where_half_of_its_words_do(
         role: WordSet(role, words, "en", "made up")
         for role, words in (("X", known), ("Y", ("she", "woman")))
     }
-    assert ask_about_genders([Query("q", sets, "en")]) == about
+    assert compares_genders([Query("q", sets, "en")]) == about
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_a_gap_needs_ten_posts_of_a_group_with_label_1(
 ) -> None:
     groups = ["male"] * 20 + ["female"] * female
     labels = [1] * 20 + [1] * positive + [0] * (female - positive)
-    posts, found = pd.DataFrame({"group": groups, "label": labels}), Findings()
+    posts, found = pd.DataFrame({"group": groups, "label": labels}), DataReport()
     gaps = Gaps(privileged="male", unprivileged="female")
     describe_groups(posts, "annotation", gaps, found)
     assert (len(found.problems), len(found.warnings)) == (problems, warnings)

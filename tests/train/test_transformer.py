@@ -31,7 +31,7 @@ from train.parts.static import StaticVectors
 from train.point import Point, plan_point
 from train.store import Store
 from train.transformer import Transformer, TransformerInCorpus
-from train.word_states import corpus_contexts, in_templates, word_vectors
+from train.word_states import corpus_contexts, template_contexts, word_vectors
 
 TEMPLATE = "the {} said that she was at home"
 WORDS = ("nurse", "engineer", "registered_nurse")
@@ -85,7 +85,7 @@ def places(folder: Path, before: str, word: str) -> list[int]:
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_a_word_is_the_mean_of_its_own_tokens(models: Path, architecture: str) -> None:
     folder = models / architecture
-    contexts = in_templates(WORDS, ["{}", TEMPLATE])
+    contexts = template_contexts(WORDS, ["{}", TEMPLATE])
     encoder = Encoder(str(folder))
     assert encoder.layers == 3
     for layer in (0, 2, -1):
@@ -102,7 +102,7 @@ def test_a_word_is_the_mean_of_its_own_tokens(models: Path, architecture: str) -
 @pytest.mark.parametrize("architecture", ["bert", "roberta", "gpt2", "llama", "t5"])
 def test_pooling_takes_the_states_that_it_names(models: Path, architecture: str) -> None:
     folder, encoder = models / architecture, Encoder(str(models / architecture))
-    [context] = in_templates(["engineer"], [TEMPLATE])["engineer"]
+    [context] = template_contexts(["engineer"], [TEMPLATE])["engineer"]
     last = states(folder, context.text)[-1]
     own = places(folder, "the ", "engineer")
     expected: dict[WordPooling, NDArray[np.float32]] = {
@@ -163,7 +163,7 @@ def test_a_choice_gives_vectors_of_all_words_asked_for(models: Path, tmp_path: P
     assert vectors.index_to_key == choice.listed()
     assert {"math", "poetry", "she", "registered_nurse"} < set(vectors.index_to_key)
     assert vectors.index_to_key.count("nurse") == 1
-    contexts = in_templates(["registered_nurse"], ["{}"])
+    contexts = template_contexts(["registered_nurse"], ["{}"])
     assert contexts["registered_nurse"] == [Context("registered nurse", 0, 16)]
     [row] = Encoder(str(models / "bert")).vectors(contexts["registered_nurse"])
     np.testing.assert_allclose(vectors["registered_nurse"], row, atol=1e-6)
@@ -305,7 +305,7 @@ def test_words_that_stand_nowhere_are_refused(models: Path, tmp_path: Path) -> N
 
 def test_unknown_words_are_lost(models: Path) -> None:
     words = ["the", "registered_nurse", "zebra"]  # no sentence of the tokenizer has a z
-    vectors = word_vectors(Encoder(str(models / "bert")), in_templates(words, ["{}"]))
+    vectors = word_vectors(Encoder(str(models / "bert")), template_contexts(words, ["{}"]))
     assert vectors.index_to_key == words[:2]
 
 

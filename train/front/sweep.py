@@ -40,7 +40,7 @@ from train.front.engine import (
 from train.front.guard import guarded
 from train.front.refuse import one_line
 from train.outcome import Outcome, read_outcome, results_folder, shared_results, write_outcome
-from train.parts.part import Checked
+from train.parts.part import ChecksInput
 from train.point import Plan, Point, plan_point
 from train.progress import SweepProgress
 from train.store import Step, Store
@@ -129,7 +129,7 @@ def check_input(points: Iterable[Point], console: Console) -> list[Point]:
         query_names = sorted({f"{query.name} {query.language}" for query in queries})
         for part in (point.task, point.subject):
             identity = repr((getattr(part, "checked", part), query_names))
-            if isinstance(part, Checked) and identity not in checked:
+            if isinstance(part, ChecksInput) and identity not in checked:
                 part.check(queries)
                 checked.add(identity)
         checked_points.append(point)

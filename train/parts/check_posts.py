@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from corpora.kinds import PostChallenge, Source
     from extrinsic.gaps import Gaps
     from extrinsic.kinds import Tagger
-    from train.parts.part import Findings
+    from train.parts.part import DataReport
 
 MAX_NAMED = 10
 
@@ -91,17 +91,19 @@ def describe_text_problems(posts: pd.DataFrame) -> list[str]:
 
     A text on both sides of a split gives its label away.
     """
-    from analysis.naming import counted  # slow to import
+    from analysis.naming import with_count  # slow to import
     from corpora.labelled import WITHOUT_TEXT
 
     lines = []
     if n_empty := int(posts.attrs.get(WITHOUT_TEXT, 0)):
-        lines.append(f"{counted(n_empty, 'post')} without text left out")
+        lines.append(f"{with_count(n_empty, 'post')} without text left out")
     if n_repeated := int(posts["text"].duplicated().sum()):
         is_test = posts["split"] == "test"
         n_on_both_sides = len({*posts.loc[is_test, "text"]} & {*posts.loc[~is_test, "text"]})
-        texts = counted(n_on_both_sides, "text") if n_on_both_sides else "no text"
-        lines.append(f"{counted(n_repeated, 'duplicate post')}, {texts} in both training and test")
+        texts = with_count(n_on_both_sides, "text") if n_on_both_sides else "no text"
+        lines.append(
+            f"{with_count(n_repeated, 'duplicate post')}, {texts} in both training and test"
+        )
     return lines
 
 
@@ -110,21 +112,22 @@ def describe_agreement(posts: pd.DataFrame, tagger: Tagger) -> list[str]:
 
     For each group that both name, among annotated posts, with Wilson intervals.
     """
-    from analysis.groups import alike  # slow to import
-    from analysis.show import estimate
+    from analysis.groups import is_same_group  # slow to import
+    from analysis.show import format_estimate
     from extrinsic.measures import MEASURES
 
     posts = posts[posts["group"].notna()]
     annotated, tagged = posts["group"].astype(str), tagger.tag(posts)["group"].astype(str)
     lines = []
     for group in sorted({*annotated}):
-        names = [name for name in sorted({*tagged}) if alike(name, group)]
+        names = [name for name in sorted({*tagged}) if is_same_group(name, group)]
         is_annotated, is_tagged = (annotated == group).to_numpy(), tagged.isin(names).to_numpy()
         cells = np.bincount(2 * is_annotated + is_tagged, minlength=4)
         if not names or not is_annotated.any() or not is_tagged.any():
             continue
         precision, recall = (
-            estimate(*MEASURES[name].estimate(cells, 0.95)) for name in ("precision", "recall")
+            format_estimate(*MEASURES[name].estimate(cells, 0.95))
+            for name in ("precision", "recall")
         )
         lines.append(
             f"{group}: {is_tagged.sum():,} posts tagged {' or '.join(names)} by words, precision"
@@ -133,7 +136,7 @@ def describe_agreement(posts: pd.DataFrame, tagger: Tagger) -> list[str]:
     return lines
 
 
-def describe_groups(posts: pd.DataFrame, group_source: str, gaps: Gaps, report: Findings) -> None:
+def describe_groups(posts: pd.DataFrame, group_source: str, gaps: Gaps, report: DataReport) -> None:
     """Add the size of each group to a report, and groups too small for a gap.
 
     ``posts`` has the columns ``label`` and ``group``; ``group_source``: where the groups come from.

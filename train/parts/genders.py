@@ -15,7 +15,7 @@ MENTIONS = ("gender_mentions", "gender_mentions_es")
 SIDES = (("X", "Y"), ("A", "B"))
 
 
-def ask_about_genders(queries: Iterable[Query]) -> bool:
+def compares_genders(queries: Iterable[Query]) -> bool:
     """Test whether there are queries and all compare words for men with words for women.
 
     At least half of the words of each set must be in the lists by which posts are tagged.

@@ -11,11 +11,11 @@ import pandas as pd
 
 from analysis.naming import describe_label
 from corpora.kinds import PostChallenge, Source
-from debias.base import Method, applied
+from debias.base import Method, method_label
 from debias.unmodified import Unmodified
 from extrinsic.crossval import read_posts, split_posts
 from extrinsic.gaps import Gaps
-from extrinsic.kinds import Classifier, CrossValidated, LanguageTagger, Tagger, needs_of
+from extrinsic.kinds import Classifier, CrossValidated, LanguageTagger, Tagger, required_input
 from files import InputError, choice
 from files.choice import Fileless, Whole
 from files.language import UNDETERMINED, language_of
@@ -42,7 +42,7 @@ from train.parts.posts import (
 
 if TYPE_CHECKING:
     from intrinsic.wordsets import Query
-    from train.parts.part import Facts, Findings, StepBuilder
+    from train.parts.part import DataReport, Facts, StepBuilder
     from train.store import Step
 
 
@@ -87,7 +87,7 @@ class HateSpeech(Fileless):
     @property
     def needs(self) -> tuple[str, ...]:
         """Step that the classifier needs."""
-        return (needs_of(self.classifier),)
+        return (required_input(self.classifier),)
 
     @property
     def language(self) -> str:
@@ -102,7 +102,7 @@ class HateSpeech(Fileless):
     @property
     def relabelled(self) -> bool:
         """Whether the training posts are changed."""
-        return applied(self.labels).dose != 0
+        return method_label(self.labels).dose != 0
 
     def facts(self) -> Facts:
         """Return the columns of the points table.
@@ -122,7 +122,10 @@ class HateSpeech(Fileless):
             "classifier": self.classifier.name,
             "replicate": self.replicate,
             **challenge_facts,
-            **{f"label_{name}": value for name, value in applied(self.labels)._asdict().items()},
+            **{
+                f"label_{name}": value
+                for name, value in method_label(self.labels)._asdict().items()
+            },
             **self.source.planted(),
             "generated": self.source.generated or bool(self.challenge and self.challenge.generated),
         }
@@ -165,7 +168,7 @@ class HateSpeech(Fileless):
         if self.challenge:
             check_challenge(self.challenge, self.gaps)
 
-    def inspect(self, report: Findings) -> None:
+    def inspect(self, report: DataReport) -> None:
         """Report omitted and duplicate posts and small groups.
 
         Raises ``InputError`` for posts that cannot be cross-validated.

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from corpora.kinds import Corpus, PlantedCorpus
-from corpora.recount import recount
+from corpora.recount import recount_truths
 from corpora.truths import read_truths, write_truths
-from debias.base import Method, Words, applied
+from debias.base import Method, Words, method_label
 from files import InputError, choice
 from files.choice import Fileless
 from files.language import language_of, require_one_language
@@ -105,7 +105,7 @@ class LanguageModelSubject(Fileless):
     @property
     def modified(self) -> bool:
         """Whether a method changes anything."""
-        return applied(self.debias).dose != 0
+        return method_label(self.debias).dose != 0
 
     @property
     def _planted(self) -> float:
@@ -126,7 +126,7 @@ class LanguageModelSubject(Fileless):
     def facts(self) -> Facts:
         """Return corpus, embedding (the model), condition, layer, pooling and further columns."""
         model_facts: Callable[[], Facts] = getattr(self.model, "facts", dict)
-        condition = applied(self.debias)._asdict()
+        condition = method_label(self.debias)._asdict()
         if (strength := self._planted) and not self.modified:
             direction = "overbias" if strength > 0 else "debias"
             condition = {"method": "planting", "direction": direction, "dose": abs(strength)}
@@ -196,7 +196,7 @@ def train_model(model: TrainedModel, out: Path, inputs: Inputs, seed: int) -> No
     planted = inputs.get("original", inputs["corpus"]) / PLANTED
     truths = read_truths(planted) if planted.is_file() else None
     if truths is not None and "original" in inputs:
-        truths = recount(truths, corpus)
+        truths = recount_truths(truths, corpus)
     with one_thread():
         model.train(corpus, out / MODEL, seed=seed, truths=truths)
     if truths is not None:

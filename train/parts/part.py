@@ -80,7 +80,7 @@ class Task(Choice, Protocol):
 
 
 @runtime_checkable
-class Checked(Protocol):
+class ChecksInput(Protocol):
     """A subject or task that checks its input before anything is built.
 
     The check runs once for equal choices, or for equal values of their attribute ``checked``.
@@ -108,7 +108,7 @@ class HasWarnings(Protocol):
 
 
 @dataclass
-class Findings:
+class DataReport:
     """Report on data before a run: problems that prevent it, warnings, and other lines."""
 
     problems: list[str] = field(default_factory=list)
@@ -117,15 +117,15 @@ class Findings:
 
 
 @runtime_checkable
-class Inspected(Protocol):
+class SupportsInspect(Protocol):
     """A task that can describe its data without a run."""
 
-    def inspect(self, report: Findings) -> None:
+    def inspect(self, report: DataReport) -> None:
         """Add problems, warnings and lines to a report. Raises ``InputError`` as a run does."""
 
 
 @runtime_checkable
-class Foreseen(Protocol):
+class PredictsVocabulary(Protocol):
     """A subject that can predict its vocabulary before training."""
 
     def foresee_words(self, lines: int) -> list[str]:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from extrinsic.kinds import needs_of
+from extrinsic.kinds import required_input
 from train.device import one_thread
 from train.parts.encodings import write_encodings
 from train.parts.scores import open_needed
 
 if TYPE_CHECKING:
     from corpora.kinds import PostChallenge, Source
-    from debias.base import S, Steps
+    from debias.base import S, StepBuilder
     from extrinsic.gap_table import Row
     from extrinsic.gaps import Gaps
     from extrinsic.kinds import Classifier, Tagger
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 POSTS = "posts"  # name of the step with a source's posts
 
 
-def build_posts(steps: Steps[S], source: Source, groups: Tagger | None) -> S:
+def build_posts(steps: StepBuilder[S], source: Source, groups: Tagger | None) -> S:
     """Return the step with the posts, grouped by the source or by a given tagger."""
     posts = steps(POSTS, source, load_posts)
     if source.grouped or groups is None:
@@ -93,7 +93,7 @@ def _predict(
     classifier: Classifier, posts: pd.DataFrame, texts: Iterable[str], inputs: Inputs, seed: int
 ) -> pd.DataFrame:
     """Return the predictions with the ``coverage`` of ``texts``."""
-    model = open_needed(needs_of(classifier), inputs)
+    model = open_needed(required_input(classifier), inputs)
     with one_thread():
         predicted = classifier.predict(posts, model, seed=seed)
     vocabulary = model.key_to_index if hasattr(model, "key_to_index") else ModelVocabulary(model)
@@ -168,12 +168,12 @@ def measure_challenge(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
 def _held_out(predicted: pd.DataFrame, gaps: Gaps) -> list[Row]:
     from extrinsic.gap_table import value_rows
     from extrinsic.gaps import CRITERIA
-    from extrinsic.predictions import read_sample
+    from extrinsic.predictions import read_grouped_predictions
 
     if predicted.empty:
         return []
     ungrouped = predicted.drop(columns="id").assign(group=None)
     measures = tuple(name for name in gaps.measures if name not in CRITERIA)
     values_only = replace(gaps, measures=measures, compare=(), groups=())
-    rows = value_rows(read_sample(ungrouped, values_only), values_only)
+    rows = value_rows(read_grouped_predictions(ungrouped, values_only), values_only)
     return [row._replace(subset="held_out") for row in rows]

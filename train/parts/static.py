@@ -15,7 +15,7 @@ import numpy as np
 from corpora.kinds import Corpus, LimitedCorpus, PlantedCorpus, SampledCorpus
 from corpora.truths import write_truths
 from corpora.tweets import UNKNOWN
-from debias.base import Method, Words, applied
+from debias.base import Method, Words, method_label
 from files import InputError, choice, read_lines
 from files.choice import Fileless
 from files.language import UNDETERMINED, guess_language, language_of, require_one_language
@@ -81,7 +81,7 @@ class StaticVectors(Fileless):
     @property
     def modified(self) -> bool:
         """Whether a method changes anything."""
-        return applied(self.debias).dose != 0
+        return method_label(self.debias).dose != 0
 
     def facts(self) -> Facts:
         """Return corpus, embedding, condition, wordset, generated and further columns."""
@@ -90,7 +90,7 @@ class StaticVectors(Fileless):
         return {
             "corpus": "none" if self.loaded else self.corpus.name,
             "embedding": self.embedding.name,
-            **applied(self.debias)._asdict(),
+            **method_label(self.debias)._asdict(),
             "wordset": self.words.name,
             **planted,
             **embedding_facts(),

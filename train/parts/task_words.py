@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import pandas as pd
 
-from corpora.kinds import PostChallenge, Source, Unsplit
-from debias.base import WORDS, S, Steps
+from corpora.kinds import MaybeCrossValidated, PostChallenge, Source
+from debias.base import WORDS, S, StepBuilder
 from extrinsic.kinds import Tagger
-from extrinsic.task_words import FROM_TASK, Limits, as_query, words_of_task
+from extrinsic.task_words import FROM_TASK, WordLimits, as_query, extract_task_words
 from files import InputError, choice
 from files.choice import Count, Fileless, NotNegative, Positive
 from files.language import UNDETERMINED, language_of
@@ -33,7 +33,7 @@ class TaskWords(Fileless):
     X, Y: words of posts about the ``privileged`` and ``unprivileged`` group; A, B: of posts with
     label 0 and 1. ``source``, ``groups`` and ``challenge`` are those of the task, so that its steps
     are shared; without a source there are no words. With a challenge all posts of an unsplit source
-    are training posts. size, min_posts, min_z, prior: see ``extrinsic.task_words.Limits``.
+    are training posts. size, min_posts, min_z, prior: see ``extrinsic.task_words.WordLimits``.
     """
 
     source: Source | None
@@ -69,14 +69,14 @@ class TaskWords(Fileless):
     def require_roles(self, roles: Sequence[str]) -> None:
         """Accept all roles: X, Y, A and B exist."""
 
-    def build_steps(self, steps: Steps[S], vectors: S | None = None) -> S:
+    def build_steps(self, steps: StepBuilder[S], vectors: S | None = None) -> S:
         """Return the step of ``words.yaml``. Raises ``InputError`` without training posts."""
         if self.source is None:
             raise InputError(
                 f"{FROM_TASK} takes words from a task's posts, and there are none; choose"
                 " task=hatespeech_en and a source, or other words"
             )
-        unsplit = isinstance(self.source, Unsplit) and self.source.cross_validated
+        unsplit = isinstance(self.source, MaybeCrossValidated) and self.source.cross_validated
         if unsplit and not self.challenge:
             raise _no_training_posts(self.source.name)
         groups = None if self.source.grouped else groups_in_language(self.groups, self.source)
@@ -90,9 +90,9 @@ def draw_words(words: TaskWords, out: Path, inputs: Inputs, seed: int) -> None:
     posts = pd.read_parquet(inputs["posts"] / "posts.parquet")
     if (posts["split"] == ALL).any() and not words.challenge:
         raise _no_training_posts(words.source.name)
-    limits = Limits(words.size, words.min_posts, words.min_z, words.prior)
+    limits = WordLimits(words.size, words.min_posts, words.min_z, words.prior)
     groups = (words.privileged, words.unprivileged)
-    evidence = words_of_task(posts[posts["split"] != TEST], groups, limits)
+    evidence = extract_task_words(posts[posts["split"] != TEST], groups, limits)
     evidence.insert(0, "query", FROM_TASK)
     evidence.to_parquet(out / EVIDENCE, index=False)
     query = as_query(evidence, language=words.language, name=words.source.name)

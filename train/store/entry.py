@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from files.digest import digest_of, sha256
 from files.rooms import HOME
-from files.source import Source, library_versions, loaded_by_user
+from files.source import Source, library_versions, user_module_hashes
 
 if TYPE_CHECKING:
     from train.store.stage import Recipe
@@ -89,7 +89,7 @@ def describe_build(
         "project": library_versions("biasbridge").get("biasbridge", ""),
         "commit": _commit(),
         "modules": dict(source.modules),
-        "loaded": loaded_by_user(),
+        "loaded": user_module_hashes(),
         "libraries": dict(source.libraries),
         "lineage": lineage(source, lineages),
         **request,

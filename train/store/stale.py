@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from files import InputError
-from files.source import source_now
+from files.source import current_source
 from train.store.entry import DamagedError, Lineage, lineage, read_recipe
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _compare(
         made = read_recipe(store.path(step))["made"]
     except DamagedError:  # missing, or moved away when it is used
         return lineage(step.source, inputs), False, None
-    source = source_now(step.source, made["modules"])
+    source = current_source(step.source, made["modules"])
     current, old_libraries = lineage(source, inputs), made["libraries"]
     if made["lineage"] == current:
         return current, True, None

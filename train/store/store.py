@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from files import InputError
 from files.digest import sha256
-from files.source import differing, source_run
+from files.source import changed_modules, loaded_source
 from train.store.entry import RECIPE, DamagedError, Request, check, describe_build, flush, seal
 from train.store.lock import HeldError, NoLockError, locked
 
@@ -159,7 +159,7 @@ class Store:
                 step.build(work, inputs)
                 seconds = time.perf_counter() - start
                 self._refuse_changed(step, read_files)
-                made = describe_build(source_run(step.source), inputs, seconds, self.made)
+                made = describe_build(loaded_source(step.source), inputs, seconds, self.made)
                 seal(work, step.recipe(), made)
                 os.replace(work, entry)
                 flush(entry.parent)
@@ -183,7 +183,7 @@ class Store:
             identities[path] = identity(path)
             return sha
 
-        changed = differing(step.source, source_run(step.source))
+        changed = changed_modules(step.source, loaded_source(step.source))
         if step.decide is not None:
             try:
                 params, files = step.decide(digest)

@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from analysis.made import Maker
+from analysis.made import BuildRecord
 from files import InputError, atomic_path
 from files.atomic import require_new
 from files.digest import digest_of
@@ -266,11 +266,11 @@ def _list(values: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {value}" for name, value in values.items())
 
 
-def build_records(store: Store, keys: Iterable[str]) -> list[Maker]:
+def build_records(store: Store, keys: Iterable[str]) -> list[BuildRecord]:
     """Return build records of the stored results with these keys and of their ancestors."""
     folders = {entry.name: entry for entry in entries(store)}
     queue, visited = list(keys), set[str]()
-    counts: Counter[Maker] = Counter()
+    counts: Counter[BuildRecord] = Counter()
     while queue:
         if (key := queue.pop()) in visited or key not in folders:
             continue
@@ -279,7 +279,7 @@ def build_records(store: Store, keys: Iterable[str]) -> list[Maker]:
             continue
         made, recipe = content["made"], content["recipe"]
         queue += recipe["inputs"].values()
-        record = Maker(
+        record = BuildRecord(
             stage=recipe["stage"],
             made_by=recipe["made_by"],
             results=0,

@@ -23,7 +23,7 @@ from extrinsic.coreference.model.network import clusters_on_grid
 from extrinsic.coreference.resolution import Resolution
 from extrinsic.coreference.scorer import score
 from files import InputError, atomic_path
-from files.source import source_of, source_run
+from files.source import loaded_source, source_of
 
 if TYPE_CHECKING:
     from extrinsic.coreference.model.encode import Integers, Lexicon, Text
@@ -169,7 +169,7 @@ def fingerprint(
 
 def code_digest(choice: ResolverSettings) -> str:
     """Return a hash of the source files of the training, as this process loaded them."""
-    return source_run(source_of((type(choice).__module__, __name__))).digest
+    return loaded_source(source_of((type(choice).__module__, __name__))).digest
 
 
 def save(path: Path, training: Training, name: str) -> None:

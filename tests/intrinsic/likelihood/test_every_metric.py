@@ -11,7 +11,7 @@ import pytest
 
 from corpora.items import named_items
 from files.models.language_model import LanguageModel, open_model
-from intrinsic.item_metric import Observed
+from intrinsic.item_metric import Observations
 from intrinsic.items.item import ItemSet, Pair, cross
 from intrinsic.items.library import library
 from intrinsic.likelihood.every import MODEL_METRICS
@@ -100,9 +100,9 @@ def test_the_sign_test_counts_clusters() -> None:
     clusters; 2 of 2^5 if all were alone.
     """
     values, names = np.ones(5), [f"pair {n}" for n in range(5)]
-    together = Observed(values, names, {"cluster": ["a", "a", "b", "c", "d"]})
+    together = Observations(values, names, {"cluster": ["a", "a", "b", "c", "d"]})
     assert sign_test(together).p == pytest.approx(2 / 2**4)
-    alone = Observed(values, names, {"cluster": names})
+    alone = Observations(values, names, {"cluster": names})
     assert sign_test(alone).p == pytest.approx(2 / 2**5)
 
 

@@ -11,7 +11,7 @@ import torch
 from files import InputError
 from files.models.language_model import LanguageModel, open_model
 from intrinsic.likelihood import asking
-from intrinsic.likelihood.reading import Text, mask_id, read_texts
+from intrinsic.likelihood.reading import Text, mask_id, tokenise_texts
 from intrinsic.likelihood.sentences import (
     log_likelihoods,
     masked_together,
@@ -48,7 +48,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LanguageModel]
 
 
 def read(model: LanguageModel, **options: Any) -> list[Text]:
-    texts = [text for text in read_texts(model, TEXTS, **options) if text]
+    texts = [text for text in tokenise_texts(model, TEXTS, **options) if text]
     assert len(texts) == len(TEXTS)
     return texts
 
@@ -180,14 +180,14 @@ def test_equal_contexts_are_computed_once(
 
 def test_what_a_model_cannot_read_is_said(opened: dict[str, LanguageModel]) -> None:
     model = opened["bert"]
-    long, short = read_texts(model, ["the man " * 40, "zz man"])
+    long, short = tokenise_texts(model, ["the man " * 40, "zz man"])
     assert long is None
     assert short is not None
     assert short.unknown == 1
     with pytest.raises(InputError, match="is for causal models"):
-        read_texts(model, ["a man"], first_token="bos")
+        tokenise_texts(model, ["a man"], first_token="bos")
     with pytest.raises(InputError, match="no such token"):
-        read_texts(opened["gpt2"], ["a man"], first_token="bos")
+        tokenise_texts(opened["gpt2"], ["a man"], first_token="bos")
     bare = LanguageModel("bare", model.base, model.tokenizer, "encoder")
     with pytest.raises(InputError, match="no head"):
         sentence_log_likelihoods(bare, read(model))

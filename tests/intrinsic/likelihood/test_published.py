@@ -15,7 +15,7 @@ from files.models.language_model import LanguageModel, open_model
 from intrinsic.items.item import ItemSet, plain_line
 from intrinsic.likelihood.every import MODEL_METRICS
 from intrinsic.likelihood.neutral_loss import NeutralLoss
-from intrinsic.likelihood.reading import read_texts
+from intrinsic.likelihood.reading import tokenise_texts
 from intrinsic.likelihood.sentences import sentence_log_likelihoods
 from intrinsic.likelihood.stereoset import icat
 from tests.intrinsic.likelihood.tables import given
@@ -36,7 +36,7 @@ def smollm2() -> LanguageModel:
 def test_log_likelihoods_of_smollm2(smollm2: LanguageModel) -> None:
     """Computed with transformers alone by others."""
     texts = [f"The capital of France is {end}." for end in ("Paris", "banana")]
-    read = [text for text in read_texts(smollm2, texts) if text]
+    read = [text for text in tokenise_texts(smollm2, texts) if text]
     sums = [sum(each) for each in sentence_log_likelihoods(smollm2, read)]
     assert sums == pytest.approx([-15.405, -33.081], abs=1e-3)
     lines = ItemSet("capitals", "en", items=tuple(map(plain_line, texts)))

@@ -21,7 +21,7 @@ from tests.intrinsic.sentences.tables import Floats, Given, Table, given, random
 from tests.minilm import minilm
 
 if TYPE_CHECKING:
-    from intrinsic.item_metric import Observed
+    from intrinsic.item_metric import Observations
     from intrinsic.score import Score
 
 # A bag of words: the counts of he, she, math, art
@@ -141,7 +141,7 @@ def test_resamples_over_words_by_a_literal_loop(unit: str) -> None:
         assert found[number] == pytest.approx(by_hand(seen, weights[:, number], unit))
 
 
-def by_hand(seen: Observed, times: Floats, unit: str) -> float:
+def by_hand(seen: Observations, times: Floats, unit: str) -> float:
     """The effect size over words of sentences that count as often as ``times`` says."""
     terms = np.asarray(seen.factors["term"])
     counts = {term: times[terms == term].mean() for term in dict.fromkeys(terms.tolist())}
