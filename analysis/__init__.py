@@ -2,6 +2,6 @@
 elsewhere.
 """
 
-from biasbridge.hidden import refuse_hidden
+from biasbridge.shadowed_packages import refuse_hidden
 
 refuse_hidden("files")

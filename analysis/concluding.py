@@ -12,21 +12,21 @@ from analysis.crossed import crossed_table
 from analysis.declaration import DETAILS
 from analysis.effects import effects
 from analysis.effects_table import TABLE, write_effects
-from analysis.findings import CORRELATION_COLUMNS, correlation_table
 from analysis.frame import as_text
 from analysis.joined import has_gaps, join_points
 from analysis.naming import present_confirmatory
+from analysis.points_table import print_points
 from analysis.results import write_csv_tables
-from analysis.show import (
+from analysis.slice_results import CORRELATION_COLUMNS, correlation_table
+from analysis.slices import without_repeats
+from analysis.summary import print_answer
+from analysis.terminal import (
     drop_constant_columns,
     print_as_text,
     print_correlations,
     print_lines,
     word_lists,
 )
-from analysis.show_points import print_points
-from analysis.slices import without_repeats
-from analysis.summary import print_answer
 from files import InputError, atomic_path
 from files.terminal import open_console
 from files.verbosity import LOG
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
     from analysis.declaration import Declaration
     from analysis.effects import Effect
-    from analysis.findings import SliceResult
     from analysis.frame import Tables
+    from analysis.slice_results import SliceResult
 
 MIN_POINTS = 3  # number of points that a correlation needs
 

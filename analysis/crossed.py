@@ -31,12 +31,12 @@ import pandas as pd
 import scipy
 
 from analysis.correlation import ONE_THREAD, Correlation, Estimate, correlation
-from analysis.findings import FEW_PERMUTATIONS
 from analysis.frame import as_float, as_text, text_rows
 from analysis.joined import rows_of
 from analysis.naming import CONTROL, DOSE_SIGN, GAP, SCORE
 from analysis.residuals import NO_SPREAD, codes
 from analysis.rows import both_finite, row_weights, select_comparable
+from analysis.slice_results import FEW_PERMUTATIONS
 
 if TYPE_CHECKING:
     from analysis.arrays import Floats, Ints

@@ -22,7 +22,14 @@ from analysis.naming import (
     row_names,
     score_titles,
 )
-from analysis.show import NOTHING, SCORES_SHOWN, as_rows, format_estimate, print_lines, print_table
+from analysis.terminal import (
+    NOTHING,
+    SCORES_SHOWN,
+    as_rows,
+    format_estimate,
+    print_lines,
+    print_table,
+)
 from files import atomic_path
 from files.tables import write_csv
 

@@ -35,13 +35,13 @@ from analysis.naming import (
     shown_values,
 )
 from analysis.results import write_csv_tables
-from analysis.show import format_estimate, print_lines
+from analysis.terminal import format_estimate, print_lines
 from files.charts import save_charts
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from analysis.findings import SliceResult
+    from analysis.slice_results import SliceResult
 
 BARS = (
     "Above each panel: r_rm, within parents, with its 95% interval. Line: the slope within parents."

@@ -12,18 +12,18 @@ import pandas as pd
 
 from analysis.charts import BLACK, GREY, INK, PALETTE, SHAPES, Drawing, finish, palette_of
 from analysis.correlation import ONE_THREAD, correlation
-from analysis.findings import FEW_PERMUTATIONS
 from analysis.frame import as_float, as_labels, as_text, group_indices
 from analysis.joined import bias_sign, rows_of
 from analysis.naming import ALL, CONTROL, SLICE_COLUMNS, with_count
 from analysis.observations import Line, observations
 from analysis.residuals import residuals
 from analysis.rows import both_finite
-from analysis.show import format_number
+from analysis.slice_results import FEW_PERMUTATIONS
+from analysis.terminal import format_number
 from files import InputError
 
 if TYPE_CHECKING:
-    from analysis.findings import SliceResult
+    from analysis.slice_results import SliceResult
 
 # Width and height in pixels by the number of columns.
 PANEL_SIZES = {1: (460, 320), 2: (300, 200)}

@@ -11,17 +11,17 @@ import numpy as np
 from annotated_types import Gt, Lt
 
 from analysis.correlation import LEVEL, ONE_THREAD, Correlation
-from analysis.findings import MIN_CONDITIONS
 from analysis.naming import SESOI
 from analysis.observations import Observations
 from analysis.residuals import demeaned
+from analysis.slice_results import MIN_CONDITIONS
 from analysis.verdict import MIN_DF
 from files import choice
 from files.choice import Count, Fileless
 
 if TYPE_CHECKING:
     from analysis.arrays import Floats
-    from analysis.findings import SliceResult
+    from analysis.slice_results import SliceResult
 
 Share = Annotated[float, Gt(0), Lt(1)]
 # Scores on a ladder of doses, or normal; noise of gaps that is normal, or grows with the score

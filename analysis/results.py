@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from analysis.declaration import WRITES
 from analysis.frame import Tables as Tables
 from analysis.frame import as_text
-from analysis.made import PROVENANCE_CSV
+from analysis.provenance import PROVENANCE_CSV
 from files import InputError, atomic_path
 from files.masking import mask_slurs
 from files.nested import read_nested

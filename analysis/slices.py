@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from analysis.arrays import Ints, Truths
-    from analysis.findings import SliceResult
+    from analysis.slice_results import SliceResult
 
 Names = dict[str, str]
 

@@ -13,8 +13,8 @@ import pandas as pd
 from analysis.charts import INK, PALETTE, STAMP, Drawing, finish
 from analysis.naming import ALL
 from analysis.results import write_csv_tables
-from analysis.show import print_lines
 from analysis.specifications import CHOICES, Curve, Level, Specification
+from analysis.terminal import print_lines
 from files.charts import save_charts
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from analysis.correlation import ONE_THREAD, studentised
-from analysis.findings import FEW_PERMUTATIONS
 from analysis.frame import as_float, as_text
 from analysis.joined import rows_of
 from analysis.naming import GAP, SCORE, SLICE_COLUMNS, measure_title, query_title
 from analysis.observations import Observations, observations
 from analysis.residuals import codes, demeaned, group_means, indicators
+from analysis.slice_results import FEW_PERMUTATIONS
 from analysis.slices import slices
 from analysis.verdict import MIN_DF
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from analysis.arrays import Floats, Ints
     from analysis.correlation import Correlation
-    from analysis.findings import SliceResult
     from analysis.residuals import Residuals
+    from analysis.slice_results import SliceResult
 
 KINDS = ("task", "classifier", *SCORE, *GAP)
 POOLED = ("embedding", "method")

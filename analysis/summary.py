@@ -27,7 +27,7 @@ from analysis.naming import (
     score_titles,
     with_count,
 )
-from analysis.show import NOTHING, format_estimate, format_number, print_lines, print_table
+from analysis.terminal import NOTHING, format_estimate, format_number, print_lines, print_table
 from analysis.utility import describe_task
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from analysis.declaration import Declaration
     from analysis.effects import Effect
-    from analysis.findings import SliceResult
     from analysis.frame import Tables
+    from analysis.slice_results import SliceResult
 
 WIDTH = 80
 SCORES, GAPS, CONDITIONS = 3, 12, 8  # shown; the tables hold all

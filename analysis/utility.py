@@ -12,7 +12,7 @@ import numpy as np
 
 from analysis.frame import as_float, typed
 from analysis.naming import ALL, CONTROL, GAP, ORIGINAL, capitalise, gap_titles, measure_title
-from analysis.show import format_number
+from analysis.terminal import format_number
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,13 +7,13 @@ from math import inf, isfinite
 from typing import TYPE_CHECKING
 
 from analysis.correlation import LEVEL, holm
-from analysis.findings import MIN_CONDITIONS
 from analysis.naming import SESOI, with_count
+from analysis.slice_results import MIN_CONDITIONS
 from analysis.utility import MIN_ABOVE_BASELINE
 
 if TYPE_CHECKING:
     from analysis.correlation import Correlation
-    from analysis.findings import SliceResult
+    from analysis.slice_results import SliceResult
 
 POSITIVE, NEGATIVE, NEGLIGIBLE, INCONCLUSIVE = VERDICTS = (
     "positive",

@@ -20,7 +20,7 @@ from files.models.language_model import LanguageModel
 from intrinsic.items.item import ItemSet, Pair
 from intrinsic.likelihood.crows_pairs import CrowsPairs, shared_and_changed_positions
 from intrinsic.likelihood.pll import PseudoLogLikelihood
-from intrinsic.likelihood.reading import tokenise_texts
+from intrinsic.likelihood.tokenised_text import tokenise_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

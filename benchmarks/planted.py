@@ -20,8 +20,8 @@ from files import run_cli
 from files.options import Parser
 from files.terminal import open_console
 from intrinsic.permutation import permutation_p
-from train.device import one_thread
-from train.tiny_model import Architecture, TinyModel
+from train.engine.device import one_thread
+from train.subjects.tiny_model import Architecture, TinyModel
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -73,7 +73,7 @@ def log_odds(folder: Path, seed: int) -> dict[str, list[float]]:
     """Return log odds of occupations by group, for the model in a folder."""
     from files.models.load import load_model, load_tokenizer
     from files.models.place import find_model
-    from train.planted_probe import measure_log_odds
+    from train.subjects.planted_probe import measure_log_odds
 
     name = str(folder)
     model, _ = load_model(find_model(name), name)

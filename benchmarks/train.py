@@ -13,13 +13,13 @@ from corpora.world import GeneratedCorpus
 from debias.unmodified import Unmodified
 from debias.word_choice import WordChoice
 from intrinsic.metrics.weat import Weat
-from train.embed import Word2Vec
-from train.join import join_tables
-from train.outcome import run_point
-from train.parts.static import StaticVectors
-from train.point import Plan, Point, plan_point
-from train.store import Store
-from train.store.stale import outdated
+from train.engine.join import join_tables
+from train.engine.outcome import run_point
+from train.engine.point import Plan, Point, plan_point
+from train.engine.store import Store
+from train.engine.store.stale import outdated
+from train.subjects.embed import Word2Vec
+from train.subjects.static import StaticVectors
 
 
 def finished(folder: Path) -> tuple[Store, list[Plan]]:

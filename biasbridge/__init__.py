@@ -9,7 +9,7 @@ from importlib import metadata
 
 import lazy_loader
 
-from biasbridge.hidden import NEEDED, refuse_hidden
+from biasbridge.shadowed_packages import NEEDED, refuse_hidden
 
 refuse_hidden("files")
 __version__ = metadata.version("biasbridge")

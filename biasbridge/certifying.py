@@ -19,7 +19,7 @@ from files.rooms import HOME
 if TYPE_CHECKING:
     import pandas as pd
 
-    from train.store.stale import Policy
+    from train.engine.store.stale import Policy
 
 PLANTED_QUERIES = ("planted", "planted_one_list", "planted_pairs", "planted_plurals")
 PLANTED_ITEMS = ("occupations", "occupations_sentences")
@@ -132,7 +132,7 @@ def certify(
 
 def _find(metric: str, config_dir: str | PathLike[str] | None) -> _ConfiguredMetric:
     """Find the YAML and the class of a metric. Raise ``InputError`` if there is none."""
-    from train.configure import TARGET, find_class, search_modules
+    from train.cli.configure import TARGET, find_class, search_modules
 
     folders = [Path(config_dir)] if config_dir else []
     if config_dir and not Path(config_dir).is_dir():
@@ -215,7 +215,7 @@ def _run(command: Sequence[str], out: TextIO | None) -> None:
 
 def _versions(folder: Path) -> dict[str, str]:
     """Return the column ``libraries``, the versions that made the numbers."""
-    from analysis.made import describe_provenance, read_provenance
+    from analysis.provenance import describe_provenance, read_provenance
 
     return {"libraries": describe_provenance(read_provenance(folder))}
 

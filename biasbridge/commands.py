@@ -20,7 +20,7 @@ COMMANDS = {
     "report": ("analysis.report", "write the report of a results folder"),
     "tsne": ("intrinsic.tsne", "draw the words of a query in the plane"),
     "atlas": ("studies.atlas", "recompute published point sets by one protocol"),
-    "store": ("train.store", "inspect a store: ls, explain, export, verify, gc"),
+    "store": ("train.engine.store", "inspect a store: ls, explain, export, verify, gc"),
     "check": ("", "describe your data and what a run on them would do"),
     "init": ("", "write an experiment file for your data"),
     "completion": ("", "print a completion script for bash or zsh"),

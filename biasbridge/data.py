@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from biasbridge.published import recognise
+from biasbridge.published_collections import recognise
 from files import InputError, read_lines
 from files.language import UNDETERMINED, guess_language
 from files.tables import JSON_LINES, SEPARATORS, read_table, require_columns

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from biasbridge.before_after import compare_vectors
-from biasbridge.given import (
+from biasbridge.inputs import (
     OpenedModel,
     Vectors,
     Words,
@@ -73,7 +73,7 @@ def debias(
     words
         See :func:`query`; by default words of gender.
     method
-        ``"attract_repel"`` (vectors), ``"hard"``, ``"leace"``, ...: ``debias.every`` lists all.
+        ``"attract_repel"`` (vectors), ``"hard"``, ``"leace"``, ...: ``debias.methods`` lists all.
     direction
         Of ``attract_repel``: ``"debias"`` (default) or ``"overbias"``.
     dose
@@ -114,7 +114,7 @@ def debias(
     >>> print(bool(scores["after"].item() < scores["before"].item()))
     True
     """
-    from debias.every import MODEL_KINDS, VECTOR_KINDS, make_method
+    from debias.methods import MODEL_KINDS, VECTOR_KINDS, make_method
     from intrinsic.lookup import CASES
 
     if case not in CASES:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from biasbridge.certifying import certify as certify
 from biasbridge.debiasing import debias as debias
-from biasbridge.given import (
+from biasbridge.inputs import (
     KINDS,
     OpenedModel,
     Vectors,
@@ -20,7 +20,7 @@ from biasbridge.given import (
     is_model,
     word_file,
 )
-from biasbridge.given import query as query
+from biasbridge.inputs import query as query
 from files import InputError
 from files.choice import Whole, check_arguments
 
@@ -427,9 +427,9 @@ def correlate(
     0.84
     """
     from analysis.correlate import correlate as correlate_table
-    from analysis.findings import RESULT_COLUMNS, correlation_table
-    from analysis.foreign import Levels
     from analysis.joined import WITHOUT_RESAMPLES, lacks_resamples
+    from analysis.slice_results import RESULT_COLUMNS, correlation_table
+    from analysis.user_table import Levels
 
     by, table = _as_names(by), _table(table)
     slice_results = correlate_table(

@@ -14,9 +14,9 @@ from files.models.language_model import AnyModel, LanguageModel, open_model
 from intrinsic.audit import AuditedScore, choose_metrics, select_conventions
 from intrinsic.audit import audit as audit_vectors
 from intrinsic.items.read import no_fillers
-from intrinsic.likelihood.every import MODEL_METRICS
+from intrinsic.likelihood.model_metrics import MODEL_METRICS
 from intrinsic.likelihood.slots import BETWEEN, COMPARED, LOST_PREFIX
-from intrinsic.metrics.every import METRICS
+from intrinsic.metrics.vector_metrics import METRICS
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -180,7 +180,7 @@ def _takes_any(metric: type[ItemMetric], source: ItemSource) -> bool:
 
 def word_vectors_of(encoder: Encoder, metrics: Sequence[Metric]) -> KeyedVectors:
     """Encode each word of the metrics' queries alone."""
-    from train.word_states import template_contexts, word_vectors
+    from train.subjects.word_states import template_contexts, word_vectors
 
     words = {
         spelling: None

@@ -23,7 +23,7 @@ from files.models.encoder import Encoder, Pooling
 from files.models.erased import hook_eraser
 from files.models.language_model import AnyModel, LanguageModel, open_model, with_eraser
 from files.models.place import Place, find_model
-from intrinsic.likelihood.every import MODEL_METRICS
+from intrinsic.likelihood.model_metrics import MODEL_METRICS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,7 +126,7 @@ class ModelErasure:
         Raise ``InputError`` for another existing folder, for the folder of the model itself, and
         if the model does not fit the eraser.
         """
-        from train.models import save_model
+        from train.subjects.models import save_model
 
         require_new_model(out, force=force)
         place = self.place

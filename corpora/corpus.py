@@ -12,7 +12,7 @@ from tempfile import TemporaryFile
 from typing import ClassVar, Literal
 
 from corpora.hub import HubData, pick_cell
-from corpora.kinds import RealData
+from corpora.protocols import RealData
 from corpora.sentences import split_sentences, tokenise_sentence, tokenise_treebank
 from corpora.tweets import UNKNOWN, is_retweet, tokenise_tweet
 from files import InputError, atomic_path, choice, read_lines

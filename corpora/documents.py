@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from corpora.kinds import SPLITS, DocumentSource, RealData, Singletons
+from corpora.protocols import SPLITS, DocumentSource, RealData, Singletons
 from files import InputError, choice, nearest
 from files.choice import Share
 from files.documents import cut_sentences, read_documents
@@ -66,7 +66,7 @@ class DocumentFiles(RealData):
         return [file for path in paths for file in find_files(path)]
 
     def load(self, *, seed: int) -> dict[str, list[Document]]:
-        """Return the documents; see ``corpora.kinds.DocumentSource``."""
+        """Return the documents; see ``corpora.protocols.DocumentSource``."""
         documents_and_files = self._read_with_files()
         names: dict[str, set[str]] = {}
         for document, file in documents_and_files:
@@ -144,7 +144,7 @@ class JoinedDocuments(RealData):
         return [*self.first.files(), *self.second.files()]
 
     def load(self, *, seed: int) -> dict[str, list[Document]]:
-        """Return the documents; see ``corpora.kinds.DocumentSource``."""
+        """Return the documents; see ``corpora.protocols.DocumentSource``."""
         first, second = self.first.load(seed=seed), self.second.load(seed=seed)
         titles = {document.title for split in SPLITS for document in first[split]}
         for document in (document for split in SPLITS for document in second[split]):

@@ -9,8 +9,8 @@ from typing import ClassVar, Literal, get_args
 
 import pandas as pd
 
-from corpora.kinds import SingleFileData
 from corpora.labelled import OptionalSplit, TestShare
+from corpora.protocols import SingleFileData
 from files import InputError, choice, read_lines
 
 Label = Literal["abusive", "hateful", "normal", "spam"]
@@ -46,7 +46,7 @@ class Founta(SingleFileData, OptionalSplit):
         return " or ".join(self.positive)
 
     def load(self, *, seed: int) -> pd.DataFrame:
-        """Return the posts; see ``corpora.kinds.Source``."""
+        """Return the posts; see ``corpora.protocols.Source``."""
         table = pd.DataFrame(self._rows(), columns=["text", "label"])
         return self.prepare(table, self.path, self.positive, seed=seed)
 

@@ -101,7 +101,7 @@ class GeneratedDocuments(_Generated):
         return {"skew": self.skew}
 
     def load(self, *, seed: int) -> dict[str, list[Document]]:
-        """Return the documents by split; see ``corpora.kinds.DocumentSource``."""
+        """Return the documents by split; see ``corpora.protocols.DocumentSource``."""
         sizes = apportion([*SPLIT_SHARES.values()], self.documents, np.random.default_rng(seed))
         splits: dict[str, list[Document]] = {}
         for number, (split, size) in enumerate(zip(SPLIT_SHARES, sizes.tolist(), strict=True)):
@@ -130,7 +130,7 @@ class GeneratedChallenge(_Generated):
     name: ClassVar[str] = "generated"
 
     def load(self, *, seed: int) -> list[Case]:
-        """Return the cases; see ``corpora.kinds.Challenge``."""
+        """Return the cases; see ``corpora.protocols.Challenge``."""
         return [case for subset in SUBSETS for case in self._load_subset(subset, seed)]
 
     def _load_subset(self, subset: str, seed: int) -> list[Case]:

@@ -42,7 +42,7 @@ class GeneratedQueries(Fileless):
         return {"wordings": digest_of(wordings)}
 
     def load(self, *, seed: int) -> list[RetrievalQuery]:
-        """Return the queries; see ``corpora.kinds.RetrievalSource``."""
+        """Return the queries; see ``corpora.protocols.RetrievalSource``."""
         queries: list[RetrievalQuery] = []
         for stereotype in ("male", "female"):
             occupations = [

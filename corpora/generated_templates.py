@@ -10,7 +10,7 @@ import pandas as pd
 from annotated_types import Ge
 
 from corpora.draws import pick
-from corpora.kinds import HATE_SPEECH
+from corpora.protocols import HATE_SPEECH
 from corpora.world import WorldData, WorldName
 from corpora.world_words import SETTINGS, make_world
 from files import choice
@@ -43,7 +43,7 @@ class GeneratedTemplates(WorldData):
         return {}
 
     def posts(self, *, seed: int) -> pd.DataFrame:
-        """Return the posts; see ``corpora.kinds.PostChallenge``."""
+        """Return the posts; see ``corpora.protocols.PostChallenge``."""
         setting = SETTINGS[self.world]
         grammar, rng = setting.grammar, np.random.default_rng(0)
         frames = _frames(grammar, self.frames, rng)

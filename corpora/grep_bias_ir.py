@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import pandas as pd
 
-from corpora.kinds import EnglishChallenge
+from corpora.protocols import EnglishChallenge
 from files import InputError, choice
 from files.retrieval import RetrievalQuery, Stereotype, WordedDocument
 from files.tables import read_table, require_columns
@@ -55,7 +55,7 @@ class GrepBiasIR(EnglishChallenge):
         return paths
 
     def load(self, *, seed: int) -> list[RetrievalQuery]:
-        """Return the queries; see ``corpora.kinds.RetrievalSource``.
+        """Return the queries; see ``corpora.protocols.RetrievalSource``.
 
         Raises ``InputError`` for a missing column, a ``relevant`` other than 0 and 1, an unknown
         annotation, and a query with two annotations.

@@ -9,8 +9,8 @@ from typing import ClassVar, Literal
 import numpy as np
 import pandas as pd
 
-from corpora.kinds import HATE_SPEECH, SingleFileData
 from corpora.labelled import OptionalSplit, TestShare, pick_columns
+from corpora.protocols import HATE_SPEECH, SingleFileData
 from files import InputError, choice, read_lines
 from files.tables import read_table
 
@@ -49,7 +49,7 @@ class Davidson(SingleFileData, OptionalSplit):
         return " or ".join(CLASSES[number] for number in self.positive)
 
     def load(self, *, seed: int) -> pd.DataFrame:
-        """Return the posts; see ``corpora.kinds.Source``."""
+        """Return the posts; see ``corpora.protocols.Source``."""
         table = pick_columns(read_table(self.path), {"text": "tweet", "label": "class"}, self.path)
         posts = self.prepare(table, self.path, self.positive, seed=seed)
         if not self.undersample:
@@ -130,7 +130,7 @@ class HatEval(OptionalSplit):
         return files
 
     def load(self, *, seed: int) -> pd.DataFrame:
-        """Return the posts; see ``corpora.kinds.Source``."""
+        """Return the posts; see ``corpora.protocols.Source``."""
         train, dev = (self._read(path) for path in self.files()[:2])
         if self.language == "en":
             parts = {"train": train, "dev": dev, "test": self._read_test()}

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from corpora.kinds import RealData
+from corpora.protocols import RealData
 from files import InputError, choice, nearest
 from files.hub import require_commit
 from files.text import require_no_bomb

@@ -10,7 +10,7 @@ from typing import ClassVar
 from pydantic import TypeAdapter, ValidationError
 
 from corpora.hub import HubData, pick_cell
-from corpora.kinds import SPLITS, Singletons
+from corpora.protocols import SPLITS, Singletons
 from files import InputError, choice
 from files.documents import Document
 
@@ -45,7 +45,7 @@ class HubDocuments(HubData):
         return Path(self.path).name
 
     def load(self, *, seed: int) -> dict[str, list[Document]]:
-        """Return the documents; see ``corpora.kinds.DocumentSource``."""
+        """Return the documents; see ``corpora.protocols.DocumentSource``."""
         names = dict(zip(SPLITS, (self.train, self.dev, self.test), strict=True))
         parts: Counter[str] = Counter()
         return {

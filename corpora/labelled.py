@@ -14,7 +14,7 @@ import pandas as pd
 from annotated_types import Ge, Lt
 
 from corpora.hub import HubData
-from corpora.kinds import SPLITS, RealData, SingleFileData
+from corpora.protocols import SPLITS, RealData, SingleFileData
 from corpora.tweets import tokenise_tweet
 from files import InputError, choice, nearest
 from files.choice import FieldError
@@ -113,11 +113,11 @@ class TableSource(SingleFileData, NamedColumns, OptionalSplit):
         return self.split is not None
 
     def load(self, *, seed: int) -> pd.DataFrame:
-        """Return the posts; see ``corpora.kinds.Source``."""
+        """Return the posts; see ``corpora.protocols.Source``."""
         return self.prepare(self._read(), self.path, self.positive, seed=seed)
 
     def check(self) -> pd.DataFrame:
-        """Return the posts, not tokenised; see ``corpora.kinds.CheckedSource``."""
+        """Return the posts, not tokenised; see ``corpora.protocols.CheckedSource``."""
         posts = self._read()
         posts["label"] = _binary_labels(posts["label"], self.positive, self.path)
         if self.group is not None:
@@ -169,7 +169,7 @@ class DatasetSource(HubData, NamedColumns, OptionalSplit):
         return Path(self.path).name
 
     def load(self, *, seed: int) -> pd.DataFrame:
-        """Return the posts; see ``corpora.kinds.Source``."""
+        """Return the posts; see ``corpora.protocols.Source``."""
         named_splits = {"train": self.train, "dev": self.dev, "test": self.test}
         splits = named_splits if self.test else {"": self.train}
         columns = {"text": self.text, "label": self.label, "group": self.group}
@@ -205,7 +205,7 @@ def prepare_posts(
     test_share: float = 0.0,
     option: str = "source",
 ) -> pd.DataFrame:
-    """Return posts (see ``corpora.kinds.Source``), validated, tokenised as tweets and shuffled.
+    """Return posts (see ``corpora.protocols.Source``), validated, tokenised as tweets and shuffled.
 
     ``table`` has ``text``, ``label`` and optionally ``group``, ``split``, ``term`` and ``frame``;
     ``raw`` keeps the original text. ``option`` names the source's option in errors.

@@ -82,7 +82,7 @@ class LinkedDocuments(WorldData):
         return {"transmission": self.transmission, "documents": self.documents}
 
     def load(self, *, seed: int) -> dict[str, list[Document]]:
-        """Return the documents by split; see ``corpora.kinds.DocumentSource``."""
+        """Return the documents by split; see ``corpora.protocols.DocumentSource``."""
         sizes = apportion([*SPLIT_SHARES.values()], self.documents, np.random.default_rng(seed))
         splits: dict[str, list[Document]] = {}
         for number, (split, size) in enumerate(zip(SPLIT_SHARES, sizes.tolist(), strict=True)):
@@ -118,7 +118,7 @@ class LinkedChallenge(WorldData):
         return {}
 
     def load(self, *, seed: int) -> list[Case]:
-        """Return the cases; see ``corpora.kinds.Challenge``."""
+        """Return the cases; see ``corpora.protocols.Challenge``."""
         rng = np.random.default_rng(seed)
         kinds = list(product(range(len(WORDINGS)), (True, False)))
         pair_kinds = [kinds[i] for i in draw_quota(np.ones(len(kinds)), self.pairs, rng)]

@@ -17,7 +17,7 @@ from annotated_types import Ge, Le
 
 from corpora.draws import apportion, draw_share, pick
 from corpora.generated_posts import HATEFUL, NOBODY, draw_posts, make_posts, phrase_topics
-from corpora.kinds import HATE_SPEECH
+from corpora.protocols import HATE_SPEECH
 from corpora.world import SPLIT_SHARES, WorldData, WorldName
 from corpora.world_words import SETTINGS, make_world
 from files import choice
@@ -80,7 +80,7 @@ class LinkedPosts(WorldData):
         return {"addressed": self.addressed} if self.addressed else {}
 
     def load(self, *, seed: int) -> pd.DataFrame:
-        """Return the posts; see ``corpora.kinds.Source``."""
+        """Return the posts; see ``corpora.protocols.Source``."""
         world = make_world(SETTINGS[self.world], seed)
         sizes = apportion([*SPLIT_SHARES.values()], self.posts, np.random.default_rng(seed))
         frames = []

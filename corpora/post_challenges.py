@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar
 
-from corpora.kinds import HATE_SPEECH, SingleFileData
 from corpora.labelled import NamedColumns, pick_columns, prepare_posts
+from corpora.protocols import HATE_SPEECH, SingleFileData
 from files import InputError, choice
 from files.language import UNDETERMINED
 from files.tables import read_table
@@ -44,7 +44,7 @@ class HateCheck(SingleFileData):
     unkeyed: ClassVar[tuple[str, ...]] = ("path",)
 
     def posts(self, *, seed: int) -> pd.DataFrame:
-        """Return the cases; see ``corpora.kinds.PostChallenge``."""
+        """Return the cases; see ``corpora.protocols.PostChallenge``."""
         columns = {
             "text": "test_case",
             "label": "label_gold",
@@ -78,7 +78,7 @@ class IdentityTemplates(SingleFileData):
     unkeyed: ClassVar[tuple[str, ...]] = ("path",)
 
     def posts(self, *, seed: int) -> pd.DataFrame:
-        """Return the phrases; see ``corpora.kinds.PostChallenge``.
+        """Return the phrases; see ``corpora.protocols.PostChallenge``.
 
         Raises ``InputError`` for a phrase of an unknown template.
         """
@@ -133,7 +133,7 @@ class TableChallenge(SingleFileData, NamedColumns):
             raise InputError("challenge.frame is the text around a term; name challenge.term too")
 
     def posts(self, *, seed: int) -> pd.DataFrame:
-        """Return the posts; see ``corpora.kinds.PostChallenge``."""
+        """Return the posts; see ``corpora.protocols.PostChallenge``."""
         table = read_table(self.path, separator=self.separator, quoted=self.quoted)
         columns = {
             "text": self.text,

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from corpora.kinds import EnglishChallenge
 from corpora.people import find_gender, find_percentage
+from corpora.protocols import EnglishChallenge
 from corpora.sentences import find_span, tokenise_treebank
 from files import InputError, choice, read_lines
 from files.documents import Case, Document, Question, Span, read_conll
@@ -52,7 +52,7 @@ class WinoBias(EnglishChallenge):
         return [self._file(number, condition) for number in self.types for condition in CONDITIONS]
 
     def load(self, *, seed: int) -> list[Case]:
-        """Return the cases; see ``corpora.kinds.Challenge``. Subsets: ``type1``, ``type2``."""
+        """Return the cases; see ``corpora.protocols.Challenge``. Subsets: ``type1``, ``type2``."""
         read = read_conll if self.form == "conll" else read_bracketed
         cases: list[Case] = []
         for number in self.types:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from corpora.kinds import EnglishChallenge
 from corpora.people import find_gender
+from corpora.protocols import EnglishChallenge
 from corpora.sentences import tokenise_treebank
 from files import InputError, choice
 from files.documents import Case, Document, Question, Span
@@ -42,7 +42,7 @@ class Winogender(EnglishChallenge):
         return [Path(self.folder) / name for name in (SENTENCES, STATISTICS)]
 
     def load(self, *, seed: int) -> list[Case]:
-        """Return the cases; see ``corpora.kinds.Challenge``. No subsets.
+        """Return the cases; see ``corpora.protocols.Challenge``. No subsets.
 
         Raises ``InputError`` for a malformed id and for a sentence without its occupation,
         participant or pronoun.

@@ -27,7 +27,7 @@ from annotated_types import Ge, Le
 
 from corpora.draws import apportion, fill, pick
 from corpora.generated_posts import bias_labels, draw_posts
-from corpora.kinds import HATE_SPEECH
+from corpora.protocols import HATE_SPEECH
 from corpora.world_words import SETTINGS, World, list_words, make_world
 from files import atomic_path, choice
 from files.choice import Fileless
@@ -230,7 +230,7 @@ class GeneratedPosts(WorldData):
         return {"label_bias": self.label_bias, "posts": self.posts}
 
     def load(self, *, seed: int) -> pd.DataFrame:
-        """Return the posts; see ``corpora.kinds.Source``."""
+        """Return the posts; see ``corpora.protocols.Source``."""
         setting = SETTINGS[self.world]
         world = make_world(setting, seed)
         sizes = apportion([*SPLIT_SHARES.values()], self.posts, np.random.default_rng(seed))

@@ -1,5 +1,5 @@
 """Methods that lower or raise bias, by changing text, vectors, hidden states or labels."""
 
-from biasbridge.hidden import refuse_hidden
+from biasbridge.shadowed_packages import refuse_hidden
 
 refuse_hidden("files", "intrinsic")

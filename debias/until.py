@@ -72,7 +72,7 @@ class Goal(NamedTuple, Generic[K]):
 
         Raises ``InputError`` for an unknown metric or query, and if the metric cannot use it.
         """
-        from intrinsic.metrics.every import METRICS
+        from intrinsic.metrics.vector_metrics import METRICS
 
         if metric not in METRICS:
             allowed = f"{nearest(metric, METRICS)}; there are {', '.join(METRICS)}"

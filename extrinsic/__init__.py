@@ -4,6 +4,6 @@
 performance gaps from any predictions.
 """
 
-from biasbridge.hidden import refuse_hidden
+from biasbridge.shadowed_packages import refuse_hidden
 
 refuse_hidden("files", "intrinsic")

@@ -22,9 +22,9 @@ import pandas as pd
 
 from extrinsic.gap_table import Row, make_block, sample_rows
 from extrinsic.gaps import CRITERIA, DEFAULT_GAPS, Gaps
+from extrinsic.grouped_predictions import ALL, GroupedPredictions, GroupOrRest, low_support_reason
 from extrinsic.intervals import UNDEFINED, Estimate, Floats, quantile
 from extrinsic.predictions import get_column, read_grouped_predictions
-from extrinsic.sample import ALL, GroupedPredictions, GroupOrRest, low_support_reason
 from extrinsic.spread import hybrid_estimate, make_sampler
 
 RATES = ("fpr", "fnr")

@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 
 from extrinsic.gaps import CRITERIA, DEFAULT_GAPS, Gaps, larger_is_better
+from extrinsic.grouped_predictions import ALL, GroupMeasure, GroupOrRest, join_reasons
 from extrinsic.intervals import effective_size, error_correlations
 from extrinsic.predictions import read_grouped_predictions
 from extrinsic.ranking import BACKGROUND_RANKINGS
-from extrinsic.sample import ALL, GroupMeasure, GroupOrRest, join_reasons
 from extrinsic.spread import DIFFERENCE, RATIO, Block, estimate_spread
 
 if TYPE_CHECKING:
-    from extrinsic.combined import WeightedSum
-    from extrinsic.sample import GroupedPredictions
+    from extrinsic.grouped_predictions import GroupedPredictions
+    from extrinsic.weighted_sum import WeightedSum
 
     Predictions = GroupedPredictions | WeightedSum
 

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_list_like
 
+from extrinsic.grouped_predictions import ALL, REST, GroupedPredictions
 from extrinsic.ranking import RANKINGS
-from extrinsic.sample import ALL, REST, GroupedPredictions
 from files import InputError, nearest
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import pandas as pd
 
 from extrinsic.gap_table import gap_rows
 from extrinsic.gaps import Gaps
+from extrinsic.multiclass import class_rows, classifier_rows
 from extrinsic.predictions import get_column, read_binary, read_groups, read_positive
 from extrinsic.ranking import RANKINGS
-from extrinsic.several import class_rows, classifier_rows
 from files import InputError
 
 if TYPE_CHECKING:

@@ -1,5 +1,5 @@
-"""Names of the rooms: ``train.point`` in a checkout, and the same under ``biasbridge`` in a wheel,
-so that a user's ``train.py`` does not shadow them.
+"""Names of the rooms: ``train.engine.point`` in a checkout, and below ``biasbridge`` in a wheel, so
+that a user's ``train.py`` does not shadow them.
 """
 
 from __future__ import annotations

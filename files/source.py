@@ -31,7 +31,7 @@ from files.rooms import ROOMS, importable, is_ours, plain
 # Modules of ours that compute no result: they analyse or store results, hash code, or check values,
 # and a value that passes is in the key. Imports of them by a user's module count.
 PASSIVE = (
-    *("analysis", "train.front", "train.store", "files.choice", "files.errors"),
+    *("analysis", "train.cli", "train.engine.store", "files.choice", "files.errors"),
     *("files.loaded", "files.patches", "files.rooms", "files.source"),
 )
 # Libraries that check, print and lock, and compute nothing

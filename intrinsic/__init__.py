@@ -2,7 +2,7 @@
 
 import lazy_loader
 
-from biasbridge.hidden import refuse_hidden
+from biasbridge.shadowed_packages import refuse_hidden
 
 refuse_hidden("files")
 

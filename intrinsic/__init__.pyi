@@ -1,5 +1,4 @@
 from .directions import direction as direction
-from .found_query import ResolvedQuery as ResolvedQuery
 from .lookup import ResolvedWords as ResolvedWords
 from .lookup import find as find
 from .metric import Convention as Convention
@@ -11,7 +10,6 @@ from .metrics.direct import direct_bias as direct_bias
 from .metrics.direct import indirect_bias as indirect_bias
 from .metrics.direct import ripa as ripa
 from .metrics.direct import same_score as same_score
-from .metrics.every import METRICS as METRICS
 from .metrics.neighbours import illicit_proximity as illicit_proximity
 from .metrics.neighbours import neighbourhood_bias as neighbourhood_bias
 from .metrics.neighbours import proximity_bias as proximity_bias
@@ -21,6 +19,7 @@ from .metrics.set_distances import coherence as coherence
 from .metrics.set_distances import mean_cosines as mean_cosines
 from .metrics.set_distances import relative_norm_distances as relative_norm_distances
 from .metrics.utility import word_similarity as word_similarity
+from .metrics.vector_metrics import METRICS as METRICS
 from .metrics.weat import Weat as Weat
 from .metrics.weat import associations as associations
 from .metrics.weat import effect_size as effect_size
@@ -30,5 +29,6 @@ from .permutation import bounded_p as bounded_p
 from .permutation import exact_p as exact_p
 from .permutation import permutation_p as permutation_p
 from .permutation import sampled_p as sampled_p
+from .resolved_query import ResolvedQuery as ResolvedQuery
 from .score import MetricResult as MetricResult
 from .score import Score as Score

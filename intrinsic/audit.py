@@ -13,8 +13,8 @@ from files import InputError, nearest
 from files.language import UNDETERMINED, guess_language, language_in_name
 from intrinsic.conventions import ALL_CONVENTIONS
 from intrinsic.frequent_words import clear_frequent_words
-from intrinsic.metrics.every import METRICS
 from intrinsic.metrics.utility import SemanticQuality
+from intrinsic.metrics.vector_metrics import METRICS
 from intrinsic.wordsets import load_queries, read_wordsets
 
 if TYPE_CHECKING:

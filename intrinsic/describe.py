@@ -21,10 +21,10 @@ from files import run_cli
 from files.choice import describe_type, field_types
 from intrinsic.item_metric import ItemMetric
 from intrinsic.items.library import library
-from intrinsic.likelihood.every import FAMILIES as MODEL_FAMILIES
-from intrinsic.likelihood.every import MODEL_METRICS
+from intrinsic.likelihood.model_metrics import FAMILIES as MODEL_FAMILIES
+from intrinsic.likelihood.model_metrics import MODEL_METRICS
 from intrinsic.metric import Metric
-from intrinsic.metrics.every import FAMILIES, METRICS
+from intrinsic.metrics.vector_metrics import FAMILIES, METRICS
 from intrinsic.wordsets import load_queries, query_names
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from files.choice import Share, Whole
 from files.digest import digest_of
 from intrinsic.conventions import ByConvention
 from intrinsic.conventions import Convention as Convention
-from intrinsic.found_query import ResolvedQuery as ResolvedQuery
-from intrinsic.found_query import resolve_query
 from intrinsic.frequent_words import clear_frequent_words
 from intrinsic.lookup import Case
+from intrinsic.resolved_query import ResolvedQuery as ResolvedQuery
+from intrinsic.resolved_query import resolve_query
 from intrinsic.score import MetricInfo as MetricInfo
 from intrinsic.score import MetricResult, Score, make_row, percentiles
 from intrinsic.wordsets import Query, find_queries, load_queries, read_wordsets, require_queries

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from files import InputError
-from intrinsic.found_query import ResolvedQuery, resolve_query
 from intrinsic.lookup import Floats, find_set
+from intrinsic.resolved_query import ResolvedQuery, resolve_query
 from intrinsic.wordsets import WordSet
 
 if TYPE_CHECKING:

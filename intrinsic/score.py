@@ -13,7 +13,7 @@ from intrinsic.permutation import Floats, PValue
 from intrinsic.wordsets.wordset import MORE_GROUPS
 
 if TYPE_CHECKING:
-    from intrinsic.found_query import ResolvedQuery
+    from intrinsic.resolved_query import ResolvedQuery
 
 UNTESTED = PValue(math.nan, "none", 0, 0, "", False, math.nan, math.nan)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analysis.frame import as_text
-from analysis.made import describe_provenance, read_provenance
+from analysis.provenance import describe_provenance, read_provenance
 from analysis.report.frame import banner, build_page, count_points, fill
 from analysis.results import write_csv_tables
-from analysis.show import as_text_columns, print_as_text, print_lines, text_columns
+from analysis.terminal import as_text_columns, print_as_text, print_lines, text_columns
 from files import InputError, atomic_path
 from files.charts import save_charts
 

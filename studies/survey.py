@@ -52,7 +52,7 @@ class Survey(Fileless):
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw the survey; return the paths written."""
         from analysis.results import write_csv_tables
-        from analysis.show import print_as_text
+        from analysis.terminal import print_as_text
 
         if tables.intrinsic.empty:
             return []

@@ -12,11 +12,11 @@ from extrinsic.gaps import Gaps
 from extrinsic.linear import Linear
 from extrinsic.tagger import MentionTagger
 from intrinsic.metrics.weat import Weat
-from train.embed import Word2Vec
-from train.parts.hatespeech import HateSpeech
-from train.parts.static import StaticVectors
-from train.point import Plan, Point, plan_point
-from train.store import Store
+from train.engine.point import Plan, Point, plan_point
+from train.engine.store import Store
+from train.subjects.embed import Word2Vec
+from train.subjects.static import StaticVectors
+from train.tasks.hatespeech import HateSpeech
 
 if TYPE_CHECKING:
     from intrinsic.metric import Metric

@@ -297,7 +297,7 @@ from typing import ClassVar
 import pandas as pd
 
 from files import choice
-from train.parts.scores import open_needed
+from train.engine.scores import open_needed
 
 
 @choice

@@ -15,14 +15,14 @@ from biasbridge import audit, certifying
 from biasbridge.__main__ import main
 from biasbridge.certificates import certified, gender_words
 from biasbridge.certifying import certify, compare
-from biasbridge.given import as_vectors
+from biasbridge.inputs import as_vectors
 from files import InputError
 from files.terminal import open_console
 from intrinsic.audit import AuditedScore, as_table
 from intrinsic.items.item import ItemSet, Pair
 from intrinsic.items.library import library
 from intrinsic.metrics.weat import Weat
-from intrinsic.show import print_summary
+from intrinsic.terminal import print_summary
 from intrinsic.wordsets import Query, WordSet, load_query
 from studies.certificate import recorded
 from studies.certificate.recorded import (
@@ -45,7 +45,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from files import choice
-from intrinsic.found_query import FoundQuery
+from intrinsic.resolved_query import FoundQuery
 from intrinsic.metric import About, Metric
 from intrinsic.score import Measured
 

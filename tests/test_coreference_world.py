@@ -25,9 +25,9 @@ from extrinsic.coreference.challenge.gaps import ChallengeGaps, challenge_rows
 from extrinsic.coreference.challenge.measures import Answer
 from extrinsic.coreference.resolver import EndToEnd
 from extrinsic.coreference.scorer import score
-from train.configure import Reader
-from train.device import one_thread
-from train.front import CONF
+from train.cli import CONF
+from train.cli.configure import Reader
+from train.engine.device import one_thread
 
 if TYPE_CHECKING:
     from extrinsic.coreference.challenge.gaps import Row

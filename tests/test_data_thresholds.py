@@ -16,10 +16,10 @@ from analysis.naming import SESOI
 from biasbridge.certifying import compare
 from biasbridge.cli.gaps import main
 from biasbridge.data import Data, _guess_text, guess_languages, read_data
-from biasbridge.examine import _check_coverage
+from biasbridge.data_checks import _check_coverage
 from files.language import GRAMMAR
 from files.vectors import keyed
-from train.parts.part import DataReport
+from train.engine.part import DataReport
 
 
 @pytest.mark.parametrize(

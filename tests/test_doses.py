@@ -22,7 +22,7 @@ from extrinsic.gap_table import gap_rows, gap_table
 from extrinsic.gaps import Gaps
 from extrinsic.linear import Linear
 from intrinsic.metrics.weat import Weat
-from train.embed import Word2Vec
+from train.subjects.embed import Word2Vec
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

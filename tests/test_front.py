@@ -19,10 +19,10 @@ from omegaconf import OmegaConf
 
 from tests.files.test_bounds import laughs
 from tests.test_certify import write_metric
-from train.front import CONF
-from train.front.compose import read_point, read_study
-from train.point import Point, plan_point
-from train.store import Store
+from train.cli import CONF
+from train.cli.compose import read_point, read_study
+from train.engine.point import Point, plan_point
+from train.engine.store import Store
 
 if TYPE_CHECKING:
     from tests.conftest import Ended, Train

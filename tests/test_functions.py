@@ -29,7 +29,7 @@ from tests.analysis.conftest import make_tables
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from biasbridge.given import Vectors
+    from biasbridge.inputs import Vectors
 
 ROLES = {
     "X": ["he", "him"],

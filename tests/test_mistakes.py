@@ -17,8 +17,8 @@ from files import InputError
 from files.errors import run_cli
 from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
-from train.front.compose import compose_point
-from train.front.sweep import check_input
+from train.cli.compose import compose_point
+from train.cli.sweep import check_input
 
 DOORS = [
     "benchmarks.__main__",
@@ -28,7 +28,7 @@ DOORS = [
     "extrinsic.coreference.__main__",
     "intrinsic.__main__",
     "intrinsic.tsne.__main__",
-    "train.store.__main__",
+    "train.engine.store.__main__",
 ]
 PRETRAINED = "embedding=pretrained embedding.path=own.vec"
 POSTS = f"train {PRETRAINED} source=csv source.path=posts.csv"

@@ -16,9 +16,9 @@ from files import InputError
 from files.language import guess_language
 from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
-from train.front.spell import format_override
-from train.parts.check_posts import describe_text_problems
-from train.parts.posts import coverage
+from train.cli.override_quoting import format_override
+from train.tasks.check_posts import describe_text_problems
+from train.tasks.posts import coverage
 
 if TYPE_CHECKING:
     from tests.conftest import Train

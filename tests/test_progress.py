@@ -16,8 +16,8 @@ from files import progress
 from files.progress import duration, progress_lines
 from files.verbosity import LOG
 from tests.points import plan
-from train.outcome import Outcome, write_outcome
-from train.progress import SweepProgress
+from train.engine.outcome import Outcome, write_outcome
+from train.engine.progress import SweepProgress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,7 +94,7 @@ def test_a_sweep_says_how_far_it_is(
 def test_what_a_sweep_says(tmp_path: Path) -> None:
     from rich.console import Console
 
-    from train.store import Store
+    from train.engine.store import Store
 
     plans = [plan(tmp_path / "store", seed=seed) for seed in range(4)]
     (tmp_path / "results" / "points").mkdir(parents=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from biasbridge.__main__ import main as biasbridge
-from biasbridge.published import COLLECTIONS, Collection
+from biasbridge.published_collections import COLLECTIONS, Collection
 from files import InputError
 from tests.tiny_models import save_model
 

@@ -19,7 +19,7 @@ from extrinsic.gap_table import gap_rows
 from extrinsic.gaps import Gaps
 from extrinsic.linear import Linear
 from intrinsic.metrics.weat import Weat
-from train.embed import FastText, Word2Vec
+from train.subjects.embed import FastText, Word2Vec
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import biasbridge
-from biasbridge.hidden import NEEDED
+from biasbridge.shadowed_packages import NEEDED
 from files.source import parse
 from files.vectors import keyed, save_vectors
 

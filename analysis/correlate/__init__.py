@@ -15,13 +15,6 @@ import numpy as np
 
 from analysis.correlation import ONE_THREAD, PERMUTATIONS, Correlation, Estimate
 from analysis.declaration import Declaration
-from analysis.findings import (
-    FEW_PERMUTATIONS,
-    RESULT_COLUMNS,
-    SliceResult,
-    measure,
-)
-from analysis.foreign import Levels, describe_repeats
 from analysis.frame import as_float, as_labels, as_text, group_indices, require_columns
 from analysis.joined import (
     JOINED_COLUMNS,
@@ -31,7 +24,14 @@ from analysis.joined import (
     unbiased_values,
 )
 from analysis.naming import ALL, KINDS, POOLED_OVER, SESOI, SLICE_COLUMNS
+from analysis.slice_results import (
+    FEW_PERMUTATIONS,
+    RESULT_COLUMNS,
+    SliceResult,
+    measure,
+)
 from analysis.slices import slices
+from analysis.user_table import Levels, describe_repeats
 from analysis.utility import low_utility_reason
 from analysis.verdict import judge
 from files import InputError

@@ -24,14 +24,14 @@ from analysis.naming import (
     row_names,
     with_count,
 )
-from analysis.show import format_estimate, format_number
 from analysis.summary import describe_verdicts, join_scores, results_by_gap, scores_by_direction
+from analysis.terminal import format_estimate, format_number
 from analysis.utility import describe_task
 from analysis.verdict import INCONCLUSIVE, MIN_DF, NEGATIVE, NEGLIGIBLE, POSITIVE
 
 if TYPE_CHECKING:
-    from analysis.findings import SliceResult
     from analysis.frame import Tables
+    from analysis.slice_results import SliceResult
 
 MODIFIED = "when a model is modified, "
 VERDICT_WORDS = {

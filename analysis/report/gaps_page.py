@@ -17,7 +17,7 @@ from analysis.charts import CONFIG
 from analysis.gap_charts import ALL, MAX_GROUPS, gap_panels, order_groups
 from analysis.naming import capitalise, measure_title
 from analysis.report.frame import build_page, fill
-from analysis.show import format_number
+from analysis.terminal import format_number
 from files import atomic_path
 from files.charts import make_spec
 from files.tables import escape_control

@@ -19,8 +19,8 @@ from analysis.correlate import DECLARED
 from analysis.effects_table import saturation
 from analysis.frame import as_float, as_text, typed
 from analysis.groups import group_mismatch_of
-from analysis.made import describe_provenance, read_provenance
 from analysis.naming import CONTROL, label_sentences, present_confirmatory, with_count
+from analysis.provenance import describe_provenance, read_provenance
 from analysis.report.answer import (
     TRUST,
     Card,
@@ -30,11 +30,11 @@ from analysis.report.answer import (
     missing_results_card,
     scores_lacking,
 )
-from analysis.report.compared import describe_compared, facts_list
+from analysis.report.comparison_facts import describe_compared, facts_list
 from analysis.report.frame import banner, build_page, count_points, fill, read_part
 from analysis.report.page_data import Json, has_further, page_data
 from analysis.report.tex import correlations_tex
-from analysis.show import word_lists
+from analysis.terminal import word_lists
 from analysis.verdict import RULES
 from files import InputError, atomic_path
 
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from analysis.declaration import Declaration
-    from analysis.findings import SliceResult
     from analysis.frame import Tables
+    from analysis.slice_results import SliceResult
     from analysis.specifications import Curve
 
 POLICY = "script-src 'unsafe-inline' 'unsafe-eval'; img-src data: blob:"

@@ -11,7 +11,6 @@ import pandas as pd
 from analysis.charts import BLACK, SHAPES, palette_of
 from analysis.effects import effects
 from analysis.effects_table import condition_table, generalises_to
-from analysis.findings import RESULT_COLUMNS, SliceResult, correlation_table
 from analysis.frame import Tables, as_text, column_values, text_rows, typed
 from analysis.joined import utility_rows
 from analysis.naming import (
@@ -30,9 +29,10 @@ from analysis.naming import (
     score_axis,
     shown_values,
 )
-from analysis.show import describe_slice, format_estimates
+from analysis.slice_results import RESULT_COLUMNS, SliceResult, correlation_table
 from analysis.slices import without_repeats
 from analysis.specification_curve import specification_table
+from analysis.terminal import describe_slice, format_estimates
 from files import InputError
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from analysis.naming import (
     gap_titles,
     row_names,
 )
-from analysis.show import describe_slice
 from analysis.slices import without_repeats
+from analysis.terminal import describe_slice
 
 if TYPE_CHECKING:
-    from analysis.findings import SliceResult
+    from analysis.slice_results import SliceResult
 
 SPECIAL = {
     "\\": r"\textbackslash{}",

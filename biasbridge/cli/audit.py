@@ -97,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     explanation = [NOTE] if any(row.certificate for row in audited) else []
     notes = [*warnings, *notes, *explanation]
     from intrinsic.audit import as_table
-    from intrinsic.show import (
+    from intrinsic.terminal import (
         as_json,
         print_headlines,
         print_line,
@@ -165,7 +165,7 @@ def _audit(args: Namespace) -> tuple[list[AuditedScore], list[str]]:
 
 
 def _refuse_model_metrics(args: Namespace) -> None:
-    from intrinsic.likelihood.every import MODEL_METRICS
+    from intrinsic.likelihood.model_metrics import MODEL_METRICS
 
     for metric in args.metric:
         if metric in MODEL_METRICS:

@@ -64,7 +64,7 @@ def as_json(table: pd.DataFrame) -> str:
 
 
 def _print_slopes(metric: str, console: Console) -> None:
-    from analysis.show import format_estimate, print_table
+    from analysis.terminal import format_estimate, print_table
     from studies.certificate.recorded import recorded_transfer
 
     def interval(row: Mapping[str, str], name: str, digits: int) -> str:
@@ -85,7 +85,7 @@ def _print_slopes(metric: str, console: Console) -> None:
 
 
 def _print_differences(differences: pd.DataFrame, path: Path, console: Console) -> None:
-    from analysis.show import print_as_text, print_lines
+    from analysis.terminal import print_as_text, print_lines
 
     if differences.empty:
         print_lines([f"no number differs from {path}"], console)

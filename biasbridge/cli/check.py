@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from biasbridge.cli.options import add_data
 from biasbridge.data import LOOKED_AT, Data, read_data
-from biasbridge.published import audit_command, recognise
+from biasbridge.published_collections import audit_command, recognise
 from files.options import Parser
 from files.printable import printable
 
@@ -31,8 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not args.data:
         return 0 if is_usable else 1
     data = read_data(args)
-    from biasbridge.examine import examine  # takes seconds
-    from train.front.spell import format_override
+    from biasbridge.data_checks import examine  # takes seconds
+    from train.cli.override_quoting import format_override
 
     settings = data.settings()
     report = examine(data, settings)

@@ -17,11 +17,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = _parser().parse_args(arguments)
     from analysis.correlate import correlate, correlate_slices
     from analysis.declaration import Declaration
-    from analysis.findings import CORRELATION_COLUMNS, RESULT_COLUMNS, correlation_table
-    from analysis.foreign import Levels
     from analysis.joined import is_joined, open_table
-    from analysis.show import print_correlations, print_slices
+    from analysis.slice_results import CORRELATION_COLUMNS, RESULT_COLUMNS, correlation_table
     from analysis.slices import without_repeats
+    from analysis.terminal import print_correlations, print_slices
+    from analysis.user_table import Levels
     from analysis.verdict import RULES
     from files.tables import write_csv
     from files.terminal import open_console

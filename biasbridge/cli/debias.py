@@ -11,7 +11,7 @@ from biasbridge.cli.options import add_trusted
 from debias.attract_repel import Norms
 from debias.base import Direction, PairsMethod
 from debias.constraints import mean_cosine, read_pairs, usable_pairs
-from debias.every import METHODS, MODEL_KINDS, VECTOR_KINDS, make_method
+from debias.methods import METHODS, MODEL_KINDS, VECTOR_KINDS, make_method
 from debias.word_choice import WordChoice
 from files import InputError
 from files.atomic import require_new

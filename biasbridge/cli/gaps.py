@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = _parser().parse_args(arguments)
     from extrinsic.gap_table import as_table
     from extrinsic.request import GapRequest
-    from extrinsic.show import print_gap_tables
+    from extrinsic.terminal import print_gap_tables
     from files.tables import read_table, write_csv
     from files.terminal import open_console
 

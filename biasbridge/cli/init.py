@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not args.name.isidentifier():
         raise InputError(f"--name {args.name}: give letters, digits and underscores")
     data = read_data(args)
-    from biasbridge.examine import examine  # takes seconds
+    from biasbridge.data_checks import examine  # takes seconds
 
     settings = data.settings()
     report = examine(data, settings | MODIFIED)

@@ -22,14 +22,14 @@ from analysis.effects import effects
 from analysis.joined import join_points
 from analysis.naming import ALL, gap_titles, measure_title, score_titles
 from analysis.results import read_tables
-from analysis.show import format_estimate, format_number, p_value
+from analysis.terminal import format_estimate, format_number, p_value
 from files.charts import save_charts
 from studies.certificate.recorded import RECORDED_CSV as RECORDED
 
 if TYPE_CHECKING:
     from analysis.effects import Effect
-    from analysis.findings import SliceResult
     from analysis.frame import Tables
+    from analysis.slice_results import SliceResult
 
 HERE = Path(__file__).parent
 STUDIES = HERE.parent / "studies"

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extrinsic.gap_table import Row
+from extrinsic.grouped_predictions import ALL
 from extrinsic.intervals import UNDEFINED, Estimate, Floats, mean_estimate, share_estimate
-from extrinsic.retrieval.compare import WordingComparison, compare_wordings
-from extrinsic.sample import ALL
+from extrinsic.retrieval.wording_comparison import WordingComparison, compare_wordings
 from intrinsic.resampling import times_drawn
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from intrinsic.likelihood.pairs import (
     read_pairs,
     sign_test,
 )
-from intrinsic.likelihood.reading import require_kind
 from intrinsic.likelihood.sentences import unmasked_log_likelihoods
+from intrinsic.likelihood.tokenised_text import require_kind
 from intrinsic.permutation import PValue  # noqa: TC001 (as above)
 from intrinsic.score import MetricInfo
 

@@ -13,7 +13,6 @@ from files import InputError, choice
 from intrinsic.conventions import Convention
 from intrinsic.item_metric import Floats, ItemMetric, Observations
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
-from intrinsic.likelihood.asking import TokenQuery  # noqa: TC001 (read when a choice is made)
 from intrinsic.likelihood.pairs import (
     ReadPair,
     Ties,
@@ -24,13 +23,14 @@ from intrinsic.likelihood.pairs import (
     read_pairs,
     sign_test,
 )
-from intrinsic.likelihood.reading import Text, mask_id, require_kind
 from intrinsic.likelihood.sentences import (
     log_likelihoods,
     masked_one_by_one,
     masked_together,
     preceded_tokens,
 )
+from intrinsic.likelihood.token_likelihoods import TokenQuery  # noqa: TC001 (read when a choice is made)
+from intrinsic.likelihood.tokenised_text import Text, mask_id, require_kind
 from intrinsic.permutation import PValue  # noqa: TC001 (as above)
 from intrinsic.score import MetricInfo
 

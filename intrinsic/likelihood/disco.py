@@ -14,21 +14,21 @@ from files.choice import Count
 from intrinsic.conventions import Convention
 from intrinsic.item_metric import Floats, ItemMetric, Observations
 from intrinsic.items.item import SLOT, ItemSet
-from intrinsic.likelihood.asking import top_tokens
-from intrinsic.likelihood.reading import (
-    Text,
-    describe_reading,
-    find_words,
-    mask_id,
-    require_kind,
-    tokenise_texts,
-)
 from intrinsic.likelihood.slots import (
     LOST_PREFIX,
     UNKNOWN,
     item_observations,
     of_both_groups,
     require_groups,
+)
+from intrinsic.likelihood.token_likelihoods import top_tokens
+from intrinsic.likelihood.tokenised_text import (
+    Text,
+    describe_reading,
+    find_words,
+    mask_id,
+    require_kind,
+    tokenise_texts,
 )
 from intrinsic.score import MetricInfo
 

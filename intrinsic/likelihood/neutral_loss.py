@@ -11,8 +11,8 @@ import numpy as np
 from files import InputError, choice
 from intrinsic.item_metric import Floats, ItemMetric, Observations
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
-from intrinsic.likelihood.reading import describe_reading, tokenise_texts
 from intrinsic.likelihood.sentences import sentence_log_likelihoods
+from intrinsic.likelihood.tokenised_text import describe_reading, tokenise_texts
 from intrinsic.score import MetricInfo
 
 if TYPE_CHECKING:

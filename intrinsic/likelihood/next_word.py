@@ -12,7 +12,6 @@ from files import choice
 from intrinsic.conventions import Convention
 from intrinsic.item_metric import Floats, ItemMetric, Observations
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
-from intrinsic.likelihood.reading import require_kind
 from intrinsic.likelihood.slots import (
     group_difference,
     item_observations,
@@ -20,6 +19,7 @@ from intrinsic.likelihood.slots import (
     no_two_groups,
     term_test,
 )
+from intrinsic.likelihood.tokenised_text import require_kind
 from intrinsic.permutation import PValue  # noqa: TC001 (as above)
 from intrinsic.score import MetricInfo
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from files import InputError
 from intrinsic.item_metric import Floats, Observations, Settings
-from intrinsic.likelihood.reading import Text, describe_reading, tokenise_texts
+from intrinsic.likelihood.tokenised_text import Text, describe_reading, tokenise_texts
 from intrinsic.permutation import PValue
 
 if TYPE_CHECKING:

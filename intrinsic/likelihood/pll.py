@@ -20,8 +20,8 @@ from intrinsic.likelihood.pairs import (
     read_pairs,
     t_test,
 )
-from intrinsic.likelihood.reading import require_kind
 from intrinsic.likelihood.sentences import sentence_log_likelihoods
+from intrinsic.likelihood.tokenised_text import require_kind
 from intrinsic.permutation import PValue  # noqa: TC001 (as above)
 from intrinsic.score import MetricInfo
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from intrinsic.likelihood.asking import Floats, TokenQuery, attention_received, log_p
-from intrinsic.likelihood.reading import Text, mask_id
+from intrinsic.likelihood.token_likelihoods import Floats, TokenQuery, attention_received, log_p
+from intrinsic.likelihood.tokenised_text import Text, mask_id
 
 if TYPE_CHECKING:
     from files.models.language_model import LanguageModel

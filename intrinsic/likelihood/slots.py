@@ -12,15 +12,15 @@ from files import InputError
 from intrinsic.item_metric import Floats, Observations, Settings
 from intrinsic.items.item import SLOT, Item
 from intrinsic.items.read import no_fillers
-from intrinsic.likelihood.asking import TokenQuery
-from intrinsic.likelihood.reading import (
+from intrinsic.likelihood.sentences import log_likelihoods, preceded_tokens
+from intrinsic.likelihood.token_likelihoods import TokenQuery
+from intrinsic.likelihood.tokenised_text import (
     Text,
     describe_reading,
     find_words,
     mask_id,
     tokenise_texts,
 )
-from intrinsic.likelihood.sentences import log_likelihoods, preceded_tokens
 from intrinsic.permutation import PValue, permutation_p
 
 if TYPE_CHECKING:

@@ -12,14 +12,14 @@ from files import InputError, choice
 from intrinsic.conventions import Convention
 from intrinsic.item_metric import Floats, ItemMetric, Observations
 from intrinsic.items.item import SLOT, ItemSet, Pair
-from intrinsic.likelihood.asking import TokenQuery
-from intrinsic.likelihood.reading import (
+from intrinsic.likelihood.sentences import log_likelihoods, sentence_log_likelihoods
+from intrinsic.likelihood.token_likelihoods import TokenQuery
+from intrinsic.likelihood.tokenised_text import (
     Text,
     describe_reading,
     mask_id,
     tokenise_texts,
 )
-from intrinsic.likelihood.sentences import log_likelihoods, sentence_log_likelihoods
 from intrinsic.score import MetricInfo
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from files import InputError
 from files.atomic import require_output
 from files.charts import FORMATS, save_chart
-from intrinsic.found_query import ResolvedQuery, resolve_query
+from intrinsic.resolved_query import ResolvedQuery, resolve_query
 
 if TYPE_CHECKING:
     from intrinsic.frequent_words import Floats32

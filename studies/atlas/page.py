@@ -11,9 +11,9 @@ import altair as alt
 import pandas as pd
 
 from analysis.charts import CONFIG, PALETTE, Drawing, finish, intervals, rule_at
-from analysis.findings import correlation_table
 from analysis.naming import SESOI
-from analysis.show import format_estimate, format_number, p_value
+from analysis.slice_results import correlation_table
+from analysis.terminal import format_estimate, format_number, p_value
 from analysis.verdict import INCONCLUSIVE, NEGATIVE, NEGLIGIBLE, POSITIVE, VERDICTS
 
 if TYPE_CHECKING:

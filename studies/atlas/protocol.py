@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from analysis.correlate import correlate
-from analysis.foreign import Levels
 from analysis.frame import as_float, as_labels
 from analysis.naming import ALL
 from analysis.rows import both_finite
+from analysis.user_table import Levels
 from analysis.verdict import judge
 from files import InputError
 from studies.atlas.point_set import PointSet, read_point_set
@@ -21,7 +21,7 @@ from studies.atlas.point_set import PointSet, read_point_set
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.findings import SliceResult
+    from analysis.slice_results import SliceResult
 
 
 class Slice(NamedTuple):

@@ -168,7 +168,7 @@ def _strength_scores(names: Mapping[str, str], rows: pd.DataFrame, planted: str)
 
 def _falls(metric: str, convention: str) -> bool:
     """Test whether a score falls with the stereotype by its documented sign."""
-    from intrinsic.metrics.every import METRICS
+    from intrinsic.metrics.vector_metrics import METRICS
 
     if metric not in METRICS:
         return False

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.findings import SliceResult, measure
 from analysis.frame import as_float, as_text, text_rows
 from analysis.joined import join_points, origins, rows_of
 from analysis.naming import CONTROL
+from analysis.slice_results import SliceResult, measure
 from analysis.verdict import NEGATIVE, NEGLIGIBLE, POSITIVE, VERDICTS, judge
 from studies.certificate.measures import wilson
 

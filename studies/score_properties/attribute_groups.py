@@ -13,18 +13,18 @@ from files import InputError, choice
 from files.choice import Count
 from files.digest import digest_of
 from intrinsic.directions import NO_LENGTH, direction
-from intrinsic.found_query import resolve_query
 from intrinsic.lookup import Case, Floats, unit_rows
 from intrinsic.metrics.weat import associations, standardised_difference
 from intrinsic.permutation import permutation_p
+from intrinsic.resolved_query import resolve_query
 from intrinsic.wordsets import load_queries, read_wordsets
 
 if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
 
-    from intrinsic.found_query import ResolvedQuery
     from intrinsic.metric import Metric
+    from intrinsic.resolved_query import ResolvedQuery
     from intrinsic.wordsets import Query
 
 Row = dict[str, str | int | float]

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from files import InputError
-from intrinsic.found_query import ResolvedQuery
 from intrinsic.lookup import Floats, ResolvedWords, means
+from intrinsic.resolved_query import ResolvedQuery
 from intrinsic.wordsets import Query, WordSet
 from intrinsic.wordsets.wordset import width_of
 

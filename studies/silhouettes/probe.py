@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 from files import InputError, choice
 from files.choice import Count, Fileless
-from intrinsic.found_query import resolve_query
+from intrinsic.resolved_query import resolve_query
 
 if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
 
-    from intrinsic.found_query import ResolvedQuery
     from intrinsic.lookup import ResolvedWords
     from intrinsic.metric import Metric
+    from intrinsic.resolved_query import ResolvedQuery
     from intrinsic.score import Score
 
 TARGETS, ATTRIBUTES = "targets", "attributes"

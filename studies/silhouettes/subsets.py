@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from intrinsic.found_query import ResolvedQuery
     from intrinsic.lookup import Floats, ResolvedWords
     from intrinsic.metric import Metric
+    from intrinsic.resolved_query import ResolvedQuery
 
 Indices = NDArray[np.intp]
 

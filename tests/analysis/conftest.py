@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 
 from analysis.correlate import correlate_slices
 from analysis.figures import draw_figures
-from analysis.findings import CORRELATION_COLUMNS, SliceResult, correlation_table
 from analysis.joined import join_points
 from analysis.results import Tables
 from analysis.rows import Resampled, Rows
+from analysis.slice_results import CORRELATION_COLUMNS, SliceResult, correlation_table
 
 Row = dict[str, str | float | bool]
 

@@ -16,19 +16,19 @@ import scipy
 from analysis.correlate import correlate_slices
 from analysis.correlation import Correlation, _Null, correlation, minimum_detectable, studentised
 from analysis.effects import mean_change
-from analysis.findings import measure, saturation_reason
-from analysis.foreign import describe_repeats
 from analysis.groups import GENDERS, group_mismatch
 from analysis.joined import join_points
 from analysis.observations import observations
 from analysis.planner import Design, _beyond, power
 from analysis.reliability import noise_shares
-from analysis.report.compared import _coverage
+from analysis.report.comparison_facts import _coverage
 from analysis.report.gaps_page import _base_rates, _many_sentences
 from analysis.residuals import residuals
 from analysis.rows import select_comparable
 from analysis.sampling import sampling_error
+from analysis.slice_results import measure, saturation_reason
 from analysis.specifications import Curve, Level, specification_curves
+from analysis.user_table import describe_repeats
 from analysis.utility import low_utility_reason
 from analysis.verdict import judge
 from tests.analysis.conftest import make_rows, make_sweep

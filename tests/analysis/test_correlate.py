@@ -12,10 +12,10 @@ import pytest
 from scipy import stats
 
 from analysis.correlate import correlate, correlate_slices
-from analysis.findings import CORRELATION_COLUMNS, SliceResult
-from analysis.foreign import Levels, describe_repeats
 from analysis.joined import join_points
 from analysis.results import Tables, write_tables
+from analysis.slice_results import CORRELATION_COLUMNS, SliceResult
+from analysis.user_table import Levels, describe_repeats
 from biasbridge.cli.correlate import main
 from files import InputError
 from files.tables import read_table

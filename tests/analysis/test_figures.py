@@ -13,11 +13,11 @@ from rich.console import Console
 
 from analysis.correlate import correlate_slices
 from analysis.figures import draw_figures
-from analysis.findings import CORRELATION_COLUMNS, correlation_table
 from analysis.frame import text_rows
 from analysis.grid import panel_note
 from analysis.joined import join_points
 from analysis.naming import GAP
+from analysis.slice_results import CORRELATION_COLUMNS, correlation_table
 
 if TYPE_CHECKING:
     from analysis.results import Tables

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from analysis.findings import correlation_table, measure
+from analysis.slice_results import correlation_table, measure
 from tests.analysis.conftest import make_rows
 
 

@@ -21,7 +21,7 @@ from analysis.frame import (
     as_text,
     typed,
 )
-from analysis.show_points import print_points
+from analysis.points_table import print_points
 from files import InputError
 
 

@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 
 from analysis.correlate import correlate
-from analysis.foreign import Levels
+from analysis.user_table import Levels
 from files import InputError
 
 if TYPE_CHECKING:
-    from analysis.findings import SliceResult
+    from analysis.slice_results import SliceResult
 
 
 def table(*levels: Sequence[str], seed: int = 0) -> pd.DataFrame:

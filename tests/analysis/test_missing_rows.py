@@ -22,7 +22,7 @@ from tests.analysis.conftest import make_sweep
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from analysis.findings import SliceResult
+    from analysis.slice_results import SliceResult
 
 PARENTS, MODELS = "abcd", range(9)
 CLASSIFIERS = {"classifier": ("cnn", "linear")}

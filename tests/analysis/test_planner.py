@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from analysis.correlation import Correlation, correlation
-from analysis.findings import SliceResult
 from analysis.planner import Design, Planner, Scenario, estimate_pilot, power
 from analysis.reliability import NoiseShares
 from analysis.sampling import Sampling
+from analysis.slice_results import SliceResult
 from files import InputError
 from tests.analysis.designs import on_items
 

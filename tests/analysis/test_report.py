@@ -17,7 +17,6 @@ import pytest
 from analysis.correlate import correlate_slices
 from analysis.correlation import Correlation
 from analysis.declaration import Declaration
-from analysis.findings import RESULT_COLUMNS, SliceResult
 from analysis.frame import typed
 from analysis.joined import join_points
 from analysis.naming import SLICE_COLUMNS
@@ -26,6 +25,7 @@ from analysis.report.answer import FOLLOWS, answer_card, unmodified_gaps
 from analysis.report.page_data import dose_curves
 from analysis.report.tex import correlations_tex
 from analysis.results import Tables, write_tables
+from analysis.slice_results import RESULT_COLUMNS, SliceResult
 from biasbridge.cli.report import main
 from files import InputError
 

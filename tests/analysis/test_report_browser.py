@@ -18,11 +18,11 @@ import pytest
 from analysis.correlate import correlate_slices
 from analysis.joined import join_points
 from analysis.report import build_report
-from analysis.show import format_estimate
+from analysis.terminal import format_estimate
 
 if TYPE_CHECKING:
-    from analysis.findings import SliceResult
     from analysis.results import Tables
+    from analysis.slice_results import SliceResult
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

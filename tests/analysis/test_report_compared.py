@@ -10,7 +10,7 @@ import pytest
 
 from analysis.joined import join_points
 from analysis.report import build_report
-from analysis.report.compared import describe_compared
+from analysis.report.comparison_facts import describe_compared
 from files import InputError
 from tests.analysis.conftest import overall
 

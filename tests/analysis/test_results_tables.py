@@ -17,13 +17,13 @@ import pytest
 from rich.console import Console
 
 from analysis import results
+from analysis.points_table import print_points
 from analysis.results import FILES, Tables, read_tables, without_local_details, write_tables
-from analysis.show import (
+from analysis.terminal import (
     format_estimate,
     format_number,
     p_value,
 )
-from analysis.show_points import print_points
 from files import InputError
 from tests.events import count
 

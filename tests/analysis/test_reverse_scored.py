@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from analysis.correlate import correlate, correlate_slices
-from analysis.findings import correlation_table
 from analysis.frame import as_float
 from analysis.joined import join_points, rows_of
+from analysis.slice_results import correlation_table
 from tests.analysis.conftest import make_sweep
 
 if TYPE_CHECKING:

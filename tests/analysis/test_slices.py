@@ -20,7 +20,7 @@ from tests.analysis.conftest import make_sweep
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from analysis.findings import SliceResult
+    from analysis.slice_results import SliceResult
 
 KINDS, POOLED = ("task", "measure"), ("embedding", "query", "method")
 

@@ -14,8 +14,8 @@ import pytest
 from rich.console import Console
 
 from analysis.charts import PALETTE
-from analysis.findings import CORRELATION_COLUMNS
 from analysis.results import write_tables
+from analysis.slice_results import CORRELATION_COLUMNS
 from analysis.study import Correlation, Study
 from biasbridge.cli.correlate import main as correlate
 from biasbridge.cli.report import main as report

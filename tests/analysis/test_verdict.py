@@ -14,11 +14,11 @@ from statsmodels.stats.multitest import multipletests
 from analysis.correlate import correlate
 from analysis.correlation import Correlation
 from analysis.declaration import Declaration
-from analysis.findings import SliceResult, correlation_table
-from analysis.foreign import Levels
 from analysis.naming import SLICE_COLUMNS
 from analysis.reliability import NoiseShares
 from analysis.sampling import Sampling
+from analysis.slice_results import SliceResult, correlation_table
+from analysis.user_table import Levels
 from analysis.verdict import RULES, VERDICTS, judge
 
 KNOWN = Sampling(0.05, 0.05)

@@ -9,9 +9,9 @@ from corpora.founta import Founta
 from corpora.gap import Gap
 from corpora.generated_documents import GeneratedChallenge, GeneratedOccupations
 from corpora.hatespeech import Davidson, HatEval
-from corpora.kinds import Challenge, Corpus, PostChallenge, Source
 from corpora.labelled import DatasetSource, TableSource
 from corpora.post_challenges import HateCheck, IdentityTemplates, TableChallenge
+from corpora.protocols import Challenge, Corpus, PostChallenge, Source
 from corpora.winobias import WinoBias
 from corpora.winogender import Winogender
 from corpora.world import GeneratedCorpus, GeneratedPosts

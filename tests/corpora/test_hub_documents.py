@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from corpora.hub_documents import HubDocuments
-from corpora.kinds import DocumentSource
+from corpora.protocols import DocumentSource
 from files import InputError
 from files.choice import missing_attributes
 from files.documents import Document

@@ -13,8 +13,8 @@ import pytest
 from corpora.corpus import DatasetCorpus
 from corpora.labelled import DatasetSource
 from files import InputError
-from train.parts.part import decide
-from train.store import Store
+from train.engine.part import decide
+from train.engine.store import Store
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from corpora.kinds import Corpus
 from corpora.planted_occupations import Language, PlantedOccupations
+from corpora.protocols import Corpus
 from files import InputError
 
 # By world: the words before an occupation, the pronouns, the drinks

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from corpora.generated_templates import GeneratedTemplates
-from corpora.kinds import Challenge, PostChallenge
 from corpora.post_challenges import HateCheck, IdentityTemplates, TableChallenge
+from corpora.protocols import Challenge, PostChallenge
 from files import InputError
 
 if TYPE_CHECKING:

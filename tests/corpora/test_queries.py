@@ -9,8 +9,8 @@ import pytest
 
 from corpora.generated_queries import GeneratedQueries
 from corpora.grep_bias_ir import GrepBiasIR
-from corpora.kinds import RetrievalSource
 from corpora.planted_occupations import PlantedOccupations
+from corpora.protocols import RetrievalSource
 from files import InputError
 from files.retrieval import RetrievalQuery, WordedDocument, read_queries, write_queries
 

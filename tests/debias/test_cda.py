@@ -24,12 +24,12 @@ from files import InputError
 from files.choice import Fileless, choice
 from files.models.language_model import open_model
 from intrinsic.wordsets import Query, WordSet, load_query
-from train.parts.language_model import train_model
-from train.planted_probe import fits
-from train.tiny_model import Architecture, TinyModel
+from train.subjects.language_model import train_model
+from train.subjects.planted_probe import fits
+from train.subjects.tiny_model import Architecture, TinyModel
 
 if TYPE_CHECKING:
-    from train.models import TrainedModel
+    from train.subjects.models import TrainedModel
 
 ENGLISH = load_query("gender_union")
 

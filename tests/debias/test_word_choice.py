@@ -19,7 +19,7 @@ from debias.word_choice import WordChoice, write_words
 from files import InputError
 from files.vectors import save_mapped
 from intrinsic.wordsets import load_query, load_wordset, read_query
-from train.parts.part import keyed_params
+from train.engine.part import keyed_params
 
 MINE = {
     "mine": {"X": ["He"], "Y": ["She"], "A": ["Office"], "B": ["Home"]},

@@ -24,8 +24,7 @@ from extrinsic.crossval import split_posts
 from extrinsic.finetuning import _rate, _step
 from extrinsic.intervals import Estimate, error_correlations, wilson
 from extrinsic.request import GapRequest
-from extrinsic.retrieval.compare import _share_above, compare_wordings
-from extrinsic.show import print_gap_tables
+from extrinsic.retrieval.wording_comparison import _share_above, compare_wordings
 from extrinsic.spread import (
     DIFFERENCE,
     RATIO,
@@ -35,6 +34,7 @@ from extrinsic.spread import (
     hybrid_estimate,
     make_sampler,
 )
+from extrinsic.terminal import print_gap_tables
 from files.retrieval import RetrievalQuery, WordedDocument
 from files.terminal import open_console
 from tests.extrinsic.test_retrieval import Bag

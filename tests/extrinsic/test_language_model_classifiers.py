@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from extrinsic.encoder_classifier import EncoderClassifier
 from extrinsic.finetuned import Finetuned
 from extrinsic.finetuning import Network, fit, tokenise
-from extrinsic.kinds import Classifier
+from extrinsic.protocols import Classifier
 from files.models.encoder import Encoder
 from files.models.language_model import open_model
 from tests.extrinsic.test_retrieval import Bag

@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_sc
 
 from extrinsic.gap_table import as_table, gap_table
 from extrinsic.gaps import Gaps
-from extrinsic.several import class_rows
+from extrinsic.multiclass import class_rows
 from files import InputError
 
 ASKED = Gaps("m", "f", least_support=0, measures=("precision", "recall", "f1", "accuracy", "fpr"))

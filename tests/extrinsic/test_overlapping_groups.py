@@ -21,8 +21,8 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 import biasbridge
 from extrinsic.gap_table import gap_table, make_block
 from extrinsic.gaps import Gaps
+from extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest
 from extrinsic.measures import MEASURES
-from extrinsic.sample import GroupedPredictions, GroupOrRest
 from extrinsic.spread import DIFFERENCE, estimate_spread
 from files import InputError
 from intrinsic.resampling import times_drawn

@@ -24,9 +24,9 @@ import numpy as np
 import pytest
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from extrinsic.combined import WeightedSum
+from extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest
 from extrinsic.intervals import Estimate, Floats, combination, quantile, wilson
-from extrinsic.sample import GroupedPredictions, GroupOrRest
+from extrinsic.weighted_sum import WeightedSum
 
 LEVEL = 0.95
 MEASURES = ("precision", "recall", "f1", "fpr")

@@ -13,8 +13,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 from corpora.grep_bias_ir import GrepBiasIR
 from extrinsic.intervals import Estimate, Floats, mean_estimate, share_estimate
-from extrinsic.retrieval.compare import compare_wordings
 from extrinsic.retrieval.rows import retrieval_rows
+from extrinsic.retrieval.wording_comparison import compare_wordings
 from files import InputError
 from files.retrieval import RetrievalQuery, WordedDocument
 from intrinsic.resampling import times_drawn

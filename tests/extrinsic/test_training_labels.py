@@ -15,7 +15,7 @@ from extrinsic.linear import Linear
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from extrinsic.kinds import Classifier
+    from extrinsic.protocols import Classifier
 
 CLASSIFIERS = (Linear(C=0.1), CNN(maps=4, epochs=2, windows=(2,)))
 

@@ -9,7 +9,7 @@ import pytest
 
 from analysis.frame import Tables
 from analysis.results import without_local_details
-from analysis.show import word_lists
+from analysis.terminal import word_lists
 from files import masking
 
 MADE_UP = "zwkqpl"

@@ -205,9 +205,9 @@ def modules_of(*roots: str) -> Mapping[str, str]:
 
 
 def test_another_metric_a_page_and_the_store_are_no_part_of_a_score() -> None:
-    weat = modules_of("intrinsic.metrics.weat", "train.parts.scores")
+    weat = modules_of("intrinsic.metrics.weat", "train.engine.scores")
     assert {"intrinsic.metrics.weat", "intrinsic.permutation", "files.vectors.mapped"} < {*weat}
-    none = ("analysis", "train.store", "train.front", "biasbridge", "intrinsic.metrics.direct")
+    none = ("analysis", "train.engine.store", "train.cli", "biasbridge", "intrinsic.metrics.direct")
     assert not [name for name in weat if name.startswith(none)]
 
 
@@ -245,7 +245,7 @@ def test_every_library_that_a_module_may_import_has_a_version(package: Path) -> 
 
 def test_a_choice_within_a_choice_is_part_of_what_made_a_result() -> None:
     from corpora.documents import DocumentFiles, JoinedDocuments
-    from train.parts.part import classes
+    from train.engine.part import classes
 
     one = DocumentFiles("a.conll", scheme="ontonotes", singletons="drop")
     assert classes(JoinedDocuments(one, one)) == [JoinedDocuments, DocumentFiles, DocumentFiles]

@@ -11,9 +11,9 @@ import pytest
 
 from files.vector_files import vector_files
 from files.vectors import keyed, read_vectors
-from train.embed import Pretrained
-from train.parts.part import decide
-from train.store import Store
+from train.engine.part import decide
+from train.engine.store import Store
+from train.subjects.embed import Pretrained
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

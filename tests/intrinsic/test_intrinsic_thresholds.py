@@ -30,8 +30,8 @@ from intrinsic.item_metric import Observations
 from intrinsic.likelihood.pairs import preferences
 from intrinsic.likelihood.planted import PlantedBias
 from intrinsic.lookup import find
-from intrinsic.metrics.every import METRICS
 from intrinsic.metrics.set_distances import EmbeddingCoherence, coherence
+from intrinsic.metrics.vector_metrics import METRICS
 from intrinsic.metrics.weat import Weat, standardised_difference, weighted_effect_sizes
 from intrinsic.pair_scores import PairScores
 from intrinsic.permutation import (
@@ -46,7 +46,7 @@ from intrinsic.score import percentiles
 from intrinsic.sentences.ceat import Ceat
 from intrinsic.sentences.probe import assign_folds, is_correct
 from intrinsic.sentences.seat import Seat
-from intrinsic.show import print_headlines, print_ranks
+from intrinsic.terminal import print_headlines, print_ranks
 from intrinsic.tsne import project_to_plane
 from intrinsic.wordsets import load_query, read_wordsets
 from tests.intrinsic.sentences.tables import Given

@@ -12,7 +12,7 @@ from gensim.models import KeyedVectors
 from biasbridge.cli.tsne import main
 from files import InputError
 from files.vectors import keyed, save_vectors
-from intrinsic.found_query import resolve_query
+from intrinsic.resolved_query import resolve_query
 from intrinsic.tsne import project_to_plane
 from intrinsic.wordsets import read_query
 

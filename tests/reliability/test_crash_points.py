@@ -31,7 +31,7 @@ FIRST, SECOND = "seed=1", "seed=2,3"
 
 def run(folder: Path, words: Sequence[str], crash_at: int = 0) -> tuple[int, int]:
     """The exit status of a sweep in a process of its own, and how many events it came to."""
-    from train.front.door import main
+    from train.cli.door import main
 
     reading, writing = os.pipe()
     if child := os.fork():
@@ -81,7 +81,7 @@ def crash_everywhere(folder: Path, first: int, step: int, words: Sequence[str]) 
     import gensim.models  # noqa: F401 - what a sweep imports late, so that no fork has to
     import scipy.stats  # noqa: F401
 
-    import train.finish  # noqa: F401
+    import train.engine.finish  # noqa: F401
 
     undisturbed = folder / "undisturbed"
     shutil.copytree(folder / "before", undisturbed)

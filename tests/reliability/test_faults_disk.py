@@ -21,10 +21,10 @@ from hypothesis import strategies as st
 
 from biasbridge.cli.store import main
 from files import InputError, atomic_path
-from train.estimate import timings
-from train.outcome import Outcome, read_stamp, shared_results, write_outcome
-from train.store import DamagedError, Step, Store, StoreError
-from train.store.entry import check, read_recipe, seal
+from train.engine.estimate import timings
+from train.engine.outcome import Outcome, read_stamp, shared_results, write_outcome
+from train.engine.store import DamagedError, Step, Store, StoreError
+from train.engine.store.entry import check, read_recipe, seal
 
 
 def write(out: Path, inputs: Mapping[str, Path]) -> None:

@@ -18,9 +18,9 @@ from extrinsic.cnn import CNN
 from files import source
 from tests.points import SUBJECT, TASK, plan
 from tests.reliability.sweeps import SWEEP, results_of, start
-from train.embed import Word2Vec
-from train.outcome import read_outcome, run_point
-from train.store import Store
+from train.engine.outcome import read_outcome, run_point
+from train.engine.store import Store
+from train.subjects.embed import Word2Vec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from debias.base import Method
     from tests.conftest import Train
-    from train.parts.hatespeech import HateSpeech
+    from train.tasks.hatespeech import HateSpeech
 
 EXPECTED = {
     "raise": "ZeroDivisionError: an unlucky post",

@@ -23,11 +23,11 @@ from biasbridge.cli.store import main
 from files import InputError
 from tests.reliability.sweeps import ROOT, processes
 from tests.reliability.test_faults_disk import CORPUS, VECTORS
-from train.front.guard import guarded
-from train.outcome import shared_results
-from train.store import Store, StoreError
-from train.store.lease import _watch, lease, leased_keys
-from train.store.lock import LEASE, HeldError, is_held, locked
+from train.cli.orphan_processes import guarded
+from train.engine.outcome import shared_results
+from train.engine.store import Store, StoreError
+from train.engine.store.lease import _watch, lease, leased_keys
+from train.engine.store.lock import LEASE, HeldError, is_held, locked
 
 
 def test_a_file_system_without_locks_is_said_before_anything_runs(
@@ -90,7 +90,7 @@ def test_a_lock_whose_holder_cannot_be_noted_is_let_go(
     def wait_for_oneself() -> None:
         pytest.fail("the process waits for a lock that it holds itself")
 
-    monkeypatch.setattr("train.store.lock.time", Clock({0: wait_for_oneself}))
+    monkeypatch.setattr("train.engine.store.lock.time", Clock({0: wait_for_oneself}))
     store, descriptors = Store(tmp_path / "store"), len(os.listdir("/proc/self/fd"))
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", refuse)
@@ -121,7 +121,7 @@ def wait(
     with ExitStack() as stack:
         stack.enter_context(locked(path))
         clock = Clock({until: stack.close})
-        monkeypatch.setattr("train.store.lock.time", clock)
+        monkeypatch.setattr("train.engine.store.lock.time", clock)
         work_for(waiter)
         with locked(path, "corpus"):
             assert clock.now >= until
@@ -153,7 +153,7 @@ def hold_and_stop(path: Path) -> None:
 def test_who_waits_for_a_stopped_process_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("train.store.lock.SECONDS_BEFORE_MESSAGE", 0.5)
+    monkeypatch.setattr("train.engine.store.lock.SECONDS_BEFORE_MESSAGE", 0.5)
     store = Store(tmp_path / "store")
     store.prove_writable()
     lock = store.root / "locks" / f"{CORPUS.key}.lock"
@@ -193,7 +193,7 @@ def test_gc_leaves_what_a_sweep_has_a_lease_on(
 
 def test_the_lease_of_a_killed_sweep_holds_nothing(tmp_path: Path) -> None:
     code = (
-        "import os, sys; from pathlib import Path; from train.store.lease import lease\n"
+        "import os, sys; from pathlib import Path; from train.engine.store.lease import lease\n"
         "with lease(Path(sys.argv[1]), ['ab']): os._exit(9)"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, check=False)
@@ -204,7 +204,8 @@ def test_the_lease_of_a_killed_sweep_holds_nothing(tmp_path: Path) -> None:
 
 def test_a_worker_on_any_machine_ends_when_the_lease_does(tmp_path: Path) -> None:
     code = (
-        "import time; from train.store.lease import end_with_the_sweep; end_with_the_sweep()\n"
+        "import time; from train.engine.store.lease import end_with_the_sweep\n"
+        "end_with_the_sweep()\n"
         "print('at work', flush=True); time.sleep(600)"
     )
     with lease(tmp_path, []):
@@ -226,11 +227,11 @@ def test_a_worker_looks_every_half_second_whether_the_sweep_lives(
     def end(status: int) -> NoReturn:
         raise SystemExit(status)
 
-    monkeypatch.setattr("train.store.lease.os._exit", end)
+    monkeypatch.setattr("train.engine.store.lease.os._exit", end)
     with ExitStack() as stack:
         stack.enter_context(locked(tmp_path / "lease"))
         clock = Clock({1.7: stack.close})
-        monkeypatch.setattr("train.store.lease.time", clock)
+        monkeypatch.setattr("train.engine.store.lease.time", clock)
         with pytest.raises(SystemExit):
             _watch(tmp_path / "lease")
     assert clock.pauses == [0.5] * 4
@@ -238,7 +239,7 @@ def test_a_worker_looks_every_half_second_whether_the_sweep_lives(
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
 KILLED_IN_GUARD = """
-import os; from train.front.guard import guarded
+import os; from train.cli.orphan_processes import guarded
 with guarded("MARK"): os._exit(9)
 """
 

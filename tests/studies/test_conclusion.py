@@ -14,7 +14,7 @@ from rich.console import Console
 
 from analysis.charts import STAMP
 from analysis.results import Tables
-from analysis.show import as_text_columns
+from analysis.terminal import as_text_columns
 from studies.base_pairs.study import BasePairs
 from studies.certificate.study import Certificate
 from studies.conclusion import MAX_ROWS, Conclusion, conclude

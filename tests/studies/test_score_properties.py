@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from files import InputError, choice
 from files.vectors import keyed
 from intrinsic.metric import Metric, MetricInfo
-from intrinsic.metrics.every import METRICS
+from intrinsic.metrics.vector_metrics import METRICS
 from intrinsic.score import MetricResult
 from studies.score_properties.probe import COLUMNS, ScoreProperties
 from studies.score_properties.search import lowest
@@ -30,7 +30,7 @@ from studies.score_properties.table import score_table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from intrinsic.found_query import ResolvedQuery
+    from intrinsic.resolved_query import ResolvedQuery
 
 Floats = NDArray[np.float64]
 NO_VECTORS = keyed(["none"], np.ones((1, 1), dtype=np.float32))

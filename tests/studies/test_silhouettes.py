@@ -11,8 +11,8 @@ import pytest
 
 from files import InputError
 from intrinsic import METRICS, effect_size, negative_sentiment
-from intrinsic.found_query import ResolvedQuery, resolve_query
 from intrinsic.metrics.sentiment import divergence_from_uniform
+from intrinsic.resolved_query import ResolvedQuery, resolve_query
 from studies.silhouettes.probe import Silhouettes
 from studies.silhouettes.subsets import nested_subsets
 from tests.intrinsic.metric_world import ROLES, SMALL, make_vectors

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from analysis.correlation import Estimate
-from analysis.findings import SliceResult
+from analysis.slice_results import SliceResult
 from files.vectors import keyed
 from intrinsic.wordsets import load_query
 from studies.atlas.protocol import _r_over_rows

@@ -16,7 +16,7 @@ from analysis.results import Tables
 from files.vectors import save_vectors
 from intrinsic.wordsets import load_query
 from studies.survey import Survey, survey_scores, survey_table
-from train.front.door import main
+from train.cli.door import main
 
 
 def tables() -> Tables:

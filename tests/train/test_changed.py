@@ -14,9 +14,9 @@ from debias.word_choice import WordChoice, write_words
 from files import InputError
 from intrinsic.wordsets import load_query
 from intrinsic.wordsets.library import _library
-from train.parts.part import Inputs, StepBuilder
-from train.parts.static import write_corpus
-from train.store import Step, Store
+from train.engine.part import Inputs, StepBuilder
+from train.engine.store import Step, Store
+from train.subjects.static import write_corpus
 
 
 def stage_of(path: Path, store: Store, meanwhile: Callable[[], object] = bool) -> Step:

@@ -14,7 +14,7 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from files import InputError
-from train.front.compose import CONF, MAX_CELLS, Composer, build_cells
+from train.cli.compose import CONF, MAX_CELLS, Composer, build_cells
 
 STUDIES = sorted(path.stem for path in (CONF / "experiment").glob("*.yaml"))
 
@@ -88,7 +88,7 @@ def test_a_score_needs_few_modules() -> None:
     code = (
         "import sys\n"
         "from hydra import compose, initialize_config_dir\n"
-        "from train.front.compose import CONF, read_point\n"
+        "from train.cli.compose import CONF, read_point\n"
         "with initialize_config_dir(str(CONF), version_base='1.3'):\n"
         "    read_point(compose('config', overrides=['source=none']))\n"
         "print(*sys.modules)"

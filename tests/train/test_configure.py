@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from files import InputError
-from train.configure import Reader
+from train.cli.configure import Reader
 
 CHOICES = """
 from __future__ import annotations

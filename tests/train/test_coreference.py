@@ -26,18 +26,18 @@ from files import choice
 from files.choice import Fileless
 from files.documents import Document, read_cases, read_documents
 from intrinsic.metrics.weat import Weat
-from train.embed import Word2Vec
-from train.parts.coreference import Coreference
-from train.parts.static import StaticVectors
-from train.point import Plan, Point, plan_point
-from train.store import Store
-from train.store.lock import locked
-from train.store.tools import gc
+from train.engine.point import Plan, Point, plan_point
+from train.engine.store import Store
+from train.engine.store.lock import locked
+from train.engine.store.tools import gc
+from train.subjects.embed import Word2Vec
+from train.subjects.static import StaticVectors
+from train.tasks.coreference import Coreference
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from extrinsic.kinds import Resolver
+    from extrinsic.protocols import Resolver
 
 SUBJECT = StaticVectors(
     corpus=GeneratedOccupations(sentences=1000, occupations=1000),

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from files import InputError
-from train import device
-from train.device import pick_device
+from train.engine import device
+from train.engine.device import pick_device
 
 
 def test_jobs_take_the_visible_gpus_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,10 +9,10 @@ import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from corpora.kinds import DocumentSource
-from train.configure import Reader
-from train.front.compose import CONF
-from train.parts.part import keyed_params
+from corpora.protocols import DocumentSource
+from train.cli.compose import CONF
+from train.cli.configure import Reader
+from train.engine.part import keyed_params
 
 NEEDS = {
     "files": ["documents.path=folder", "documents.scheme=mine"],

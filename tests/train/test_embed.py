@@ -11,7 +11,7 @@ import pytest
 
 from files import InputError
 from files.vectors import save_vectors
-from train.embed import FastText, Pretrained, Word2Vec
+from train.subjects.embed import FastText, Pretrained, Word2Vec
 
 SMALL = {"dim": 8, "min_count": 2, "epochs": 2}
 

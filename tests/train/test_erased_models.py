@@ -29,13 +29,13 @@ from files.models.encoder import Encoder
 from intrinsic.items.item import Item, ItemSet
 from intrinsic.sentences.seat import Seat
 from tests.tiny_models import save_model
-from train.finish import models_like_parent
-from train.models import PretrainedModel
-from train.parts.language_model import Encoding, LanguageModelSubject
-from train.parts.part import StepBuilder
-from train.parts.scores import build_score, open_needed
-from train.store import Store
-from train.transformer import WordsInTemplates
+from train.engine.finish import models_like_parent
+from train.engine.part import StepBuilder
+from train.engine.scores import build_score, open_needed
+from train.engine.store import Store
+from train.subjects.language_model import Encoding, LanguageModelSubject
+from train.subjects.models import PretrainedModel
+from train.subjects.transformer import WordsInTemplates
 
 if TYPE_CHECKING:
     from debias.base import Method

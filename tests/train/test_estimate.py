@@ -8,17 +8,17 @@ import pytest
 from omegaconf import OmegaConf
 
 from tests.points import SUBJECT, TASK, plan
-from train import estimate
-from train.estimate import describe_cost, measure_slowness
-from train.front import engine
-from train.front.engine import count_workers
-from train.store import Store
+from train.cli import launchers as engine
+from train.cli.launchers import count_workers
+from train.engine import estimate
+from train.engine.estimate import describe_cost, measure_slowness
+from train.engine.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from train.store import Step
+    from train.engine.store import Step
 
 
 def cost(folder: Path, *, cores: int = 1, slowness: float = 1.0) -> str:
@@ -48,7 +48,7 @@ def test_slowness_is_the_time_of_a_computation_over_that_of_an_idle_core(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock: Iterator[float] = iter([7.0, 7.15])
-    monkeypatch.setattr("train.estimate.time.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("train.engine.estimate.time.perf_counter", lambda: next(clock))
     assert measure_slowness() == pytest.approx(3.0)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from analysis.results import Tables, read_tables, write_tables
-from analysis.show import word_lists
+from analysis.terminal import word_lists
 from corpora.generated_templates import GeneratedTemplates
 from corpora.hatespeech import Davidson, HatEval
 from corpora.labelled import TableSource, hold_out
@@ -21,12 +21,12 @@ from files import InputError
 from intrinsic.metrics.weat import Weat
 from intrinsic.wordsets import read_query
 from tests.points import SUBJECT, TASK, WEAT
-from train.join import join_tables
-from train.outcome import run_point
-from train.parts.part import StepBuilder
-from train.parts.task_words import TaskWords, draw_words
-from train.point import Plan, Point, plan_point
-from train.store import Store
+from train.engine.join import join_tables
+from train.engine.outcome import run_point
+from train.engine.part import StepBuilder
+from train.engine.point import Plan, Point, plan_point
+from train.engine.store import Store
+from train.tasks.task_words import TaskWords, draw_words
 
 if TYPE_CHECKING:
     from pathlib import Path

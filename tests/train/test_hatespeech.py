@@ -15,8 +15,8 @@ from extrinsic.gaps import Gaps
 from extrinsic.linear import Linear
 from extrinsic.tagger import MentionTagger
 from files.vectors import keyed, save_mapped
-from train.parts.check_posts import describe_agreement
-from train.parts.posts import measure_gaps, predict_challenge
+from train.tasks.check_posts import describe_agreement
+from train.tasks.posts import measure_gaps, predict_challenge
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

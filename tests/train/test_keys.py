@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pandas as pd
 import pytest
 
-from corpora.kinds import RealData
+from corpora.protocols import RealData
 from corpora.world import GeneratedPosts
 from debias.balance import Balance
 from debias.base import Method, OnVectors
@@ -28,16 +28,16 @@ from files.choice import Fileless
 from intrinsic.metrics.set_distances import EmbeddingCoherence
 from tests.fresh_code import forget_code
 from tests.points import SUBJECT, TASK, WEAT, plan
-from train.parts.part import Inputs, StepBuilder, keyed_params
-from train.store import Step, Store
-from train.store.entry import read_recipe
-from train.store.stale import outdated
+from train.engine.part import Inputs, StepBuilder, keyed_params
+from train.engine.store import Step, Store
+from train.engine.store.entry import read_recipe
+from train.engine.store.stale import outdated
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
     from intrinsic.wordsets import Query
-    from train.parts.hatespeech import HateSpeech
+    from train.tasks.hatespeech import HateSpeech
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ECT = EmbeddingCoherence()
@@ -221,8 +221,8 @@ import sys
 from pathlib import Path
 from files import choice
 from files.choice import Fileless
-from train.parts.part import StepBuilder
-from train.store import Store
+from train.engine.part import StepBuilder
+from train.engine.store import Store
 
 @choice
 class Mine(Fileless):

@@ -29,12 +29,12 @@ from extrinsic.linear import Linear
 from files import Choice, InputError
 from files.vectors import read_vectors, save_mapped
 from intrinsic.metrics.weat import Weat
-from train.embed import FastText, Pretrained
-from train.parts.part import Inputs, StepBuilder, decide
-from train.parts.posts import load_posts
-from train.parts.scores import measure
-from train.parts.static import load, write_corpus
-from train.store import Store
+from train.engine.part import Inputs, StepBuilder, decide
+from train.engine.scores import measure
+from train.engine.store import Store
+from train.subjects.embed import FastText, Pretrained
+from train.subjects.static import load, write_corpus
+from train.tasks.posts import load_posts
 
 # A choice over the files in a folder; made in another way, which cannot matter, where asked to
 Make = Callable[..., Choice]

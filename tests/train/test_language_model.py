@@ -17,12 +17,12 @@ from debias.word_choice import WordChoice
 from files import InputError
 from files.models.encoder import Encoder
 from tests.tiny_models import SMALL, save_model, word_pieces
-from train.models import PretrainedModel
-from train.parts.language_model import Encoding, LanguageModelSubject
-from train.parts.part import StepBuilder
-from train.parts.scores import open_needed
-from train.store import Store
-from train.transformer import WordsInTemplates
+from train.engine.part import StepBuilder
+from train.engine.scores import open_needed
+from train.engine.store import Store
+from train.subjects.language_model import Encoding, LanguageModelSubject
+from train.subjects.models import PretrainedModel
+from train.subjects.transformer import WordsInTemplates
 
 USUAL = Encoding()
 

@@ -20,16 +20,16 @@ from files import InputError, choice
 from files.choice import Fileless
 from tests.extrinsic.test_retrieval import Bag
 from tests.points import TASK
-from train.parts import scores
-from train.parts.part import Task
-from train.parts.posts import ModelVocabulary, coverage
-from train.parts.retrieval import Retrieval
-from train.point import Point, plan_point
-from train.store import Store
+from train.engine import scores
+from train.engine.part import Task
+from train.engine.point import Point, plan_point
+from train.engine.store import Store
+from train.tasks.posts import ModelVocabulary, coverage
+from train.tasks.retrieval import Retrieval
 
 if TYPE_CHECKING:
-    from train.parts.part import Facts, Inputs, StepBuilder
-    from train.store import Step
+    from train.engine.part import Facts, Inputs, StepBuilder
+    from train.engine.store import Step
 
 WORDS = ("he", "his", "man", *(each.name for each in list_occupations("en")[:20]))
 

@@ -20,8 +20,8 @@ from files.language import language_of
 from intrinsic.metrics.weat import Weat
 from intrinsic.wordsets import load_query, write_query
 from tests.points import SUBJECT, TASK, WEAT
-from train.embed import Pretrained
-from train.point import Point
+from train.engine.point import Point
+from train.subjects.embed import Pretrained
 
 SPANISH = replace(SUBJECT, corpus=GeneratedCorpus(world="es_gender"))
 POSTS = replace(TASK, source=GeneratedPosts(world="es_gender"))

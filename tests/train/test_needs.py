@@ -21,13 +21,13 @@ from intrinsic.probe import AnyMetric
 from intrinsic.score import Score
 from intrinsic.wordsets import Query
 from tests.points import WEAT
-from train.parts import scores
-from train.point import Point, plan_point
-from train.store import Store
+from train.engine import scores
+from train.engine.point import Point, plan_point
+from train.engine.store import Store
 
 if TYPE_CHECKING:
-    from train.parts.part import Facts, Inputs, StepBuilder
-    from train.store import Step
+    from train.engine.part import Facts, Inputs, StepBuilder
+    from train.engine.store import Step
 
 
 @choice

@@ -14,10 +14,10 @@ from analysis.results import Tables, write_tables
 from debias.attract_repel import AttractRepel
 from debias.word_choice import WordChoice
 from tests.points import SUBJECT, TASK, plan
-from train.embed import Word2Vec
-from train.join import extend_tables, join_tables
-from train.outcome import read_outcome, run_point
-from train.store import Store
+from train.engine.join import extend_tables, join_tables
+from train.engine.outcome import read_outcome, run_point
+from train.engine.store import Store
+from train.subjects.embed import Word2Vec
 
 
 def test_error_is_noted_with_its_traceback(tmp_path: Path) -> None:

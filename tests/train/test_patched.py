@@ -26,9 +26,9 @@ from intrinsic.metrics import weat
 from intrinsic.metrics.weat import Weat
 from tests.fresh_code import forget_code
 from tests.points import plan
-from train.store import Step, Store
-from train.store.entry import read_recipe
-from train.store.stale import outdated
+from train.engine.store import Step, Store
+from train.engine.store.entry import read_recipe
+from train.engine.store.stale import outdated
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LATER = "toy_changes"
@@ -49,7 +49,9 @@ def more(self, words, seed):
 
 Weat.measure = more
 """
-INNOCENT = "from train.embed import Word2Vec\n\n\nclass Mine(Word2Vec):\n    dim: int = 5\n"
+INNOCENT = (
+    "from train.subjects.embed import Word2Vec\n\n\nclass Mine(Word2Vec):\n    dim: int = 5\n"
+)
 PATCHED = f"patched intrinsic.metrics.weat.Weat.measure by {LATER}"
 
 
@@ -207,7 +209,7 @@ def test_an_untouched_project_has_no_changes() -> None:
     """In a process of its own, for tests touch it."""
     code = """
 import importlib, pathlib, sys
-import train.store
+import train.engine.store
 from files.patches import patches_of
 from files.rooms import ROOMS
 from files.source import PASSIVE, read_module
@@ -231,7 +233,7 @@ SWEEP = [
 ]
 MINE = """
 from files import choice
-from train.embed import Word2Vec
+from train.subjects.embed import Word2Vec
 
 
 @choice
@@ -253,7 +255,7 @@ def run(folder: Path, *words: str, status: int = 0) -> str:
 @pytest.mark.slow
 def test_a_sweep_beside_a_module_that_changes_the_project(tmp_path: Path) -> None:
     (tmp_path / "toy_mine.py").write_text(f"{MINE}\n{CHANGE}")
-    both = "embedding._target_=train.embed.Word2Vec,toy_mine.Mine"
+    both = "embedding._target_=train.subjects.embed.Word2Vec,toy_mine.Mine"
     run(tmp_path, both)
     scores = pd.read_parquet(tmp_path / "results" / "point" / "intrinsic.parquet")
     assert (scores["value"] > 90).all(), "all in one process"
@@ -270,7 +272,7 @@ def test_a_sweep_beside_a_module_that_changes_the_project(tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_a_sweep_beside_a_module_that_only_adds_to_the_project(tmp_path: Path) -> None:
     (tmp_path / "toy_mine.py").write_text(MINE)
-    run(tmp_path, "embedding._target_=train.embed.Word2Vec,toy_mine.Mine")
+    run(tmp_path, "embedding._target_=train.subjects.embed.Word2Vec,toy_mine.Mine")
     assert "other code" not in run(tmp_path)
     (tmp_path / "toy_mine.py").write_text(f"{MINE}    more = 1\n")
     assert "other code" not in run(tmp_path)

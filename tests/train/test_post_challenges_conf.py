@@ -18,12 +18,12 @@ from extrinsic.linear import Linear
 from files import InputError
 from files.vectors import save_mapped
 from tests.points import TASK, plan
-from train.front.compose import CONF, read_point
-from train.parts.hatespeech import HateSpeech
-from train.parts.posts import load_challenge, load_posts, measure_challenge, predict_challenge
+from train.cli.compose import CONF, read_point
+from train.tasks.hatespeech import HateSpeech
+from train.tasks.posts import load_challenge, load_posts, measure_challenge, predict_challenge
 
 if TYPE_CHECKING:
-    from train.point import Point
+    from train.engine.point import Point
 
 
 def point(*overrides: str) -> Point:

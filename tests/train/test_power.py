@@ -23,13 +23,13 @@ from intrinsic.metrics.utility import Analogies
 from intrinsic.metrics.weat import Weat
 from studies.survey import Survey
 from tests.points import SUBJECT, TASK, WEAT, plan
-from train.configure import to_planner
-from train.front.compose import Settings
-from train.power import confirmatory_slices, planned_design, print_power, read_pilot
-from train.store import Store
+from train.cli.compose import Settings
+from train.cli.configure import to_planner
+from train.engine.power import confirmatory_slices, planned_design, print_power, read_pilot
+from train.engine.store import Store
 
 if TYPE_CHECKING:
-    from train.point import Plan
+    from train.engine.point import Plan
 
 STATED = Planner(reliability_x=0.9, reliability_y=0.6, studies=40)
 

@@ -14,9 +14,9 @@ from files import InputError
 from files.vectors import keyed, open_mapped, save_mapped
 from studies.silhouettes.probe import Silhouettes
 from tests.points import SUBJECT, WEAT
-from train.parts.reference import Reference, Shared, keep_shared
-from train.point import Plan, Point, plan_point
-from train.store import Store
+from train.engine.point import Plan, Point, plan_point
+from train.engine.store import Store
+from train.subjects.reference import Reference, Shared, keep_shared
 
 
 def write(folder: Path, words: str) -> Path:

@@ -20,15 +20,15 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from analysis.made import describe_mixture
+from analysis.provenance import describe_mixture
 from files import InputError, source
 from files.rooms import is_ours
 from tests.fresh_code import forget_code
 from tests.points import TASK, plan
-from train.outcome import Outcome, run_point
-from train.store import Step, Store
-from train.store.stale import outdated, report_outdated
-from train.store.tools import build_records
+from train.engine.outcome import Outcome, run_point
+from train.engine.store import Step, Store
+from train.engine.store.stale import outdated, report_outdated
+from train.engine.store.tools import build_records
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -267,7 +267,7 @@ def test_mixed_versions_are_read_from_recipes(
 
 
 EMBEDDING = """
-from train.embed import Word2Vec
+from train.subjects.embed import Word2Vec
 from files import choice
 
 

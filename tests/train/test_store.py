@@ -17,8 +17,8 @@ import pytest
 
 from files import InputError
 from files.digest import digest_of
-from train.store import Step, Store
-from train.store.entry import read_recipe
+from train.engine.store import Step, Store
+from train.engine.store.entry import read_recipe
 
 
 def write(out: Path, inputs: Mapping[str, Path]) -> None:

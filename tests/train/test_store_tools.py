@@ -1,4 +1,4 @@
-"""``python -m train.store``: what it prints is what is there, and what it removes nobody needs."""
+"""``python -m train.engine.store``: it prints what is there and removes what nobody needs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ import pytest
 from biasbridge.cli.store import main
 from files import InputError
 from files.vectors import keyed, read_vectors, save_mapped
-from train.store import Step, Store
-from train.store.lock import locked
+from train.engine.store import Step, Store
+from train.engine.store.lock import locked
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DAY = 86400

@@ -26,19 +26,19 @@ from files import InputError
 from intrinsic.wordsets import Query, WordSet
 from tests.points import TASK, plan
 from tests.train.test_store import CORPUS, write
-from train.estimate import describe_cost
-from train.finish import _describe_coverage, models_like_parent
-from train.front.compose import CONF, build_cells
-from train.front.engine import check_engine, launch
-from train.parts.check_posts import describe_groups
-from train.parts.genders import compares_genders
-from train.parts.part import DataReport
-from train.planted_probe import Fit
-from train.power import planned_design
-from train.store import Store
-from train.store.lock import locked
-from train.store.store import StoreError
-from train.store.tools import _age
+from train.cli.compose import CONF, build_cells
+from train.cli.launchers import check_engine, launch
+from train.engine.estimate import describe_cost
+from train.engine.finish import _describe_coverage, models_like_parent
+from train.engine.part import DataReport
+from train.engine.power import planned_design
+from train.engine.store import Store
+from train.engine.store.lock import locked
+from train.engine.store.store import StoreError
+from train.engine.store.tools import _age
+from train.subjects.planted_probe import Fit
+from train.tasks.check_posts import describe_groups
+from train.tasks.genders import compares_genders
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_digest_is_remembered_of_files_that_are_two_seconds_old(
     monkeypatch.setattr(Store, "hashed", {})
     changed = path.stat().st_ctime_ns
     fake = SimpleNamespace(time_ns=lambda: changed + age)
-    monkeypatch.setattr("train.store.store.time", fake)
+    monkeypatch.setattr("train.engine.store.store.time", fake)
     Store(tmp_path).digest(path)
     assert bool(Store.hashed) == remembered
 
@@ -143,7 +143,9 @@ def test_an_error_of_writing_is_a_full_disk_where_less_than_a_mebibyte_is_free(
     def fail(out: Path, inputs: Mapping[str, Path]) -> None:
         raise OSError(errno.EIO, "short write")
 
-    monkeypatch.setattr("train.store.store.shutil.disk_usage", lambda _: SimpleNamespace(free=free))
+    monkeypatch.setattr(
+        "train.engine.store.store.shutil.disk_usage", lambda _: SimpleNamespace(free=free)
+    )
     with pytest.raises(StoreError if full else OSError, match="disk is full" if full else "short"):
         Store(tmp_path).make(replace(CORPUS, build=fail))
 
@@ -182,9 +184,9 @@ def test_who_waits_for_more_than_five_seconds_says_so(
     """Between two tries half a second passes at most."""
     clock, slept, tries = iter([0.0]), list[float](), iter([None] * 12)
     fake = SimpleNamespace(monotonic=lambda: next(clock, waits), sleep=slept.append)
-    monkeypatch.setattr("train.store.lock.time", fake)
+    monkeypatch.setattr("train.engine.store.lock.time", fake)
     monkeypatch.setattr(
-        "train.store.lock._open", lambda *_: next(tries, os.open(tmp_path, os.O_RDONLY))
+        "train.engine.store.lock._open", lambda *_: next(tries, os.open(tmp_path, os.O_RDONLY))
     )
     with locked(tmp_path, "a result"):
         assert (slept[0], max(slept)) == (0.01, 0.5)

@@ -26,12 +26,12 @@ from files.models.encoder import Context, Encoder, WordPooling
 from files.vectors import open_mapped
 from intrinsic import find
 from tests.tiny_models import ARCHITECTURES, save_model
-from train.device import one_thread
-from train.parts.static import StaticVectors
-from train.point import Point, plan_point
-from train.store import Store
-from train.transformer import Transformer, TransformerInCorpus
-from train.word_states import corpus_contexts, template_contexts, word_vectors
+from train.engine.device import one_thread
+from train.engine.point import Point, plan_point
+from train.engine.store import Store
+from train.subjects.static import StaticVectors
+from train.subjects.transformer import Transformer, TransformerInCorpus
+from train.subjects.word_states import corpus_contexts, template_contexts, word_vectors
 
 TEMPLATE = "the {} said that she was at home"
 WORDS = ("nurse", "engineer", "registered_nurse")

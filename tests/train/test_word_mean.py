@@ -15,18 +15,18 @@ from extrinsic.retrieval.rows import retrieval_rows
 from files import choice
 from files.choice import Fileless
 from files.vectors import save_mapped
-from train.parts.retrieval import Retrieval
-from train.point import Point, plan_point
-from train.store import Store
-from train.word_mean import WordMean
+from train.engine.point import Point, plan_point
+from train.engine.store import Store
+from train.subjects.word_mean import WordMean
+from train.tasks.retrieval import Retrieval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from train.parts.part import Facts, Inputs, StepBuilder
-    from train.store import Step
+    from train.engine.part import Facts, Inputs, StepBuilder
+    from train.engine.store import Step
 
 
 def made(*words: str) -> KeyedVectors:

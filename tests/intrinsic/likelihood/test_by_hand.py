@@ -10,7 +10,7 @@ import pytest
 
 from intrinsic.items.item import ItemSet, Pair, cross
 from intrinsic.likelihood.crows_pairs import CrowsPairs
-from intrinsic.likelihood.every import MODEL_METRICS
+from intrinsic.likelihood.model_metrics import MODEL_METRICS
 from tests.intrinsic.likelihood.tables import Table, given, table_model
 
 if TYPE_CHECKING:

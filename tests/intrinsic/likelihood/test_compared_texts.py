@@ -18,7 +18,7 @@ from biasbridge import audit
 from corpora.items import BecPro, Honest
 from files.models.language_model import LanguageModel, open_model
 from intrinsic.items.item import Item, ItemSet, cross
-from intrinsic.likelihood.every import MODEL_METRICS
+from intrinsic.likelihood.model_metrics import MODEL_METRICS
 from tests.intrinsic.likelihood.tables import Table, given, table_model
 from tests.tiny_models import save_model
 

@@ -14,7 +14,7 @@ from files.models.language_model import LanguageModel, open_model
 from intrinsic.item_metric import Observations
 from intrinsic.items.item import ItemSet, Pair, cross
 from intrinsic.items.library import library
-from intrinsic.likelihood.every import MODEL_METRICS
+from intrinsic.likelihood.model_metrics import MODEL_METRICS
 from intrinsic.likelihood.pairs import sign_test
 from tests.intrinsic.likelihood.tables import given
 from tests.tiny_models import save_model

@@ -10,8 +10,7 @@ import torch
 
 from files import InputError
 from files.models.language_model import LanguageModel, open_model
-from intrinsic.likelihood import asking
-from intrinsic.likelihood.reading import Text, mask_id, tokenise_texts
+from intrinsic.likelihood import token_likelihoods as asking
 from intrinsic.likelihood.sentences import (
     log_likelihoods,
     masked_together,
@@ -19,6 +18,7 @@ from intrinsic.likelihood.sentences import (
     unmasked_log_likelihoods,
 )
 from intrinsic.likelihood.stereoset import pieces_in_turn
+from intrinsic.likelihood.tokenised_text import Text, mask_id, tokenise_texts
 from tests.tiny_models import save_model
 
 TEXTS = [

@@ -13,11 +13,11 @@ from corpora.items import BecPro, CrowsPairs, Honest, NamedItems, StereoSet
 from files import InputError
 from files.models.language_model import LanguageModel, open_model
 from intrinsic.items.item import ItemSet, plain_line
-from intrinsic.likelihood.every import MODEL_METRICS
+from intrinsic.likelihood.model_metrics import MODEL_METRICS
 from intrinsic.likelihood.neutral_loss import NeutralLoss
-from intrinsic.likelihood.reading import tokenise_texts
 from intrinsic.likelihood.sentences import sentence_log_likelihoods
 from intrinsic.likelihood.stereoset import icat
+from intrinsic.likelihood.tokenised_text import tokenise_texts
 from tests.intrinsic.likelihood.tables import given
 
 

@@ -1,0 +1,140 @@
+"""Problems and warnings of a run on user data, found by the code that would run it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analysis.groups import GENDERS, group_mismatch
+from analysis.naming import MIN_COVERAGE
+from biasbridge.data import BINARY, LOOKED_AT, Data, Settings, classes, guess_languages
+from corpora.tweets import tokenise_tweet
+from files import InputError
+from files.language import UNDETERMINED
+from intrinsic.metric import Metric
+from intrinsic.resolved_query import resolve_query
+from train.engine.part import ChecksInput, DataReport, PredictsVocabulary, SupportsInspect
+from train.tasks.genders import compares_genders
+from train.tasks.posts import coverage
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+    from train.engine.point import Point
+
+
+def examine(data: Data, settings: Settings) -> DataReport:
+    """Report problems, warnings and facts of a run on the data with these settings."""
+    report = DataReport()
+    _check_languages(data, report)
+    if not data.paths.keys() & {"corpus", "vectors", "posts"}:
+        report.problems.append("there is nothing to measure: give posts, a corpus or vectors")
+    if problem := _labels_problem(data):
+        report.problems.append(problem)
+    if not report.problems:
+        _examine_point(data, settings, report)
+    if not (report.problems or data.paths.keys() & {"corpus", "vectors"}):
+        report.warnings.append(
+            "no corpus and no vectors: corpus=generated trains on synthetic text; give either"
+        )
+    return report
+
+
+def _check_languages(data: Data, report: DataReport) -> None:
+    languages = guess_languages(data)
+    if data.language == UNDETERMINED:
+        report.warnings.append("assuming English (no language given); give --language")
+    elif {*languages.values()} - {data.language}:
+        listed = ", ".join(f"{kind} {code!r}" for kind, code in languages.items())
+        if data.has_given_language:
+            report.warnings.append(f"languages differ: {listed}; using --language {data.language}")
+        else:
+            remedy = "give data of one language, or --language CODE if they are in one"
+            report.problems.append(f"languages differ: {listed}; {remedy}")
+
+
+def _labels_problem(data: Data) -> str:
+    """Return what is missing for labels other than 0 and 1, or an empty string."""
+    if data.posts is None or data.positive:
+        return ""
+    labels = [label for label in classes(data.posts[data.columns["label"]]) if label]
+    if BINARY.issuperset(labels):
+        return ""
+    scope = f"; a sweep takes {'one class' if len(labels) > 2 else 'one'} against the rest"
+    listed = ", ".join([*labels[:10], *(["..."] if len(labels) > 10 else [])])
+    return (
+        f"the labels are {listed}: name the positive class with --positive (source.positive){scope}"
+    )
+
+
+def _examine_point(data: Data, settings: Settings, report: DataReport) -> None:
+    from train.cli.compose import compose_point
+    from train.cli.override_quoting import format_override
+
+    try:
+        point = compose_point([format_override(key, value) for key, value in settings.items()])
+        if isinstance(point.task, ChecksInput):
+            point.task.check(point.queries)
+        if isinstance(point.task, SupportsInspect):
+            point.task.inspect(report)
+        if compares_genders(point.queries) and (mismatch := group_mismatch(GENDERS, data.compared)):
+            report.warnings.append(f"{mismatch} Give a file of words about these groups, too")
+        vectors = _expected_vectors(data, point)
+    except InputError as error:
+        report.problems.append(str(error))
+        return
+    if vectors is not None:
+        _check_queries(point, vectors, data, report)
+        if data.posts is not None:
+            _check_coverage(data, vectors, report)
+
+
+def _expected_vectors(data: Data, point: Point) -> KeyedVectors | None:
+    """Return the vectors, or placeholders for the words that training on the corpus would learn.
+
+    None if there are neither vectors nor a corpus.
+    """
+    if data.vectors is not None or "corpus" not in data.paths:
+        return data.vectors
+    from files.vectors import keyed
+
+    assert isinstance(point.subject, PredictsVocabulary)
+    words = point.subject.foresee_words(LOOKED_AT)
+    return keyed(words, np.ones((len(words), 1), dtype=np.float32))
+
+
+def _check_queries(point: Point, vectors: KeyedVectors, data: Data, report: DataReport) -> None:
+    """Count the words of each query in the vocabulary; too few give no score."""
+    shortages: list[str] = []
+    n_queries = 0
+    for metric in (metric for metric in point.metrics if isinstance(metric, Metric)):
+        for query in metric.asked:
+            words = resolve_query(vectors, query, metric.about.takes, case=metric.case)
+            counts = [
+                f"{role} {len(word_set.items)} of {len(word_set.items) + len(word_set.lost)}"
+                for role, word_set in words.sets.items()
+            ]
+            report.lines.append(f"query {query.name!r}, words in vocabulary: {', '.join(counts)}")
+            n_queries += 1
+            if short := words.shortages(metric.min_found, metric.about.fewest):
+                shortages.append(f"query {query.name!r} has no score: {'; '.join(short)}")
+    nothing_scored = len(shortages) == n_queries and (
+        data.vectors is not None or data.is_sample_complete
+    )
+    if data.vectors is None and shortages:
+        sample = "" if data.is_sample_complete else f", judged by its first {LOOKED_AT:,} lines"
+        remedy = "lower corpus.min_count and size.min_count, or give a larger corpus"
+        shortages = [
+            f"{problem}, often enough in the corpus{sample}; {remedy}" for problem in shortages
+        ]
+    (report.problems if nothing_scored else report.warnings).extend(shortages)
+
+
+def _check_coverage(data: Data, vectors: KeyedVectors, report: DataReport) -> None:
+    texts = [" ".join(tokenise_tweet(text)) for text in data.texts]
+    proportion = coverage(texts, vectors.key_to_index)
+    report.lines.append(f"{proportion:.2f} of the posts' tokens are in the vocabulary")
+    if proportion < MIN_COVERAGE:
+        problem = f"less than {MIN_COVERAGE} of the posts' tokens are in the vocabulary"
+        report.warnings.append(f"{problem}; give vectors, or a corpus, of such texts")

@@ -1,0 +1,205 @@
+"""Scores of an audit as lines for a terminal and as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from files.terminal import open_console
+from intrinsic.audit import as_row, rank_correlations, ranks
+from intrinsic.likelihood.model_metrics import MODEL_METRICS
+from intrinsic.metrics.vector_metrics import METRICS
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from intrinsic.audit import AuditedScore
+    from intrinsic.score import Score
+
+MIN_FILES = 3  # for a rank correlation
+# Flowers and insects, instruments and weapons: what everybody prefers, no bias against people
+HARMLESS = ("weat1", "weat2", "seat1", "seat2")
+LEVEL = 0.05
+
+
+def print_summary(audited: Sequence[AuditedScore], console: Console) -> None:
+    """Print the result of WEAT, then a line for every score that has a value."""
+    print_headlines(audited, console)
+    scored = [row for row in audited if not math.isnan(row.score.value)]
+    has_files = len({row.vectors for row in audited}) > 1
+    has_intervals = any(math.isfinite(row.score.low) for row in scored)
+    has_conventions = any(row.score.convention != "default" for row in scored)
+    has_certificates = any(row.certificate for row in scored)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name in ("metric", "query", *["vectors"] * has_files):
+        table.add_column(name, no_wrap=True)
+    for name in ("value", *["95% interval"] * has_intervals, "no bias", "p", "found", "lost"):
+        table.add_column(name, justify="right", no_wrap=True)
+    if has_conventions:
+        table.add_column("convention")
+    if has_certificates:
+        table.add_column("certificate", no_wrap=True)
+    previous_metric = ""
+    for row in scored:
+        score = row.score
+        unbiased = "" if score.unbiased is None else f"{score.unbiased:g}"
+        interval = f"{score.low:.3f}, {score.high:.3f}" if math.isfinite(score.low) else ""
+        cells = [
+            score.metric if score.metric != previous_metric else "",
+            f"{score.query} {score.part}".rstrip(),
+        ]
+        cells += [row.vectors] * has_files + [f"{score.value:.3f}"] + [interval] * has_intervals
+        cells += [unbiased.replace("nan", ""), format_p(score), str(score.n_found)]
+        cells += [str(score.n_lost), *[score.convention] * has_conventions]
+        verdict = row.certificate.partition(":")[0]
+        table.add_row(*cells, *[verdict] * has_certificates)
+        previous_metric = score.metric
+    open_console(width=max(console.width, 120), file=console.file).print(table)
+    if n_without := len(audited) - len(scored):
+        are_models = all(row.score.metric in MODEL_METRICS for row in audited)
+        total = f"{n_without} of {len(audited)} scores have no value"
+        print_line(console, f"{total}: --verbose says why")
+        reasons = {row.score.reason: row.score.metric for row in audited}
+        for reason, metric in reasons.items() if are_models and not scored else ():
+            print_line(console, f"  {metric}: {reason}", "italic")
+
+
+def print_headlines(audited: Sequence[AuditedScore], console: Console) -> None:
+    """Print the result of WEAT, or of SEAT on a language model, for each file."""
+    for name in dict.fromkeys(row.vectors for row in audited):
+        print_line(console, _headline(name, [row for row in audited if row.vectors == name]))
+
+
+def _headline(name: str, audited: Sequence[AuditedScore]) -> str:
+    """``x.vec: WEAT finds an association (p < .05) in 2 of 3 tests: weat7 1.86, weat6b 1.70``."""
+    metric = "seat" if any(row.score.metric == "seat" for row in audited) else "weat"
+    tests = [row.score for row in audited if row.score.metric == metric and not row.score.part]
+    tests = [score for score in tests if score.convention == tests[0].convention]
+    social = [score for score in tests if score.query.partition("_")[0] not in HARMLESS]
+    scored = [score for score in social if not math.isnan(score.value)]
+    if not scored:
+        return f"{name}: {len(audited)} scores"
+    significant = [score for score in scored if score.p_value < LEVEL]
+    significant.sort(key=lambda score: -score.value)
+    count = f"{len(scored)} test{'s' * (len(scored) > 1)} of social bias"
+    values = ", ".join(f"{score.query} {score.value:.2f}" for score in significant)
+    n_without = len(social) - len(scored)
+    without = f"; {n_without} more lack words" if n_without else ""
+    result = f"{metric.upper()} finds an association (p < .05) in {len(significant)} of {count}"
+    is_doubtful = any(row.score.metric == metric and not row.called_bias for row in audited)
+    doubt = f"; not called bias: {metric.upper()} hardly follows a planted bias" * is_doubtful
+    return f"{name}: {result}{f': {values}' * bool(values)}{without}{doubt}"
+
+
+def print_scores(audited: Sequence[AuditedScore], console: Console, *, each: bool) -> None:
+    """Print each metric's meaning, a line per query and file, and why scores have no value.
+
+    ``each``: also a line per single score.
+    """
+    for metric in dict.fromkeys(row.score.metric for row in audited):
+        about = {**METRICS, **MODEL_METRICS}[metric].about
+        unbiased = "" if about.unbiased is None else f"unbiased: {about.unbiased:g}; "
+        print_line(console, f"{metric}: {about.title}", "bold")
+        print_line(console, f"  {unbiased}{about.sign}", "dim")
+        rows = [row for row in audited if row.score.metric == metric]
+        table = pd.DataFrame([cells for row in rows for cells in _table_rows(row, singles=each)])
+        empty = [column for column in table if (table[column] == "").all()]
+        constant = ["vectors"] * (len({row.vectors for row in audited}) == 1)
+        table = table.drop(columns=[*empty, *constant])
+        table["query"] = table["query"].str.ljust(table["query"].str.len().max())
+        for line in table.to_string(index=False).splitlines():
+            print_line(console, f"  {line}".rstrip())
+        reasons: dict[str, list[str]] = {}
+        for row in rows:
+            label = " ".join(filter(None, (row.score.query, row.score.part, row.vectors)))
+            reasons.setdefault(row.score.reason, []).append(label)
+        for reason, labels in reasons.items():
+            if reason:
+                print_line(console, f"    {', '.join(labels)}: {reason}", "italic")
+        console.print()
+    missing = {word for row in audited if row.score.n_lost for word in row.score.lost.split(",")}
+    if missing:
+        count = f"{len(missing)} different words, pairs or rows"
+        print_line(console, f"{count} are out of vocabulary; --json and --csv name them")
+
+
+def _table_rows(audited: AuditedScore, *, singles: bool) -> Iterator[dict[str, str]]:
+    """Yield the cells of a score's line and, with ``singles``, of its single scores."""
+    score = audited.score
+    summary = {
+        "query": f"{score.query} {score.part}".rstrip(),
+        "vectors": audited.vectors,
+        "value": f"{score.value:.4f}".replace("nan", "NaN"),
+        "95% interval": f"{score.low:.4f}, {score.high:.4f}" if math.isfinite(score.low) else "",
+        "p": format_p(score),
+        "found": str(score.n_found),
+        "lost": str(score.n_lost),
+        "convention": score.convention,
+        "certificate": audited.certificate,
+    }
+    yield summary
+    for word, value in audited.each.items() if singles else ():
+        single = {"query": f"  {word}", "vectors": audited.vectors, "value": f"{value:.4f}"}
+        yield {**dict.fromkeys(summary, ""), **single}
+
+
+def print_line(console: Console, line: str, style: str = "") -> None:
+    """Print a line without wrapping or markup."""
+    console.print(Text(line, style=style), soft_wrap=True)
+
+
+def print_ranks(table: pd.DataFrame, console: Console) -> None:
+    """Print the ranks of files by metric and query, and correlations between metrics."""
+    ranked = ranks(table)
+    if ranked.empty:
+        console.print("files not ranked: no metric has a value for every file")
+        return
+    mean = ranked.mean().rename(("mean", f"{len(ranked)} rows", "")).to_frame().T
+    print_line(console, "Rank of the files, 1: nearest to unbiased", "bold")
+    _print_numbers(pd.concat([ranked, mean]), console, "{:.3g}")
+    if ranked.shape[1] < MIN_FILES:
+        console.print(f"(rank correlations between metrics need {MIN_FILES} files)")
+        return
+    files = f"{ranked.shape[1]} files"
+    print_line(console, f"Spearman's correlation between metrics over {files}", "bold")
+    _print_numbers(rank_correlations(ranked), console, "{:.2f}")
+
+
+def _print_numbers(table: pd.DataFrame, console: Console, number_format: str) -> None:
+    lines = Table("", box=box.SIMPLE, show_edge=False)
+    for name in table.columns:
+        lines.add_column(str(name), justify="right", overflow="fold")
+    for name, row in zip(table.index, table.to_numpy().tolist(), strict=True):
+        label = " ".join(filter(None, name)) if isinstance(name, tuple) else str(name)
+        cells = ("" if math.isnan(value) else number_format.format(value) for value in row)
+        lines.add_row(label, *cells)
+    console.print(lines)
+
+
+def as_json(audited: Sequence[AuditedScore]) -> str:
+    """Return the rows as JSON, single scores under ``each``; NaN and infinity are null."""
+    rows = [{**as_row(row), "each": dict(row.each)} for row in audited]
+    finite_rows = [
+        {
+            name: None if isinstance(value, float) and not math.isfinite(value) else value
+            for name, value in row.items()
+            if name != "resampled"
+        }
+        for row in rows
+    ]
+    return json.dumps(finite_rows, indent=1, ensure_ascii=False) + "\n"
+
+
+def format_p(score: Score) -> str:
+    """Return the p-value with two digits; its bounds if these differ in the digits shown."""
+    if math.isnan(score.p_value):
+        return ""
+    low, high = f"{score.p_low:.2g}", f"{score.p_high:.2g}"
+    return f"{score.p_value:.2g}" if low == high else f"{low}..{high}"

@@ -1,0 +1,42 @@
+"""Entry point of ``python train.py``: read the command, run its point or sweep, and exit."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import NoReturn
+
+from hydra import initialize_config_dir
+
+from files.rooms import HOME
+from files.verbosity import set_verbosity
+from train.cli.compose import CONF, read_command
+from train.cli.config_files import bound_config_files
+from train.cli.error_messages import refuse
+from train.cli.interrupt import GO_ON, Interrupted, interruptible
+from train.cli.options import read_options, show
+from train.cli.sweep import run
+
+
+def main() -> NoReturn:
+    """Run the command and exit: 0 all done, 1 a point failed, 2 input refused."""
+    # Workers of an engine start in other folders; they must import this copy of the project.
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        filter(None, (str(HOME), os.environ.get("PYTHONPATH")))
+    )
+    bound_config_files()
+    try:
+        with (
+            interruptible(),
+            initialize_config_dir(str(CONF), job_name="train", version_base="1.3"),
+        ):
+            options = read_options(set_verbosity(sys.argv[1:]))
+            if options.cfg or options.info:
+                show(options)
+            status = 0 if options.cfg or options.info else run(read_command(options))
+    except Exception as error:
+        refuse(error)
+    except Interrupted as stop:
+        print(GO_ON, file=sys.stderr)
+        sys.exit(stop.status)
+    sys.exit(status)

@@ -1,0 +1,50 @@
+"""Start of a command: signal handlers, and the help text without slow imports."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from train.cli.interrupt import listen
+
+CONF = Path(__file__).resolve().parent.parent / "conf"
+HELP = ("--help", "-h")
+OPTIONS = """
+Options; all but the last three are Hydra's:
+
+  -m, --multirun           run every combination of values, such as seed=0,1,2
+  -c, --cfg job|hydra|all  print the configuration and stop; also --resolve, --package KEY
+  -i, --info [defaults]    print how the configuration is composed and stop
+  -cd, --config-dir DIR    also read configuration files and modules from DIR
+  -cn, --config-name NAME  compose NAME.yaml instead of config.yaml
+  --stale rebuild          rebuild results of other code versions (same as stale=rebuild)
+  --verbose, --quiet       print more, or only the result
+"""
+
+
+def start() -> None:
+    """Run ``python train.py`` with the arguments of the process."""
+    listen()
+    if any(argument in HELP for argument in sys.argv[1:]):
+        print(help_text(sys.argv[1:]), end="")
+        return
+    from train.cli.door import main  # takes seconds
+
+    main()
+
+
+def help_text(arguments: Sequence[str]) -> str:
+    """Return the configuration with its comments, all choices, and the files the arguments name."""
+    parts = ["python train.py KEY=VALUE ... +experiment=NAME; the keys and their defaults:"]
+    parts += [OPTIONS, (CONF / "config.yaml").read_text(encoding="utf-8"), "Choices:", ""]
+    for group in sorted(path for path in CONF.iterdir() if path.is_dir()):
+        if options := sorted(path.stem for path in group.glob("*.yaml")):
+            parts.append(f"{group.name}: {', '.join(options)}")
+    parts += ["", "debias=balance --help prints that file", ""]
+    for argument in arguments:
+        group_name, _, option = argument.lstrip("+").partition("=")
+        path = CONF / group_name / f"{option}.yaml"
+        if option and path.is_file():
+            parts += [f"conf/{group_name}/{option}.yaml:", "", path.read_text(encoding="utf-8")]
+    return "\n".join(parts)

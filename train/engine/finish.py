@@ -1,0 +1,216 @@
+"""End of a sweep: write the tables, conclude the study, report warnings and failures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analysis.frame import as_text
+from analysis.naming import MIN_COVERAGE
+from analysis.provenance import PROVENANCE_CSV, describe_mixture, write_provenance
+from analysis.terminal import format_number
+from files.verbosity import LOG
+from train.engine.join import extend_tables, join_tables
+from train.engine.part import HasWarnings
+from train.engine.store.lock import locked
+from train.engine.store.tools import build_records
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+    from rich.console import Console
+
+    from analysis.results import Tables
+    from analysis.study import Study
+    from train.engine.outcome import Outcome
+    from train.engine.point import Plan
+    from train.engine.store import Store
+
+
+N_TABLES_NAMED = 3  # in the last lines
+MIN_EQUAL_SCORES = 3  # fewer scores, such as ranks, may be equal by chance
+
+
+def finish(
+    plans: Sequence[Plan],
+    outcomes: Mapping[str, Outcome],
+    study: Study,
+    store: Store,
+    results: Path,
+    console: Console,
+    *,
+    extend: bool = False,
+) -> int:
+    """Write the tables and the study's conclusions; return the exit status.
+
+    0: every point is done; 2: all were refused for invalid input; else 1. ``extend`` keeps the
+    points in the results folder (``extend_tables``). Sweeps ending in one folder wait for one
+    another.
+    """
+    from analysis.results import register_outputs, without_local_details, write_tables
+
+    tables = join_tables(plans, store, results, outcomes)
+    if len(tables.points) and tables.points["refused"].all():  # keep the existing tables
+        return _report_failures(tables.points, console)
+    with locked(results / "points" / ".lock", f"the tables in {_near(results)}"):
+        tables = extend_tables(tables, results) if extend else tables
+        shareable_tables = without_local_details(tables)
+        folders_before = _earlier_folders(results)
+        written = write_tables(results, shareable_tables)
+        records = build_records(store, {key for table in tables[:2] for key in _keys(table)})
+        written.append(write_provenance(results, records))
+        register_outputs(results, study.writes)
+        written += study.conclude(shareable_tables, results, console)
+    messages = [
+        f"earlier tables of other points moved from {_near(results)} to {_near(folder)}"
+        for folder in sorted(_earlier_folders(results) - folders_before)
+    ]
+    if mixed_versions := describe_mixture(records):
+        remedy = "for details run biasbridge store explain KEY"
+        messages.append(f"results of different code versions: {mixed_versions}; {remedy}")
+    LOG.info("%s", "\n".join(_list_written(written, results)))
+    messages += [
+        *_task_warnings(plans, store),
+        *_describe_coverage(tables),
+        *_output_lines(written, results),
+    ]
+    messages += _next_command(tables.points)
+    _print(messages, console)
+    unchanged_models = models_like_parent(tables)
+    _print(unchanged_models, console)
+    return _report_failures(tables.points, console) or int(bool(unchanged_models))
+
+
+def models_like_parent(tables: Tables) -> list[str]:
+    """Return an error per modified model whose scores all equal its parent's: no effect.
+
+    Scores that are proportions are left out; they may well stay equal.
+    """
+    points = tables.points.set_index("point")
+    if not {"unit_key", "parent_key"} <= {*points} or "least" not in tables.intrinsic:
+        return []
+    score_columns = ["metric", "convention", "query", "part", "value"]
+    scores = tables.intrinsic.query("least != 0 or most != 1")  # not proportions
+    values = scores.assign(unit=scores["point"].map(points["unit_key"]))
+    scores_by_unit = {  # of all layers of a model
+        str(unit): {*rows[score_columns].itertuples(index=False, name=None)}
+        for unit, rows in values.dropna(subset="value").groupby("unit")
+    }
+    errors = {}
+    for _, point in points.iterrows():
+        unit, parent = str(point["unit_key"]), str(point["parent_key"])
+        unit_scores = scores_by_unit.get(unit, set())
+        parent_scores = scores_by_unit.get(parent, set())
+        has_enough = len(unit_scores) >= MIN_EQUAL_SCORES
+        if unit != parent and has_enough and unit_scores <= parent_scores:
+            condition = " ".join(map(str, (point["method"], point["direction"], point["dose"])))
+            effect = "scores exactly like its parent: the method had no effect"
+            errors[unit] = f"error: {condition} {effect}"
+    return list(dict.fromkeys(errors.values()))
+
+
+def _print(lines: Iterable[str], console: Console) -> None:
+    for line in lines:
+        console.print(line, soft_wrap=True)
+
+
+def _earlier_folders(results: Path) -> set[Path]:
+    """Return the folders of tables that were set aside."""
+    return set((results / "earlier").glob("[!.]*"))
+
+
+def _output_lines(written: Sequence[Path], results: Path) -> list[str]:
+    """Return the page to open, and the folder of the tables."""
+    pages = [f"report  {_near(path)}" for path in written if path.suffix == ".html"]
+    names = [path.name for path in written if path.parent == results and path.suffix != ".html"]
+    names.sort(
+        key=lambda name: name.endswith(".parquet") or name == PROVENANCE_CSV
+    )  # conclusions first
+    more = f" and {len(names) - N_TABLES_NAMED} more" if len(names) > N_TABLES_NAMED else ""
+    return [*pages, f"tables  {_near(results)}/: {', '.join(names[:N_TABLES_NAMED])}{more}"]
+
+
+def _next_command(points: pd.DataFrame) -> list[str]:
+    """Return the next command to try if all data were synthetic."""
+    if as_text(points, "generated").count("True") != len(points):
+        return []
+    return ["next    your own data: biasbridge check posts.csv vectors.vec"]
+
+
+def _list_written(written: Sequence[Path], results: Path) -> list[str]:
+    """Return the written files, a line per folder, figures without formats; pages last."""
+    pages = [path for path in written if path.suffix == ".html"]
+    folders: dict[Path, dict[str, None]] = {}
+    for path in written:
+        if path not in pages:
+            name = path.name if path.parent == results else path.stem
+            folders.setdefault(path.parent, {})[name] = None
+    lines = [f"{_near(folder)}: {', '.join(names)}" for folder, names in folders.items()]
+    return lines + [_near(page) for page in pages]
+
+
+def _task_warnings(plans: Sequence[Plan], store: Store) -> list[str]:
+    """Return the warnings of tasks about their results, once per task."""
+    tasks: dict[str, tuple[HasWarnings, list[Plan]]] = {}
+    for plan in plans:
+        if isinstance(task := plan.point.task, HasWarnings):
+            tasks.setdefault(repr(task), (task, []))[1].append(plan)
+    lines = [
+        line
+        for task, task_plans in tasks.values()
+        for line in task.warnings(partial(_find_folder, task_plans, store))
+    ]
+    return list(dict.fromkeys(lines))
+
+
+def _find_folder(plans: Sequence[Plan], store: Store, name: str) -> Path | None:
+    """Return the folder of a step by its name; None if it is no longer stored."""
+    folders = (
+        store.path(step) for plan in plans for step in plan.steps().values() if step.name == name
+    )
+    return next((folder for folder in folders if folder.exists()), None)
+
+
+def _describe_coverage(tables: Tables) -> list[str]:
+    """Return a warning per source of which few tokens have a vector."""
+    if "coverage" not in tables.extrinsic:
+        return []
+    sources = tables.points.set_index("point")["source"]
+    coverage = tables.extrinsic.drop_duplicates("point").assign(
+        source=lambda table: table["point"].map(sources)
+    )
+    lines = []
+    for source, rows in coverage.groupby("source", sort=False):
+        fewest, most = float(rows["coverage"].min()), float(rows["coverage"].max())
+        low, high = format_number(fewest), format_number(most)
+        coverage_range = low if low == high else f"{low} to {high}"
+        line = f"{coverage_range} of the tokens of source={source} have a vector"
+        LOG.info(line)
+        if fewest < MIN_COVERAGE:
+            lines.append(f"warning: {line}; use vectors, or a corpus, of similar texts")
+    return lines
+
+
+def _keys(table: pd.DataFrame) -> set[str]:
+    """Return the result keys in the columns of a table."""
+    return {
+        key for name in table if str(name).endswith("_key") for key in as_text(table, str(name))
+    }
+
+
+def _report_failures(points: pd.DataFrame, console: Console) -> int:
+    failed = points[points["status"] != "done"]
+    for error, names in failed.groupby("error", sort=False)["point"]:
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        _print([f"failed {names.iloc[0]}{more}: {error}"], console)
+    if not len(failed):
+        return 0
+    return 2 if failed["refused"].all() and len(failed) == len(points) else 1
+
+
+def _near(path: Path) -> str:
+    """Return the path relative to the working directory if it lies inside."""
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

@@ -1,0 +1,240 @@
+"""Point of a study: a model with its metrics, probe, task and seed; and the steps to compute it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from extrinsic.task_words import FROM_TASK
+from files import InputError, choice, nearest
+from files.digest import digest_of
+from files.language import require_one_language
+from files.source import full_name
+from intrinsic.probe import AnyMetric, Probe
+from train.engine.part import ComparesGroups, Facts, StepBuilder, Subject, Task
+from train.engine.scores import build_probes, build_score
+from train.tasks.genders import compares_genders
+from train.tasks.task_words import TaskWords
+
+if TYPE_CHECKING:
+    from intrinsic.wordsets import Query
+    from train.engine.store import Step, Store
+
+NO_TASK: Facts = {"task": "none"}
+NAMES = {"base": "parent"}  # step names of a subject and their names in the tables
+
+
+@choice
+class Point:
+    """Everything that decides one measured model."""
+
+    experiment: str
+    seed: int
+    subject: Subject
+    metrics: tuple[AnyMetric, ...]
+    task: Task | None = None
+    probe: Probe | None = None
+    from_task: TaskWords | None = None
+
+    def __post_init__(self) -> None:
+        self._check_needs()
+        for metric in self.metrics:
+            if unknown := [name for name in metric.open if name != FROM_TASK]:
+                raise InputError(f"unknown query {unknown[0]!r}{nearest(unknown[0], [FROM_TASK])}")
+            if metric.open and not self.from_task:
+                raise InputError(
+                    f"query {FROM_TASK!r}: no posts are given to take words from; give from_task"
+                )
+        queries = {f"query {query.name!r}": query for query in self.queries}
+        words = self.from_task if self.asks_task else None
+        parts = {"the subject": self.subject, "the task": self.task, "words from posts": words}
+        languages = {**parts, **queries}
+        require_one_language(languages, "choose data and queries of one language")
+
+    def _check_needs(self) -> None:
+        needs: dict[str, tuple[str, ...]] = {
+            metric.name: (metric.needs,) for metric in self.metrics
+        }
+        if self.probe:
+            needs[self.probe.name] = (self.probe.needs,)
+        if self.task:
+            needs[self.task.name] = self.task.needs
+        for name, required in needs.items():
+            if missing := set(required) - set(self.subject.gives):
+                raise InputError(
+                    f"{name} needs {', '.join(sorted(missing))}; subject={self.subject.name} gives"
+                    f" {', '.join(self.subject.gives)}"
+                )
+
+    @property
+    def queries(self) -> list[Query]:
+        """Queries of all metrics, except those whose words come from the task."""
+        return [query for metric in self.metrics for query in metric.asked]
+
+    @property
+    def asks_task(self) -> bool:
+        """Whether a metric uses words from the task."""
+        return any(metric.open for metric in self.metrics)
+
+    def facts(self) -> Facts:
+        """Return the columns that say what the point was made from."""
+        task = self.task.facts() if self.task else NO_TASK
+        subject = self.subject.facts()
+        duplicates = (task.keys() & subject.keys()) - {"generated"}
+        assert not duplicates, f"{duplicates} are columns of subject and task"
+        generated = bool(task.get("generated") or subject.get("generated"))
+        mixture = {"mixture": self.synthetic_mix} if self.synthetic_mix else {}
+        facts = {"experiment": self.experiment, **task, **subject, "seed": self.seed}
+        return {**facts, **self._asks_about(), "generated": generated, **mixture}
+
+    @property
+    def group_mismatch(self) -> str:
+        """Warning if the queries are about other groups than those compared; else empty."""
+        from analysis.groups import group_mismatch
+
+        groups = self._asks_about().get("asks_about", "")
+        return (
+            group_mismatch(groups, self.task.compared)
+            if isinstance(self.task, ComparesGroups)
+            else ""
+        )
+
+    def _asks_about(self) -> dict[str, str]:
+        """Return ``asks_about`` if the words are about men and women and the groups are not."""
+        if not isinstance(self.task, ComparesGroups) or self.asks_task:
+            return {}
+        from analysis.groups import GENDERS, group_mismatch  # slow to import
+
+        compares_others = not self.task.compared or group_mismatch(GENDERS, self.task.compared)
+        return {"asks_about": GENDERS} if compares_others and compares_genders(self.queries) else {}
+
+    @property
+    def synthetic_mix(self) -> str:
+        """Description of a mix of synthetic and real data; else empty."""
+        task, subject = self.task.facts() if self.task else NO_TASK, self.subject.facts()
+        if "generated" not in task or task["generated"] == subject["generated"]:
+            return ""
+        corpus, source = subject.get("corpus", "none"), task.get("source", "none")
+        if subject["generated"]:
+            return f"corpus={corpus} is synthetic, source={source} is real"
+        trained = f"corpus={corpus}" if corpus != "none" else f"embedding={subject['embedding']}"
+        return f"source={source} is synthetic, {trained} is real"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Steps of one point: the subject's by name, one per metric, the probe's, the task's last."""
+
+    point: Point
+    subject: Mapping[str, Step]
+    metrics: tuple[Step, ...]
+    probes: tuple[Step, ...]
+    task: Step | None
+
+    @property
+    def ends(self) -> list[Step]:
+        """Steps whose results are the point's scores."""
+        return [*self.metrics, *self.probes, *([self.task] if self.task else [])]
+
+    @property
+    def unit(self) -> Step:
+        """Step of the subject that is one observation."""
+        return self.subject[self.point.subject.unit]
+
+    @property
+    def parent(self) -> Step:
+        """Unmodified step that the unit was made from."""
+        return self.subject.get("base", self.unit)
+
+    @property
+    def origin(self) -> Step:
+        """First step of the subject's kind: the training that points of one embedding share."""
+        name = self.point.subject.gives[0]
+        step = self.subject[name]
+        while name in step.inputs:
+            step = step.inputs[name]
+        return step
+
+    @cached_property
+    def key(self) -> str:
+        """16 hexadecimal digits that name the point; points with the same steps are the same."""
+        ends = sorted(step.key for step in self.ends)
+        return hashlib.sha256("/".join(ends).encode()).hexdigest()[:16]
+
+    @cached_property
+    def _steps_by_key(self) -> dict[str, Step]:
+        return _ancestry(self.ends)
+
+    def steps(self) -> dict[str, Step]:
+        """Return every step by key, inputs first."""
+        return self._steps_by_key
+
+    def task_words(self) -> list[Step]:
+        """Return the steps that drew words from the task."""
+        return [
+            step for step in self._steps_by_key.values() if step.made_by == full_name(TaskWords)
+        ]
+
+    def keys(self) -> dict[str, str]:
+        """Return the columns of store keys: ``unit_key``, ``extrinsic_key`` and one per other step.
+
+        ``unit_key`` is the observation, ``parent_key`` the unmodified step.
+        """
+        unit = self.point.subject.unit
+        others = {
+            f"{NAMES.get(name, name)}_key": step.key
+            for name, step in self.subject.items()
+            if name != unit
+        }
+        task = self.task.key if self.task else ""
+        return {"unit_key": self.unit.key, **others, "extrinsic_key": task}
+
+    def options(self) -> dict[str, str]:
+        """Return the options of all steps but the seed, and digests of the files they read.
+
+        Three columns of JSON: of the parent, what the subject adds, what the task adds.
+        """
+        subject = _options(self.subject.values())
+        base = _options([self.subject["base"]]) if "base" in self.subject else subject
+        task = _options([self.task] if self.task else [])
+        columns = {
+            "parent_options": base,
+            "method_options": {k: v for k, v in subject.items() if base.get(k) != v},
+            "task_options": {k: v for k, v in task.items() if subject.get(k) != v},
+        }
+        return {name: json.dumps(options, sort_keys=True) for name, options in columns.items()}
+
+
+def _ancestry(ends: Iterable[Step]) -> dict[str, Step]:
+    """Return the steps and all steps they depend on, by key, inputs first."""
+    steps: dict[str, Step] = {}
+    for step in ends:
+        steps |= step.ancestry()
+    return steps
+
+
+def _options(ends: Iterable[Step]) -> dict[str, object]:
+    """Return ``STEP.OPTION`` of the steps and all steps they depend on."""
+    options: dict[str, object] = {}
+    for step in _ancestry(ends).values():
+        options |= {f"{step.name}.{name}": value for name, value in step.params.items()}
+        if step.files:  # the bytes, whatever the file names are
+            options[f"{step.name}.files"] = digest_of(sorted(step.files.values()))[:8]
+    return options
+
+
+def plan_point(point: Point, store: Store) -> Plan:
+    """Plan the point's steps: outside files are hashed, nothing is built."""
+    steps = StepBuilder(point.seed, store)
+    subject = point.subject.build_steps(steps)
+    words = point.from_task.build_steps(steps) if point.from_task and point.asks_task else None
+    scores = [build_score(steps, metric, subject, words) for metric in point.metrics]
+    metrics = {step.key: step for step in scores}
+    probe = point.probe
+    probes = build_probes(steps, probe, point.metrics, subject, words) if probe else []
+    task = point.task.build_steps(steps, subject) if point.task else None
+    return Plan(point, subject, tuple(metrics.values()), tuple(probes), task)

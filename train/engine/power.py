@@ -1,0 +1,153 @@
+"""Power of a planned study, from existing points or stated reliabilities, printed with the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite, prod
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+from analysis.naming import ALL
+from analysis.planner import Design, Pilot, Planner, Power, Scenario, estimate_pilot, power
+from analysis.study import Correlation
+from analysis.terminal import print_table
+from files import InputError
+from files.progress import duration
+from train.engine.estimate import total_cost
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from analysis.study import Study
+    from intrinsic.probe import AnyMetric
+    from train.engine.point import Plan
+    from train.engine.store import Store
+
+MIN_RELIABILITY = 0.01  # of points that show only noise, estimated as 0
+COLUMNS = ("study", "models", "ladder", "normal", "growing", "others", "exclude", "cost")
+
+
+def print_power(
+    planner: Planner,
+    study: Study,
+    plans: Sequence[Plan],
+    store: Store,
+    results: Path,
+    console: Console,
+) -> None:
+    """Print the power of the planned study and of larger ones for |r| = ``sesoi``.
+
+    Raises ``InputError`` for a study without correlations, and if neither existing points nor the
+    planner give the reliabilities of scores and gaps.
+    """
+    if not isinstance(study, Correlation):
+        raise InputError(f"power=true plans correlations; study={study.name} computes none")
+    pilot = read_pilot(results, study)
+    design = planned_design(planner, study, plans, pilot)
+    seconds, n_untimed = total_cost(plans, store)
+    seconds_per_model = seconds / design.models
+    source = f"{pilot.models} existing models" if pilot.models else "as stated"
+    rows = []
+    for name, size in _sizes(design).items():
+        powers = [power(size, planner.studies, scenario) for scenario in get_args(Scenario)]
+        time = duration(seconds_per_model * size.models) + (" + ?" if n_untimed else "")
+        cost = time if seconds_per_model else "?"
+        cells = name, str(size.models), *_shares(powers), "?" if "items" in name else cost
+        rows.append(dict(zip(COLUMNS, cells, strict=True)))
+    title = (
+        f"Power of studies of {design.parents} parents x {design.conditions} conditions for"
+        f" |r| = {design.sesoi:g} ({design.tests} confirmatory slices; reliability of scores"
+        f" {design.reliability_x:.2f}, of gaps {design.reliability_y:.2f}, {source})"
+    )
+    print_table(title, rows, console, left=COLUMNS[:1])
+    console.print(
+        "Scores: ladder (a ladder of doses), normal, growing (noise grows with the score)."
+        " others: power for other conditions (ladder; needs ten conditions)."
+        " exclude: r = 0 is called negligible (ladder). Costs: this plan's"
+        f" steps one after another. {planner.studies} simulated studies per row.",
+        soft_wrap=True,
+    )
+
+
+def _sizes(design: Design) -> dict[str, Design]:
+    """Return the planned study and larger ones."""
+    designs = {"as planned": design}
+    for factor in (2, 4):
+        designs[f"parents x {factor}"] = design._replace(parents=factor * design.parents)
+        designs[f"conditions x {factor}"] = design._replace(conditions=factor * design.conditions)
+    return designs | {"test items x 4": design.with_items(4)}
+
+
+def _shares(powers: Sequence[Power]) -> list[str]:
+    power_over_conditions = powers[0].seen_over_conditions
+    others = f"{power_over_conditions:.0%}" if isfinite(power_over_conditions) else "-"
+    seen = (f"{scenario_power.seen:.0%}" for scenario_power in powers)
+    return [*seen, others, f"{powers[0].excluded:.0%}"]
+
+
+def read_pilot(results: Path, study: Correlation) -> Pilot:
+    """Return the noise estimates of the tables in a results folder; empty without tables."""
+    from analysis.correlate import correlate_slices
+    from analysis.frame import as_float
+    from analysis.joined import has_gaps, join_points
+    from analysis.naming import present_confirmatory
+    from analysis.results import read_tables
+
+    if not (results / "points.parquet").exists():
+        return Pilot()
+    tables = read_tables(results)
+    if not has_gaps(tables):
+        return Pilot()
+    joined = join_points(tables, study.utility)
+    measures = present_confirmatory(joined["measure"].tolist(), study.confirmatory)
+    items = as_float(joined[joined["measure"].isin(measures)], "support").tolist()
+    return estimate_pilot(correlate_slices(joined, study), items)
+
+
+def planned_design(
+    planner: Planner, study: Correlation, plans: Sequence[Plan], pilot: Pilot
+) -> Design:
+    """Return the planned design: models from the plan, the rest as stated or from the pilot."""
+    n_models, n_parents = _count_models_and_parents(plans)
+    tests = planner.tests or pilot.tests or confirmatory_slices(study, plans[0].point.metrics)
+    reliabilities = []
+    for name, stated, estimated in (
+        ("reliability_x", planner.reliability_x, pilot.reliability_x),
+        ("reliability_y", planner.reliability_y, pilot.reliability_y),
+    ):
+        value = stated if stated is not None else estimated
+        if not isfinite(value):
+            raise InputError(
+                f"{name} is unknown: the results folder has no estimate; first run some points with"
+                f" resamples of words and posts, or give planner.{name}=0.8"
+            )
+        reliabilities.append(max(value, MIN_RELIABILITY))
+    errors = (pilot.words_error, pilot.items_error)
+    sampling = [error if isfinite(error) else 0.0 for error in errors]
+    # Without modified models the parents are compared with one another
+    shape = (n_parents, round(n_models / n_parents)) if n_models >= 2 * n_parents else (1, n_models)
+    return Design(*shape, tests, planner.sesoi or study.sesoi, *reliabilities, *sampling)
+
+
+def confirmatory_slices(study: Correlation, metrics: Sequence[AnyMetric]) -> int:
+    """Return the number of confirmatory slices of a study if all its measures are estimated.
+
+    These are the slices of each query, or each query of ``study.queries``, per metric; metrics
+    without an unbiased value have none.
+    """
+    with_unbiased = [metric for metric in metrics if metric.about.unbiased is not None]
+    names_by_metric = [
+        (*(query.name for query in metric.asked), *metric.open, ALL) for metric in with_unbiased
+    ]
+    queries = [
+        name
+        for names in names_by_metric
+        for name in names
+        if (name in study.queries if study.queries else name != ALL)
+    ]
+    factors = (queries, study.confirmatory, study.embeddings, study.methods)
+    return prod(max(1, len(factor)) for factor in factors)
+
+
+def _count_models_and_parents(plans: Sequence[Plan]) -> tuple[int, int]:
+    return len({plan.unit.key for plan in plans}), len({plan.parent.key for plan in plans})

@@ -1,0 +1,142 @@
+"""Steps of metrics and probes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from debias.base import WORDS
+from files import choice
+from intrinsic.probe import AnyMetric, Probe
+from intrinsic.wordsets import read_query
+from train.engine.encodings import encoding_inputs, read_encodings, write_encodings
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+    from files.models.encoder import Encoder
+    from files.models.language_model import LanguageModel
+    from train.engine.part import Inputs, StepBuilder
+    from train.engine.store import Step
+
+
+def open_vectors(folder: Path) -> KeyedVectors:
+    """Return the vectors of a step, mapped into memory."""
+    from files.vectors import open_mapped
+
+    return open_mapped(folder / "vectors")
+
+
+def open_language_model(folder: Path) -> LanguageModel:
+    """Return the language model of a step."""
+    from files.models.encoder import MODEL
+    from files.models.language_model import open_model
+
+    return open_model(folder / MODEL)
+
+
+def open_texts_encoder(folder: Path) -> Encoder:
+    """Return the encoder of a step."""
+    from files.models.encoder import open_encoder
+
+    return open_encoder(folder)
+
+
+# Functions that open a step's result by the name of the step
+OPENERS: Mapping[str, Callable[[Path], object]] = {
+    "vectors": open_vectors,
+    "model": open_language_model,
+    "encoder": open_texts_encoder,
+}
+
+
+def open_needed(needs: str, inputs: Inputs) -> Any:
+    """Return what a metric, probe or task needs, from its input folders."""
+    opened = OPENERS[needs](inputs[needs])
+    if "encodings" in inputs and (encodings := read_encodings(inputs["encodings"])):
+        cast("Encoder", opened).recall(encodings)
+    return opened
+
+
+def build_score(
+    steps: StepBuilder, metric: AnyMetric, subject: Mapping[str, Step], words: Step | None = None
+) -> Step:
+    """Return the step of a metric's scores; ``words``: the step of its open query's words."""
+    inputs = _inputs(metric.needs, metric, subject, words)
+    if metric.needs == "encoder":
+        inputs |= encoding_inputs(steps, metric, encode_items, subject["encoder"], {}, "intrinsic")
+    return steps("intrinsic", metric, measure, inputs)
+
+
+def build_probes(
+    steps: StepBuilder,
+    probe: Probe,
+    metrics: Sequence[AnyMetric],
+    subject: Mapping[str, Step],
+    words: Step | None = None,
+) -> list[Step]:
+    """Return the steps of a probe: one per metric if it examines metrics, else one."""
+    probed_metrics = [Probed(probe, m) for m in (metrics if probe.of_metrics else (None,))]
+    return [
+        steps("probe", probed, examine, _inputs(probe.needs, probed.metric, subject, words))
+        for probed in probed_metrics
+    ]
+
+
+def _inputs(
+    needs: str, metric: AnyMetric | None, subject: Mapping[str, Step], words: Step | None
+) -> dict[str, Step]:
+    word_inputs = {"words": words} if words and metric and metric.open else {}
+    return {needs: subject[needs], **word_inputs}
+
+
+@choice
+class Probed:
+    """A probe and the metric that it examines."""
+
+    probe: Probe
+    metric: AnyMetric | None
+
+    name: ClassVar[str] = "probed"
+    version: ClassVar[int] = 1
+
+    def files(self) -> list[Path]:
+        """Return the files of the probe and of the metric."""
+        return [*self.probe.files(), *(self.metric.files() if self.metric else [])]
+
+
+def encode_items(metric: AnyMetric, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write the vectors of the texts that a metric encodes."""
+    encoder = open_needed("encoder", inputs)
+    metric.score(encoder, seed=seed)
+    write_encodings(encoder, out)
+
+
+def measure(metric: AnyMetric, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write ``scores.parquet``, one row per score."""
+    import pandas as pd
+
+    scores = pd.DataFrame(
+        _with_task_words(metric, inputs).score(open_needed(metric.needs, inputs), seed=seed)
+    )
+    if not scores["settings"].any():  # empty for word vectors
+        scores = scores.drop(columns="settings")
+    scores.to_parquet(out / "scores.parquet")
+
+
+def examine(probed: Probed, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write ``scores.parquet``: the probe's rows, with a column for its name."""
+    probe = probed.probe
+    metric = _with_task_words(probed.metric, inputs) if probed.metric else None
+    rows = probe.rows(open_needed(probe.needs, inputs), metric, seed=seed)
+    rows.insert(0, "probe", probe.name)
+    rows.to_parquet(out / "scores.parquet", index=False)
+
+
+def _with_task_words(metric: AnyMetric, inputs: Inputs) -> AnyMetric:
+    """Return the metric with the words of its open query."""
+    if "words" not in inputs:
+        return metric
+    query = read_query(inputs["words"] / WORDS)
+    return metric.given({query.name: query})

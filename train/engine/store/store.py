@@ -1,0 +1,346 @@
+"""Folder of results, shared by processes: built once, never used if incomplete or altered.
+
+``root/STEP/KEY/`` holds a result and its ``recipe.json``. It is built in ``root/work/KEY`` under a
+file lock, which ends with its process, and renamed into place; ``root/damaged`` holds results with
+wrong checksums.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from files import InputError
+from files.digest import sha256
+from files.source import changed_modules, loaded_source
+from train.engine.store.entry import (
+    RECIPE,
+    DamagedError,
+    Request,
+    check,
+    describe_build,
+    flush,
+    seal,
+)
+from train.engine.store.lock import HeldError, NoLockError, locked
+
+if TYPE_CHECKING:
+    from train.engine.store.step import Step
+
+RESERVED = ("work", "unfinished", "locks", "leases", "digests", "damaged")
+KEY = re.compile("[0-9a-f]{32}")
+Identity = tuple[tuple[int, ...], ...]
+MIN_AGE = 2_000_000_000  # nanoseconds; the coarsest resolution of file times
+MIN_FREE_BYTES = 1 << 20  # with less, a write error is reported as a full disk
+# To find or build a result while other processes build, replace or remove it
+MAX_TRIES = 5
+DISK_PROBLEMS = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "the disk is full"),
+    **dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), "it cannot be written"),
+    **dict.fromkeys((errno.EEXIST, errno.ENOTDIR), "{where} is in the way"),
+}
+
+log = logging.getLogger(__name__)
+
+
+class StoreError(RuntimeError):
+    """The store cannot be written; its results stay valid."""
+
+
+def error_of_removed(root: Path) -> StoreError:
+    """Return the error for a store that was removed during the sweep."""
+    return StoreError(
+        f"store.dir={root} was removed during the sweep; run the same command to rebuild its"
+        " results"
+    )
+
+
+def identity(path: Path) -> Identity:
+    """Return a value that no other file has, and that changes when the file is written or moved.
+
+    It covers the links that lead to the file.
+    """
+    links = [link for link in (path, *path.absolute().parents) if link.is_symlink()]
+    stats = [path.stat(), *map(Path.lstat, links)]
+    return tuple((s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for s in stats)
+
+
+class Store:
+    """Folder of results.
+
+    ``made`` (command, device) is written to every recipe; ``built``: names of steps built by this
+    object.
+    """
+
+    # Of this process: entries whose checksums were compared, and digests of outside files
+    checked: ClassVar[set[tuple[Path, int]]] = set()
+    hashed: ClassVar[dict[Identity, str]] = {}
+
+    def __init__(self, root: str | Path, made: Request | None = None) -> None:
+        self.root = Path(root).resolve()
+        self.made: Request = made or {}
+        self.built: list[str] = []
+
+    def prove_writable(self) -> None:
+        """Raise ``InputError`` if the folder cannot be created or written."""
+        try:
+            for folder in ("work", "locks"):
+                (self.root / folder).mkdir(parents=True, exist_ok=True)
+            probe = self.root / "work" / f".probe-{os.getpid()}"
+            with locked(probe):
+                probe.unlink(missing_ok=True)
+        except OSError as error:
+            no_lock = isinstance(error, NoLockError)
+            reason = str(error) if no_lock else f"it cannot be written ({error.strerror})"
+            raise InputError(
+                f"store.dir={self.root}: {reason}; choose another with store.dir=PATH"
+            ) from error
+
+    def path(self, step: Step) -> Path:
+        """Return the folder of a step's result, stored or not."""
+        return self.root / step.name / step.key
+
+    def has(self, step: Step) -> bool:
+        """Test whether a result is stored; ``intact`` also verifies it."""
+        return self.path(step).is_dir()
+
+    def intact(self, step: Step) -> bool:
+        """Test whether a result is stored and passes its checksums (compared once per process).
+
+        A damaged result is moved away and reported.
+        """
+        entry = self.path(step)
+        try:
+            return self._passes(entry)
+        except DamagedError:
+            with self._locked(step.key):
+                try:
+                    return self._passes(entry)  # another process may have rebuilt it
+                except DamagedError as damage:
+                    self._set_aside(entry, damage)
+                    return False
+
+    def make(self, step: Step) -> Path:
+        """Return the folder of a step's result, built with its inputs if missing or damaged.
+
+        Raises ``StoreError`` if the store cannot be written, ``InputError`` if an input file has
+        changed since planning, and whatever the build raises.
+        """
+        for _ in range(MAX_TRIES):
+            if self.intact(step):
+                return self.path(step)
+            inputs = {name: self.make(ancestor) for name, ancestor in step.inputs.items()}
+            with self._locked(step.key, step.name):
+                if self.has(step):  # built by another process while this one waited
+                    continue
+                try:
+                    self._build(step, inputs)
+                    return self.path(step)
+                except Exception as error:  # libraries raise errors of their own for missing files
+                    required_folders = (self.path(step).parent, *inputs.values())
+                    is_store_error = isinstance(error, StoreError) and self.root.is_dir()
+                    if is_store_error or all(folder.is_dir() for folder in required_folders):
+                        raise
+        raise StoreError(
+            f"{step.name} {step.key} could not be built: another process keeps removing it or its"
+            f" inputs from {self.root}"
+        )
+
+    def _build(self, step: Step, inputs: Mapping[str, Path]) -> None:
+        entry, work = self.path(step), self.root / "work" / step.key
+        with self._writing():
+            try:
+                if work.exists():
+                    shutil.rmtree(work)
+                work.mkdir(parents=True)
+                entry.parent.mkdir(exist_ok=True)
+                read_files = self._refuse_changed(step)
+                start = time.perf_counter()
+                step.build(work, inputs)
+                seconds = time.perf_counter() - start
+                self._refuse_changed(step, read_files)
+                made = describe_build(loaded_source(step.source), inputs, seconds, self.made)
+                seal(work, step.recipe(), made)
+                os.replace(work, entry)
+                flush(entry.parent)
+            finally:
+                shutil.rmtree(work, ignore_errors=True)
+        self.checked.add((entry, (entry / RECIPE).stat().st_ino))
+        self.built.append(step.name)
+
+    def _refuse_changed(
+        self, step: Step, before: Mapping[Path, Identity] | None = None
+    ) -> dict[Path, Identity]:
+        """Return the identities of the files that a step reads.
+
+        Raises ``InputError`` if one differs from ``before``, or if files or loaded code differ from
+        those the step was planned with.
+        """
+        identities: dict[Path, Identity] = {}
+
+        def digest(path: Path) -> str:
+            sha = self.digest(path)
+            identities[path] = identity(path)
+            return sha
+
+        changed = changed_modules(step.source, loaded_source(step.source))
+        if step.decide is not None:
+            try:
+                params, files = step.decide(digest)
+            except FileNotFoundError as error:
+                changed.append(Path(str(error.filename)).name)
+            else:
+                names = {**step.files, **files}
+                differing_files = [n for n in names if step.files.get(n) != files.get(n)]
+                changed += [name.partition(" ")[2] for name in differing_files]
+                if not differing_files and params != step.params:
+                    changed.append("the content of its words or files")
+        if before and not changed:  # another file may have replaced the same one for a while
+            changed = [path.name for path in identities if identities[path] != before.get(path)]
+        if changed:
+            raise InputError(
+                f"{', '.join(changed)} changed after {step.label} was planned; its results were"
+                " not kept: run the same command again"
+            )
+        return identities
+
+    def digest(self, path: Path) -> str:
+        """Return the SHA-256 of an outside file, cached unless the file was written very recently.
+
+        A second change could leave the times of such a file as they are.
+        """
+        if not path.is_file():
+            raise InputError(f"no such file: {path}")
+        file_identity = identity(path)
+        if file_identity not in self.hashed:
+            sha = sha256(path)
+            if time.time_ns() - path.stat().st_ctime_ns < MIN_AGE:
+                return sha
+            self.hashed[file_identity] = sha
+        return self.hashed[file_identity]
+
+    def discard(self, step: Step) -> None:
+        """Remove a result if it is stored."""
+        with self._locked(step.key):
+            self.remove(self.path(step))
+
+    def remove(self, entry: Path) -> None:
+        """Remove a folder of the store atomically."""
+        with self._writing():
+            doomed = self.root / "work" / f".removed-{entry.name}"
+            shutil.rmtree(doomed, ignore_errors=True)
+            doomed.parent.mkdir(exist_ok=True)
+            with suppress(FileNotFoundError):
+                os.replace(entry, doomed)
+            shutil.rmtree(doomed, ignore_errors=True)
+
+    def entries(self, name: str) -> list[Path]:
+        """Return the folders of all results of a step."""
+        folder = self.root / name
+        paths = sorted(folder.iterdir()) if folder.is_dir() else []
+        return [path for path in paths if KEY.fullmatch(path.name) and path.is_dir()]
+
+    def lock(self, path: Path) -> Path:
+        """Return the lock of a result's folder, also while it is built or removed."""
+        name = path.name.removeprefix(".removed-")
+        return self.root / "locks" / f"{name if KEY.fullmatch(name) else 'leftovers'}.lock"
+
+    def in_progress(self) -> set[str]:
+        """Return the keys of results being built by any process."""
+        return {path.name for path in (self.root / "work").glob("[!.]*")}
+
+    def orphans(self, *, remove: bool) -> list[Path]:
+        """Return what killed processes left of results; with ``remove`` delete it."""
+        leftovers = []
+        for path in sorted((self.root / "work").glob("*")):
+            with suppress(HeldError), self._locked(self.lock(path).stem, wait=False):
+                if path.exists():
+                    leftovers.append(path)
+                    if remove:
+                        _erase(path)
+        return leftovers
+
+    def _passes(self, entry: Path) -> bool:
+        if not entry.is_dir():
+            return False
+        try:
+            version = (entry, (entry / RECIPE).stat().st_ino)
+        except FileNotFoundError:
+            if not entry.is_dir():
+                return False
+            raise DamagedError(f"{RECIPE} is missing") from None
+        if version not in self.checked:
+            check(entry)
+            self.checked.add(version)
+            with suppress(OSError):
+                os.utime(entry / RECIPE)  # the time of last use for gc
+        return True
+
+    def _set_aside(self, entry: Path, damage: DamagedError) -> None:
+        folder = self.root / "damaged"
+        names = (f"{entry.parent.name}-{entry.name}-{i}" for i in range(1, 10_000))
+        target = next(path for name in names if not (path := folder / name).exists())
+        with self._writing():
+            try:
+                folder.mkdir(exist_ok=True)
+                os.replace(entry, target)
+            except FileNotFoundError:  # another process is removing it
+                return
+            (target / "damage.txt").write_text(f"{damage}\n", encoding="utf-8")
+        step, key = entry.parent.name, entry.name
+        message = "rebuilding a damaged result, moved to %s: %s %s: %s"
+        log.warning(message, target, step, key, damage)
+
+    @contextmanager
+    def _locked(self, key: str, what: str = "result", *, wait: bool = True) -> Iterator[None]:
+        with ExitStack() as stack:
+            with self._writing():
+                locks = self.root / "locks"
+                locks.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(locked(locks / f"{key}.lock", f"{what} {key}", wait=wait))
+            yield
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Turn a disk error into one with a remedy; let other errors pass."""
+        try:
+            yield
+        except OSError as error:
+            if error.errno == errno.ENOENT and not self.root.is_dir():
+                raise error_of_removed(self.root) from error
+            if reason := self._disk_problem(error):
+                raise StoreError(
+                    f"store.dir={self.root}: {reason}. Finished results stay; free some space"
+                    " (biasbridge store gc) or choose another folder with store.dir=PATH, then"
+                    " run the same command to continue"
+                ) from error
+            raise
+
+    def _disk_problem(self, error: OSError) -> str:
+        if isinstance(error, NoLockError):
+            return str(error)
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        path = error.filename2 or error.filename
+        is_in_store = path is not None and Path(os.fsdecode(path)).is_relative_to(self.root)
+        if is_full or (is_in_store and error.errno in DISK_PROBLEMS):
+            return f"{DISK_PROBLEMS[error.errno or 0].format(where=path)} ({error.strerror})"
+        with suppress(OSError):
+            # Libraries report a short write by errors of their own
+            if shutil.disk_usage(self.root).free < MIN_FREE_BYTES:
+                return f"the disk is full ({error})"
+        return ""
+
+
+def _erase(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

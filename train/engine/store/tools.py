@@ -1,0 +1,336 @@
+"""Actions of ``biasbridge store``: list, check, clean up, explain a result, export it."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.filesize import decimal
+from rich.progress import track
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from analysis.provenance import BuildRecord
+from files import InputError, atomic_path
+from files.atomic import require_new
+from files.digest import digest_of
+from files.progress import duration
+from train.engine.store.entry import RECIPE, Content, DamagedError, check, read_recipe
+from train.engine.store.lease import leased_keys
+from train.engine.store.lock import HeldError, NoLockError, locked
+from train.engine.store.store import RESERVED, Store, StoreError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+TABLE = ".parquet"
+
+
+def open_store(root: str) -> Store:
+    """Return the store in a folder. Raises ``InputError`` if there is none."""
+    if not (Path(root) / "locks").is_dir():
+        raise InputError(f"{root} is no store: it has no folder locks; give one with --store DIR")
+    return Store(root)
+
+
+def entries(store: Store, step: str | None = None) -> list[Path]:
+    """Return the folders of all results, or of a step. Raises ``InputError`` for no such step."""
+    folders = (path for path in sorted(store.root.glob("[!.]*")) if path.is_dir())
+    steps = [path.name for path in folders if path.name not in RESERVED]
+    if step is not None and step not in steps:
+        step_names = ", ".join(steps) or "none"
+        raise InputError(f"{store.root} has no step {step!r}; it has {step_names}")
+    return [entry for name in steps if step in (None, name) for entry in store.entries(name)]
+
+
+def find(store: Store, prefix: str) -> Path:
+    """Return the folder of the result whose key begins with ``prefix``. Raises ``InputError``."""
+    matches = [entry for entry in entries(store) if entry.name.startswith(prefix)]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise InputError(f"{prefix} matches {len(matches)} keys; give more digits")
+    raise InputError(
+        f"no result in {store.root} has a key that begins with {prefix}; biasbridge store ls"
+        " STEP lists keys, and the tables of a sweep have them in unit_key, intrinsic_key and"
+        " extrinsic_key"
+    )
+
+
+def ls(store: Store, step: str | None, console: Console) -> None:
+    """Print a row per step, or per result of one step, and the number of unfinished results."""
+    console.print(_list_steps(store) if step is None else _list_results(store, step))
+    orphans = {path.name for path in store.orphans(remove=False)}
+    being_built = store.in_progress() - orphans
+    console.print(
+        f"{len(being_built)} being built, {len(orphans)} orphaned, {len(_damaged(store))} damaged"
+    )
+
+
+def _list_steps(store: Store) -> Table:
+    table = _table(str(store.root), "step", "results", "size", "took", "last used")
+    for name in dict.fromkeys(entry.parent.name for entry in entries(store)):
+        group = entries(store, name)
+        contents = [content for entry in group if (content := _content(entry))]
+        table.add_row(
+            name,
+            str(len(group)),
+            decimal(sum(map(size, group))),
+            duration(sum(content["made"]["seconds"] for content in contents)),
+            _date(max(map(last_used, group))),
+        )
+    return table
+
+
+def _list_results(store: Store, step: str) -> Table:
+    table = _table(str(store.root), "key", "made by", "size", "took", "made", "last used")
+    for entry in entries(store, step):
+        cells = ("damaged",) * 4
+        if content := _content(entry):
+            cells = (
+                content["recipe"]["made_by"].rpartition(".")[2],
+                decimal(size(entry)),
+                duration(content["made"]["seconds"]),
+                content["made"]["time"][:10],
+            )
+        table.add_row(entry.name[:12], *cells, _date(last_used(entry)))
+    return table
+
+
+def _table(title: str, text_column: str, *number_columns: str) -> Table:
+    table = Table(title=title, title_justify="left")
+    table.add_column(text_column)
+    for name in number_columns:
+        table.add_column(name, justify="right")
+    return table
+
+
+def verify(store: Store, step: str | None, console: Console) -> int:
+    """Compare every file with its checksum; return 1 if a result is damaged, else 0."""
+    results = entries(store, step)
+    hidden = not console.is_terminal
+    n_damaged = 0
+    for entry in track(results, "checking", console=console, transient=True, disable=hidden):
+        try:
+            check(entry)
+        except DamagedError as damage:
+            n_damaged += 1
+            line = f"damaged: {entry.parent.name} {entry.name}: {damage}"
+            console.print(line, soft_wrap=True)
+    total = decimal(sum(map(size, results)))
+    console.print(f"{len(results)} results, {total} checked, {n_damaged} damaged")
+    if n_damaged:
+        console.print("a damaged result is moved away and rebuilt when a sweep next needs it")
+    return 1 if n_damaged else 0
+
+
+def gc(store: Store, older_than: str | None, console: Console, *, dry_run: bool) -> None:
+    """Remove orphaned work, damaged results and unused locks; with an age also old results.
+
+    Ages are times since the last use (recorded once per process). Results that running sweeps need
+    are kept. Removed results are rebuilt when needed.
+    """
+    oldest = time.time() - _age(older_than) if older_than else None
+    needed = leased_keys(store.root)
+    table = _table("would be removed" if dry_run else "removed", "kind", "number", "size")
+    for kind, folders in _garbage(store, oldest, needed):
+        removed = [(size(path), dry_run or _remove(store, path)) for path in folders]
+        sizes = [count for count, is_removed in removed if is_removed]
+        table.add_row(kind, str(len(sizes)), decimal(sum(sizes)))
+    console.print(table)
+    if in_use := needed & {entry.name for entry in entries(store)}:
+        console.print(f"{len(in_use)} results are in use by running sweeps")
+
+
+def _age(text: str) -> float:
+    """Return the seconds of an age such as ``30d``. Raises ``InputError``."""
+    number, unit = text[:-1], text[-1:]
+    if not (number.isdecimal() and unit in UNITS):
+        raise InputError(f"--older-than {text}: give a number and m, h, d or w, such as 30d")
+    return float(number) * UNITS[unit]
+
+
+def _garbage(
+    store: Store, oldest: float | None, needed: set[str]
+) -> Iterator[tuple[str, list[Path]]]:
+    yield "orphaned work", store.orphans(remove=False)
+    yield "unfinished trainings", sorted((store.root / "unfinished").glob("*"))
+    yield "damaged results", _damaged(store)
+    if oldest is not None:
+        old = [entry for entry in entries(store) if last_used(entry) < oldest]
+        yield "unused results", [entry for entry in old if entry.name not in needed]
+    yield "locks", sorted((store.root / "locks").glob("*.lock"))
+
+
+def _remove(store: Store, path: Path) -> bool:
+    """Remove a file or folder unless a process holds its key; return whether it was removed."""
+    try:
+        # A process that waits for a lock file removed here notices, and takes the new one.
+        with locked(path if path.suffix == ".lock" else store.lock(path), wait=False):
+            if path.is_dir() and not path.is_symlink():
+                store.remove(path)
+            else:
+                path.unlink(missing_ok=True)
+    except HeldError:
+        return False
+    except (OSError, StoreError) as error:
+        reason = error if isinstance(error, StoreError | NoLockError) else error.strerror
+        raise InputError(f"{path} cannot be removed: {reason}") from error
+    return True
+
+
+def size(path: Path) -> int:
+    """Return the bytes of a file, or of all files in a folder."""
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def last_used(entry: Path) -> float:
+    """Return when a process last verified the result, in seconds since 1970."""
+    recipe = entry / RECIPE
+    return (recipe if recipe.exists() else entry).stat().st_mtime
+
+
+def _damaged(store: Store) -> list[Path]:
+    return sorted((store.root / "damaged").glob("*"))
+
+
+def _content(entry: Path) -> Content | None:
+    """Return the recipe of a result; None for a damaged one."""
+    with suppress(DamagedError):
+        return read_recipe(entry)
+    return None
+
+
+def _date(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
+
+
+def explain(store: Store, prefix: str, console: Console) -> None:
+    """Print the recipe of a result and its ancestors, and the command that rebuilds it.
+
+    Raises ``InputError`` for an unknown or ambiguous prefix of a key.
+    """
+    entry = find(store, prefix)
+    by_key = {path.name: path for path in entries(store)}
+    console.print(_tree(entry.parent.name, entry.name, by_key))
+    if not (content := _content(entry)):
+        return
+    made = content["made"]
+    code, loaded = made["modules"], made.get("loaded", {})
+    lines = [
+        f"\nmade {made['time']} on {made['host']}, {made.get('device', 'cpu')}, by",
+        f"  biasbridge {made['project'] or '(no version)'}, commit {made['commit'] or 'unknown'}",
+        f"  {_list(made['libraries'])}",
+        f"  code {_list({name: digest[:8] for name, digest in code.items()})}",
+        f"  other loaded code: {', '.join(sorted(loaded.keys() - code)) or 'none'}",
+        "to rebuild, in any store:",
+        f"  {made.get('command', 'unknown: not made by train.py')}",
+    ]
+    console.print("\n".join(lines), soft_wrap=True)
+
+
+def _tree(step: str, key: str, by_key: Mapping[str, Path]) -> Tree:
+    """Return the recipe of a result and, below, those of its inputs."""
+    title = Text.assemble((step, "bold"), f" {key}")
+    if key not in by_key:
+        return Tree(title + " (no longer in the store)")
+    try:
+        content = read_recipe(by_key[key])
+    except DamagedError as damage:
+        return Tree(title + f" (damaged: {damage})")
+    recipe = content["recipe"]
+    made_by = f"{recipe['made_by']} v{recipe['version']}"
+    cost = f"{decimal(size(by_key[key]))}, {content['made']['seconds']:.1f} s"
+    tree = Tree(title + f"  {made_by}, {cost}")
+    if params := recipe["params"]:
+        tree.add(", ".join(f"{name}={value}" for name, value in params.items()))
+    if recipe["seed"] is not None:
+        tree.add(f"seed {recipe['seed']}")
+    for name, digest in recipe["files"].items():
+        tree.add(f"file {name.partition(' ')[2]} sha256 {digest}")
+    tree.children += [_tree(name, key, by_key) for name, key in recipe["inputs"].items()]
+    return tree
+
+
+def _list(values: Mapping[str, str]) -> str:
+    """Return ``Python 3.11.7, gensim 4.4.0``."""
+    return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+def build_records(store: Store, keys: Iterable[str]) -> list[BuildRecord]:
+    """Return build records of the stored results with these keys and of their ancestors."""
+    folders = {entry.name: entry for entry in entries(store)}
+    queue, visited = list(keys), set[str]()
+    counts: Counter[BuildRecord] = Counter()
+    while queue:
+        if (key := queue.pop()) in visited or key not in folders:
+            continue
+        visited.add(key)
+        if not (content := _content(folders[key])):
+            continue
+        made, recipe = content["made"], content["recipe"]
+        queue += recipe["inputs"].values()
+        record = BuildRecord(
+            stage=recipe["stage"],
+            made_by=recipe["made_by"],
+            results=0,
+            project=made["project"],
+            commit=made["commit"],
+            code=digest_of(made["modules"])[:12],
+            libraries=_list(made["libraries"]),
+        )
+        counts[record] += 1
+    return [record._replace(results=counts[record]) for record in sorted(counts)]
+
+
+def export(entry: Path, out: str | Path, console: Console, *, force: bool = False) -> None:
+    """Write a result to a file: vectors by its suffix, tables as CSV or Parquet, text unchanged.
+
+    Raises ``InputError`` for a damaged result or one of several files, a wrong suffix, and an
+    existing file.
+    """
+    try:
+        check(entry)
+    except DamagedError as damage:
+        raise InputError(f"{entry} is damaged ({damage}); run the sweep again") from None
+    out = Path(out)
+    require_new(out, force=force)
+    if (entry / "vectors").is_dir():
+        from files.vectors import open_mapped, save_vectors  # loads gensim
+
+        save_vectors(open_mapped(entry / "vectors"), out)
+    else:
+        _write(entry, out)
+    console.print(f"wrote {out}", soft_wrap=True)
+
+
+def _write(entry: Path, out: Path) -> None:
+    """Write the one data file of a result."""
+    files = [path for path in sorted(entry.iterdir()) if path.name != RECIPE]
+    content = [path for path in files if path.suffix != ".json"] or files
+    if len(content) != 1:
+        names = ", ".join(path.name for path in content)
+        raise InputError(f"{entry} contains {names}; copy the files you need from there")
+    [source] = content
+    allowed = (TABLE, ".csv") if source.suffix == TABLE else (source.suffix,)
+    if out.suffix not in allowed:
+        suffixes = " or ".join(allowed)
+        raise InputError(f"{out}: the result is {source.name}; give the suffix {suffixes}")
+    with atomic_path(out) as work:
+        if out.suffix == source.suffix:
+            shutil.copyfile(source, work)
+        else:
+            import pandas as pd
+
+            from files.tables import write_csv
+
+            write_csv(pd.read_parquet(source), work)

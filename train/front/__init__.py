@@ -1,5 +1,0 @@
-"""Hydra front end: from a configuration to a point or a sweep; no other package uses Hydra."""
-
-from train.front.compose import CONF
-
-__all__ = ["CONF"]

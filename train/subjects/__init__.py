@@ -1,0 +1,1 @@
+"""Models whose bias is measured: word embeddings and language models."""

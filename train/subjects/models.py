@@ -1,0 +1,116 @@
+"""Language models: trained on a corpus, or loaded."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
+
+from files import Choice, choice
+from files.language import UNDETERMINED
+from files.models.place import Place, find_model
+
+if TYPE_CHECKING:
+    from corpora.truths import PlantedTerm
+    from files.models.language_model import LanguageModel
+    from train.engine.part import Facts
+
+
+@runtime_checkable
+class TrainedModel(Choice, Protocol):
+    """A language model that is trained on a corpus."""
+
+    def train(
+        self, corpus: Path, out: Path, *, seed: int, truths: Mapping[str, PlantedTerm] | None
+    ) -> Mapping[str, object]:
+        """Write a folder with model and tokenizer; return how the training went.
+
+        ``corpus``: a file of one tokenised sentence per line. ``truths``: the planted bias, by
+        term.
+        """
+
+
+@runtime_checkable
+class LoadedModel(Choice, Protocol):
+    """An existing language model."""
+
+    def save(self, out: Path, *, seed: int) -> None:
+        """Write a folder with the whole model and its tokenizer."""
+
+
+@choice
+class PretrainedModel:
+    """A local folder, a hub name with its ``revision``, or ``package:NAME``.
+
+    ``random_weights``: the same configuration with weights drawn by the run's seed, a model that
+    has learned nothing. ``label``: name in the tables. ``language``: of the model's texts.
+    """
+
+    model: str
+    revision: str | None = None
+    random_weights: bool = False
+    label: str | None = None
+    language: str = UNDETERMINED
+
+    version: ClassVar[int] = 1
+    unkeyed: ClassVar[tuple[str, ...]] = ("model", "label", "language")
+
+    @property
+    def name(self) -> str:
+        """``label`` or the last part of ``model``, with ``_random`` for random weights."""
+        name = self.label or Path(self.model).name.removeprefix("package:")
+        return f"{name}_random" if self.random_weights else name
+
+    @property
+    def seeded(self) -> bool:
+        """Whether the run's seed matters: only for random weights."""
+        return self.random_weights
+
+    @property
+    def _place(self) -> Place:
+        return find_model(self.model, self.revision)
+
+    def files(self) -> list[Path]:
+        """Return the files of a local model. Raises ``InputError`` if there is no such model."""
+        return self._place.files()
+
+    def keyed(self) -> Mapping[str, object]:
+        """Return the name of a model on a hub."""
+        return {"model": "" if self._place.local else self.model}
+
+    def facts(self) -> Facts:
+        """Return the column ``random_weights`` if the weights are random."""
+        return {"random_weights": True} if self.random_weights else {}
+
+    def save(self, out: Path, *, seed: int) -> None:
+        """Write the model's own files, or its weights as safetensors in float32.
+
+        Raises ``InputError`` for a model that does not load completely.
+        """
+        from files.models.language_model import open_model
+
+        random_seed = seed if self.random_weights else None
+        language_model = open_model(self.model, self.revision, random_seed=random_seed)
+        save_model(language_model, None if self.random_weights else self._place, out)
+
+
+def save_model(language_model: LanguageModel, place: Place | None, out: Path) -> None:
+    """Copy a local model's own files; write any other model as safetensors in float32."""
+    if place and place.local and not place.gguf:
+        out.mkdir()
+        for path in place.files():
+            shutil.copyfile(path, out / path.name)
+    else:
+        save_whole(language_model, out)
+
+
+def save_whole(language_model: LanguageModel, out: Path) -> None:
+    """Write model and tokenizer to a folder, as safetensors."""
+    from transformers.utils.logging import disable_progress_bar
+
+    from files.models.load import without_quantisation
+
+    disable_progress_bar()
+    without_quantisation(language_model.model).save_pretrained(out)
+    language_model.tokenizer.save_pretrained(out)

@@ -1,0 +1,392 @@
+"""Small language models trained from scratch, one token per word: GPT-2 (causal), BERT (masked)."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+
+from corpora.truths import Half
+from files import InputError, choice
+from files.choice import Count, Fileless, Positive, Share, Whole
+from files.text import read_lines
+from train.engine.device import one_thread
+from train.subjects.planted_probe import (
+    DECISIVE,
+    KINDS,
+    MAX_SLOPE,
+    MIN_R,
+    MIN_SLOPE,
+    PADDING,
+    Fit,
+    fillers_of,
+    fits,
+    pad_rows,
+)
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+    from corpora.truths import PlantedTerm
+
+    Truths = Mapping[str, PlantedTerm]
+
+Architecture = Literal["gpt2", "bert"]
+Facts = dict[str, object]
+
+TRAINING = "training.json"
+# Special tokens by role; padding has id 0
+SPECIAL = {
+    "bert": {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"},
+    "gpt2": {"pad": "<|pad|>", "unk": "<|unk|>", "bos": "<|endoftext|>", "eos": "<|endoftext|>"},
+}
+SEQUENCE_TEMPLATE = {"bert": "[CLS] $A [SEP]", "gpt2": "<|endoftext|> $A"}
+MAX_TOKENS = 64  # of a text; longer ones are truncated
+CHECK_EVERY = 100  # steps between two probes
+WARM_UP = 30  # steps
+AVERAGE_DECAY = 0.98  # of the running mean of weights, per step
+# Share of planted fillers that are masked, and of other words until the fillers are nearly learned:
+# with more masked words the loss stays on a plateau for hundreds of steps
+MASKED_FILLERS, MASKED_EARLY = 0.9, 0.02
+# Shares of words to predict that are shown as [MASK] and as a random word; the rest is shown as is,
+# so that states of visible words are trained too (after Devlin et al., 2019: .8, .1, .1)
+SHOWN_AS_MASK, SHOWN_AS_RANDOM = 0.9, 0.05
+
+
+@choice
+class TinyModel(Fileless):
+    """Transformer trained by AdamW on ``batch`` lines per step.
+
+    Size: ``layers`` layers of dimension ``dim`` with ``heads`` heads and ``inner`` feed-forward
+    units; initial weights have the standard deviation ``init``. The vocabulary is the
+    ``vocabulary`` most frequent words of the corpus. The running mean of the weights is kept.
+    ``masked``: share of words that BERT predicts, mostly shown as ``[MASK]``. GPT-2 texts begin
+    with ``<|endoftext|>``, as in training.
+    """
+
+    architecture: Architecture = "bert"
+    layers: Count = 2
+    dim: Count = 64
+    heads: Count = 4
+    inner: Count = 128
+    init: Positive = 0.1
+    vocabulary: Count = 10_000
+    batch: Count = 64
+    learning_rate: Positive = 2e-3
+    masked: Share = 0.15
+    steps: Whole = 6_000  # maximum; exact number if not until_learned
+    settle: Count = 500  # last steps, in which the learning rate falls to 0
+    until_learned: bool = True  # train until the planted bias is learned; False: exactly steps
+
+    version: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        if self.dim % self.heads:
+            raise InputError(f"dim={self.dim}: give a multiple of heads={self.heads}")
+
+    @property
+    def name(self) -> str:
+        """``tiny_`` and the architecture."""
+        return f"tiny_{self.architecture}"
+
+    def facts(self) -> Facts:
+        """Return the column ``training_steps`` if their number is fixed; 0: random weights."""
+        return {} if self.until_learned else {"training_steps": self.steps}
+
+    def train(
+        self, corpus: Path, out: Path, *, seed: int, truths: Mapping[str, PlantedTerm] | None = None
+    ) -> Facts:
+        """Train on a file of one tokenised sentence per line; write model and tokenizer to a
+        folder.
+
+        ``training.json`` holds what is returned, without the seconds. Without ``truths`` training
+        takes ``steps`` steps. With the planted terms and ``until_learned`` it continues until the
+        model has learned them, judged on the calibration half (see
+        ``train.subjects.planted_probe``). Once it nearly has, the learning rate falls to 0 within
+        ``settle`` steps; if that is not enough, the rate rises again. The loss is no criterion: it
+        converges long before.
+
+        The same seed gives the same bytes on one machine; torch has one thread. Raises
+        ``InputError`` if ``steps`` is too small.
+        """
+        import torch
+
+        started = time.process_time()
+        tokenizer = _tokenizer(corpus, self.architecture, self.vocabulary)
+        lines = _encode(tokenizer, corpus)
+        with one_thread(), torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            model = self._model(tokenizer)
+            facts = self._fit(model, lines, tokenizer, truths)
+        _save(model, tokenizer, out)
+        text = json.dumps(facts, indent=2)
+        (out / TRAINING).write_text(f"{text}\n", encoding="utf-8")
+        return facts | {"cpu_seconds": round(time.process_time() - started, 1)}
+
+    def _model(self, tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
+        """Return the model with random weights."""
+        from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2LMHeadModel
+
+        common: dict[str, Any] = {
+            "vocab_size": len(tokenizer),
+            "pad_token_id": tokenizer.pad_token_id,
+        }
+        common |= {"initializer_range": self.init}
+        if self.architecture == "bert":
+            config = BertConfig(
+                hidden_size=self.dim,
+                num_hidden_layers=self.layers,
+                num_attention_heads=self.heads,
+                intermediate_size=self.inner,
+                max_position_embeddings=MAX_TOKENS,
+                hidden_dropout_prob=0,
+                attention_probs_dropout_prob=0,
+                **common,
+            )
+            return BertForMaskedLM(config)
+        return GPT2LMHeadModel(
+            GPT2Config(
+                n_embd=self.dim,
+                n_layer=self.layers,
+                n_head=self.heads,
+                n_inner=self.inner,
+                n_positions=MAX_TOKENS,
+                embd_pdrop=0,
+                resid_pdrop=0,
+                attn_pdrop=0,
+                bos_token_id=tokenizer.bos_token_id,
+                eos_token_id=tokenizer.eos_token_id,
+                **common,
+            )
+        )
+
+    def _fit(
+        self,
+        model: PreTrainedModel,
+        lines: Tensor,
+        tokenizer: PreTrainedTokenizerFast,
+        truths: Truths | None,
+    ) -> Facts:
+        """Train and return figures of the training; the running mean of the weights is kept."""
+        training = _Training(self, model, tokenizer, truths)
+        to_learn = truths if self.until_learned else None
+        decay_start = None if truths else max(0, self.steps - self.settle)
+        step = 0
+        for step, rows in enumerate(_batches(lines, self.batch, self.steps), 1):
+            training.step(rows, self._rate(step, decay_start))
+            if not to_learn or step % CHECK_EVERY:
+                continue
+            fit_by_kind = training.fits(_half(to_learn, "calibration"), DECISIVE)
+            if decay_start is None:
+                if all(fit.near for fit in fit_by_kind.values()):
+                    decay_start = step
+                    training.mask(self.masked)
+            elif step >= decay_start + self.settle:
+                if all(fit.learned for fit in fit_by_kind.values()):
+                    break
+                decay_start = None
+        else:
+            if to_learn:
+                fit_by_kind = training.fits(_half(to_learn, "calibration"), DECISIVE)
+                raise InputError(self._not_learned(fit_by_kind))
+        facts: Facts = {"steps": step, "loss": training.loss, "vocabulary": len(tokenizer)}
+        for half in get_args(Half):
+            terms = _half(truths or {}, half)
+            for kind, fit in training.fits(terms).items() if terms else ():
+                facts |= {f"{half}_{kind}_{name}": value for name, value in fit.rounded().items()}
+        training.end()
+        return facts
+
+    def _rate(self, step: int, decay_start: int | None) -> float:
+        """Return the learning rate: linear warm-up, linear decay from ``decay_start`` on."""
+        decay = 0.0 if decay_start is None else max(0, step - decay_start) / self.settle
+        return self.learning_rate * min(1, step / WARM_UP) * max(0, 1 - decay)
+
+    def _not_learned(self, fit_by_kind: Mapping[str, Fit]) -> str:
+        slopes = " and ".join(
+            f"{fit.slope:.2f} (r {fit.r:.2f}) in the slots {kind}"
+            for kind, fit in fit_by_kind.items()
+        )
+        return (
+            f"steps={self.steps}: too few for {self.name} to learn the planted bias: slope {slopes}"
+            f" on the calibration half, required {MIN_SLOPE} to {MAX_SLOPE} (r {MIN_R});"
+            " give more steps"
+        )
+
+
+class _Training:
+    """Model in training with the running mean of its weights."""
+
+    def __init__(
+        self,
+        choices: TinyModel,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerFast,
+        truths: Truths | None,
+    ) -> None:
+        import torch
+
+        self._model: Any = model
+        self._tokenizer = tokenizer
+        self._weights: list[Tensor] = list(model.parameters())
+        self._mean = [weight.detach().clone() for weight in self._weights]
+        self._optimiser = torch.optim.AdamW(
+            self._weights, betas=(0.9, 0.99), weight_decay=0.01, fused=True
+        )
+        self._fillers = [
+            token
+            for term in (truths or {}).values()
+            for slots in (term.seen, term.controls)
+            for token in fillers_of(tokenizer, slots)
+        ]
+        self.mask(MASKED_EARLY if truths else choices.masked)
+        self._losses: list[float] = []
+
+    def mask(self, share: float) -> None:
+        """Set the share of masked words among those that are no fillers."""
+        import torch
+
+        self._shares = torch.full((len(self._tokenizer),), share)
+        self._shares[self._fillers] = MASKED_FILLERS
+        self._shares[self._tokenizer.all_special_ids] = 0
+        self._words = (self._shares > 0).nonzero()[:, 0]
+
+    @property
+    def loss(self) -> float | None:
+        """Nats per predicted word over the last ``CHECK_EVERY`` steps; None before the first."""
+        last = self._losses[-CHECK_EVERY:]
+        return round(sum(last) / len(last), 4) if last else None
+
+    def step(self, rows: Tensor, rate: float) -> None:
+        """Take one step of AdamW."""
+        import torch
+
+        loss = self._causal(rows) if self._tokenizer.mask_token is None else self._masked(rows)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self._weights, 1.0)
+        self._optimiser.param_groups[0]["lr"] = rate
+        self._optimiser.step()
+        self._optimiser.zero_grad()
+        self._losses.append(loss.item())
+        decay = min(AVERAGE_DECAY, len(self._losses) / (10 + len(self._losses)))
+        with torch.no_grad():
+            torch._foreach_lerp_(self._mean, self._weights, 1 - decay)
+
+    def _masked(self, rows: Tensor) -> Tensor:
+        """Return the mean of -log p(word) over the masked words."""
+        import torch
+
+        is_masked = torch.rand(rows.shape) < self._shares[rows]
+        draws = torch.rand(rows.shape)
+        shown = rows.masked_fill(is_masked & (draws < SHOWN_AS_MASK), self._tokenizer.mask_token_id)
+        is_random = is_masked & (draws >= 1 - SHOWN_AS_RANDOM)
+        shown[is_random] = self._words[torch.randint(len(self._words), (int(is_random.sum()),))]
+        attended = (rows != PADDING).long()
+        states = self._model.base_model(input_ids=shown, attention_mask=attended)
+        logits = self._model.cls(states.last_hidden_state[is_masked])
+        if not len(logits):
+            return torch.zeros((), requires_grad=True)
+        return torch.nn.functional.cross_entropy(logits, rows[is_masked])
+
+    def _causal(self, rows: Tensor) -> Tensor:
+        """Return the mean of -log p(next word), the end token included."""
+        import torch
+
+        attended = (rows != PADDING).long()
+        states = self._model.base_model(input_ids=rows, attention_mask=attended)
+        targets = rows[:, 1:]
+        is_target = targets != PADDING
+        logits = self._model.lm_head(states.last_hidden_state[:, :-1][is_target])
+        return torch.nn.functional.cross_entropy(logits, targets[is_target])
+
+    def fits(self, terms: Iterable[PlantedTerm], kinds: Sequence[str] = KINDS) -> dict[str, Fit]:
+        """Compute the fits of the model with the mean weights."""
+        self._swap()
+        fit_by_kind = fits(self._model.eval(), self._tokenizer, terms, kinds)
+        self._model.train()
+        self._swap()
+        return fit_by_kind
+
+    def _swap(self) -> None:
+        for weight, mean in zip(self._weights, self._mean, strict=True):
+            weight.data, mean.data = mean.data, weight.data
+
+    def end(self) -> None:
+        """Keep the mean weights."""
+        self._swap()
+        self._model.eval()
+
+
+def _save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, out: Path) -> None:
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()
+    model.save_pretrained(out)
+    tokenizer.save_pretrained(out)
+
+
+def _half(truths: Truths, half: str) -> list[PlantedTerm]:
+    return [term for term in truths.values() if term.half == half]
+
+
+def _batches(lines: Tensor, size: int, steps: int) -> Iterator[Tensor]:
+    """Yield ``steps`` batches: all lines in random order, repeatedly."""
+    import torch
+
+    order = torch.empty(0, dtype=torch.long)
+    for _ in range(steps):
+        while len(order) < size:
+            order = torch.cat([order, torch.randperm(len(lines))])
+        rows, order = lines[order[:size]], order[size:]
+        yield rows[:, : int((rows != PADDING).sum(dim=1).max())]
+
+
+def _tokenizer(corpus: Path, architecture: Architecture, size: int) -> PreTrainedTokenizerFast:
+    """Return a word-level tokenizer of the most frequent words and runs of punctuation.
+
+    It is in lower case if the corpus is. Raises ``InputError`` for a corpus without words.
+    """
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+
+    splitter = pre_tokenizers.Whitespace()
+    counts: Counter[str] = Counter()
+    for line in read_lines(corpus):
+        counts.update(word for word, _ in splitter.pre_tokenize_str(line))
+    if not counts:
+        raise InputError(f"{corpus} has no words; give a corpus of one tokenised sentence a line")
+    names = SPECIAL[architecture]
+    special = list(dict.fromkeys(names.values()))
+    ranked = sorted(counts.keys() - {*special}, key=lambda word: (-counts[word], word))[:size]
+    vocabulary = {word: number for number, word in enumerate([*special, *ranked])}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=names["unk"]))
+    tokenizer.pre_tokenizer = splitter
+    if all(word == word.lower() for word in counts):
+        tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=SEQUENCE_TEMPLATE[architecture],
+        special_tokens=[
+            (token, vocabulary[token])
+            for token in special
+            if token in SEQUENCE_TEMPLATE[architecture]
+        ],
+    )
+    tokens = {f"{name}_token": token for name, token in names.items()}
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, model_max_length=MAX_TOKENS, **tokens
+    )
+
+
+def _encode(tokenizer: PreTrainedTokenizerFast, corpus: Path) -> Tensor:
+    """Return token ids of every line with special tokens and end; 0 is padding.
+
+    Longer lines are truncated. Shape (lines, longest).
+    """
+    lines = [line for line in read_lines(corpus) if line.strip()]
+    end = [] if tokenizer.sep_token else [tokenizer.eos_token_id]
+    rows = tokenizer(lines, truncation=True, max_length=MAX_TOKENS - len(end))["input_ids"]
+    return pad_rows(rows, end)

@@ -1,0 +1,194 @@
+"""Word vectors of a Hugging Face model: for words alone, in templates, or in corpus sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from files import InputError, choice
+from files.choice import Count, Fileless
+from files.digest import digest_of
+from files.models.encoder import Context, Encoder, WordPooling
+from files.models.place import find_model
+from intrinsic.wordsets import load_queries, read_wordsets
+from train.subjects.word_states import corpus_contexts, template_contexts, word_vectors
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+    from train.engine.part import Facts
+
+ALONE = ("{}",)
+
+
+class _WordList:
+    """Base of choices with a list of words.
+
+    ``queries``: words of these queries, built in or of the file ``words`` (default: all of that
+    file). ``vocabulary``: a file of one word per line.
+    """
+
+    queries: tuple[str, ...]
+    words: str | None
+    vocabulary: str | None
+
+    def __post_init__(self) -> None:
+        if not (self.queries or self.words or self.vocabulary):
+            raise InputError(
+                "a model has no list of words; name queries, or give a file: words"
+                " (queries) or vocabulary (one word per line)"
+            )
+
+    def listed(self) -> list[str]:
+        """Return the distinct words, in the order of the queries and then of the file."""
+        from files.text import read_lines
+
+        names = self.queries or (list(read_wordsets(self.words).queries) if self.words else [])
+        query_words = [
+            word
+            for query in load_queries(names, self.words)
+            for wordset in query.sets.values()
+            for word in wordset.words
+        ]
+        lines = read_lines(self.vocabulary) if self.vocabulary else ()
+        return list(
+            dict.fromkeys([*query_words, *(line.strip() for line in lines if line.strip())])
+        )
+
+
+@choice
+class WordsInTemplates(_WordList, Fileless):
+    """Word vectors of a language model, averaged over ``templates`` with ``{}`` for the word.
+
+    The template ``{}`` is the word alone. ``layer``, ``pooling``: see
+    ``files.models.encoder.Encoder.vectors``.
+    """
+
+    queries: tuple[str, ...] = ()
+    words: str | None = None
+    vocabulary: str | None = None
+    templates: tuple[str, ...] = ALONE
+    layer: int = -1
+    pooling: WordPooling = "mean"
+
+    name: ClassVar[str] = "words"
+    version: ClassVar[int] = 1
+    seeded: ClassVar[bool] = False
+    unkeyed: ClassVar[tuple[str, ...]] = ("queries", "words", "vocabulary")
+
+    def keyed(self) -> Mapping[str, object]:
+        """Return the digest of the words, wherever they are listed."""
+        return {"listed": digest_of(self.listed())}
+
+    def vectors_by(self, model: Path) -> KeyedVectors:
+        """Return vectors by a model's folder. Raises ``InputError`` if it knows no word."""
+        contexts = template_contexts(self.listed(), self.templates)
+        encoder = Encoder(model)
+        return word_vectors(encoder, contexts, layer=self.layer, pooling=self.pooling)
+
+
+@choice
+class _ContextualVectors(_WordList):
+    """Model, words, and the hidden states that are a word's vector.
+
+    ``model``: a local folder, keyed by its bytes, or a hub name with its ``revision``, a commit.
+    Underscores in a word are spaces in its text. ``layer``, ``pooling``: see
+    ``files.models.encoder.Encoder.vectors``. ``label``: name in the tables.
+    """
+
+    model: str
+    revision: str | None = None
+    queries: tuple[str, ...] = ()
+    words: str | None = None
+    vocabulary: str | None = None
+    layer: int = -1
+    pooling: WordPooling = "mean"
+    batch_size: Count = 32
+    device: str = "cpu"
+    label: str | None = None
+
+    version: ClassVar[int] = 1
+    unkeyed: ClassVar[tuple[str, ...]] = (
+        *("model", "queries", "words", "vocabulary"),
+        *("device", "label"),
+    )
+
+    @property
+    def name(self) -> str:
+        """``label``, or the last part of ``model``."""
+        return self.label or Path(self.model).name
+
+    def files(self) -> list[Path]:
+        """Return the files of a local model.
+
+        Raises ``InputError`` for a path without a model and a hub name without a commit.
+        """
+        return find_model(self.model, self.revision).files()
+
+    def keyed(self) -> Mapping[str, object]:
+        """Return the digest of the words and the name of a model on a hub."""
+        place = find_model(self.model, self.revision)
+        model = "" if place.local else self.model
+        return {"model": model, "listed": digest_of(self.listed())}
+
+    def _vectors(self, encoder: Encoder, contexts: Mapping[str, Sequence[Context]]) -> KeyedVectors:
+        options = {"layer": self.layer, "batch_size": self.batch_size}
+        return word_vectors(encoder, contexts, pooling=self.pooling, **options)
+
+    def _facts(self, contexts: str) -> Facts:
+        return {"contexts": contexts, "layer": self.layer, "pooling": self.pooling}
+
+
+@choice
+class Transformer(_ContextualVectors):
+    """Each word alone, or averaged over ``templates``: texts with ``{}`` for the word.
+
+    The template ``{}`` is the word alone; `` {}`` is its form within a sentence for byte-level
+    tokenizers (GPT-2, RoBERTa). ``{mask}`` stands for the model's mask token.
+    """
+
+    templates: tuple[str, ...] = ALONE
+
+    seeded: ClassVar[bool] = False
+
+    def facts(self) -> Facts:
+        """Return the columns contexts, layer and pooling."""
+        return self._facts("alone" if self.templates == ALONE else " | ".join(self.templates))
+
+    def load(self) -> KeyedVectors:
+        """Return the vectors.
+
+        Raises ``InputError`` for a template without ``{}``, and for ``{mask}`` if the tokenizer has
+        no mask token.
+        """
+        if not self.templates:
+            raise InputError("templates is empty; give {} for words alone")
+        contexts = template_contexts(self.listed(), self.templates)  # before the model is loaded
+        encoder = Encoder(self.model, self.revision, device=self.device)
+        if any("{mask}" in template for template in self.templates):
+            filled = [template.replace("{mask}", encoder.mask) for template in self.templates]
+            contexts = template_contexts(self.listed(), filled)
+        return self._vectors(encoder, contexts)
+
+
+@choice
+class TransformerInCorpus(_ContextualVectors):
+    """Each word averaged over up to ``sentences`` random corpus lines in which it stands.
+
+    Words are matched as written: a corpus in lower case has no ``John``.
+    """
+
+    sentences: Count = 20
+
+    def facts(self) -> Facts:
+        """Return the columns contexts, layer and pooling."""
+        return self._facts(f"{self.sentences} sentences")
+
+    def train(self, corpus: Path, *, seed: int) -> KeyedVectors:
+        """Return vectors of words found in a file of one tokenised sentence per line."""
+        from files.text import read_lines
+
+        contexts = corpus_contexts(self.listed(), read_lines(corpus), self.sentences, seed=seed)
+        encoder = Encoder(self.model, self.revision, device=self.device)
+        return self._vectors(encoder, contexts)

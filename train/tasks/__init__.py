@@ -1,0 +1,1 @@
+"""Downstream tasks that a model is put to."""

@@ -1,0 +1,165 @@
+"""Coreference: a resolver trained on documents and frozen vectors; gaps on a challenge set."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import pandas as pd
+
+from corpora.protocols import Challenge, DocumentSource
+from extrinsic.coreference.challenge.gaps import ChallengeGaps
+from extrinsic.protocols import Resolver
+from files import choice
+from files.choice import Fileless, Whole
+from files.documents import read_cases, read_documents, write_cases, write_documents
+from files.language import language_of
+from train.engine.device import one_thread
+
+if TYPE_CHECKING:
+    from extrinsic.coreference.resolution import Resolution
+    from files.documents import Document
+    from train.engine.part import Facts, Inputs, StepBuilder
+    from train.engine.store import Step
+
+CASES, MENTIONS = "cases.jsonl", "mentions.parquet"
+CHALLENGE, HELD_OUT = "challenge", "test"
+
+
+@choice
+class Coreference(Fileless):
+    """A ``resolver`` trained on ``documents`` with the subject's vectors.
+
+    It is tested on the documents' test split and on a ``challenge`` set. ``name``: the task in the
+    tables. ``replicate``: number of a further training on the same embedding and documents, to
+    measure variation between training runs.
+    """
+
+    documents: DocumentSource
+    challenge: Challenge
+    resolver: Resolver
+    gaps: ChallengeGaps
+    name: str = "coreference_en"
+    replicate: Whole = 0
+
+    version: ClassVar[int] = 1
+    needs: ClassVar[tuple[str, ...]] = ("vectors",)
+    # Method that challenge sets must have, and examples
+    challenges: ClassVar[tuple[str, str]] = ("load", "generated, winobias, winogender or gap")
+
+    @property
+    def language(self) -> str:
+        """Language of the challenge set."""
+        return language_of(self.challenge)
+
+    def facts(self) -> Facts:
+        """Return the columns of the points table.
+
+        These are task, source (of the documents), scheme, singletons, challenge, classifier (the
+        resolver), replicate, generated and the planted bias of the documents.
+        """
+        return {
+            "task": self.name,
+            "source": self.documents.name,
+            "scheme": self.documents.scheme,
+            "singletons": self.documents.singletons,
+            "challenge": self.challenge.name,
+            "classifier": self.resolver.name,
+            "replicate": self.replicate,
+            **self.documents.planted(),
+            "generated": self.documents.generated or self.challenge.generated,
+        }
+
+    def build_steps(self, steps: StepBuilder, subject: Mapping[str, Step]) -> Step:
+        """Return the table of gaps, from documents, challenge set and predictions."""
+        documents = steps("documents", self.documents, load_documents)
+        challenge = steps("challenge", self.challenge, load_challenge)
+        predictions = steps(
+            "predictions",
+            self.resolver,
+            resolve,
+            {"documents": documents, "challenge": challenge, "vectors": subject["vectors"]},
+            drawn=f"predictions/{self.replicate}" if self.replicate else "",
+        )
+        inputs = {"predictions": predictions, "documents": documents, "challenge": challenge}
+        return steps("extrinsic", self.gaps, measure_gaps, inputs)
+
+
+def load_documents(source: DocumentSource, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write ``SPLIT.jsonl`` for each split that has documents."""
+    for split, documents in source.load(seed=seed).items():
+        if documents:
+            write_documents(documents, out / f"{split}.jsonl")
+
+
+def load_challenge(challenge: Challenge, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write ``cases.jsonl``."""
+    write_cases(challenge.load(seed=seed), out / CASES)
+
+
+def resolve(resolver: Resolver, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write documents with predicted clusters, scored candidate spans, and ``training.json``.
+
+    An interrupted training continues from its state in the store's folder ``unfinished``.
+    """
+    from files.vectors import open_mapped
+
+    unfinished = out.parent.with_name("unfinished") / out.name
+    unfinished.mkdir(parents=True, exist_ok=True)
+    documents = {path.stem: list(read_documents(path)) for path in _splits(inputs["documents"])}
+    documents[CHALLENGE] = [case.document for case in read_cases(inputs["challenge"] / CASES)]
+    vectors = open_mapped(inputs["vectors"] / "vectors")
+    with one_thread():
+        resolved = resolver.resolve(documents, vectors, seed=seed, folder=unfinished)
+    for split, resolutions in resolved.splits.items():
+        write_documents((resolution.document for resolution in resolutions), out / f"{split}.jsonl")
+    _mentions(resolved.splits).to_parquet(out / MENTIONS)
+    (out / "training.json").write_text(json.dumps(resolved.history, indent=1), encoding="utf-8")
+    shutil.rmtree(unfinished)
+
+
+def _splits(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.jsonl"))
+
+
+def _mentions(splits: Mapping[str, Sequence[Resolution]]) -> pd.DataFrame:
+    """Return a row per candidate: split, number of the document, half-open span, score."""
+    rows = [
+        (split, number, first, end, score)
+        for split, resolutions in splits.items()
+        for number, resolution in enumerate(resolutions)
+        for (first, end), score in resolution.mentions.items()
+    ]
+    return pd.DataFrame(rows, columns=["split", "document", "first", "end", "score"])
+
+
+def measure_gaps(gaps: ChallengeGaps, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write ``scores.parquet``: held-out quality, measures per group, gaps, with intervals."""
+    from extrinsic.coreference.challenge.gaps import as_table, challenge_rows
+    from extrinsic.coreference.challenge.held_out import held_out_rows
+    from extrinsic.coreference.challenge.measures import Answer
+
+    cases = read_cases(inputs["challenge"] / CASES)
+    case_resolutions = _read_resolutions(inputs["predictions"], CHALLENGE)
+    rows = challenge_rows(list(map(Answer, cases, case_resolutions)), gaps)
+    if (path := inputs["documents"] / f"{HELD_OUT}.jsonl").is_file():
+        documents: list[Document] = list(read_documents(path))
+        resolutions = _read_resolutions(inputs["predictions"], HELD_OUT)
+        rows = held_out_rows(documents, resolutions, gaps.level) + rows
+    as_table(rows).to_parquet(out / "scores.parquet")
+
+
+def _read_resolutions(folder: Path, split: str) -> list[Resolution]:
+    from extrinsic.coreference.resolution import Resolution
+
+    table = pd.read_parquet(folder / MENTIONS)
+    table = table[table["split"] == split]
+    columns = (table[name].tolist() for name in ("document", "first", "end", "score"))
+    mentions: dict[int, dict[tuple[int, int], float]] = {}
+    for number, first, end, score in zip(*columns, strict=True):
+        mentions.setdefault(number, {})[first, end] = score
+    documents = enumerate(read_documents(folder / f"{split}.jsonl"))
+    return [Resolution(document, mentions.get(number, {})) for number, document in documents]

@@ -1,0 +1,212 @@
+"""Hate speech: a classifier of posts on a subject's vectors or encoder, and gaps between groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import pandas as pd
+
+from analysis.naming import describe_label
+from corpora.protocols import PostChallenge, Source
+from debias.base import Method, method_label
+from debias.unmodified import Unmodified
+from extrinsic.crossval import read_posts, split_posts
+from extrinsic.gaps import Gaps
+from extrinsic.protocols import Classifier, CrossValidated, LanguageTagger, Tagger, required_input
+from files import InputError, choice
+from files.choice import Fileless, Whole
+from files.language import UNDETERMINED, language_of
+from train.engine.encodings import encoding_inputs
+from train.tasks.check_posts import (
+    check_challenge,
+    check_posts,
+    describe_agreement,
+    describe_groups,
+    describe_text_problems,
+    groups_in_language,
+    require_language_of_source,
+)
+from train.tasks.posts import (
+    POSTS,
+    build_posts,
+    encode_posts,
+    load_challenge,
+    measure_challenge,
+    measure_gaps,
+    predict,
+    predict_challenge,
+)
+
+if TYPE_CHECKING:
+    from intrinsic.wordsets import Query
+    from train.engine.part import DataReport, Facts, StepBuilder
+    from train.engine.store import Step
+
+
+@choice
+class HateSpeech(Fileless):
+    """Posts from ``source`` and a ``classifier`` on the subject's vectors, encoder or model.
+
+    ``groups`` tags the posts unless the source has groups. ``challenge``: posts of another origin,
+    with groups, that replace the source's test posts or cross-validation. ``name``: the task in the
+    tables. ``replicate``: number of a further classifier on the same embedding and posts, to
+    measure variation between training runs. ``labels``: a method that changes the training posts
+    (see ``debias.labels``); at dose 0 it is left out.
+    """
+
+    source: Source
+    groups: Tagger
+    classifier: Classifier
+    gaps: Gaps
+    name: str = "hatespeech_en"
+    replicate: Whole = 0
+    challenge: PostChallenge | None = None
+    labels: Method = Unmodified()
+
+    version: ClassVar[int] = 1
+    # Method that challenge sets must have, and examples
+    challenges: ClassVar[tuple[str, str]] = (
+        "posts",
+        "generated_templates, hatecheck, identity_templates or csv",
+    )
+
+    def __post_init__(self) -> None:
+        if self.labels.acts_on not in ("none", "labels"):
+            raise InputError(
+                f"labels={self.labels.name} acts on the {self.labels.acts_on}; choose a method on"
+                " labels, such as labels=resample"
+            )
+        if self.challenge:
+            require_language_of_source(self.source, self.challenge)
+        if self._tagged:
+            object.__setattr__(self, "groups", groups_in_language(self.groups, self.source))
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Step that the classifier needs."""
+        return (required_input(self.classifier),)
+
+    @property
+    def language(self) -> str:
+        """Language of the posts."""
+        return language_of(self.source)
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """Groups that the gaps name."""
+        return (*self.gaps.named, *self.gaps.groups)
+
+    @property
+    def relabelled(self) -> bool:
+        """Whether the training posts are changed."""
+        return method_label(self.labels).dose != 0
+
+    def facts(self) -> Facts:
+        """Return the columns of the points table.
+
+        These are task, source, positive_class, challenge and challenge_positive_class, classifier,
+        replicate, label_method, label_direction, label_dose, generated and the labels' planted
+        bias.
+        """
+        challenge_facts: Facts = {}
+        if self.challenge:
+            label = self.challenge.positive_class
+            challenge_facts = {"challenge": self.challenge.name, "challenge_positive_class": label}
+        return {
+            "task": self.name,
+            "source": self.source.name,
+            "positive_class": self.source.positive_class,
+            "classifier": self.classifier.name,
+            "replicate": self.replicate,
+            **challenge_facts,
+            **{
+                f"label_{name}": value
+                for name, value in method_label(self.labels)._asdict().items()
+            },
+            **self.source.planted(),
+            "generated": self.source.generated or bool(self.challenge and self.challenge.generated),
+        }
+
+    def build_steps(self, steps: StepBuilder, subject: Mapping[str, Step]) -> Step:
+        """Return the gap table, from posts, groups, changed training posts and predictions."""
+        posts = build_posts(steps, self.source, self.groups if self._tagged else None)
+        training_posts = (
+            self.labels.build_steps(steps, {"labels": posts}) if self.relabelled else posts
+        )
+        [needs] = self.needs
+        post_steps = {"posts": posts}
+        drawn = f"predictions/{self.replicate}" if self.replicate else ""
+        if self.challenge:
+            post_steps["challenge"] = steps("challenge", self.challenge, load_challenge)
+        inputs = {**post_steps, "posts": training_posts, needs: subject[needs]}
+        if needs == "encoder":
+            inputs |= encoding_inputs(
+                steps, self.source, encode_posts, subject[needs], post_steps, POSTS
+            )
+        if self.challenge:
+            predictions = steps(
+                "predictions", self.classifier, predict_challenge, inputs, drawn=drawn
+            )
+            gap_inputs = {"predictions": predictions, "challenge": post_steps["challenge"]}
+            return steps("extrinsic", self.gaps, measure_challenge, gap_inputs)
+        predictions = steps("predictions", self.classifier, predict, inputs, drawn=drawn)
+        gap_inputs = {"predictions": predictions, "posts": posts}
+        return steps("extrinsic", self.gaps, measure_gaps, gap_inputs)
+
+    @property
+    def _tagged(self) -> bool:
+        """Whether posts must be tagged: the source has no groups, and they are needed."""
+        return not self.source.grouped and (self.relabelled or not self.challenge)
+
+    def check(self, queries: Sequence[Query] = ()) -> None:
+        """Read the posts as far as needed to find errors (see ``check_posts``)."""
+        groups = self.groups if self._tagged else None
+        check_posts(self.source, groups, None if self.challenge else self.gaps)
+        if self.challenge:
+            check_challenge(self.challenge, self.gaps)
+
+    def inspect(self, report: DataReport) -> None:
+        """Report omitted and duplicate posts and small groups.
+
+        Raises ``InputError`` for posts that cannot be cross-validated.
+        """
+        posts = self.source.load(seed=0)
+        report.lines += [describe_label(self.source.positive_class), *describe_text_problems(posts)]
+        if isinstance(self.classifier, CrossValidated):
+            next(split_posts(read_posts(posts), folds=self.classifier.folds, seed=0))
+        if self.source.grouped:
+            group_source = repr(getattr(self.source, "group", self.source.name))
+            if "pair" not in self.gaps.compare:
+                remedy = "to compare two give --privileged GROUP --unprivileged GROUP"
+                report.warnings.append(f"each group is compared with all others; {remedy}")
+        else:
+            posts, group_source = self.groups.tag(posts), f"the words of {self.groups.name}"
+        describe_groups(posts, group_source, self.gaps, report)
+
+    def warnings(self, find: Callable[[str], Path | None]) -> list[str]:
+        """Return warnings about real posts, and how well words find their annotated groups."""
+        lines = []
+        sources = {POSTS: self.source, "challenge": self.challenge}
+        for step, data in sources.items():
+            folder = find(step) if data and not data.generated else None
+            if data is None or folder is None:
+                continue
+            posts = pd.read_parquet(folder / "posts.parquet")
+            warnings = describe_text_problems(posts) if data is self.source else []
+            if data is self.challenge or self.source.grouped:
+                warnings += self._agreement(posts, data)
+            option = "source" if data is self.source else "challenge"
+            lines += [f"{option}={data.name}: {line}" for line in warnings]
+        return lines
+
+    def _agreement(self, posts: pd.DataFrame, data: Source | PostChallenge) -> list[str]:
+        words = self.groups
+        if isinstance(words, LanguageTagger):
+            with suppress(InputError):  # no words in that language
+                words = words.in_language(language_of(data))
+        if language_of(words) not in (language_of(data), UNDETERMINED):
+            return []
+        return describe_agreement(posts, words)

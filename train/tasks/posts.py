@@ -1,0 +1,179 @@
+"""Steps of a task on posts: load, tag, classify, measure gaps on test posts or challenge sets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Iterable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from extrinsic.protocols import required_input
+from train.engine.device import one_thread
+from train.engine.encodings import write_encodings
+from train.engine.scores import open_needed
+
+if TYPE_CHECKING:
+    from corpora.protocols import PostChallenge, Source
+    from debias.base import S, StepBuilder
+    from extrinsic.gap_table import Row
+    from extrinsic.gaps import Gaps
+    from extrinsic.protocols import Classifier, Tagger
+    from files.models.encodes import Encodes
+    from files.models.language_model import LanguageModel
+    from train.engine.part import Inputs
+
+POSTS = "posts"  # name of the step with a source's posts
+
+
+def build_posts(steps: StepBuilder[S], source: Source, groups: Tagger | None) -> S:
+    """Return the step with the posts, grouped by the source or by a given tagger."""
+    posts = steps(POSTS, source, load_posts)
+    if source.grouped or groups is None:
+        return posts
+    return steps("tagged", groups, tag_posts, {"posts": posts})
+
+
+def load_posts(source: Source, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write ``posts.parquet``; column ``group_by``: where the groups come from."""
+    posts = source.load(seed=seed)
+    posts = posts.assign(group_by="annotation") if source.grouped else posts
+    posts.to_parquet(out / "posts.parquet")
+
+
+def tag_posts(tagger: Tagger, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write ``posts.parquet`` with a group for each post."""
+    tagged = tagger.tag(pd.read_parquet(inputs["posts"] / "posts.parquet"))
+    tagged.assign(group_by=f"tagger: {tagger.description}").to_parquet(out / "posts.parquet")
+
+
+def load_challenge(challenge: PostChallenge, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write ``posts.parquet`` with ids that no source uses."""
+    posts = challenge.posts(seed=seed)
+    posts.assign(id="challenge " + posts["id"]).to_parquet(out / "posts.parquet")
+
+
+def predict(classifier: Classifier, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write ``predictions.parquet``, one row per post."""
+    posts = pd.read_parquet(inputs["posts"] / "posts.parquet")
+    predicted = _predict(classifier, posts, posts["text"], inputs, seed)
+    predicted.assign(group_by=posts["group_by"].iloc[0]).to_parquet(out / "predictions.parquet")
+
+
+def predict_challenge(classifier: Classifier, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write ``predictions.parquet`` of the challenge set and the source's test posts, if any.
+
+    The classifier is trained on all other posts of the source.
+    """
+    from extrinsic.crossval import read_posts
+
+    source_posts = read_posts(pd.read_parquet(inputs["posts"] / "posts.parquet"))
+    source_posts["split"] = source_posts["split"].replace("all", "train")
+    cases = read_posts(pd.read_parquet(inputs["challenge"] / "posts.parquet").assign(split="test"))
+    posts = pd.concat([source_posts, cases], ignore_index=True).drop(columns="group")
+    predicted = _predict(classifier, posts, cases["text"], inputs, seed)
+    predicted.to_parquet(out / "predictions.parquet")
+
+
+def encode_posts(source: Source, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write the vectors of the posts and of a challenge set's posts."""
+    from extrinsic.crossval import read_posts, texts_as_written
+
+    encoder = open_needed("encoder", inputs)
+    for name in sorted(inputs.keys() - {"encoder"}):
+        posts = pd.read_parquet(inputs[name] / "posts.parquet")
+        encoder.encode(texts_as_written(read_posts(posts)))
+    write_encodings(encoder, out)
+
+
+def _predict(
+    classifier: Classifier, posts: pd.DataFrame, texts: Iterable[str], inputs: Inputs, seed: int
+) -> pd.DataFrame:
+    """Return the predictions with the ``coverage`` of ``texts``."""
+    model = open_needed(required_input(classifier), inputs)
+    with one_thread():
+        predicted = classifier.predict(posts, model, seed=seed)
+    vocabulary = model.key_to_index if hasattr(model, "key_to_index") else ModelVocabulary(model)
+    return predicted.assign(coverage=coverage(texts, vocabulary))
+
+
+class ModelVocabulary:
+    """Vocabulary of a language model or encoder: words whose tokens it all knows."""
+
+    def __init__(self, model: Encodes | LanguageModel) -> None:
+        self._knows = cache(model.knows)
+
+    def __contains__(self, word: object) -> bool:
+        return self._knows(str(word))
+
+
+def coverage(texts: Iterable[str], vocabulary: Container[str]) -> float:
+    """Return the share of tokens with a vector, as written or in lower case; NaN without tokens."""
+    tokens = [token for text in texts for token in text.split()]
+    n_found = sum(token in vocabulary or token.lower() in vocabulary for token in tokens)
+    return n_found / len(tokens) if tokens else math.nan
+
+
+def measure_gaps(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write ``scores.parquet``: measures per group and signed gaps, with intervals and support."""
+    from extrinsic.gap_table import gap_table  # slow to import
+
+    predicted = pd.read_parquet(inputs["predictions"] / "predictions.parquet")
+    posts = pd.read_parquet(inputs["posts"] / "posts.parquet", columns=["id", "text"])
+    # Posts are identified by text: ids change with the seed
+    post_texts = predicted["id"].map(posts.set_index("id")["text"])
+    predictions = predicted.drop(columns="id").assign(resampled_by=post_texts)
+    columns = [name for name in ("group_by", "coverage") if name in predicted]
+    table = gap_table(predictions, gaps).assign(
+        **{name: predicted[name].iloc[0] for name in columns}
+    )
+    table.to_parquet(out / "scores.parquet")
+
+
+def measure_challenge(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write ``scores.parquet`` of the challenge set.
+
+    It has measures and gaps, counterfactual gaps between terms if there are terms, and measures of
+    the source's test posts (``subset`` "held_out").
+    """
+    from extrinsic.counterfactual import term_rows
+    from extrinsic.gap_table import as_table, gap_rows
+
+    predicted = pd.read_parquet(inputs["predictions"] / "predictions.parquet")
+    cases = pd.read_parquet(inputs["challenge"] / "posts.parquet").set_index("id")
+    is_case = predicted["id"].isin(cases.index)
+    rows = _held_out(predicted[~is_case], gaps)
+    posts = cases.loc[predicted.loc[is_case, "id"]].reset_index()
+    predictions = predicted[is_case].reset_index(drop=True).drop(columns="id")
+    predictions = predictions.assign(group=posts["group"], resampled_by=posts["text"])
+    if "frame" in posts:
+        # Posts of one frame are resampled together, and in the same way for every embedding
+        has_no_frame = posts["frame"] == ""
+        resampling_units = posts["text"].where(has_no_frame, "frame " + posts["frame"])
+        predictions = predictions.assign(
+            resampled_by=resampling_units, unit=resampling_units, frame=posts["frame"]
+        )
+    if "term" in posts:
+        predictions["term"] = posts["term"]
+    rows += gap_rows(predictions, gaps)
+    if "term" in posts:
+        rows += term_rows(predictions, gaps)
+    table = as_table(rows).assign(group_by="annotation", coverage=predicted["coverage"].iloc[0])
+    table.to_parquet(out / "scores.parquet")
+
+
+def _held_out(predicted: pd.DataFrame, gaps: Gaps) -> list[Row]:
+    from extrinsic.gap_table import value_rows
+    from extrinsic.gaps import CRITERIA
+    from extrinsic.predictions import read_grouped_predictions
+
+    if predicted.empty:
+        return []
+    ungrouped = predicted.drop(columns="id").assign(group=None)
+    measures = tuple(name for name in gaps.measures if name not in CRITERIA)
+    values_only = replace(gaps, measures=measures, compare=(), groups=())
+    rows = value_rows(read_grouped_predictions(ungrouped, values_only), values_only)
+    return [row._replace(subset="held_out") for row in rows]
