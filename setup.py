@@ -19,7 +19,17 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 ROOMS = (
-    *("analysis", "conf", "corpora", "debias", "extrinsic", "files", "intrinsic", "studies"),
+    *(
+        "analysis",
+        "conf",
+        "corpora",
+        "debias",
+        "extrinsic",
+        "files",
+        "intrinsic",
+        "stats",
+        "studies",
+    ),
     "train",
 )
 HOME = "biasbridge/rooms"

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from files import InputError
 
 if TYPE_CHECKING:
-    from analysis.arrays import Floats
+    from stats.arrays import Floats
 
 NO_SPREAD = 1e-12
 

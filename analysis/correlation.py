@@ -20,7 +20,7 @@ So both intervals exclude 0 exactly where p < .05. Beyond 500 observations t* is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from math import atanh, inf, isfinite, nan, sinh, sqrt, tanh
 from typing import TYPE_CHECKING, NamedTuple
@@ -32,10 +32,11 @@ from threadpoolctl import threadpool_limits
 
 from analysis.residuals import codes, residuals, undefined_reason, without
 from analysis.sampling import Sampling, SharedAlong, sampling_error
+from stats.intervals import Estimate
 
 if TYPE_CHECKING:
-    from analysis.arrays import Floats, Truths
     from analysis.residuals import Residuals
+    from stats.arrays import Floats, Truths
 
 LEVEL = 0.05
 MIN_CLUSTERS = 5  # below, an interval over clusters is as wide as [-1, 1] or has no coverage
@@ -51,19 +52,6 @@ GRID, ROUNDS = 9, 10  # points of each grid, and refinements, in the search for 
 SMALLEST = 1e-6  # an error below is rounding
 # On arrays this small several BLAS threads only wait for each other.
 ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")
-
-
-class Estimate(NamedTuple):
-    """A statistic with its 95% interval; NaN where undefined."""
-
-    value: float = nan
-    low: float = nan
-    high: float = nan
-
-    def times(self, sign: float) -> Estimate:
-        """Return the estimate for -x or for x, given a sign of -1 or 1; NaN for NaN."""
-        low, high = sorted((sign * self.low, sign * self.high))
-        return Estimate(sign * self.value, low, high)
 
 
 class Correlation(NamedTuple):
@@ -395,16 +383,6 @@ def minimum_detectable(df: int, tests: int = 1, sampling: float = 0.0) -> float:
         return nan
     q = float(scipy.special.ndtri(1 - LEVEL / (2 * tests)) + scipy.special.ndtri(0.8))
     return tanh(q * sqrt(1 / (df - 1) + sampling**2))
-
-
-def holm(p: Sequence[float]) -> list[float]:
-    """Return Holm's (1979) adjusted p-values of tests that are judged together."""
-    values = np.asarray(p, dtype=float)
-    order = np.argsort(values)
-    steps: Floats = values[order] * np.arange(len(values), 0, -1)
-    adjusted = np.empty_like(values)
-    adjusted[order] = np.minimum(1, np.maximum.accumulate(steps))
-    return list(map(float, adjusted))
 
 
 def _normed(rows: Floats) -> Floats:

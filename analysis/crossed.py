@@ -30,16 +30,17 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.correlation import ONE_THREAD, Correlation, Estimate, correlation
+from analysis.correlation import ONE_THREAD, Correlation, correlation
 from analysis.frame import as_float, as_text, text_rows
 from analysis.joined import rows_of
 from analysis.naming import CONTROL, DOSE_SIGN, GAP, SCORE
 from analysis.residuals import NO_SPREAD, codes
 from analysis.rows import both_finite, row_weights, select_comparable
 from analysis.slice_results import FEW_PERMUTATIONS
+from stats.intervals import Estimate
 
 if TYPE_CHECKING:
-    from analysis.arrays import Floats, Ints
+    from stats.arrays import Floats, Ints
 
 SLICE = ("task", *GAP, "label_method", *SCORE)
 

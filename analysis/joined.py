@@ -30,7 +30,7 @@ from files import InputError
 from files.tables import read_table
 
 if TYPE_CHECKING:
-    from analysis.arrays import Floats, Labels
+    from stats.arrays import Floats, Labels
 
 # The classifier and its training data; TRAINING_DRAWS: the random draws of its training
 SETTINGS = (

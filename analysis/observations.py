@@ -18,8 +18,8 @@ from analysis.rows import Rows, row_weights
 from files import InputError
 
 if TYPE_CHECKING:
-    from analysis.arrays import Floats, Ints, Labels
     from analysis.residuals import Residuals
+    from stats.arrays import Floats, Ints, Labels
 
 
 class Line(NamedTuple):

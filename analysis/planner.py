@@ -20,8 +20,8 @@ from files import choice
 from files.choice import Count, Fileless
 
 if TYPE_CHECKING:
-    from analysis.arrays import Floats
     from analysis.slice_results import SliceResult
+    from stats.arrays import Floats
 
 Share = Annotated[float, Gt(0), Lt(1)]
 # Scores on a ladder of doses, or normal; noise of gaps that is normal, or grows with the score

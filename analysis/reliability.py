@@ -12,9 +12,9 @@ from analysis.rows import row_weights
 from analysis.sampling import MIN_RESAMPLES
 
 if TYPE_CHECKING:
-    from analysis.arrays import Floats, Ints, Labels
     from analysis.residuals import Residuals
     from analysis.rows import Rows
+    from stats.arrays import Floats, Ints, Labels
 
 
 class NoiseShares(NamedTuple):

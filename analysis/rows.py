@@ -10,7 +10,7 @@ import numpy as np
 from analysis.residuals import codes
 
 if TYPE_CHECKING:
-    from analysis.arrays import Floats, Ints, Labels, Truths
+    from stats.arrays import Floats, Ints, Labels, Truths
 
 MAX_MISSING = 0.2  # share of models: a kind of row that more of them lack is left out for all
 

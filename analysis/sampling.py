@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from analysis.arrays import Floats
     from analysis.residuals import Residuals
+    from stats.arrays import Floats
 
 MIN_RESAMPLES = 50
 

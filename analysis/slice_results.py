@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis.correlation import PERMUTATIONS, Correlation, Estimate, minimum_detectable
+from analysis.correlation import PERMUTATIONS, Correlation, minimum_detectable
 from analysis.frame import group_indices
 from analysis.naming import CONTROL, ORIGINAL, SLICE_COLUMNS
 from analysis.observations import Line, observations
@@ -19,6 +19,7 @@ from analysis.reliability import NoiseShares, noise_shares
 if TYPE_CHECKING:
     from analysis.observations import Observations
     from analysis.rows import Rows
+    from stats.intervals import Estimate
 
 MAX_EQUAL_SHARE = 0.5  # share of models with the same score, or gap: more is saturation
 MAX_MODEL_SHARE = 2 / 3  # share of the variance within parents that one model may carry

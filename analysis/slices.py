@@ -14,8 +14,8 @@ from analysis.naming import ALL, CONTROL, POOLED_OVER
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.arrays import Ints, Truths
     from analysis.slice_results import SliceResult
+    from stats.arrays import Ints, Truths
 
 Names = dict[str, str]
 

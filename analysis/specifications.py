@@ -23,10 +23,10 @@ from analysis.verdict import MIN_DF
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.arrays import Floats, Ints
     from analysis.correlation import Correlation
     from analysis.residuals import Residuals
     from analysis.slice_results import SliceResult
+    from stats.arrays import Floats, Ints
 
 KINDS = ("task", "classifier", *SCORE, *GAP)
 POOLED = ("embedding", "method")

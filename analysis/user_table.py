@@ -19,7 +19,7 @@ from files import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.arrays import Labels
+    from stats.arrays import Labels
 
 MAX_TIE_RATIO = 3  # times the number of ties expected by chance
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from math import inf, isfinite
 from typing import TYPE_CHECKING
 
-from analysis.correlation import LEVEL, holm
+from analysis.correlation import LEVEL
 from analysis.naming import SESOI, with_count
 from analysis.slice_results import MIN_CONDITIONS
 from analysis.utility import MIN_ABOVE_BASELINE
+from stats.multiple_testing import holm
 
 if TYPE_CHECKING:
     from analysis.correlation import Correlation

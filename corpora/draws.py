@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from string import Formatter
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+if TYPE_CHECKING:
+    from stats.arrays import Floats
+
 T = TypeVar("T")
-Floats = NDArray[np.float64]
 
 
 def draw_quota(

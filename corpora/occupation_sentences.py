@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from corpora.draws import Floats, draw_quota, draw_share, pick
+from corpora.draws import draw_quota, draw_share, pick
 from corpora.grammar import split_words
 from corpora.people import load_percentages
 
 if TYPE_CHECKING:
     from files.documents import Span
+    from stats.arrays import Floats
 
 
 MALE = split_words(

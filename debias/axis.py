@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
     from intrinsic.wordsets import Query
+    from stats.arrays import Floats
 
 Singles = NDArray[np.float32]
-Floats = NDArray[np.float64]
 
 ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")  # threads wait for each other
 SignedDose = Annotated[float, Ge(-1), Le(1)]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from debias.examples import PAIRS, Examples, Floats
+from debias.examples import PAIRS, Examples
 from debias.linear import LinearEraser
 from files import choice
 from files.eraser import Eraser
 from intrinsic.lookup import unit_rows
+
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 NOTHING = 1e-10  # singular values below this share of the largest count as 0
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from numpy.typing import NDArray
 
 from files import InputError
 from intrinsic.directions import NO_LENGTH
 from intrinsic.lookup import unit_rows
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 
 def unit_differences(pairs: Floats) -> Floats:

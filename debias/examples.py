@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from files import InputError
 from intrinsic.items.item import SLOT, TERM, Item, ItemSet
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
 
     from files.models.encoder import Encoder
     from intrinsic.wordsets import Query
+    from stats.arrays import Floats
 
-Floats = NDArray[np.float64]
 Texts = Sequence[str]
 
 GROUPS, PAIRS = ("X", "Y"), ("pairs",)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from annotated_types import doc
 
-from debias.examples import GROUPS, Examples, Floats
+from debias.examples import GROUPS, Examples
 from debias.linear import LinearEraser
 from files import InputError, choice
 from files.eraser import Eraser
+
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 
 @choice

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from debias.axis import ONE_THREAD, SignedDose, restrict
 from debias.base import WORDS, Direction, DoseAxis, Inputs, S, StepBuilder, require_sound
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from files.models.encoder import Encoder
     from intrinsic.wordsets import Query
 
-Floats = NDArray[np.float64]
 
 TEMPLATES = ("This is {}.", "That is {}.", "There is {}.", "{} is here.", "It was about {}.")
 

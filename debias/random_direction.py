@@ -12,7 +12,8 @@ from files import choice
 from files.eraser import Eraser
 
 if TYPE_CHECKING:
-    from debias.examples import Examples, Floats
+    from debias.examples import Examples
+    from stats.arrays import Floats
 
 
 @choice

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -23,9 +23,12 @@ import pandas as pd
 from extrinsic.gap_table import Row, make_block, sample_rows
 from extrinsic.gaps import CRITERIA, DEFAULT_GAPS, Gaps
 from extrinsic.grouped_predictions import ALL, GroupedPredictions, GroupOrRest, low_support_reason
-from extrinsic.intervals import UNDEFINED, Estimate, Floats, quantile
 from extrinsic.predictions import get_column, read_grouped_predictions
 from extrinsic.spread import hybrid_estimate, make_sampler
+from stats.intervals import UNDEFINED, Estimate, quantile
+
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 RATES = ("fpr", "fnr")
 TERMS = "terms"

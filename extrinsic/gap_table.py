@@ -11,10 +11,10 @@ import pandas as pd
 
 from extrinsic.gaps import CRITERIA, DEFAULT_GAPS, Gaps, larger_is_better
 from extrinsic.grouped_predictions import ALL, GroupMeasure, GroupOrRest, join_reasons
-from extrinsic.intervals import effective_size, error_correlations
 from extrinsic.predictions import read_grouped_predictions
 from extrinsic.ranking import BACKGROUND_RANKINGS
 from extrinsic.spread import DIFFERENCE, RATIO, Block, estimate_spread
+from stats.intervals import effective_size, error_correlations
 
 if TYPE_CHECKING:
     from extrinsic.grouped_predictions import GroupedPredictions
@@ -67,7 +67,7 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> pd.DataFr
     Folds of a cross-validation are pooled. Being selected (predicted 1) counts as favourable.
     Intervals ``low`` to ``high`` cover the choice of test items, not of the training run: Wilson's
     score interval for measures (``extrinsic.measures``), Newcombe's for gaps
-    (``extrinsic.intervals``), see ``extrinsic.ranking`` for AUCs and ``extrinsic.spread`` for
+    (``stats.intervals``), see ``extrinsic.ranking`` for AUCs and ``extrinsic.spread`` for
     "largest" and "ratio".
 
     Parameters

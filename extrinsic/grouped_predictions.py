@@ -6,15 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import nan
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from extrinsic.intervals import UNDEFINED, Estimate, Floats, combination, difference
 from extrinsic.measures import MEASURES, Counts, expected_from_base_rates, majority_baseline
 from extrinsic.ranking import RANKINGS, auc_estimate, placements
 from intrinsic.resampling import resample_counts
+from stats.intervals import UNDEFINED, Estimate, combination, difference
+
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 Mask = NDArray[np.bool_]
 TINY = 1e-300

@@ -14,12 +14,15 @@ F1 is 2 J / (1 + J) of the share J = tp / (tp + fp + fn), so all have the interv
 from __future__ import annotations
 
 from math import nan
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from extrinsic.intervals import Estimate, Floats, wilson
+from stats.intervals import Estimate, wilson
+
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 Counts = NDArray[np.int64]
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from extrinsic.gaps import Gaps
-    from extrinsic.intervals import Floats
     from extrinsic.measures import Counts
+    from stats.arrays import Floats
 
 # A list of names as text, ['A', 'B']; [male] is a name
 LIST = re.compile(r"""\[\s*(['"]).*\1\s*\]""", re.DOTALL)

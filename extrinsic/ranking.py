@@ -11,11 +11,14 @@ negatives), at any threshold.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from extrinsic.intervals import Estimate, Floats, quantile
+from stats.intervals import Estimate, quantile
+
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 STEPS = 60
 

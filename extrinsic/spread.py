@@ -20,11 +20,14 @@ see ``tests/extrinsic/test_spread_coverage.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from extrinsic.intervals import Estimate, Floats
+from stats.intervals import Estimate
+
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 # Draws: N_DRAWS, fewer with many groups (MAX_VALUES values in all), never below MIN_DRAWS
 N_DRAWS, MAX_VALUES, MIN_DRAWS = 2_000, 100_000, 200

@@ -32,7 +32,8 @@ from intrinsic.wordsets import Query, WordSet
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Floats = NDArray[np.float64]
+    from stats.arrays import Floats
+
 FROM_TASK = "from_task"
 SOURCE = "log-odds with an informative Dirichlet prior (Monroe, Colaresi & Quinn, 2008) of {}"
 

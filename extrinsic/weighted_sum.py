@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +15,10 @@ from extrinsic.grouped_predictions import (
     GroupOrRest,
     join_reasons,
 )
-from extrinsic.intervals import UNDEFINED, Estimate, Floats, combination
+from stats.intervals import UNDEFINED, Estimate, combination
+
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 
 @dataclass(frozen=True)
@@ -22,7 +26,7 @@ class WeightedSum:
     """sum_k weight_k measure_k over ``samples``, all of the same items in the same order: the
     difference between two classifiers, or the mean over classes.
 
-    Intervals are Price and Bonett's (``extrinsic.intervals.combination``), from the influences of
+    Intervals are Price and Bonett's (``stats.intervals.combination``), from the influences of
     items on all measures, as an item may count in several samples. Undefined where a measure is.
     """
 

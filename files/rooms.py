@@ -6,7 +6,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-ROOMS = ("analysis", "corpora", "debias", "extrinsic", "files", "intrinsic", "studies", "train")
+ROOMS = (
+    "analysis",
+    "corpora",
+    "debias",
+    "extrinsic",
+    "files",
+    "intrinsic",
+    "stats",
+    "studies",
+    "train",
+)
 PREFIX = __name__.removesuffix("files.rooms")
 HOME = Path(__file__).resolve().parents[__name__.count(".")]  # where imports find the project
 

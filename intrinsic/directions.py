@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import numpy as np
 from annotated_types import doc
 from numpy.typing import ArrayLike
 
 from files import InputError
-from intrinsic.lookup import Floats, unit_rows
+from intrinsic.lookup import unit_rows
+
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 Direction = Literal["pca", "mean", "first"]
 DIRECTIONS = get_args(Direction)

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 from annotated_types import doc
-from numpy.typing import NDArray
 
 from files import InputError, choice
 from files.digest import digest_of
@@ -27,8 +26,8 @@ from intrinsic.wordsets import Query
 
 if TYPE_CHECKING:
     from intrinsic.permutation import PValue
+    from stats.arrays import Floats
 
-Floats = NDArray[np.float64]
 CLUSTER = "cluster"  # the factor of pairs; its groups are parts of one score
 Settings = Mapping[str, str | int | float]
 

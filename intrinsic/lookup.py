@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from gensim.models import KeyedVectors
 
-Floats = NDArray[np.float64]
+    from stats.arrays import Floats
+
 
 Case = Literal["exact", "lower"]
 CASES = get_args(Case)

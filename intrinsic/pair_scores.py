@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from files import InputError
-from intrinsic.lookup import Floats, find_set
+from intrinsic.lookup import find_set
 from intrinsic.resolved_query import ResolvedQuery, resolve_query
 from intrinsic.wordsets import WordSet
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from intrinsic.metric import Metric
     from intrinsic.wordsets import Query
+    from stats.arrays import Floats
 
 Item = tuple[str, ...]
 MIN_PAIRS = 2

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from files import InputError
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 Tail = Literal["greater", "less", "two-sided"]
 TAILS = get_args(Tail)

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from intrinsic.permutation import Floats, PValue
+from intrinsic.permutation import PValue
 from intrinsic.wordsets.wordset import MORE_GROUPS
 
 if TYPE_CHECKING:
     from intrinsic.resolved_query import ResolvedQuery
+    from stats.arrays import Floats
 
 UNTESTED = PValue(math.nan, "none", 0, 0, "", False, math.nan, math.nan)
 

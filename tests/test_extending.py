@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 
 from files.vectors import open_mapped
 from intrinsic.wordsets import load_query
@@ -20,7 +19,6 @@ from intrinsic.wordsets import load_query
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-Floats = NDArray[np.float64]
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("analysis", "conf", "corpora", "debias", "extrinsic", "files")
@@ -45,7 +43,7 @@ def test_the_documented_method_and_metric_run(tmp_path: Path) -> None:
     code, recipes = (
         re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL) for language in ("python", "yaml")
     )
-    for room in (*ROOMS, "biasbridge", "intrinsic", "studies", "train"):
+    for room in (*ROOMS, "biasbridge", "intrinsic", "stats", "studies", "train"):
         shutil.copytree(ROOT / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "train.py", tmp_path)
     for (module, recipe), text, yaml in zip(EXAMPLES.items(), code, recipes, strict=True):

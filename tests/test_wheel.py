@@ -30,7 +30,17 @@ BUILD_SDIST = BUILD.replace("build_wheel", "build_sdist")
 BUILD_EDITABLE = BUILD.replace("build_wheel", "build_editable")
 FUNCTIONS = ("audit", "correlate", "debias", "gaps", "query")
 USERS = (
-    *("analysis", "conf", "corpora", "debias", "extrinsic", "files", "intrinsic", "studies"),
+    *(
+        "analysis",
+        "conf",
+        "corpora",
+        "debias",
+        "extrinsic",
+        "files",
+        "intrinsic",
+        "stats",
+        "studies",
+    ),
     "train",
 )
 API = """

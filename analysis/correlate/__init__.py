@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.correlation import ONE_THREAD, PERMUTATIONS, Correlation, Estimate
+from analysis.correlation import ONE_THREAD, PERMUTATIONS, Correlation
 from analysis.declaration import Declaration
 from analysis.frame import as_float, as_labels, as_text, group_indices, require_columns
 from analysis.joined import (
@@ -35,11 +35,12 @@ from analysis.user_table import Levels, describe_repeats
 from analysis.utility import low_utility_reason
 from analysis.verdict import judge
 from files import InputError
+from stats.intervals import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.arrays import Floats
+    from stats.arrays import Floats
 
 DECLARED = Declaration()  # the default of a study
 NO_LEVELS = Levels()

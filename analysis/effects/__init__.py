@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import scipy
 
-from analysis.correlation import Estimate
 from analysis.frame import as_arrays, text_rows, typed
 from analysis.joined import SETTINGS, TRAINING_DRAWS, origins, utility_rows
 from analysis.naming import ALL, CONDITION, CONTROL, DOSE_SIGN, GAP, ORIGINAL, SCORE, UTILITY
@@ -34,12 +33,13 @@ from analysis.options import OPTIONS, keep_varying_options
 from analysis.residuals import codes, group_means
 from analysis.sampling import MIN_RESAMPLES
 from files import InputError
+from stats.intervals import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.arrays import Floats
     from analysis.results import Tables
+    from stats.arrays import Floats
 
 MIN_CLUSTERS = 3
 ROUNDING = 1e-9

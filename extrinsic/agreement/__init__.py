@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from extrinsic.intervals import UNDEFINED
 from extrinsic.measures import MEASURES
 from extrinsic.predictions import get_column
 from extrinsic.tagger import BOTH, NEITHER, MentionTagger
 from files import InputError, nearest
+from stats.intervals import UNDEFINED
 
 TAGS = ("male", "female", BOTH, NEITHER)
 # As tweets are tokenised: hashtags and mentions are not words

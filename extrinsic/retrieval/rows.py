@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 
 from extrinsic.gap_table import Row
 from extrinsic.grouped_predictions import ALL
-from extrinsic.intervals import UNDEFINED, Estimate, Floats, mean_estimate, share_estimate
 from extrinsic.retrieval.wording_comparison import WordingComparison, compare_wordings
 from intrinsic.resampling import times_drawn
+from stats.intervals import UNDEFINED, Estimate, mean_estimate, share_estimate
 
 if TYPE_CHECKING:
     from files.models.encodes import Encodes
     from files.retrieval import RetrievalQuery
+    from stats.arrays import Floats
 
 WORDINGS = ("male", "female")
 BY_STEREOTYPE = ("stereotypical", "counter-stereotypical")

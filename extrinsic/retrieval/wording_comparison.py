@@ -10,9 +10,9 @@ import numpy as np
 from files import InputError
 
 if TYPE_CHECKING:
-    from extrinsic.intervals import Floats
     from files.models.encodes import Encodes
     from files.retrieval import RetrievalQuery
+    from stats.arrays import Floats
 
 TIE = 1e-6  # smaller differences of cosines of float32 vectors are ties
 SIGNS = {"male": 1.0, "female": -1.0, "": 0.0}

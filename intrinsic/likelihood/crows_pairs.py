@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from annotated_types import doc
 
 from files import InputError, choice
 from intrinsic.conventions import Convention
-from intrinsic.item_metric import Floats, ItemMetric, Observations
+from intrinsic.item_metric import ItemMetric, Observations
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
 from intrinsic.likelihood.pairs import (
     ReadPair,
@@ -33,6 +33,9 @@ from intrinsic.likelihood.token_likelihoods import TokenQuery  # noqa: TC001 (re
 from intrinsic.likelihood.tokenised_text import Text, mask_id, require_kind
 from intrinsic.permutation import PValue  # noqa: TC001 (as above)
 from intrinsic.score import MetricInfo
+
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 Scored = Literal["auto", "shared", "changed", "all", "likelihood"]
 PairPositions = tuple[Sequence[int], Sequence[int]]  # of tokens in stereo and anti sentence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Gt, Lt, doc
@@ -12,7 +12,7 @@ from annotated_types import Gt, Lt, doc
 from files import InputError, choice
 from files.choice import Count
 from intrinsic.conventions import Convention
-from intrinsic.item_metric import Floats, ItemMetric, Observations
+from intrinsic.item_metric import ItemMetric, Observations
 from intrinsic.items.item import SLOT, ItemSet
 from intrinsic.likelihood.slots import (
     LOST_PREFIX,
@@ -31,6 +31,9 @@ from intrinsic.likelihood.tokenised_text import (
     tokenise_texts,
 )
 from intrinsic.score import MetricInfo
+
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 
 @choice

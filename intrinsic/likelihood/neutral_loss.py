@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from files import InputError, choice
-from intrinsic.item_metric import Floats, ItemMetric, Observations
+from intrinsic.item_metric import ItemMetric, Observations
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
 from intrinsic.likelihood.sentences import sentence_log_likelihoods
 from intrinsic.likelihood.tokenised_text import describe_reading, tokenise_texts
@@ -17,6 +17,7 @@ from intrinsic.score import MetricInfo
 
 if TYPE_CHECKING:
     from files.models.language_model import LanguageModel
+    from stats.arrays import Floats
 
 
 @choice

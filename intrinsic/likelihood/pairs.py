@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from files import InputError
-from intrinsic.item_metric import Floats, Observations, Settings
+from intrinsic.item_metric import Observations, Settings
 from intrinsic.likelihood.tokenised_text import Text, describe_reading, tokenise_texts
 from intrinsic.permutation import PValue
 
 if TYPE_CHECKING:
     from files.models.language_model import LanguageModel
     from intrinsic.items.item import ItemSet, Pair
+    from stats.arrays import Floats
 
 Ties = Literal["half", "anti"]
 SAME = 1e-6  # smaller differences of log-likelihoods are rounding errors

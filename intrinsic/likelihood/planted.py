@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from files import InputError, choice
-from intrinsic.item_metric import Floats, ItemMetric, Observations
+from intrinsic.item_metric import ItemMetric, Observations
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
 from intrinsic.likelihood.slots import TermMeans, by_term, item_observations, log_odds, no_slots
 from intrinsic.permutation import PValue, estimated_p
 from intrinsic.score import MetricInfo
+
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 SHUFFLES = 9999
 HELD_OUT = "held_out"

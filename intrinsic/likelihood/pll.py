@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from annotated_types import doc
 
 from files import choice
 from intrinsic.conventions import Convention
-from intrinsic.item_metric import Floats, ItemMetric, Observations
+from intrinsic.item_metric import ItemMetric, Observations
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
 from intrinsic.likelihood.pairs import (
     mean_of_groups,
@@ -24,6 +24,9 @@ from intrinsic.likelihood.sentences import sentence_log_likelihoods
 from intrinsic.likelihood.tokenised_text import require_kind
 from intrinsic.permutation import PValue  # noqa: TC001 (as above)
 from intrinsic.score import MetricInfo
+
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 
 @choice

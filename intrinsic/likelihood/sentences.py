@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from intrinsic.likelihood.token_likelihoods import Floats, TokenQuery, attention_received, log_p
+from intrinsic.likelihood.token_likelihoods import TokenQuery, attention_received, log_p
 from intrinsic.likelihood.tokenised_text import Text, mask_id
 
 if TYPE_CHECKING:
     from files.models.language_model import LanguageModel
+    from stats.arrays import Floats
 
 
 def masked_one_by_one(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from files import InputError
-from intrinsic.item_metric import Floats, Observations, Settings
+from intrinsic.item_metric import Observations, Settings
 from intrinsic.items.item import SLOT, Item
 from intrinsic.items.read import no_fillers
 from intrinsic.likelihood.sentences import log_likelihoods, preceded_tokens
@@ -26,6 +26,7 @@ from intrinsic.permutation import PValue, permutation_p
 if TYPE_CHECKING:
     from files.models.language_model import LanguageModel
     from intrinsic.items.item import ItemSet
+    from stats.arrays import Floats
 
 
 # Terms are compared within texts if more than this share of items is in texts of both groups

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from annotated_types import doc
 
 from files import InputError, choice
 from intrinsic.conventions import Convention
-from intrinsic.item_metric import Floats, ItemMetric, Observations
+from intrinsic.item_metric import ItemMetric, Observations
 from intrinsic.items.item import SLOT, ItemSet, Pair
 from intrinsic.likelihood.sentences import log_likelihoods, sentence_log_likelihoods
 from intrinsic.likelihood.token_likelihoods import TokenQuery
@@ -21,6 +21,9 @@ from intrinsic.likelihood.tokenised_text import (
     tokenise_texts,
 )
 from intrinsic.score import MetricInfo
+
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 
 def icat(lms: Any, ss: Any) -> Any:

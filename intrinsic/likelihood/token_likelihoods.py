@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from files import InputError
 from files.models.language_model import batches_by_length
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
     import torch
 
     from files.models.language_model import LanguageModel
+    from stats.arrays import Floats
 
-Floats = NDArray[np.float64]
 Ids = tuple[int, ...]
 Context = tuple[Ids, int]  # a text and the position to predict from
 

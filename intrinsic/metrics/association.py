@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from annotated_types import doc
@@ -12,11 +12,14 @@ from numpy.typing import ArrayLike
 
 from files import InputError, choice
 from files.choice import Count
-from intrinsic.lookup import Floats, means, unit_means, unit_rows
+from intrinsic.lookup import means, unit_means, unit_rows
 from intrinsic.metric import Convention, Metric, MetricInfo, ResolvedQuery
 from intrinsic.metrics.weat import NO_SPREAD, associations
 from intrinsic.permutation import PValue, estimated_p
 from intrinsic.score import MetricResult, by_name, mean_score
+
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 
 def standardised_associations(w: ArrayLike, a: ArrayLike, b: ArrayLike) -> Floats:

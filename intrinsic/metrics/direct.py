@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from annotated_types import doc
@@ -14,9 +14,12 @@ from files import InputError, choice
 from files.choice import NotNegative
 from intrinsic.directions import DirectionKind, direction, pair_differences
 from intrinsic.frequent_words import Floats32, VocabularySize, frequent_words
-from intrinsic.lookup import Floats, UnitLength, unit_means, unit_rows
+from intrinsic.lookup import UnitLength, unit_means, unit_rows
 from intrinsic.metric import SNEYD, WEFE, Convention, Metric, MetricInfo, ResolvedQuery
 from intrinsic.score import MetricResult, by_name, mean_score
+
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 
 def direct_bias(w: ArrayLike, g: ArrayLike, *, c: float = 1) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from annotated_types import doc
@@ -17,7 +17,8 @@ from intrinsic.metrics.association import correlation
 from intrinsic.metrics.direct import indirect_bias
 from intrinsic.score import MetricResult, by_name, mean_score
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 ROLES = {"words": "words", "pairs": "pairs", "excluded?": "excluded"}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 import scipy
@@ -11,9 +11,12 @@ from annotated_types import Ge, Lt, doc
 from numpy.typing import ArrayLike
 
 from files import InputError, choice
-from intrinsic.lookup import Floats, means
+from intrinsic.lookup import means
 from intrinsic.metric import Convention, Metric, MetricInfo, ResolvedQuery
 from intrinsic.score import MetricResult, by_name
+
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 MAX_STEPS = 100  # of Newton's method
 MIN_SHRINK = 1e-9  # of a step

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from functools import cache
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 import scipy
@@ -14,10 +14,13 @@ from annotated_types import doc
 from numpy.typing import ArrayLike, NDArray
 
 from files import InputError, choice
-from intrinsic.lookup import Floats, UnitLength, means, unit_means, unit_rows
+from intrinsic.lookup import UnitLength, means, unit_means, unit_rows
 from intrinsic.metric import WEFE, Convention, Metric, MetricInfo, ResolvedQuery
 from intrinsic.permutation import PValue
 from intrinsic.score import MetricResult, by_name, mean_score
+
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 GENDER_TESTS = ("weat6b", "weat7", "weat8")
 BATCH = 4_000_000  # comparisons in memory at a time

@@ -15,7 +15,7 @@ from intrinsic.score import MetricResult, by_name
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from intrinsic.lookup import Floats
+    from stats.arrays import Floats
 
 
 @choice

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from annotated_types import doc
@@ -14,11 +14,14 @@ from numpy.typing import ArrayLike
 from files import InputError, choice, read_lines
 from files.choice import Count, Positive
 from intrinsic.frequent_words import Floats32, VocabularySize, frequent_words
-from intrinsic.lookup import Floats, unit_rows
+from intrinsic.lookup import unit_rows
 from intrinsic.metric import Metric, MetricInfo, MinFound, ResolvedQuery
 from intrinsic.permutation import PValue
 from intrinsic.score import MetricResult, mean_score
 from intrinsic.wordsets import Query, WordSet
+
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 
 def word_similarity(w: ArrayLike, v: ArrayLike, judged: ArrayLike) -> tuple[float, float]:

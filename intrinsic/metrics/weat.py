@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from files import InputError, choice
 from files.choice import Whole
-from intrinsic.lookup import Floats, unit_rows
+from intrinsic.lookup import unit_rows
 from intrinsic.metric import Convention, Metric, MetricInfo, ResolvedQuery
 from intrinsic.permutation import MAX_EXACT, Tail, permutation_p
 from intrinsic.resampling import draw_items
 from intrinsic.score import MetricResult, by_name, percentiles
+from stats.arrays import Floats
 
 Times = NDArray[np.intp]
 Weights = Times | Floats

@@ -18,19 +18,13 @@ from intrinsic.metrics.weat import NO_SPREAD, weighted_differences
 from intrinsic.permutation import PValue, permutation_p
 from intrinsic.score import MetricInfo
 from intrinsic.sentences.effects import combine_effects
-from intrinsic.sentences.encoded import (
-    EncodedItems,
-    Floats,
-    Group,
-    group_weights,
-    groups_of,
-    word_weights,
-)
+from intrinsic.sentences.encoded import EncodedItems, Group, group_weights, groups_of, word_weights
 
 if TYPE_CHECKING:
     from files.models.encoder import Encoder
     from intrinsic.item_metric import Observations, Settings
     from intrinsic.items.item import Item
+    from stats.arrays import Floats
 
 MOST_DRAWS = 100_000
 CELLS = 4_000_000  # in an array of associations: 32 megabytes

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from files.models.encoder import Encoder
     from intrinsic.item_metric import Settings
     from intrinsic.items.item import Item, ItemSet
+    from stats.arrays import Floats
 
-Floats = NDArray[np.float64]
 ROLES = "XYAB"
 DDof = Literal[0, 1]
 

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from files import InputError, choice
 from intrinsic.conventions import Convention
-from intrinsic.item_metric import Floats, ItemMetric, Observations, sizes
+from intrinsic.item_metric import ItemMetric, Observations, sizes
 from intrinsic.items.item import SLOT, ItemSet
 from intrinsic.score import MetricInfo
 
 if TYPE_CHECKING:
     from files.models.encoder import Encoder
+    from stats.arrays import Floats
 
 FOLDS = 5
 ROUNDING = 1e-12  # x mean square; a smaller variance is rounding error

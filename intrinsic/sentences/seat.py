@@ -18,7 +18,6 @@ from intrinsic.score import MetricInfo
 from intrinsic.sentences.encoded import (
     ROLES,
     EncodedItems,
-    Floats,
     Group,
     group_weights,
     groups_of,
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from files.models.encoder import Encoder
     from intrinsic.item_metric import Observations, Settings
     from intrinsic.items.item import Item
+    from stats.arrays import Floats
 
 SHUFFLES = 99_999
 TARGETS = ("X", "Y")

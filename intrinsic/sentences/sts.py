@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from files import choice
-from intrinsic.item_metric import Floats, ItemMetric, Observations
+from intrinsic.item_metric import ItemMetric, Observations
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
 from intrinsic.score import MetricInfo
 from intrinsic.sentences.similarity import cosines
+
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 NO_SPREAD = 1e-9  # of ranks; below it all are equal but for rounding
 

@@ -20,7 +20,7 @@ from files.tables import read_table, require_columns
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.arrays import Truths
+    from stats.arrays import Truths
 
 DATA = "BIASBRIDGE_DATA"
 Declared = TypeVar("Declared", bound="PointSet | Correction")

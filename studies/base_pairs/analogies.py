@@ -28,7 +28,7 @@ from studies.base_pairs.probe_results import (
 )
 
 if TYPE_CHECKING:
-    from analysis.arrays import Floats
+    from stats.arrays import Floats
 
 UNAIDED = "no base pair"
 

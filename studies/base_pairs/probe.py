@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
 
-    from intrinsic.lookup import Floats
     from intrinsic.metric import Metric
+    from stats.arrays import Floats
 
 Row = dict[str, str | float]
 TEXTS = (*("metric", "convention", "query", "kind", "set", "word", "form"), "pair", "pair_form")

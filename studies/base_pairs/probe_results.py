@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from analysis.arrays import Floats
     from analysis.results import Tables
+    from stats.arrays import Floats
 
 Key = tuple[str, str, str]  # set, form, form of the pairs
 WORDS: Key = ("words", "base", "base")

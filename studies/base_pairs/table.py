@@ -27,7 +27,7 @@ from studies.base_pairs.probe_results import WORDS, PairScoreTable, ProbeResult,
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from analysis.arrays import Floats
+    from stats.arrays import Floats
 
     Categories = NDArray[np.intp]
 

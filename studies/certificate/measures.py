@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import scipy
 
-from analysis.correlation import LEVEL, Estimate
+from analysis.correlation import LEVEL
+from stats.intervals import Estimate, proportion_estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from analysis.arrays import Floats, Truths
+    from stats.arrays import Floats, Truths
     from studies.certificate.strength_scores import StrengthScores
 
     Statistic = Callable[[Floats, Floats], float]
@@ -154,16 +155,8 @@ def false_alarms(p: Floats, excludes_unbiased: Floats) -> FalseAlarms:
 
 def proportion(is_true: Truths, is_known: Truths) -> Estimate:
     """Estimate the proportion of true among the known values, with Wilson's 95% interval."""
-    n = int(is_known.sum())
-    return wilson(float((is_true & is_known).sum()) / n, n) if n else Estimate()
-
-
-def wilson(value: float, n: float) -> Estimate:
-    """Return a proportion of n independent trials with Wilson's 95% score interval (1927)."""
-    z = float(scipy.special.ndtri(0.975))
-    middle, half = value + z**2 / (2 * n), z * sqrt(value * (1 - value) / n + z**2 / (4 * n**2))
-    low, high = ((middle + sign * half) / (1 + z**2 / n) for sign in (-1, 1))
-    return Estimate(value, min(max(0.0, low), value), max(min(1.0, high), value))
+    n, n_true = int(is_known.sum()), int((is_true & is_known).sum())
+    return proportion_estimate(n_true, n)
 
 
 def mean_interval(values: Floats) -> Estimate:

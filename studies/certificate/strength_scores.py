@@ -16,8 +16,8 @@ from files.digest import digest_of
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.arrays import Floats
     from analysis.results import Tables
+    from stats.arrays import Floats
 
 LABEL_BIAS = "label_bias"
 CORRELATION_P = "t"  # the p of a correlation of 0, which does not test for an unbiased model

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis.correlation import Estimate
+from stats.intervals import Estimate
 from studies.certificate.measures import FalseAlarms, false_alarms, mean_interval, measure
 from studies.certificate.strength_scores import STEPS, TRAINED, UNTRAINED, default_setting
 from studies.certificate.verdict import DOES_NOT_DETECT, judge
 
 if TYPE_CHECKING:
-    from analysis.arrays import Floats
+    from stats.arrays import Floats
     from studies.certificate.strength_scores import StrengthScores
 
 CHOICES = {

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from analysis.correlation import Estimate
+    from stats.intervals import Estimate
     from studies.certificate.measures import FalseAlarms, MetricProperties
 
 LEAST_SLOPE = 0.2  # Cohen's (1988) small effect; below it a number is not called bias

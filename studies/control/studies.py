@@ -13,15 +13,14 @@ from analysis.joined import join_points, origins, rows_of
 from analysis.naming import CONTROL
 from analysis.slice_results import SliceResult, measure
 from analysis.verdict import NEGATIVE, NEGLIGIBLE, POSITIVE, VERDICTS, judge
-from studies.certificate.measures import wilson
+from stats.intervals import Estimate, proportion_estimate
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.arrays import Floats
-    from analysis.correlation import Estimate
     from analysis.results import Tables
     from analysis.rows import Rows
+    from stats.arrays import Floats
 
 PLANTED = "planted stereotype"
 SIZE_COLUMNS = ("posts", "documents")  # number of training texts of a task
@@ -172,7 +171,8 @@ def smaller_studies(
             counted = {verdict: (verdict,) for verdict in VERDICTS}
             for name, counted_verdicts in (counted | {"wrong": wrong}).items():
                 share = float(np.isin(verdicts[:, column], counted_verdicts).mean())
-                row |= _estimate_columns(name, wilson(share, n_disjoint))
+                estimate = proportion_estimate(share * n_disjoint, n_disjoint)
+                row |= _estimate_columns(name, estimate)
             rows.append(row)
     return rows
 

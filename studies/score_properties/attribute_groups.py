@@ -13,7 +13,7 @@ from files import InputError, choice
 from files.choice import Count
 from files.digest import digest_of
 from intrinsic.directions import NO_LENGTH, direction
-from intrinsic.lookup import Case, Floats, unit_rows
+from intrinsic.lookup import Case, unit_rows
 from intrinsic.metrics.weat import associations, standardised_difference
 from intrinsic.permutation import permutation_p
 from intrinsic.resolved_query import resolve_query
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from intrinsic.metric import Metric
     from intrinsic.resolved_query import ResolvedQuery
     from intrinsic.wordsets import Query
+    from stats.arrays import Floats
 
 Row = dict[str, str | int | float]
 REQUIRED_ROLES = ("X", "Y", "A", "B", "pairs")

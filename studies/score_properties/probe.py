@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
 
-    from intrinsic.lookup import Floats
     from intrinsic.metric import Metric
+    from stats.arrays import Floats
 
 Row = dict[str, str | int | float]
 EXACT = 1e-7

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from intrinsic.lookup import Floats
+from stats.arrays import Floats
 from studies.score_properties.synthetic_words import unit
 
 Loss = Callable[[Floats], float]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from files import InputError
-from intrinsic.lookup import Floats, ResolvedWords, means
+from intrinsic.lookup import ResolvedWords, means
 from intrinsic.resolved_query import ResolvedQuery
 from intrinsic.wordsets import Query, WordSet
 from intrinsic.wordsets.wordset import width_of
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
     from intrinsic.metric import Metric
+    from stats.arrays import Floats
 
 TARGETS = ("X", "Y", "words", "partners", "rows")
 NEUTRAL = slice(2, 8)  # words of a row after its definition

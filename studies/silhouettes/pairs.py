@@ -16,8 +16,8 @@ from studies.silhouettes.scores import Scale
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.arrays import Floats
     from analysis.results import Tables
+    from stats.arrays import Floats
 
 MODELS = ("biased", "unbiased")
 PAIR = ("biased_key", "unbiased_key", "seed")

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from intrinsic.lookup import Floats, ResolvedWords
+    from intrinsic.lookup import ResolvedWords
     from intrinsic.metric import Metric
     from intrinsic.resolved_query import ResolvedQuery
+    from stats.arrays import Floats
 
 Indices = NDArray[np.intp]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from analysis.arrays import Floats, Ints
+    from stats.arrays import Floats, Ints
 
 Kind = Literal[
     "normal",

@@ -28,7 +28,7 @@ from tests.analysis.designs import (
 from tests.analysis.simulate import wilson
 
 if TYPE_CHECKING:
-    from analysis.arrays import Floats
+    from stats.arrays import Floats
 
 Noise = Literal[
     "noise per model",

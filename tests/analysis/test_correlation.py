@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -15,16 +16,13 @@ from numpy.typing import NDArray
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from analysis.correlation import (
-    Correlation,
-    correlation,
-    holm,
-    minimum_detectable,
-    studentised,
-)
+from analysis.correlation import Correlation, correlation, minimum_detectable, studentised
 from analysis.residuals import residuals
+from stats.multiple_testing import holm
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from stats.arrays import Floats
+
 Ints = NDArray[np.intp]
 SIZES = (3, 4, 2, 6)
 PARENT = np.repeat(np.arange(4), SIZES)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from analysis.arrays import Floats
+    from stats.arrays import Floats
 
 RESAMPLES = 200
 stress = pytest.mark.stress

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from analysis.observations import Observations, observations
 from analysis.rows import Resampled
 from tests.analysis.conftest import make_rows
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 
 def study(

@@ -5,10 +5,10 @@ loops with slopes by finite differences.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from analysis.correlation import correlation
 from analysis.reliability import NoiseShares, noise_shares, training_noise
@@ -17,7 +17,9 @@ from analysis.rows import Resampled
 from analysis.sampling import SharedAlong, sampling_error
 from tests.analysis.conftest import make_rows
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from stats.arrays import Floats
+
 PARENT = np.repeat(np.arange(4), (6, 5, 7, 6))
 N = len(PARENT)
 

@@ -20,7 +20,7 @@ from analysis.specification_curve import curve_chart
 from analysis.specifications import CHOICES, Curve, specification_curves
 
 if TYPE_CHECKING:
-    from analysis.arrays import Floats, Ints
+    from stats.arrays import Floats, Ints
 
 stress = pytest.mark.stress
 QUERIES = ("weat6b", "weat7", "weat8")

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 
@@ -20,7 +19,8 @@ from tests.debias.planted import QUERY, planted_vectors, require_doses, vectors_
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-Floats = NDArray[np.float64]
+    from stats.arrays import Floats
+
 PEOPLE = [word for place in range(8) for word in (f"man{place}", f"woman{place}")]
 JOBS = [f"job{number}" for number in range(80)]
 TOPICS = [f"topic{number}" for number in range(300)]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
 from debias.hard import Hard, equalise, neutralise
@@ -17,6 +16,7 @@ from files import InputError
 from files.vectors import keyed, read_vectors
 from intrinsic import Weat
 from intrinsic.wordsets import Query, WordSet, load_query, load_wordset
+from stats.arrays import Floats
 from tests.debias.make_query import query_of
 from tests.debias.planted import EQUAL, MEN, OTHERS, QUERY, WOMEN, planted_vectors, require_doses
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from debias.attract_repel import Norms
 
-Floats = NDArray[np.float64]
 Vectors = dict[str, Floats]
 
 

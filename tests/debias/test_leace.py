@@ -22,8 +22,7 @@ from tests.minilm import minilm
 
 if TYPE_CHECKING:
     from files.eraser import Eraser
-
-Floats = NDArray[np.float64]
+    from stats.arrays import Floats
 
 
 def examples(rows: Floats, labels: NDArray[np.bool_]) -> Examples:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from debias.oscar import Oscar, rotate
 from files import InputError
@@ -20,7 +19,8 @@ from tests.debias.planted import QUERY, planted_vectors, require_doses, vectors_
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-Floats = NDArray[np.float64]
+    from stats.arrays import Floats
+
 ANGLES = st.floats(0.02, math.pi - 0.02)
 SEEDS = st.integers(0, 1000)
 

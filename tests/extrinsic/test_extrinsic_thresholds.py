@@ -22,7 +22,6 @@ from extrinsic.coreference.model.antecedents import buckets
 from extrinsic.coreference.model.encode import letter_codes
 from extrinsic.crossval import split_posts
 from extrinsic.finetuning import _rate, _step
-from extrinsic.intervals import Estimate, error_correlations, wilson
 from extrinsic.request import GapRequest
 from extrinsic.retrieval.wording_comparison import _share_above, compare_wordings
 from extrinsic.spread import (
@@ -37,6 +36,7 @@ from extrinsic.spread import (
 from extrinsic.terminal import print_gap_tables
 from files.retrieval import RetrievalQuery, WordedDocument
 from files.terminal import open_console
+from stats.intervals import Estimate, error_correlations, wilson
 from tests.extrinsic.test_retrieval import Bag
 
 

@@ -30,14 +30,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from itertools import combinations_with_replacement, product
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
-from extrinsic.intervals import Estimate, Floats, difference
 from extrinsic.measures import MEASURES, Counts
+from stats.intervals import Estimate, difference
+
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 POSITIVES = (5, 10, 30, 100)
 PREVALENCE = 0.25

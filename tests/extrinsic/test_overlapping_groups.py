@@ -28,7 +28,7 @@ from files import InputError
 from intrinsic.resampling import times_drawn
 
 if TYPE_CHECKING:
-    from extrinsic.intervals import Floats
+    from stats.arrays import Floats
 
 GROUPS = ("a", "b", "c")
 SIMULATED = ("recall", "precision", "f1", "fpr", "auc")

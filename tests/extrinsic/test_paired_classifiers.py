@@ -9,8 +9,8 @@ from sklearn.metrics import f1_score, precision_score, recall_score
 
 from extrinsic.gap_table import as_table, gap_table
 from extrinsic.gaps import Gaps
-from extrinsic.intervals import Estimate, difference
 from extrinsic.multiclass import classifier_rows
+from stats.intervals import Estimate, difference
 
 ASKED = Gaps("a", "b", least_support=0, measures=("precision", "recall", "f1", "auc"))
 

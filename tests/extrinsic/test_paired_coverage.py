@@ -18,15 +18,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 from math import sqrt
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pytest
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 from extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest
-from extrinsic.intervals import Estimate, Floats, combination, quantile, wilson
 from extrinsic.weighted_sum import WeightedSum
+from stats.intervals import Estimate, combination, quantile, wilson
+
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 LEVEL = 0.95
 MEASURES = ("precision", "recall", "f1", "fpr")

@@ -12,12 +12,13 @@ from scipy.stats import t as student
 from statsmodels.stats.proportion import proportion_confint
 
 from corpora.grep_bias_ir import GrepBiasIR
-from extrinsic.intervals import Estimate, Floats, mean_estimate, share_estimate
 from extrinsic.retrieval.rows import retrieval_rows
 from extrinsic.retrieval.wording_comparison import compare_wordings
 from files import InputError
 from files.retrieval import RetrievalQuery, WordedDocument
 from intrinsic.resampling import times_drawn
+from stats.arrays import Floats
+from stats.intervals import Estimate, mean_estimate, share_estimate
 from tests.minilm import minilm
 
 if TYPE_CHECKING:

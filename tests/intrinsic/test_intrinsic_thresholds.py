@@ -221,7 +221,7 @@ def test_bounds_of_p_are_as_near_as_a_billion_cells_and_100000_steps_allow(
     seen: list[int] = []
     count = permutation._sum_distribution  # noqa: SLF001 (looked at, not changed)
 
-    def keep(rungs: NDArray[np.int64], taken: int) -> permutation.Floats:
+    def keep(rungs: NDArray[np.int64], taken: int) -> NDArray[np.float64]:
         seen.append(int(rungs.max()))
         return count(rungs, taken)
 

@@ -25,7 +25,7 @@ from studies.base_pairs.estimate import jackknife
 from studies.base_pairs.study import BasePairs
 
 if TYPE_CHECKING:
-    from analysis.arrays import Floats
+    from stats.arrays import Floats
 
 PAIRS = ["she:he", "woman:man", "girl:boy", "gal:guy", "female:male"]
 WORDS = [f"w{i}" for i in range(24)]

@@ -13,6 +13,7 @@ import scipy
 from rich.console import Console
 
 from analysis.results import Tables
+from stats.intervals import proportion_estimate
 from studies.certificate.measures import (
     BY_INTERVAL,
     BY_P,
@@ -22,7 +23,6 @@ from studies.certificate.measures import (
     measure,
     slope,
     smallest_strength,
-    wilson,
 )
 from studies.certificate.strength_scores import (
     SETTINGS,
@@ -136,7 +136,7 @@ def test_seeds_may_lack_strengths() -> None:
 @pytest.mark.parametrize(("k", "n"), [(0, 20), (3, 20), (20, 20)])
 def test_wilsons_interval_is_that_of_scipy(k: int, n: int) -> None:
     bounds = scipy.stats.binomtest(k, n).proportion_ci(method="wilson")
-    assert wilson(k / n, n) == pytest.approx((k / n, bounds.low, bounds.high))
+    assert proportion_estimate(k, n) == pytest.approx((k / n, bounds.low, bounds.high))
 
 
 def test_false_alarms_are_counted_by_p_and_only_without_one_by_the_interval() -> None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from files import InputError, choice
 from files.vectors import keyed
@@ -31,8 +30,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from intrinsic.resolved_query import ResolvedQuery
+    from stats.arrays import Floats
 
-Floats = NDArray[np.float64]
 NO_VECTORS = keyed(["none"], np.ones((1, 1), dtype=np.float32))
 PROBE = ScoreProperties(items=(1, 3), attributes=2, dim=3, sets=4, evaluations=60)
 

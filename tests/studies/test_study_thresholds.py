@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.correlation import Estimate
 from analysis.slice_results import SliceResult
 from files.vectors import keyed
 from intrinsic.wordsets import load_query
+from stats.intervals import Estimate
 from studies.atlas.protocol import _r_over_rows
 from studies.base_pairs.estimate import Bootstrap, empty_estimate, jackknife, with_word_interval
 from studies.base_pairs.probe_results import PairScoreTable

@@ -14,7 +14,6 @@ from math import isnan, nan
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from files import InputError
 from intrinsic.items.item import SLOT
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
     from corpora.truths import PlantedTerm, Slots
+    from stats.arrays import Floats
 
-Floats = NDArray[np.float64]
 
 MIN_R, MIN_SLOPE, MAX_SLOPE = 0.98, 0.9, 1.1
 NEAR_R, NEAR_SLOPE = 0.95, 0.8

@@ -14,9 +14,10 @@ from functools import cached_property
 
 import numpy as np
 
-from extrinsic.coreference.challenge.measures import Floats, extremes
-from extrinsic.intervals import Estimate
+from extrinsic.coreference.challenge.measures import extremes
 from intrinsic.resampling import times_drawn
+from stats.arrays import Floats
+from stats.intervals import Estimate
 
 N_DRAWS = 2_000
 

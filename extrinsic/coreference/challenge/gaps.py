@@ -24,17 +24,17 @@ from extrinsic.coreference.challenge.measures import (
     NAME_MEASURES,
     WIDTH,
     Answer,
-    Floats,
     Measure,
     tally,
 )
 from extrinsic.coreference.challenge.percentages import correlation, percentages_and_leanings
-from extrinsic.intervals import UNDEFINED
 from files import InputError, choice
 from files.choice import Fileless, Whole
+from stats.intervals import UNDEFINED
 
 if TYPE_CHECKING:
     from files.documents import Case
+    from stats.arrays import Floats
 
 PRO, ANTI = "pro", "anti"
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from extrinsic.coreference.scorer import COUNTERS, METRICS, counts, rates
 from extrinsic.measures import FN, FP, TP
@@ -16,8 +15,8 @@ from extrinsic.measures import FN, FP, TP
 if TYPE_CHECKING:
     from extrinsic.coreference.resolution import Resolution
     from files.documents import Case, Cluster, Question
+    from stats.arrays import Floats
 
-Floats = NDArray[np.float64]
 
 N_SCORED = 4 * len(COUNTERS)
 # Columns of a tally, after those of the scorer: names asked about by truth and answer (in the order

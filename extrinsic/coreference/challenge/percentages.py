@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from extrinsic.coreference.challenge.measures import is_linked
-from extrinsic.intervals import UNDEFINED, Estimate, quantile
+from stats.intervals import UNDEFINED, Estimate, quantile
 
 if TYPE_CHECKING:
-    from extrinsic.coreference.challenge.measures import Answer, Floats
+    from extrinsic.coreference.challenge.measures import Answer
+    from stats.arrays import Floats
 
 MIN_OCCUPATIONS = 4  # for an interval
 

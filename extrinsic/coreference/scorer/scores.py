@@ -13,6 +13,7 @@ from extrinsic.coreference.scorer.overlap import Count, Overlap, overlap
 
 if TYPE_CHECKING:
     from files.documents import Cluster, Document
+    from stats.arrays import Floats
 
 COUNTERS: dict[str, Callable[[Overlap], Count]] = {
     "mentions": links.detection,
@@ -26,8 +27,6 @@ COUNTERS: dict[str, Callable[[Overlap], Count]] = {
 }
 METRICS = ("mentions", "muc", "b3", "ceaf_e", "ceaf_m", "lea", "blanc", "conll")
 AVERAGED = ("muc", "b3", "ceaf_e")
-
-Floats = npt.NDArray[np.float64]
 
 
 class Score(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from files import choice
 from files.choice import Fileless
@@ -14,8 +14,7 @@ from intrinsic.items.item import Item, ItemSet
 
 if TYPE_CHECKING:
     from files.models.encoder import Context
-
-Floats = NDArray[np.float64]
+    from stats.arrays import Floats
 
 
 class Opened(NamedTuple):

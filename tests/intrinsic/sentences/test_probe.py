@@ -16,11 +16,12 @@ from files import InputError
 from intrinsic.items.item import Item, ItemSet, cross
 from intrinsic.items.library import library
 from intrinsic.sentences.probe import LinearProbe, assign_folds, is_correct
-from tests.intrinsic.sentences.tables import Floats, Given, Table
+from tests.intrinsic.sentences.tables import Given, Table
 from tests.minilm import minilm
 
 if TYPE_CHECKING:
     from intrinsic.score import Score
+    from stats.arrays import Floats
 
 GROUPS = {
     "male": tuple(f"he{number}" for number in range(6)),

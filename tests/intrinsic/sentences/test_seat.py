@@ -17,12 +17,13 @@ from intrinsic.metrics.weat import effect_size
 from intrinsic.permutation import exact_p
 from intrinsic.sentences.ceat import Ceat
 from intrinsic.sentences.seat import Seat
-from tests.intrinsic.sentences.tables import Floats, Given, Table, given, random_set
+from tests.intrinsic.sentences.tables import Given, Table, given, random_set
 from tests.minilm import minilm
 
 if TYPE_CHECKING:
     from intrinsic.item_metric import Observations
     from intrinsic.score import Score
+    from stats.arrays import Floats
 
 # A bag of words: the counts of he, she, math, art
 BAG = {

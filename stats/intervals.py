@@ -5,25 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import hypot, nan, sqrt
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from stats.arrays import Floats
 
 PSEUDO_ITEMS = 4
 
 
 class Estimate(NamedTuple):
-    """Value and interval; all NaN if undefined."""
+    """Value and interval; NaN where undefined."""
 
-    value: float
-    low: float
-    high: float
+    value: float = nan
+    low: float = nan
+    high: float = nan
+
+    def times(self, sign: float) -> Estimate:
+        """Return the estimate for -x or for x, given a sign of -1 or 1; NaN for NaN."""
+        low, high = sorted((sign * self.low, sign * self.high))
+        return Estimate(sign * self.value, low, high)
 
 
-UNDEFINED = Estimate(nan, nan, nan)
+UNDEFINED = Estimate()
 
 
 def quantile(level: float) -> float:
@@ -42,6 +47,15 @@ def wilson(k: float, n: float, level: float) -> Floats:
     half = z * np.sqrt(k * (n - k) / n + z**2 / 4)
     bounds: Floats = np.clip((k + z**2 / 2 + np.array([-half, half])) / (n + z**2), 0, 1)
     return bounds
+
+
+def proportion_estimate(k: float, n: float, level: float = 0.95) -> Estimate:
+    """Return k / n with Wilson's interval, which rounding does not move off it; NaN for n = 0."""
+    if not n:
+        return UNDEFINED
+    value = k / n
+    low, high = wilson(k, n, level).tolist()
+    return Estimate(value, min(low, value), max(high, value))
 
 
 def mean_estimate(values: Floats, level: float) -> Estimate:
@@ -68,8 +82,7 @@ def share_estimate(shares: Floats, level: float) -> Estimate:
     widened = np.concatenate([shares, [0.0, 1.0]])
     q = float(widened.mean())
     effect = float(widened.var()) / (q * (1 - q))
-    low, high = wilson(p * n / effect, n / effect, level).tolist()
-    return Estimate(p, min(low, p), max(high, p))  # rounding aside, at 0 and 1
+    return proportion_estimate(p * n / effect, n / effect, level)._replace(value=p)
 
 
 def difference(a: Estimate, b: Estimate) -> Estimate:

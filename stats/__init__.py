@@ -1,0 +1,1 @@
+"""Statistics that know nothing of the other rooms: intervals, resampling, multiple testing."""
