@@ -250,13 +250,13 @@ from typing import ClassVar
 import numpy as np
 
 from files import choice
-from intrinsic.item_metric import ItemMetric, Observed, sizes
-from intrinsic.metric import About
+from intrinsic.item_metric import ItemMetric, Observations, sizes
+from intrinsic.metric import MetricInfo
 
 
 @choice
 class Lengths(ItemMetric):
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="lengths",
         title="Difference in length",
         formula="mean |x| - mean |y|",
@@ -277,7 +277,7 @@ class Lengths(ItemMetric):
         groups = [each.group for each in items.items]
         names = [each.term for each in items.items]
         lengths = np.linalg.norm(rows, axis=1).astype(float)
-        return Observed(lengths, names, factors, groups, sizes(factors))
+        return Observations(lengths, names, factors, groups, sizes(factors))
 
     def summarise(self, seen, weights):
         one = np.array(seen.groups) == seen.groups[0]

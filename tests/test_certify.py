@@ -45,24 +45,24 @@ from __future__ import annotations
 from typing import ClassVar
 
 from files import choice
-from intrinsic.resolved_query import FoundQuery
-from intrinsic.metric import About, Metric
-from intrinsic.score import Measured
+from intrinsic.resolved_query import ResolvedQuery
+from intrinsic.metric import MetricInfo, Metric
+from intrinsic.score import MetricResult
 
 
 @choice
 class Leaning(Metric):
     """Mean cosine of A with X, less that with Y."""
 
-    about: ClassVar[About] = About(
+    about: ClassVar[MetricInfo] = MetricInfo(
         name="leaning", title="Leaning", formula="mean cos(a, x) - mean cos(a, y)",
         sign="> 0: A goes with X", range=(-2, 2), source="Ours",
         roles={"X": "targets", "Y": "targets", "A": "attributes"}, asks=("weat6b",),
     )
 
-    def measure(self, words: FoundQuery, seed: int) -> Measured:
+    def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         x, y, a = (words[role].rows(True) for role in "XYA")
-        return Measured(float((a @ x.T).mean() - (a @ y.T).mean()))
+        return MetricResult(float((a @ x.T).mean() - (a @ y.T).mean()))
 '''
 
 

@@ -135,8 +135,8 @@ def test_tables_that_make_room_for_others_are_told(own: Path, train: Train) -> N
     assert "kept in" not in out
     _, out, error = train(*SWEEP_OF_NONE, "seed=0", "debias.dose=0,0.1")
     [folder] = (own / "results" / "mine" / "earlier").iterdir()
-    kept = f"are kept in results/mine/earlier/{folder.name}\n"
-    assert f"the tables of other points that were in results/mine {kept}" in out, error
+    moved = f"from results/mine to results/mine/earlier/{folder.name}\n"
+    assert f"earlier tables of other points moved {moved}" in out, error
 
 
 def test_coverage_by_hand() -> None:

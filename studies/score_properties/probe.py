@@ -77,7 +77,7 @@ class ScoreProperties(Fileless):
         if math.isnan(scale_min) or math.isnan(scale_max):
             raise InputError(
                 f"{metric.name} does not declare its range, so its extremes are unknown; give"
-                " About.range, with infinity at an end that has no bound"
+                " MetricInfo.range, with infinity at an end that has no bound"
             )
         rows = [row for items in self.items for row in self._search_rows(metric, items, seed)]
         return pd.DataFrame(rows, columns=list(COLUMNS))

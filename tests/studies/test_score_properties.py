@@ -184,7 +184,7 @@ class Undeclared(Metric):
 
 def test_a_metric_without_a_declared_range_is_refused() -> None:
     with pytest.raises(
-        InputError, match=r"undeclared does not declare its range.*give About\.range"
+        InputError, match=r"undeclared does not declare its range.*give MetricInfo\.range"
     ):
         PROBE.rows(NO_VECTORS, Undeclared(), seed=0)
 

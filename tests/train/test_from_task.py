@@ -129,7 +129,9 @@ def test_methods_work_on_them(tmp_path: Path, method: Balance | AttractRepel) ->
 def test_without_training_posts_it_is_refused_with_the_remedy(tmp_path: Path) -> None:
     (tmp_path / "posts.csv").write_text("text,label\na,1\nb,0\n", encoding="utf-8")
     source = TableSource(str(tmp_path / "posts.csv"))
-    with pytest.raises(InputError, match=r"never looks at these; hold some out, such as source\.t"):
+    with pytest.raises(
+        InputError, match=r"training posts only; hold some posts out, such as source\.t"
+    ):
         planned(tmp_path, words=replace(WORDS, source=source))
     assert planned(tmp_path, words=replace(WORDS, source=replace(source, test_share=0.5)))
     unsplit = POSTS.load(seed=0).assign(split="all")

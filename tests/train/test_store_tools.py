@@ -111,7 +111,7 @@ def test_bad_input_names_the_remedy(
 ) -> None:
     for arguments, message in (
         (("explain", "zz"), "unit_key"),
-        (("explain", ""), "beginning of 2 keys"),
+        (("explain", ""), "matches 2 keys"),
         (("ls", "vector"), "no step 'vector'; it has corpus, vectors"),
         (("gc", "--older-than", "long"), "such as 30d"),
     ):

@@ -122,5 +122,5 @@ def test_stereoset_is_read_as_its_authors_read_it(tmp_path: Path) -> None:
     assert pair.unrelated == "The nurse was blue, they say."
     assert pair.term == "nurse"
     path.write_text("{}", encoding="utf-8")
-    with pytest.raises(InputError, match="no file of StereoSet"):
+    with pytest.raises(InputError, match="is not a StereoSet file"):
         StereoSet(str(path)).load()
