@@ -98,7 +98,7 @@ def test_the_command_of_labels_in_words_can_be_planned(
     write("posts.csv", labels, SPANISH, text="texto", label="acción")
     printed = check("posts.csv", "own_es.vec", "--label", "acción", "--positive", labels[0])
     overrides = command_of(printed)
-    assert f"measured, is '{labels[0]}' in column 'acción'\n" in printed
+    assert f"positive class: '{labels[0]}' in column 'acción'\n" in printed
     assert 'source.label="acción"' in overrides
     assert "task.name=posts" in overrides
     status, _, err = train(*overrides, "plan=true")
