@@ -8,7 +8,7 @@ from pathlib import Path
 
 from train.cli.interrupt import listen
 
-CONF = Path(__file__).resolve().parent.parent / "conf"
+CONF = Path(__file__).resolve().parents[2] / "conf"
 HELP = ("--help", "-h")
 OPTIONS = """
 Options; all but the last three are Hydra's:
