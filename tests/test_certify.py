@@ -106,7 +106,7 @@ def test_a_strangers_metric_of_one_file_and_one_yaml_is_certified(
         file.write("\n\nEDITED = True\n")
     with pytest.raises(InputError, match="the run did not finish"):
         main(asked)
-    assert "; --stale rebuild makes them" in capfd.readouterr().err
+    assert "; --stale rebuild rebuilds them" in capfd.readouterr().err
     assert main([*asked, "--stale", "rebuild"]) == 0
     ended = capfd.readouterr()
     assert "rebuilding results of other code: 14 intrinsic (Leaning): leaning" in ended.err
