@@ -54,7 +54,9 @@ class Parser(argparse.ArgumentParser):
         }
         for action in self._actions:
             path = getattr(parsed, action.dest, None)
-            if action.option_strings and isinstance(path, Path) and path.resolve() in inputs:
+            if not action.option_strings or not isinstance(path, Path):
+                continue
+            if path.is_file() and path.resolve() in inputs:
                 self.error(
                     f"{action.option_strings[0]} {path} is the file that is read; name another"
                 )
