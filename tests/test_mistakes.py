@@ -106,7 +106,7 @@ MISTAKES = [
     ("effects absent --out .", "it is a folder"),
     ("scatter absent.csv --x a --y b --out .", "the name must end in .svg"),
     ("tsne absent.vec --out .", "the name must end in .svg"),
-    ("atlas . --out .", "holds no point set"),  # a folder may be read and written
+    ("atlas . --out .", "unknown field 'bare'"),  # a folder may be read and written
     ("atlas absent --out posts.csv", "posts.csv is no folder that can be written"),
     ("report absent", "no such file"),
     ("tsne own.vec --out a.doc", "a.doc"),
