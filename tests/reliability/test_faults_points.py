@@ -23,7 +23,7 @@ from train.engine.store import Store
 from train.subjects.embed import Word2Vec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from debias.base import Method
@@ -84,6 +84,18 @@ def outcome_of(
     return outcome.error
 
 
+def forget_plans() -> None:
+    vars(source)["_planned_source"].cache_clear()
+
+
+@pytest.fixture
+def replanned() -> Iterator[None]:
+    """Plans of a patched process that no later test of this process sees."""
+    yield
+    forget_plans()
+
+
+@pytest.mark.usefixtures("replanned")
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_divergence_is_a_failure_with_its_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -99,7 +111,7 @@ def test_divergence_is_a_failure_with_its_remedy(
 
     def patch(train: Callable[..., KeyedVectors]) -> None:
         monkeypatch.setattr(Word2Vec, "train", train)
-        vars(source)["_planned_source"].cache_clear()  # as if this process had begun with it
+        forget_plans()  # as if this process had begun with it
 
     patch(train_hugely)
     task = replace(TASK, classifier=CNN(windows=(2,), maps=2, epochs=2, folds=2))
