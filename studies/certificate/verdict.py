@@ -1,4 +1,32 @@
-"""Verdicts on scores, by a rule that was written down before the recorded run."""
+"""Verdicts on scores, by a rule that is written down before a study is run.
+
+Models are trained on corpora with a planted stereotype of strength s in [-1, 1]; below 0 it is
+reversed. A score is turned so that by its documented sign it rises with s. sd: of models of one
+strength. All intervals are over seeds. The first that applies:
+
+1. *not estimated*: fewer than three seeds, or scores that do not vary within a strength;
+2. *does not detect*: no planted strength is told from none in 80% of single models, and the 95%
+   interval of the slope lies within -+ 2.8 sd a unit of strength. 2.8 = z(.975) + z(.8): what one
+   score needs to tell full strength from none so often;
+3. *sign turned*: the slope's interval is below 0 and the turned score detects a strength;
+4. *false alarms*: among models without a bias and random ones together, p < .05, or where there is
+   no p a 95% interval without the unbiased value, is more frequent than .05: exact binomial test,
+   one-sided, p < .05;
+5. *offset*: the mean score of models without a bias is more than 1 sd off the unbiased value: its
+   95% interval, in sd, lies beyond. One model in six would be read as biased at 1.96 sd;
+6. *off target*: the same of the change of the score by a stereotype of other words;
+7. *not graded*: the mean over models falls from none to half of the largest strength or from half
+   to the whole (90% intervals, on either side of 0), or its rise from half to the whole is shown to
+   be less than half of what a straight line gives: the score says that there is a bias, not how
+   much;
+8. *cannot tell*: the slope's interval holds 0, the rise from half to the whole is not shown, or
+   that any strength is detected is not sure;
+9. *detects half of the bias*: the smallest strength that is told from none in 80% of single models,
+   below 0 as well as above it, is at most .5 with its interval;
+10. *detects strong bias only*: otherwise.
+
+What was not planted or measured (strengths below 0, other words, random models, p) is not tested.
+"""
 
 from __future__ import annotations
 
