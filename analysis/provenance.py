@@ -23,7 +23,7 @@ class BuildRecord(NamedTuple):
     of the project; empty where there was none. ``libraries``: ``Python 3.11.7, gensim 4.4.0``.
     """
 
-    stage: str
+    step: str
     made_by: str
     results: int
     project: str
@@ -45,8 +45,8 @@ def read_provenance(folder: Path) -> list[BuildRecord]:
         table = read_table(folder / PROVENANCE_CSV)
         columns = [as_text(table, name) for name in BuildRecord._fields]
         return [
-            BuildRecord(stage, made_by, int(count), *details)
-            for stage, made_by, count, *details in zip(*columns, strict=True)
+            BuildRecord(step, made_by, int(count), *details)
+            for step, made_by, count, *details in zip(*columns, strict=True)
         ]
     except (InputError, ValueError):
         return []
@@ -58,7 +58,7 @@ def describe_mixture(makers: Iterable[BuildRecord]) -> str:
     """
     codes: dict[str, set[str]] = defaultdict(set)
     for maker in makers:
-        codes[f"{maker.stage} ({maker.made_by})"].add(maker.code)
+        codes[f"{maker.step} ({maker.made_by})"].add(maker.code)
     parts = [f"{name} by {len(hashes)} codes" for name, hashes in codes.items() if len(hashes) > 1]
     for library, versions in versions_by_library(makers).items():
         if len(versions) > 1:

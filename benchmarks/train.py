@@ -42,9 +42,9 @@ def finished(folder: Path) -> tuple[Store, list[Plan]]:
 
     plans = []
     for number in range(5000):
-        stage = replace(metric_stage, params={"copy": number}, build=copy, decide=None)
-        store.make(stage)
-        plans.append(replace(first, metrics=(stage,)))
+        step = replace(metric_stage, params={"copy": number}, build=copy, decide=None)
+        store.make(step)
+        plans.append(replace(first, metrics=(step,)))
     return store, plans
 
 

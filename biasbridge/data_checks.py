@@ -100,7 +100,7 @@ def _expected_vectors(data: Data, point: Point) -> KeyedVectors | None:
     from files.vectors import keyed
 
     assert isinstance(point.subject, PredictsVocabulary)
-    words = point.subject.foresee_words(LOOKED_AT)
+    words = point.subject.predict_vocabulary(LOOKED_AT)
     return keyed(words, np.ones((len(words), 1), dtype=np.float32))
 
 
@@ -109,7 +109,7 @@ def _check_queries(point: Point, vectors: KeyedVectors, data: Data, report: Data
     shortages: list[str] = []
     n_queries = 0
     for metric in (metric for metric in point.metrics if isinstance(metric, Metric)):
-        for query in metric.asked:
+        for query in metric.loaded_queries:
             words = resolve_query(vectors, query, metric.about.takes, case=metric.case)
             counts = [
                 f"{role} {len(word_set.items)} of {len(word_set.items) + len(word_set.lost)}"

@@ -246,7 +246,7 @@ def audit_embeddings(
         notes.append(
             f"{name}: language {language!r}, as given" if stated_language else detection_note
         )
-        queries = [query for metric in metrics for query in metric.asked]
+        queries = [query for metric in metrics for query in metric.loaded_queries]
         gendered = {query.name: gender_words(query, language) for query in queries}
         scores += [
             AuditedScore(name, *row, gender_words=gendered.get(row[0].query, ""))

@@ -185,7 +185,7 @@ def word_vectors_of(encoder: Encoder, metrics: Sequence[Metric]) -> KeyedVectors
     words = {
         spelling: None
         for metric in metrics
-        for query in metric.asked
+        for query in metric.loaded_queries
         for wordset in query.sets.values()
         for word in wordset.words
         for spelling in ((word, word.lower()) if metric.case == "lower" else (word,))

@@ -133,7 +133,7 @@ def missing_role_notes(metrics: Sequence[Metric], queries: Iterable[Query]) -> l
 
     Metrics on targets and attributes only: a query without B is skipped by all that need B.
     """
-    measured = {(metric.name, query.name) for metric in metrics for query in metric.asked}
+    measured = {(metric.name, query.name) for metric in metrics for query in metric.loaded_queries}
     notes = []
     for query in queries:
         metrics_by_role: dict[str, list[str]] = {}
@@ -154,7 +154,7 @@ def suggest_lower_case(name: str, vectors: KeyedVectors, metrics: Iterable[Metri
         wordset
         for metric in metrics
         if metric.case == "exact"
-        for query in metric.asked
+        for query in metric.loaded_queries
         for wordset in query.sets.values()
     )
     words = {word for wordset in wordsets for item in wordset.items for word in item}

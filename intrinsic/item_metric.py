@@ -88,8 +88,8 @@ class ItemMetric(ByConvention):
     unlabelled: ClassVar[tuple[str, ...]] = ("items", "convention", "intervals")
     unkeyed: ClassVar[tuple[str, ...]] = ("items",)
     # Metrics on words have queries; these have items
-    asked: ClassVar[Sequence[Query]] = ()
-    open: ClassVar[Sequence[str]] = ()
+    loaded_queries: ClassVar[Sequence[Query]] = ()
+    open_queries: ClassVar[Sequence[str]] = ()
 
     items: Annotated[ItemSource, doc("source of the items")]
     convention: str = field(default="default", init=False)
@@ -103,7 +103,7 @@ class ItemMetric(ByConvention):
         options = {name: value for name, value in values.items() if value is not None}
         return cls.by(convention or "default", **options)
 
-    def given(self, words: Mapping[str, Query]) -> Self:
+    def with_queries(self, words: Mapping[str, Query]) -> Self:
         """Return the metric itself: it has no open query."""
         return self
 
@@ -113,7 +113,7 @@ class ItemMetric(ByConvention):
 
     def keyed(self) -> Mapping[str, object]:
         """Return a digest of the items, wherever they are listed."""
-        return {"asked": digest_of([items.decisive() for items in self.items.load()])}
+        return {"items": digest_of([items.decisive() for items in self.items.load()])}
 
     @classmethod
     def takes(cls, items: ItemSet) -> str:

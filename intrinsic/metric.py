@@ -89,7 +89,7 @@ class Metric(ByConvention):
     ] = 0
 
     def __post_init__(self) -> None:
-        if not self.asked and not self.open:
+        if not self.loaded_queries and not self.open_queries:
             raise InputError(
                 f"{self.name} has no default query in {self.language or 'en'!r}; name one in"
                 " queries, or give words"
@@ -114,26 +114,28 @@ class Metric(ByConvention):
         return cls.by(convention or "default", **options)
 
     @cached_property
-    def asked(self) -> list[Query]:
+    def loaded_queries(self) -> list[Query]:
         """Queries with known words; ``InputError``: unknown, a role or the language is wrong."""
-        closed = [name for name in self.queries if name not in self.open]
+        closed = [name for name in self.queries if name not in self.open_queries]
         names = closed if self.queries else self.usual(self.words, self.language or "en")
         return self._check(load_queries(names, self.words))
 
     @cached_property
-    def open(self) -> tuple[str, ...]:
-        """Names of the queries whose words a run draws (``from_...``), see ``given``."""
+    def open_queries(self) -> tuple[str, ...]:
+        """Names of the queries whose words a run draws (``from_...``), see ``with_queries``."""
         return tuple(name for name in self.queries if name.startswith(RUN_PREFIX))
 
-    def given(self, words: Mapping[str, Query]) -> Self:
+    def with_queries(self, words: Mapping[str, Query]) -> Self:
         """Return the metric with the words of its open queries; ``InputError`` if one has none."""
-        if without_words := [name for name in self.open if name not in words]:
+        if without_words := [name for name in self.open_queries if name not in words]:
             raise self._without_words(without_words[0])
-        queries = {query.name: query for query in self.asked}
-        queries |= {query.name: query for query in self._check(map(words.__getitem__, self.open))}
+        queries = {query.name: query for query in self.loaded_queries}
+        drawn = map(words.__getitem__, self.open_queries)
+        queries |= {query.name: query for query in self._check(drawn)}
         filled = copy(self)
         # Overwrites what the cached properties computed
-        vars(filled).update(open=(), asked=[queries[name] for name in self.queries])
+        loaded_queries = [queries[name] for name in self.queries]
+        vars(filled).update(open_queries=(), loaded_queries=loaded_queries)
         return filled
 
     def _without_words(self, name: str) -> InputError:
@@ -176,7 +178,7 @@ class Metric(ByConvention):
     def remarks(self) -> list[str]:
         """Return warnings about groups of the queries that the metric does not compare."""
         warnings = []
-        for query in self.asked:
+        for query in self.loaded_queries:
             further_groups = [role for role in query.sets if MORE_GROUPS.fullmatch(role)]
             if unused := [role for role in further_groups if not self.about.takes(role)]:
                 sets = f"{', '.join(unused)} of query {query.name!r}"
@@ -189,7 +191,7 @@ class Metric(ByConvention):
 
     def keyed(self) -> Mapping[str, object]:
         """Return a digest of the words of the queries, wherever they are listed."""
-        return {"asked": digest_of([query.decisive() for query in self.asked])}
+        return {"queries": digest_of([query.decisive() for query in self.loaded_queries])}
 
     def score(self, vectors: KeyedVectors, *, seed: int) -> list[Score]:
         """Return a row per query, or per part of a query."""
@@ -200,10 +202,10 @@ class Metric(ByConvention):
         self, vectors: KeyedVectors, *, seed: int
     ) -> list[tuple[Score, Mapping[str, float]]]:
         """Return each row with the single scores (by word, pair or group) that it summarises."""
-        if self.open:
-            raise self._without_words(self.open[0])
+        if self.open_queries:
+            raise self._without_words(self.open_queries[0])
         rows = []
-        for query in self.asked:
+        for query in self.loaded_queries:
             resolved = resolve_query(vectors, query, self.about.takes, case=self.case)
             words = self.use(resolved)
             shortages = resolved.shortages(self.min_found, self.about.fewest)

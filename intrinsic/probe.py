@@ -28,14 +28,14 @@ class AnyMetric(Choice, Protocol):
     about: ClassVar[MetricInfo]
 
     @property
-    def asked(self) -> Sequence[Query]:
+    def loaded_queries(self) -> Sequence[Query]:
         """Queries with known words."""
 
     @property
-    def open(self) -> Sequence[str]:
+    def open_queries(self) -> Sequence[str]:
         """Names of the queries whose words a run draws."""
 
-    def given(self, words: Mapping[str, Query]) -> Self:
+    def with_queries(self, words: Mapping[str, Query]) -> Self:
         """Return the metric with the words of its open queries, by name."""
 
     def score(self, model: Any, /, *, seed: int) -> list[Score]:

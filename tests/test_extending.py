@@ -63,8 +63,8 @@ def test_the_documented_method_and_metric_run(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     before, after = (
-        open_mapped(next((tmp_path / "store" / stage).glob("*/vectors")))
-        for stage in ("vectors", "modified")
+        open_mapped(next((tmp_path / "store" / step).glob("*/vectors")))
+        for step in ("vectors", "modified")
     )
     assert np.array_equal(after["house"], before["house"])
     (table,) = (tmp_path / "results").rglob("intrinsic.parquet")

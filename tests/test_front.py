@@ -153,7 +153,7 @@ def test_the_first_point_of_every_grid_composes(path: Path) -> None:
 def test_a_replicate_is_another_classifier_on_the_same_embedding(tmp_path: Path) -> None:
     one, other = (plan_point(point(f"replicate={number}"), Store(tmp_path)) for number in (0, 1))
     assert one.subject["vectors"].key == other.subject["vectors"].key
-    assert [stage.key for stage in one.metrics] == [stage.key for stage in other.metrics]
+    assert [step.key for step in one.metrics] == [step.key for step in other.metrics]
     assert one.task is not None
     assert other.task is not None
     first, second = (task.inputs["predictions"] for task in (one.task, other.task))

@@ -1,1 +1,1 @@
-"""Text becomes vectors, and the run itself: embeddings, the store, stages, one point, the sweep."""
+"""Text becomes vectors, and the run itself: embeddings, the store, steps, one point, the sweep."""

@@ -21,7 +21,7 @@ def _parser() -> Parser:
     commands = parser.add_subparsers(dest="command", required=True)
     parsers = {name: commands.add_parser(name, help=text) for name, text in COMMANDS.items()}
     for name in ("ls", "verify"):
-        parsers[name].add_argument("stage", nargs="?", help="only this step, such as vectors")
+        parsers[name].add_argument("step", nargs="?", help="only this step, such as vectors")
     for name in ("explain", "export"):
         parsers[name].add_argument("key", help="a key or the beginning of one")
     out = "its extension sets the format: .vec, .bin, .glove, .csv, .parquet"
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     elif args.command == "gc":
         gc(store, args.older_than, console, dry_run=args.dry_run)
     elif args.command == "verify":
-        return verify(store, args.stage, console)
+        return verify(store, args.step, console)
     else:
-        ls(store, args.stage, console)
+        ls(store, args.step, console)
     return 0

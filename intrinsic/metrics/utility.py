@@ -113,9 +113,9 @@ class SemanticQuality(Metric):
     ] = None
 
     @cached_property
-    def asked(self) -> list[Query]:
+    def loaded_queries(self) -> list[Query]:
         """Pairs of the file as a query."""
-        return [read_similarities(self.file)] if self.file else super().asked
+        return [read_similarities(self.file)] if self.file else super().loaded_queries
 
     def files(self) -> list[Path]:
         """Return the files the score depends on."""

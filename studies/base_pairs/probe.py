@@ -76,7 +76,7 @@ class BasePairs(Fileless):
         if metric is None:
             raise InputError("the probe base_pairs examines metrics; name some in intrinsic=[...]")
         rows: list[Row] = []
-        for query in metric.asked:
+        for query in metric.loaded_queries:
             about: Row = {"metric": metric.name, "convention": metric.label, "query": query.name}
             scores = PairScores.of(metric, vectors, query)
             frequent = most_frequent(vectors, self.vocabulary or len(vectors))

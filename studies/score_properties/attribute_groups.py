@@ -83,7 +83,7 @@ class AttributeGroups:
 
     def keyed(self) -> Mapping[str, object]:
         """Return a digest of the words, wherever they are listed."""
-        return {"asked": digest_of([query.decisive() for query in self.loaded_queries()])}
+        return {"queries": digest_of([query.decisive() for query in self.loaded_queries()])}
 
     def rows(self, vectors: KeyedVectors, metric: Metric | None, *, seed: int) -> pd.DataFrame:
         """Return the rows of every query, or one with the reason if words are out of vocabulary."""

@@ -56,7 +56,7 @@ class Silhouettes(Fileless):
         for score in metric.score(vectors, seed=seed):
             scores_by_query.setdefault(score.query, []).append(score)
         rows: list[Row] = []
-        for query in metric.asked:
+        for query in metric.loaded_queries:
             words = metric.use(resolve_query(vectors, query, metric.about.takes, case=metric.case))
             scores = scores_by_query[query.name]
             for varied, lists in lists_by_kind(words).items():

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from analysis.slice_results import SliceResult
 
 ONE = BuildRecord("vectors", "Word2Vec", 3, "0.1.0", "", "aa", "Python 3.11.7, gensim 4.3.3")
-SAME = ONE._replace(stage="intrinsic", made_by="Weat", code="bb")
+SAME = ONE._replace(step="intrinsic", made_by="Weat", code="bb")
 OTHER = ONE._replace(code="cc", libraries="Python 3.11.7, gensim 4.4.0")
 
 

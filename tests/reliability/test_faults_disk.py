@@ -284,7 +284,7 @@ def test_stray_files_are_nobodys_results(strewn: Store, capsys: pytest.CaptureFi
     assert "dangling" not in out
     assert strewn.intact(VECTORS)
     assert timings(strewn, {"corpus", "vectors"}).keys() == {
-        (stage.name, stage.made_by, '{"0": {}}') for stage in (CORPUS, VECTORS)
+        (step.name, step.made_by, '{"0": {}}') for step in (CORPUS, VECTORS)
     }
     assert strewn.make(replace(VECTORS, seed=9)).is_dir()
     assert strewn.built == ["corpus", "vectors", "vectors"]

@@ -181,7 +181,7 @@ def test_an_interrupt_at_any_moment_ends_in_one_line(tmp_path: Path) -> None:
 
 
 def built(results: Path) -> Iterator[str]:
-    """The stages that a sweep's points report to have built."""
+    """The steps that a sweep's points report to have built."""
     for outcome in (results / "points").glob("*.json"):
         yield from json.loads(outcome.read_text(encoding="utf-8"))["built"]
 
@@ -222,8 +222,8 @@ def test_gc_takes_nothing_from_a_sweep_and_what_is_removed_is_built_again(
 ) -> None:
     store = tmp_path / "store"
     shutil.copytree(quiet / "store", store)
-    for stage in ("predictions", "extrinsic"):
-        shutil.rmtree(store / stage)
+    for step in ("predictions", "extrinsic"):
+        shutil.rmtree(store / step)
     process = start(tmp_path, "seed=0,1", "hydra/launcher=basic")
     wait_until_running(process, store)
     process.send_signal(signal.SIGSTOP)

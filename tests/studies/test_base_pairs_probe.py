@@ -139,7 +139,7 @@ def test_the_vocabulary_and_the_cosines_by_literal_loops(tmp_path: Path) -> None
 def test_direct_bias_is_word_association_with_one_pair(tmp_path: Path) -> None:
     """Zhang et al. (2020), section 2: DB without rescaling and WA are the same number."""
     found = metric(tmp_path, "pair_bias")
-    scores = PairScores.of(found, vectors(), found.asked[0])
+    scores = PairScores.of(found, vectors(), found.loaded_queries[0])
     values = scores([(word,) for word in WORDS], scores.pairs)
     w = find(vectors(), WORDS).matrix
     for column, (a, b) in zip(values.T, scores.pairs, strict=True):

@@ -36,7 +36,7 @@ def metric_of(name: str, words: Path, **options: object) -> Metric:
 
 
 def found_by(metric: Metric) -> ResolvedQuery:
-    return resolve_query(VECTORS, metric.asked[0], metric.about.takes, case=metric.case)
+    return resolve_query(VECTORS, metric.loaded_queries[0], metric.about.takes, case=metric.case)
 
 
 def test_any_metric_has_silhouettes(words: Path) -> None:

@@ -19,7 +19,7 @@ from train.engine.store import Step, Store
 from train.subjects.static import write_corpus
 
 
-def stage_of(path: Path, store: Store, meanwhile: Callable[[], object] = bool) -> Step:
+def step_of(path: Path, store: Store, meanwhile: Callable[[], object] = bool) -> Step:
     def carry_out(corpus: TextCorpus, out: Path, inputs: Inputs, seed: int) -> None:
         write_corpus(corpus, out, inputs, seed)
         meanwhile()
@@ -52,28 +52,28 @@ def test_a_changed_file_is_noticed_and_named(
 ) -> None:
     store, path = Store(tmp_path / "store"), tmp_path / "text.txt"
     path.write_text("one\n")
-    stage = stage_of(path, store, (lambda: change(path)) if when == "during" else bool)
+    step = step_of(path, store, (lambda: change(path)) if when == "during" else bool)
     if when == "before":
         change(path)
     with pytest.raises(
         InputError,
         match=r"text\.txt",
     ):
-        store.make(stage)
-    assert not store.has(stage)
+        store.make(step)
+    assert not store.has(step)
     assert not list((store.root / "work").iterdir())
     path.write_text("two\n")
-    again = stage_of(path, store)
-    assert again.key != stage.key
+    again = step_of(path, store)
+    assert again.key != step.key
     assert (store.make(again) / "corpus.txt").read_text() == "two\n"
 
 
 def test_a_file_that_is_only_touched_before_it_is_read_is_the_same(tmp_path: Path) -> None:
     store, path = Store(tmp_path / "store"), tmp_path / "text.txt"
     path.write_text("one\n")
-    stage = stage_of(path, store)
+    step = step_of(path, store)
     path.touch()
-    assert (store.make(stage) / "corpus.txt").read_text() == "one\n"
+    assert (store.make(step) / "corpus.txt").read_text() == "one\n"
 
 
 def rewritten_and_back(path: Path) -> Iterator[None]:
@@ -155,21 +155,21 @@ def test_another_file_that_was_read_in_the_place_of_the_same_one_is_noticed(
         list(changing)
 
     choice = TextCorpus(str(path), tokeniser="whitespace", min_count=1)
-    stage = StepBuilder(0, store)("corpus", choice, carry_out)
+    step = StepBuilder(0, store)("corpus", choice, carry_out)
     with pytest.raises(InputError, match=r"text\.txt changed after corpus \(TextCorpus\) was"):
-        store.make(stage)
+        store.make(step)
     assert read == ["two\n"]
     assert path.read_text() == "one\n"
-    assert not store.has(stage)
-    assert StepBuilder(0, store)("corpus", choice, carry_out).key == stage.key
+    assert not store.has(step)
+    assert StepBuilder(0, store)("corpus", choice, carry_out).key == step.key
 
 
 def test_shipped_words_that_change_meanwhile_are_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Store(tmp_path / "store")
-    stage = StepBuilder(0, store)("words", WordChoice("weat7"), write_words)
+    step = StepBuilder(0, store)("words", WordChoice("weat7"), write_words)
     monkeypatch.setitem(_library().queries, "weat7", load_query("weat8"))
     with pytest.raises(InputError, match="the content of its words or files changed after words"):
-        store.make(stage)
-    assert not store.has(stage)
+        store.make(step)
+    assert not store.has(step)

@@ -1,4 +1,4 @@
-"""The stages of the coreference task, end to end at tiny sizes."""
+"""The steps of the coreference task, end to end at tiny sizes."""
 
 from __future__ import annotations
 
@@ -128,8 +128,8 @@ def test_a_point_ends_in_rows_of_gaps_and_of_held_out_documents(tmp_path: Path) 
     assert held_out.loc["conll_f1", "group"] == "all"
     assert held_out.loc["conll_f1", "support"] == 4
     assert gaps.groupby(["measure", "subset", "privileged"]).size().eq(1).all()
-    stage = planned.task.inputs["predictions"]
-    training = json.loads((Store(tmp_path).path(stage) / "training.json").read_text())
+    step = planned.task.inputs["predictions"]
+    training = json.loads((Store(tmp_path).path(step) / "training.json").read_text())
     assert len(training["epochs"]) == 1
     assert not list((tmp_path / "unfinished").iterdir())
 
@@ -138,7 +138,7 @@ def test_predictions_are_of_the_documents_and_cases_given(tmp_path: Path) -> Non
     planned = plan(tmp_path, task(Chain()))
     assert planned.task is not None
     scores = pd.read_parquet(Store(tmp_path).make(planned.task) / "scores.parquet")
-    folders = {name: Store(tmp_path).path(stage) for name, stage in planned.task.inputs.items()}
+    folders = {name: Store(tmp_path).path(step) for name, step in planned.task.inputs.items()}
     cases = list(read_cases(folders["challenge"] / "cases.jsonl"))
     found = list(read_documents(folders["predictions"] / "challenge.jsonl"))
     assert [each.document.tokens for each in cases] == [each.tokens for each in found]
@@ -152,15 +152,15 @@ def test_predictions_are_of_the_documents_and_cases_given(tmp_path: Path) -> Non
 
 def test_an_interrupted_training_finds_what_it_left(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    stages = [plan(tmp_path, task(Chain(fails=fails))).task for fails in (True, True, False)]
-    for stage in stages[:2]:
-        assert stage is not None
+    steps = [plan(tmp_path, task(Chain(fails=fails))).task for fails in (True, True, False)]
+    for step in steps[:2]:
+        assert step is not None
         with pytest.raises(RuntimeError, match="interrupted"):
-            store.make(stage)
-    assert stages[2] is not None
+            store.make(step)
+    assert steps[2] is not None
     store.orphans(remove=True)
-    store.make(stages[2])
-    training = store.path(stages[2].inputs["predictions"]) / "training.json"
+    store.make(steps[2])
+    training = store.path(steps[2].inputs["predictions"]) / "training.json"
     assert json.loads(training.read_text(encoding="utf-8"))["best"] == 3
     assert not list((tmp_path / "unfinished").iterdir())
 
@@ -182,10 +182,10 @@ def test_seeds_share_the_challenge_and_replicates_the_documents(tmp_path: Path) 
 
 def test_the_garbage_collector_spares_a_training_under_way(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    stage = plan(tmp_path, task(Chain(fails=True))).task
-    assert stage is not None
+    step = plan(tmp_path, task(Chain(fails=True))).task
+    assert step is not None
     with pytest.raises(RuntimeError, match="interrupted"):
-        store.make(stage)
+        store.make(step)
     [unfinished] = (tmp_path / "unfinished").iterdir()
     with locked(store.lock(unfinished)):
         gc(store, None, Console(quiet=True), dry_run=False)

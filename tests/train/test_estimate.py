@@ -37,8 +37,8 @@ def test_typical_times_are_shared_by_cores_and_stretched_by_slowness(tmp_path: P
 
 
 def test_a_measured_time_is_not_stretched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def measured(stage: Step, _: object) -> float | None:
-        return 10.0 if stage.choice == "Word2Vec" else None
+    def measured(step: Step, _: object) -> float | None:
+        return 10.0 if step.choice == "Word2Vec" else None
 
     monkeypatch.setattr(estimate, "expected_seconds", measured)
     assert "about 50 s on 1 core;" in cost(tmp_path, slowness=5.0)  # 4 (10 + 5 x .1 x 5)

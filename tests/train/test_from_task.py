@@ -1,4 +1,4 @@
-"""Words that come from the posts of a task: one stage, shared, which sees training posts alone."""
+"""Words that come from the posts of a task: one step, shared, which sees training posts alone."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def planned(folder: Path, *metrics: Metric, words: TaskWords | None = WORDS, see
     return plan_point(point, Store(folder))
 
 
-def test_the_posts_read_are_the_very_stage_of_the_task(tmp_path: Path) -> None:
+def test_the_posts_read_are_the_very_step_of_the_task(tmp_path: Path) -> None:
     plan = planned(tmp_path)
     [words] = plan.task_words()
     assert plan.task is not None
-    [posts] = [stage for stage in plan.task.ancestry().values() if stage.name == "posts"]
+    [posts] = [step for step in plan.task.ancestry().values() if step.name == "posts"]
     assert words.inputs["posts"].key == posts.key
     [metric] = plan.metrics
     assert metric.inputs["words"].key == words.key
@@ -65,7 +65,7 @@ def test_groups_by_a_tagger_are_those_of_the_task(language: str, tmp_path: Path)
     task = replace(TASK, source=source, groups=MentionTagger())
     steps = StepBuilder(0, Store(tmp_path / "store"))
     end = task.build_steps(steps, SUBJECT.build_steps(steps))
-    [tagged] = [stage for stage in end.ancestry().values() if stage.name == "tagged"]
+    [tagged] = [step for step in end.ancestry().values() if step.name == "tagged"]
     words = TaskWords(source, MentionTagger()).build_steps(steps)
     assert words.inputs["posts"].key == tagged.key
 
@@ -122,7 +122,7 @@ def test_methods_work_on_them(tmp_path: Path, method: Balance | AttractRepel) ->
     store = Store(tmp_path)
     plan = plan_point(Point("e", 0, subject, (ASKING,), TASK, from_task=WORDS), store)
     [words] = plan.task_words()
-    assert words.key in {stage.key for stage in plan.subject["vectors"].ancestry().values()}
+    assert words.key in {step.key for step in plan.subject["vectors"].ancestry().values()}
     assert run_point(plan, store, tmp_path).status == "done"
 
 
@@ -139,8 +139,8 @@ def test_without_training_posts_it_is_refused_with_the_remedy(tmp_path: Path) ->
     with pytest.raises(InputError, match="every post is a test item"):
         draw_words(WORDS, tmp_path, {"posts": tmp_path}, 0)
     challenged = replace(WORDS, source=source, challenge=GeneratedTemplates())
-    [stage] = planned(tmp_path, words=challenged).task_words()
-    assert stage.params["learned"] == "all"
+    [step] = planned(tmp_path, words=challenged).task_words()
+    assert step.params["learned"] == "all"
     draw_words(replace(WORDS, challenge=GeneratedTemplates()), tmp_path, {"posts": tmp_path}, 0)
     assert (tmp_path / "words.yaml").is_file()
     with pytest.raises(InputError, match="takes words from a task's posts, and there are none"):

@@ -1,4 +1,4 @@
-"""The stages of the hate-speech task."""
+"""The steps of the hate-speech task."""
 
 from __future__ import annotations
 

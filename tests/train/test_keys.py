@@ -44,8 +44,8 @@ ECT = EmbeddingCoherence()
 
 
 def named(folder: Path, task: HateSpeech) -> dict[str, str]:
-    """The key of each stage by its name."""
-    return {stage.name: key for key, stage in plan(folder, task=task).steps().items()}
+    """The key of each step by its name."""
+    return {step.name: key for key, step in plan(folder, task=task).steps().items()}
 
 
 def test_a_further_metric_measures_none_again_and_their_order_changes_nothing(
@@ -70,7 +70,7 @@ def test_a_tagger_that_is_not_used_decides_nothing_and_one_that_is_decides(
     )
 
 
-def test_changed_labels_are_a_stage_of_their_own_and_dose_0_is_none(tmp_path: Path) -> None:
+def test_changed_labels_are_a_step_of_their_own_and_dose_0_is_none(tmp_path: Path) -> None:
     plain = named(tmp_path, TASK)
     resampled, relabelled = (
         named(tmp_path, replace(TASK, labels=kind("overbias", 0.5))) for kind in (Resample, Relabel)
@@ -233,9 +233,9 @@ def write(choice, out, inputs, seed):
     (out / "text").write_text("mine")
 
 if __name__ == "__main__":
-    stage = StepBuilder(0, Store("store"))("words", Mine(), write)
-    Store("store").make(stage)
-    print(stage.made_by, stage.key, *stage.source.modules)
+    step = StepBuilder(0, Store("store"))("words", Mine(), write)
+    Store("store").make(step)
+    print(step.made_by, step.key, *step.source.modules)
 """
 
 

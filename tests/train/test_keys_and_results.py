@@ -71,10 +71,10 @@ def made(
         key, out = "refused", Path(place) / "out"
         out.mkdir()
         with suppress(InputError):
-            stages = StepBuilder(run, Store(Path(place) / "store"))
-            stage = stages("stage", make(folder, other), carry_out)
-            key = stage.key
-            stage.build(out, {"vectors": folder})
+            steps = StepBuilder(run, Store(Path(place) / "store"))
+            step = steps("step", make(folder, other), carry_out)
+            key = step.key
+            step.build(out, {"vectors": folder})
             written = [path for path in sorted(out.rglob("*")) if path.is_file()]
             found = [(str(path.relative_to(out)), path.read_bytes()) for path in written]
             return key, hashlib.sha256(repr(found).encode()).hexdigest()

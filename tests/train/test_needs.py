@@ -60,10 +60,10 @@ class Largest(Fileless):
     version: ClassVar[int] = 1
     needs: ClassVar[str] = "numbers"
     about: ClassVar[MetricInfo] = Weat.about
-    asked: ClassVar[Sequence[Query]] = ()
-    open: ClassVar[Sequence[str]] = ()
+    loaded_queries: ClassVar[Sequence[Query]] = ()
+    open_queries: ClassVar[Sequence[str]] = ()
 
-    def given(self, words: Mapping[str, Query]) -> Self:
+    def with_queries(self, words: Mapping[str, Query]) -> Self:
         return self
 
     def score(self, given: list[int], *, seed: int) -> list[Score]:

@@ -140,8 +140,8 @@ def test_every_recipe_names_what_the_user_has_loaded_by_whatever_means(folder: P
         (folder / f"{name}.py").write_text(f"NAME = {name!r}\n")
         load(folder / f"{name}.py")
     store, step, _ = make_score(folder)
-    for stage in step.ancestry().values():
-        made = read_recipe(store.path(stage))["made"]
+    for ancestor in step.ancestry().values():
+        made = read_recipe(store.path(ancestor))["made"]
         assert made["loaded"].keys() >= {
             "toy_import",
             *(str(folder / f"{name}.py") for name in names[1:]),

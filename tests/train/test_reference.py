@@ -66,4 +66,4 @@ def test_both_points_name_both_models_and_say_which_they_are(tmp_path: Path) -> 
 
 def test_the_same_subsets_are_drawn_of_both_models(tmp_path: Path) -> None:
     biased, unbiased = (planned(tmp_path, which).probes for which in ("biased", "unbiased"))
-    assert [stage.seed for stage in biased] == [stage.seed for stage in unbiased]
+    assert [step.seed for step in biased] == [step.seed for step in unbiased]

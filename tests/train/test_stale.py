@@ -70,8 +70,8 @@ class Code:
 
     def begin_anew(self) -> None:
         forget_code()
-        for stage in (CORPUS, VECTORS, SCORES):
-            vars(stage).pop("source", None)
+        for step in (CORPUS, VECTORS, SCORES):
+            vars(step).pop("source", None)
 
 
 @pytest.fixture
@@ -134,8 +134,8 @@ def run_vectors(folder: Path, build: Callable[[Path, Mapping[str, Path]], None])
     """A point whose vectors are trained by the toy, which ``build`` loads."""
     store = Store(folder / "store")
     planned = replace(plan(store.root), metrics=(replace(VECTORS, build=build),), subject={})
-    for stage in planned.steps().values():
-        assert stage.source  # as the process that plans reads it
+    for step in planned.steps().values():
+        assert step.source  # as the process that plans reads it
     return run_point(planned, store, folder)
 
 
@@ -195,19 +195,19 @@ def test_no_file_of_the_project_runs_in_a_build_that_its_recipe_does_not_name(
         if event == "call" and is_ours(name) and not importing:
             ran.add(name)
 
-    for stage in planned.steps().values():
-        inputs = {name: Store(tmp_path).make(each) for name, each in stage.inputs.items()}
+    for step in planned.steps().values():
+        inputs = {name: Store(tmp_path).make(each) for name, each in step.inputs.items()}
         ran.clear()
-        (out := tmp_path / stage.key).mkdir()
+        (out := tmp_path / step.key).mkdir()
         gc.collect()  # a generator that an earlier test left behind runs once more as it goes
         sys.setprofile(note)
         try:
-            stage.build(out, inputs)
+            step.build(out, inputs)
         finally:
             sys.setprofile(None)
         named = {name for name in ran if not name.startswith(source.PASSIVE)}
         assert named
-        assert named <= stage.source.modules.keys(), stage.name
+        assert named <= step.source.modules.keys(), step.name
 
 
 def test_other_code_is_refused_and_named_with_the_remedy(
@@ -249,7 +249,7 @@ def test_mixed_versions_are_read_from_recipes(
 ) -> None:
     other = replace(VECTORS, params={"dim": 3})
     same = build_records(store, [SCORES.key])
-    assert [(each.stage, each.results) for each in same] == [
+    assert [(each.step, each.results) for each in same] == [
         ("corpus", 1),
         ("scores", 1),
         ("vectors", 1),

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from files import InputError
-from files.digest import digest_of
 from train.engine.store import Step, Store
-from train.engine.store.entry import read_recipe
+from train.engine.store.entry import DamagedError, read_recipe
+from train.engine.store.step import SCHEME
 
 
 def write(out: Path, inputs: Mapping[str, Path]) -> None:
@@ -141,11 +141,15 @@ def test_digest_follows_the_bytes(tmp_path: Path) -> None:
     assert store.digest(path) != first
 
 
-def test_an_old_store_is_not_misread(tmp_path: Path) -> None:
-    """A key of an earlier scheme is no key of this one, whatever else it is made of."""
-    older = CORPUS.recipe() | {"scheme": 4}
-    assert digest_of(older) != CORPUS.key
-    assert CORPUS.recipe()["scheme"] == 5
+def test_a_result_of_an_earlier_scheme_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr("train.engine.store.step.SCHEME", SCHEME - 1)
+        entry = Store(tmp_path).make(replace(CORPUS))
+    assert not Store(tmp_path).has(replace(CORPUS))
+    with pytest.raises(DamagedError, match="stored by an earlier version"):
+        read_recipe(entry)
 
 
 def test_bad_places_are_refused(tmp_path: Path) -> None:

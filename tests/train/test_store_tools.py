@@ -228,8 +228,8 @@ def test_vectors_and_tables_are_exported_in_the_format_of_the_ending(
         Step(name=name, made_by="Mine", version=1, params={}, build=each)
         for name, each in (("vectors", build), ("intrinsic", tabulate))
     ]
-    for stage in made:
-        store.make(stage)
+    for step in made:
+        store.make(step)
     for name in ("a.vec", "a.bin"):
         run(store, capsys, "export", made[0].key, str(tmp_path / name))
         assert (read_vectors(tmp_path / name).vectors == vectors.vectors).all()

@@ -164,12 +164,12 @@ def test_a_result_is_built_five_times_while_others_remove_its_folder(
             raise RuntimeError("a folder is gone")
         write(out, inputs)
 
-    stage = replace(CORPUS, build=build)
+    step = replace(CORPUS, build=build)
     if made:
-        assert store.make(stage).is_dir()
+        assert store.make(step).is_dir()
     else:
         with pytest.raises(StoreError, match="another process keeps removing it"):
-            store.make(stage)
+            store.make(step)
     assert tries == 5
 
 

@@ -196,8 +196,8 @@ def test_a_subject_takes_either(models: Path, tmp_path: Path) -> None:
         columns = {"contexts": contexts, "corpus": named, "layer": -1, "pooling": "mean"}
         assert facts.items() >= {**columns, "embedding": "bert"}.items()
         store = Store(tmp_path / "store")
-        for stage in plan.subject["vectors"].ancestry().values():
-            store.make(stage)
+        for step in plan.subject["vectors"].ancestry().values():
+            store.make(step)
         assert len(open_mapped(store.path(plan.subject["vectors"]) / "vectors")) == words
 
 

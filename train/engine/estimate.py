@@ -144,7 +144,7 @@ def expected_seconds(step: Step, step_timings: Timings) -> float | None:
 
 
 def _timing_key(recipe: Recipe) -> tuple[str, str, str]:
-    return recipe["stage"], recipe["made_by"], json.dumps(recipe["params"], sort_keys=True)
+    return recipe["step"], recipe["made_by"], json.dumps(recipe["params"], sort_keys=True)
 
 
 def _format_costs(seconds: Sequence[float | None]) -> str:

@@ -128,7 +128,7 @@ class SupportsInspect(Protocol):
 class PredictsVocabulary(Protocol):
     """A subject that can predict its vocabulary before training."""
 
-    def foresee_words(self, lines: int) -> list[str]:
+    def predict_vocabulary(self, lines: int) -> list[str]:
         """Return the words that would get a vector, judged by the first lines of the corpus."""
 
 

@@ -43,9 +43,9 @@ class Point:
     def __post_init__(self) -> None:
         self._check_needs()
         for metric in self.metrics:
-            if unknown := [name for name in metric.open if name != FROM_TASK]:
+            if unknown := [name for name in metric.open_queries if name != FROM_TASK]:
                 raise InputError(f"unknown query {unknown[0]!r}{nearest(unknown[0], [FROM_TASK])}")
-            if metric.open and not self.from_task:
+            if metric.open_queries and not self.from_task:
                 raise InputError(
                     f"query {FROM_TASK!r}: no posts are given to take words from; give from_task"
                 )
@@ -73,12 +73,12 @@ class Point:
     @property
     def queries(self) -> list[Query]:
         """Queries of all metrics, except those whose words come from the task."""
-        return [query for metric in self.metrics for query in metric.asked]
+        return [query for metric in self.metrics for query in metric.loaded_queries]
 
     @property
     def asks_task(self) -> bool:
         """Whether a metric uses words from the task."""
-        return any(metric.open for metric in self.metrics)
+        return any(metric.open_queries for metric in self.metrics)
 
     def facts(self) -> Facts:
         """Return the columns that say what the point was made from."""

@@ -137,7 +137,8 @@ def confirmatory_slices(study: Correlation, metrics: Sequence[AnyMetric]) -> int
     """
     with_unbiased = [metric for metric in metrics if metric.about.unbiased is not None]
     names_by_metric = [
-        (*(query.name for query in metric.asked), *metric.open, ALL) for metric in with_unbiased
+        (*(query.name for query in metric.loaded_queries), *metric.open_queries, ALL)
+        for metric in with_unbiased
     ]
     queries = [
         name

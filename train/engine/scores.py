@@ -87,7 +87,7 @@ def build_probes(
 def _inputs(
     needs: str, metric: AnyMetric | None, subject: Mapping[str, Step], words: Step | None
 ) -> dict[str, Step]:
-    word_inputs = {"words": words} if words and metric and metric.open else {}
+    word_inputs = {"words": words} if words and metric and metric.open_queries else {}
     return {needs: subject[needs], **word_inputs}
 
 
@@ -139,4 +139,4 @@ def _with_task_words(metric: AnyMetric, inputs: Inputs) -> AnyMetric:
     if "words" not in inputs:
         return metric
     query = read_query(inputs["words"] / WORDS)
-    return metric.given({query.name: query})
+    return metric.with_queries({query.name: query})

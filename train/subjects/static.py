@@ -140,7 +140,7 @@ class StaticVectors(Fileless):
             query = f"query {queries_with_language[0].name!r} is in {code!r}"
             raise InputError(f"{texts}, and {query}; give language={guess}, or {code} if not")
 
-    def foresee_words(self, lines: int) -> list[str]:
+    def predict_vocabulary(self, lines: int) -> list[str]:
         """Return words frequent enough in the first lines. Raises ``InputError`` if none."""
         assert isinstance(self.corpus, LimitedCorpus)
         counts: Counter[str] = Counter()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypedDict
 from files.digest import digest_of, sha256
 from files.rooms import HOME
 from files.source import Source, library_versions, user_module_hashes
+from train.engine.store.step import SCHEME
 
 if TYPE_CHECKING:
     from train.engine.store.step import Recipe
@@ -133,7 +134,7 @@ def seal(folder: Path, recipe: Recipe, made: Provenance) -> None:
 def read_recipe(folder: Path) -> Content:
     """Return the content of ``recipe.json``.
 
-    Raises ``DamagedError`` if it is missing, unreadable, altered or of another key.
+    Raises ``DamagedError`` if it is missing, unreadable, altered, of another key or scheme.
     """
     try:
         content: Content = json.loads((folder / RECIPE).read_text(encoding="utf-8"))
@@ -147,6 +148,8 @@ def read_recipe(folder: Path) -> Content:
         raise DamagedError(f"{RECIPE} was altered")
     if (key := digest_of(content["recipe"])) != folder.name:
         raise DamagedError(f"{RECIPE} belongs to another key, {key}")
+    if content["recipe"]["scheme"] != SCHEME:
+        raise DamagedError("it was stored by an earlier version, and no sweep uses it")
     return content
 
 

@@ -11,14 +11,14 @@ from typing import NamedTuple, TypedDict
 from files.digest import digest_of
 from files.source import Source, planned_source
 
-SCHEME = 5  # of keys: raised when the composition of keys changes, which changes every key
+SCHEME = 6  # of keys: raised when the composition of keys changes, which changes every key
 
 
 class Recipe(TypedDict):
     """Everything that decides a result; ``inputs``: keys by name."""
 
     scheme: int
-    stage: str
+    step: str
     made_by: str
     done_by: str
     version: int
@@ -81,7 +81,7 @@ class Step:
         """Return everything that decides the result, as JSON."""
         return {
             "scheme": SCHEME,
-            "stage": self.name,
+            "step": self.name,
             "made_by": self.made_by,
             "done_by": self.done_by,
             "version": self.version,

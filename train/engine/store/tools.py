@@ -280,7 +280,7 @@ def build_records(store: Store, keys: Iterable[str]) -> list[BuildRecord]:
         made, recipe = content["made"], content["recipe"]
         queue += recipe["inputs"].values()
         record = BuildRecord(
-            stage=recipe["stage"],
+            step=recipe["step"],
             made_by=recipe["made_by"],
             results=0,
             project=made["project"],
