@@ -31,14 +31,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from intrinsic.conventions import ByConvention
-    from intrinsic.items.item import ItemSet
-    from intrinsic.wordsets import Query
 
 PAGE = Path("docs", "metrics.md")
-STUDY_PREFIXES = ("planted", "control_", "unrelated_")  # of the names of queries
-STUDY_QUERIES = (
-    "`planted...`, `control_...`, `unrelated_...`: for studies; `biasbridge audit --list` has all"
-)
 MARK = "<!-- From here on written by python -m intrinsic.describe -->\n"
 
 
@@ -73,69 +67,41 @@ def print_metrics(console: Console) -> None:
 
 
 def write_page(root: Path) -> str:
-    """Return the text of the page: its introduction, then tables by family of metrics, options and
-    conventions, and the built-in queries.
+    """Return the text of the page: its introduction, then tables of metrics by family, their
+    conventions, and options.
     """
     introduction, mark, _ = (root / PAGE).read_text(encoding="utf-8").partition(MARK)
     lines = [introduction + mark]
     for family, metrics in FAMILIES.items():
-        lines += [
-            f"## {family}",
-            "",
-            *format_metrics(metrics),
-            "",
-            *format_conventions(metrics),
-            "",
-        ]
+        lines += format_family(family, metrics)
     lines += ["## Options", "", *format_options(Metric, METRICS.values()), ""]
-    queries = [q for q in load_queries(query_names()) if not q.name.startswith(STUDY_PREFIXES)]
-    lines += ["## Queries", "", *format_queries(queries), f"- {STUDY_QUERIES}", ""]
     lines += ["# Metrics of language models", ""]
     for family, model_metrics in MODEL_FAMILIES.items():
-        lines += [f"## {family}", "", *format_model_metrics(model_metrics), ""]
-        lines += [*format_conventions(model_metrics), ""]
+        lines += format_family(family, model_metrics)
     model_options = format_options(ItemMetric, MODEL_METRICS.values())
     lines += ["## Options of metrics of language models", "", *model_options, ""]
-    lines += ["## Sets of items", "", *format_sets(library().values()), ""]
     return "\n".join(_wrap(line) if line.startswith("- ") else line for line in lines)
 
 
-def format_metrics(metrics: Iterable[type[Metric]]) -> Iterator[str]:
-    """Yield a row per metric."""
-    rows = [
-        (
-            f"`{metric.about.name}`: {metric.about.title}",
-            f"`{metric.about.formula}`",
-            metric.about.sign,
-            format_range(metric),
-            format_roles(metric),
-            metric.about.source,
-        )
-        for metric in metrics
-    ]
-    return _format_table("metric | formula | meaning | range; unbiased | word sets | source", rows)
-
-
-def format_model_metrics(metrics: Iterable[type[ItemMetric]]) -> Iterator[str]:
-    """Yield a row per metric of language models."""
-    rows = [
-        (
-            f"`{metric.about.name}`: {metric.about.title}",
-            f"`{metric.about.formula}`",
-            metric.about.sign,
-            format_range(metric),
-            metric.about.source,
-        )
-        for metric in metrics
-    ]
-    return _format_table("metric | formula | meaning | range; unbiased | source", rows)
-
-
-def format_sets(sets: Iterable[ItemSet]) -> Iterator[str]:
-    """Yield a line per set of items."""
-    for items in sets:
-        title = f": {items.title}" if items.title else ""
-        yield f"- `{items.name}` ({items.language}){title}"
+def format_family(family: str, metrics: Iterable[type[ByConvention]]) -> Iterator[str]:
+    """Yield the lines of a family: a table row per metric, then a line per metric with its
+    conventions.
+    """
+    yield from (f"## {family}", "")
+    yield from _format_table(
+        "metric | formula | meaning | range; unbiased | source",
+        [
+            (
+                f"`{metric.about.name}`: {metric.about.title}",
+                f"`{metric.about.formula}`",
+                metric.about.sign,
+                format_range(metric),
+                metric.about.source,
+            )
+            for metric in metrics
+        ],
+    )
+    yield from ("", *format_conventions(metrics), "")
 
 
 def format_conventions(metrics: Iterable[type[ByConvention]]) -> Iterator[str]:
@@ -174,20 +140,6 @@ def format_options(
             for label, names in names_by_label.items()
         )
         yield f"- {', '.join(labels)}: {meaning}"
-
-
-def format_queries(queries: Iterable[Query]) -> Iterator[str]:
-    """Yield a line per query, with the languages it is translated to."""
-    by_name = {query.name: query for query in queries}
-    translations: dict[str, list[str]] = {}
-    for name, query in by_name.items():
-        original = name.removesuffix(f"_{query.language}")
-        translations.setdefault(original if original in by_name else name, []).append(
-            query.language
-        )
-    for name, codes in translations.items():
-        label = f"`{name}`" if codes == ["en"] else f"`{name}` ({', '.join(codes)})"
-        yield f"- {label}: {by_name[name].title}"
 
 
 def format_roles(metric: type[Metric]) -> str:
