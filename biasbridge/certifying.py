@@ -132,7 +132,7 @@ def certify(
 
 def _find(metric: str, config_dir: str | PathLike[str] | None) -> _ConfiguredMetric:
     """Find the YAML and the class of a metric. Raise ``InputError`` if there is none."""
-    from train.cli.configure import TARGET, find_class, search_modules
+    from train.cli.choices import TARGET, find_class, search_modules
 
     folders = [Path(config_dir)] if config_dir else []
     if config_dir and not Path(config_dir).is_dir():

@@ -69,7 +69,7 @@ def _labels_problem(data: Data) -> str:
 
 
 def _examine_point(data: Data, settings: Settings, report: DataReport) -> None:
-    from train.cli.compose import compose_point
+    from train.cli.configure import compose_point
     from train.cli.override_quoting import format_override
 
     try:

@@ -78,7 +78,7 @@ class Goal(NamedTuple, Generic[K]):
             allowed = f"{nearest(metric, METRICS)}; there are {', '.join(METRICS)}"
             raise InputError(f"unknown metric {metric!r}{allowed}")
         configured = METRICS[metric].configured(queries=(query,), words=words, case="lower")
-        return Goal(configured, configured.asked[0].name, value)
+        return Goal(configured, configured.loaded_queries[0].name, value)
 
     @staticmethod
     def read(text: str, words: str | None = None, default_query: str = "") -> Goal[Metric]:
@@ -148,7 +148,9 @@ def find_dose(
     """Return the dose at which vectors reach the goal, see ``dose_for_goal``. Only the words of the
     query are moved, unless the score depends on other words.
     """
-    word_sets = [word_set for query in goal.metric.asked for word_set in query.sets.values()]
+    word_sets = [
+        word_set for query in goal.metric.loaded_queries for word_set in query.sets.values()
+    ]
     cased_words = [word for word_set in word_sets for word in word_set.words]
     query_words = [*cased_words, *map(str.lower, cased_words)]
     moved_words = None

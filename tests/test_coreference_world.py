@@ -26,7 +26,7 @@ from extrinsic.coreference.challenge.measures import Answer
 from extrinsic.coreference.resolver import EndToEnd
 from extrinsic.coreference.scorer import score
 from train.cli import CONF
-from train.cli.configure import Reader
+from train.cli.choices import Reader
 from train.engine.device import one_thread
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from files import InputError
 from files.errors import run_cli
 from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
-from train.cli.compose import compose_point
-from train.cli.sweep import check_input
+from train.cli.configure import compose_point
+from train.cli.planning import check_input
 
 DOORS = [
     "benchmarks.__main__",

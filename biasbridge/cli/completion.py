@@ -15,7 +15,7 @@ from pathlib import Path
 from biasbridge.cli.store import COMMANDS as STORE_COMMANDS
 from biasbridge.commands import ALIASES, COMMANDS
 from files import InputError
-from train.cli.start import CONF
+from train.cli import CONF
 
 # bash splits words at =, so it receives only what follows the last =
 BASH = """_biasbridge() {

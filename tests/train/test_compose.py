@@ -14,7 +14,9 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from files import InputError
-from train.cli.compose import CONF, MAX_CELLS, Composer, build_cells
+from train.cli import CONF
+from train.cli.composer import Composer
+from train.cli.grid import MAX_CELLS, build_cells
 
 STUDIES = sorted(path.stem for path in (CONF / "experiment").glob("*.yaml"))
 
@@ -88,7 +90,8 @@ def test_a_score_needs_few_modules() -> None:
     code = (
         "import sys\n"
         "from hydra import compose, initialize_config_dir\n"
-        "from train.cli.compose import CONF, read_point\n"
+        "from train.cli import CONF\n"
+        "from train.cli.configure import read_point\n"
         "with initialize_config_dir(str(CONF), version_base='1.3'):\n"
         "    read_point(compose('config', overrides=['source=none']))\n"
         "print(*sys.modules)"

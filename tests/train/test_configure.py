@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from files import InputError
-from train.cli.configure import Reader
+from train.cli.choices import Reader
 
 CHOICES = """
 from __future__ import annotations
@@ -86,13 +86,3 @@ def test_what_is_refused_names_the_key_that_the_user_gave(
 ) -> None:
     with pytest.raises(InputError, match=message):
         Reader({"part": {"inner": "${size}"}})(node, "part")
-
-
-def test_a_class_in_folders_without_an_init_file(tmp_path: Path) -> None:
-    (tmp_path / "outer_folder" / "inner").mkdir(parents=True)
-    (tmp_path / "outer_folder" / "inner" / "mod.py").write_text(CHOICES, encoding="utf-8")
-    for name, why in (("inner.mod.Absent", "defines no class"), ("no.mod.Inner", "no module")):
-        with pytest.raises(InputError, match=rf"cannot be imported \(.*{why}"):
-            Reader({})({"_target_": f"outer_folder.{name}"}, "part")
-    node = {"_target_": "outer_folder.inner.mod.Inner"}
-    assert repr(Reader({})(node, "part")) == "Inner(size=1, rate=0.5)"

@@ -10,8 +10,8 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from corpora.protocols import DocumentSource
-from train.cli.compose import CONF
-from train.cli.configure import Reader
+from train.cli import CONF
+from train.cli.choices import Reader
 from train.engine.part import keyed_params
 
 NEEDS = {

@@ -1,4 +1,4 @@
-"""What a sweep will cost, by typical times, cores and how busy they are."""
+"""What a sweep will cost, by typical or measured times and cores."""
 
 from __future__ import annotations
 
@@ -8,48 +8,35 @@ import pytest
 from omegaconf import OmegaConf
 
 from tests.points import SUBJECT, TASK, plan
-from train.cli import launchers as engine
-from train.cli.launchers import count_workers
+from train.cli import local_engine as engine
+from train.cli.local_engine import count_workers
 from train.engine import estimate
-from train.engine.estimate import describe_cost, measure_slowness
+from train.engine.estimate import describe_cost
 from train.engine.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from train.engine.store import Step
 
 
-def cost(folder: Path, *, cores: int = 1, slowness: float = 1.0) -> str:
+def cost(folder: Path, *, cores: int = 1) -> str:
     """What four seeds of Word2Vec and of five short steps cost, which take 3 s and .1 s each."""
     plans = [plan(folder, seed=seed, subject=SUBJECT, task=TASK) for seed in range(4)]
-    return describe_cost(plans, Store(folder), cores=cores, slowness=slowness)
+    return describe_cost(plans, Store(folder), cores=cores)
 
 
-def test_typical_times_are_shared_by_cores_and_stretched_by_slowness(tmp_path: Path) -> None:
+def test_typical_times_are_shared_by_cores(tmp_path: Path) -> None:
     assert cost(tmp_path) == "4 points, 24 steps to run, about 14 s on 1 core"
     assert cost(tmp_path, cores=2).endswith("about 7 s on 2 cores")
-    assert cost(tmp_path, slowness=1.5).endswith("about 21 s on 1 core")
-    assert cost(tmp_path, slowness=1.6).endswith(
-        "about 22 s on 1 core; the machine is busy: 1.6 times slower than idle"
-    )
 
 
-def test_a_measured_time_is_not_stretched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_measured_time_counts_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def measured(step: Step, _: object) -> float | None:
         return 10.0 if step.choice == "Word2Vec" else None
 
     monkeypatch.setattr(estimate, "expected_seconds", measured)
-    assert "about 50 s on 1 core;" in cost(tmp_path, slowness=5.0)  # 4 (10 + 5 x .1 x 5)
-
-
-def test_slowness_is_the_time_of_a_computation_over_that_of_an_idle_core(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    clock: Iterator[float] = iter([7.0, 7.15])
-    monkeypatch.setattr("train.engine.estimate.time.perf_counter", lambda: next(clock))
-    assert measure_slowness() == pytest.approx(3.0)
+    assert cost(tmp_path).endswith("about 42 s on 1 core")  # 4 (10 + 5 x .1)
 
 
 @pytest.mark.parametrize(

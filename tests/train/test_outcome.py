@@ -8,13 +8,10 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import pandas as pd
-
-from analysis.results import Tables, write_tables
 from debias.attract_repel import AttractRepel
 from debias.word_choice import WordChoice
 from tests.points import SUBJECT, TASK, plan
-from train.engine.join import extend_tables, join_tables
+from train.engine.join import join_tables
 from train.engine.outcome import read_outcome, run_point
 from train.engine.store import Store
 from train.subjects.embed import Word2Vec
@@ -68,57 +65,3 @@ def test_options_tell_what_decides_a_point_but_its_seed(tmp_path: Path) -> None:
     other = options(last="arts")[1]
     changed = {name for name in method if other[name] != method[name]}
     assert changed == {"words.files", "words.words"}
-
-
-def test_tables_are_extended_by_points_of_the_same_data_only(tmp_path: Path) -> None:
-    def tables(point: str, source: str, status: str = "done") -> Tables:
-        facts = {
-            "point": point,
-            "experiment": "e",
-            "task": "t",
-            "source": source,
-            "corpus": "c",
-            "status": status,
-        }
-        return Tables(
-            pd.DataFrame([facts]),
-            pd.DataFrame([{"point": point, "value": 1.0}]),
-            pd.DataFrame([{"point": point, "value": 2.0}]),
-        )
-
-    new = tables("b", "davidson")
-    assert extend_tables(new, tmp_path) == new
-    write_tables(tmp_path, tables("a", "davidson", "failed"))
-    assert [list(table["point"]) for table in extend_tables(new, tmp_path)[:3]] == [["a", "b"]] * 3
-    assert [
-        list(table["point"]) for table in extend_tables(tables("a", "davidson"), tmp_path)[:3]
-    ] == [["a"]] * 3
-    assert [
-        list(table["point"]) for table in extend_tables(tables("b", "generated"), tmp_path)[:3]
-    ] == [["b"]] * 3
-    challenged = new._replace(points=new.points.assign(challenge="hatecheck"))
-    assert list(extend_tables(challenged, tmp_path).points["point"]) == ["b"], (
-        "tested on other posts"
-    )
-
-
-def test_data_that_were_read_are_known_by_their_content(tmp_path: Path) -> None:
-    def tables(point: str, source: str, **options: str) -> Tables:
-        written = json.dumps({f"posts.{name}": value for name, value in options.items()})
-        facts = {"point": point, "experiment": "e", "task": "t", "source": source}
-        rows = pd.DataFrame([facts | {"task_options": written, "status": "done"}])
-        return Tables(rows, rows[["point"]], rows[["point", "task"]])
-
-    def kept(new: Tables) -> list[str]:
-        return list(extend_tables(new, tmp_path).points["point"])
-
-    write_tables(tmp_path, tables("a", "posts", files="one", text="text"))
-    assert kept(tables("b", "posts", files="one", text="text")) == ["a", "b"]
-    assert kept(tables("b", "renamed", files="one", text="text")) == ["a", "b"]
-    assert kept(tables("b", "posts", files="other", text="text")) == ["b"]
-    assert kept(tables("b", "posts", files="one", text="another column")) == ["b"]
-    assert kept(tables("b", "posts")) == ["b"], "generated"
-    write_tables(tmp_path, tables("a", "hub", path="a/hub", revision="1"))
-    assert kept(tables("b", "hub", path="b/hub", revision="1")) == ["b"]
-    write_tables(tmp_path, tables("a", "generated", stereotype="0.5"))
-    assert kept(tables("b", "generated", stereotype="0.1")) == ["a", "b"], "planted, to be varied"

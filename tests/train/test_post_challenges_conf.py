@@ -18,7 +18,8 @@ from extrinsic.linear import Linear
 from files import InputError
 from files.vectors import save_mapped
 from tests.points import TASK, plan
-from train.cli.compose import CONF, read_point
+from train.cli import CONF
+from train.cli.configure import read_point
 from train.tasks.hatespeech import HateSpeech
 from train.tasks.posts import load_challenge, load_posts, measure_challenge, predict_challenge
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import pytest
+from omegaconf import OmegaConf
 from rich.console import Console
 
 from analysis.correlate import correlate_slices
@@ -23,8 +24,8 @@ from intrinsic.metrics.utility import Analogies
 from intrinsic.metrics.weat import Weat
 from studies.survey import Survey
 from tests.points import SUBJECT, TASK, WEAT, plan
-from train.cli.compose import Settings
-from train.cli.configure import to_planner
+from train.cli.configure import read_planner
+from train.cli.settings import Settings
 from train.engine.power import confirmatory_slices, planned_design, print_power, read_pilot
 from train.engine.store import Store
 
@@ -125,11 +126,13 @@ def test_what_is_refused(plans: list[Plan], tmp_path: Path) -> None:
 
 def test_power_is_part_of_a_plan() -> None:
     with pytest.raises(InputError, match="give plan=true with it"):
-        Settings("store", "results", False, "only-missing", "refuse", plan=False, power=True)
+        Settings("store", "results", "only-missing", "refuse", plan=False, power=True)
 
 
 def test_the_node_planner_is_read() -> None:
     node = {"_target_": "analysis.planner.Planner", "sesoi": 0.2, "reliability_y": 0.5}
-    assert to_planner(node) == Planner(sesoi=0.2, reliability_y=0.5)
+    config = OmegaConf.create({"planner": node})
+    assert read_planner(config) == Planner(sesoi=0.2, reliability_y=0.5)
+    config.planner.sesi = 0.2
     with pytest.raises(InputError, match=r"planner\.sesi.*did you mean 'sesoi'"):
-        to_planner(node | {"sesi": 0.2})
+        read_planner(config)

@@ -20,15 +20,14 @@ from omegaconf import OmegaConf
 from analysis.planner import Pilot, Planner
 from analysis.results import Tables
 from analysis.study import Correlation
-from extrinsic.cnn import CNN
 from extrinsic.gaps import Gaps
 from files import InputError
 from intrinsic.wordsets import Query, WordSet
-from tests.points import TASK, plan
 from tests.train.test_store import CORPUS, write
-from train.cli.compose import CONF, build_cells
-from train.cli.launchers import check_engine, launch
-from train.engine.estimate import describe_cost
+from train.cli import CONF
+from train.cli.grid import build_cells
+from train.cli.hydra_engine import launch
+from train.cli.jobs import check_engine
 from train.engine.finish import _describe_coverage, models_like_parent
 from train.engine.part import DataReport
 from train.engine.power import planned_design
@@ -108,18 +107,6 @@ def test_a_run_warns_where_fewer_than_80_of_100_tokens_have_a_vector(
     points = pd.DataFrame({"point": ["a", "b"], "source": "s"})
     extrinsic = pd.DataFrame({"point": ["a", "b"], "coverage": [0.9, share]})
     assert bool(_describe_coverage(Tables(points, pd.DataFrame(), extrinsic))) == warned
-
-
-@pytest.mark.parametrize(("classifiers", "said"), [(10, False), (11, True)])
-def test_a_minute_that_another_classifier_saves_is_said(
-    classifiers: int, said: bool, tmp_path: Path
-) -> None:
-    """6 s each, or .1 s: 10 save 59 s, 11 save 65 s."""
-    plans = [
-        plan(tmp_path, task=replace(TASK, classifier=CNN()), seed=seed)
-        for seed in range(classifiers)
-    ]
-    assert ("with classifier=linear" in describe_cost(plans, Store(tmp_path))) == said
 
 
 @pytest.mark.parametrize(("age", "remembered"), [(1_999_999_999, False), (2_000_000_000, True)])

@@ -1,67 +1,98 @@
-"""Choices built from configuration values: every node with ``_target_`` becomes an object."""
+"""Point, study and planner of a composed configuration."""
 
 from __future__ import annotations
 
-import ast
-import dataclasses
-import importlib
-import re
-import sys
-from collections.abc import Iterable, Mapping
-from importlib.util import find_spec
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from files import Choice, InputError, nearest
-from files.choice import FieldError, missing_attributes
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
+
+from files import InputError
+from files.choice import FieldError
 from files.language import UNDETERMINED, language_of
 from files.printable import CONTROL
-from files.rooms import importable
 from intrinsic.conventions import ALL_CONVENTIONS, ByConvention
 from intrinsic.probe import AnyMetric, Probe
+from train.cli import CONF
+from train.cli.choices import TARGET, Reader, Tree, find_class, require_kind
+from train.cli.error_messages import INPUT_ERRORS, one_line
 from train.engine.part import Subject, Task
 from train.engine.point import Point
 from train.tasks.task_words import TaskWords
 
 if TYPE_CHECKING:
+    from omegaconf import DictConfig
+
     from analysis.planner import Planner
     from analysis.study import Study
 
-TARGET = "_target_"
-MISSING = "???"  # a required value in configuration files
+DATA = "BIASBRIDGE_DATA"
 # Generated corpora by language
 WORLDS = dict.fromkeys(("en", UNDETERMINED), "corpus=generated")
 WORLDS |= {"es": "corpus=generated_es_gender"}
-PLACEHOLDERS = {"path": "FILE", "file": "FILE", "folder": "FOLDER", "model": "FOLDER"}
-REFERENCE = re.compile(r"\$\{([\w.]+)\}")
-
-Tree = Mapping[str, Any]
 
 
-def to_point(tree: Tree, written: Tree) -> Point:
-    """Return the point of a configuration; ``written``: the same with ``${...}`` unresolved.
+def data_path(relative: str) -> str:
+    """Return a path inside the folder of real data, for ``${data:...}`` in configurations."""
+    folder = os.environ.get(DATA)
+    if not folder:
+        raise InputError(
+            f"this choice reads {relative} from the folder in the environment variable {DATA},"
+            " which is not set; set it, or give the path"
+        )
+    return str(Path(folder) / relative)
+
+
+OmegaConf.register_new_resolver("data", data_path, replace=True)
+
+
+def compose_point(overrides: Iterable[str]) -> Point:
+    """Start Hydra and return the point of overrides. Raises ``InputError``."""
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        try:
+            return read_point(compose("config", overrides=list(overrides)))
+        except INPUT_ERRORS as error:
+            raise InputError(one_line(error)) from error
+
+
+def read_study(config: DictConfig) -> Study:
+    """Return the study of a configuration."""
+    from analysis.study import Study  # loads the statistics, which a point does not need
+
+    tree = _tree(config, resolve=True)
+    study: Study = require_kind(Reader(tree)(tree["study"], "study"), Study, "study")
+    return study
+
+
+def read_planner(config: DictConfig) -> Planner:
+    """Return the planner for ``power=true`` of a configuration."""
+    tree = _tree(config, resolve=True)
+    return cast("Planner", Reader(tree)(tree["planner"], "planner"))
+
+
+def _tree(config: DictConfig, *, resolve: bool) -> dict[str, Any]:
+    tree = OmegaConf.to_container(config, resolve=resolve)
+    assert isinstance(tree, dict)
+    return {str(key): value for key, value in tree.items() if key != "hydra"}
+
+
+def read_point(config: DictConfig) -> Point:
+    """Return the point of a composed configuration.
 
     Raises ``InputError`` for an unknown key, an invalid value, or a choice that lacks an attribute.
     """
+    tree = _tree(config, resolve=True)
     _require_fitting_challenge(tree)
-    read = Reader(written)
-    intrinsic = tree["intrinsic"]
-    if not isinstance(intrinsic, Mapping) or not intrinsic:
-        raise InputError(f"intrinsic={intrinsic!r}: give a mapping of names to metrics")
+    read = Reader(_tree(config, resolve=False))
 
     def read_part(key: str, kind: type) -> Any:
         node = tree.get(key)
         return None if node is None else require_kind(read(node, key), kind, key)
 
-    if tree["task"] is None and isinstance(challenge := tree.get("challenge"), Mapping):
-        kind = find_class(challenge.get(TARGET), "challenge").__name__
-        raise InputError(f"challenge={kind} needs a task, and task is null; give one, or neither")
     _check_name(str(tree["name"]))
-    metrics = (
-        read(node, f"intrinsic.{name}")
-        for name, metric_node in intrinsic.items()
-        for node in _by_convention(metric_node)
-    )
     subject, task = read_part("subject", Subject), read_part("task", Task)
     if task and not tree["corpus_named"]:
         _require_text(subject, task)
@@ -70,7 +101,7 @@ def to_point(tree: Tree, written: Tree) -> Point:
             experiment=tree["name"],
             seed=tree["seed"],
             subject=subject,
-            metrics=tuple(require_kind(metric, AnyMetric, "intrinsic") for metric in metrics),
+            metrics=tuple(_read_metrics(tree["intrinsic"], read)),
             task=task,
             probe=read_part("probe", Probe),
             from_task=read_part("from_task", TaskWords),
@@ -91,6 +122,14 @@ def _require_text(subject: Subject, task: Task) -> None:
         f"{real_parts[0]} is real text, but no vectors and no corpus are given: give"
         " embedding=pretrained embedding.path=FILE, or corpus=text corpus.path=FILE" + synthetic
     )
+
+
+def _read_metrics(intrinsic: object, read: Reader) -> Iterator[AnyMetric]:
+    if not isinstance(intrinsic, Mapping) or not intrinsic:
+        raise InputError(f"intrinsic={intrinsic!r}: give a mapping of names to metrics")
+    for name, metric_node in intrinsic.items():
+        for node in _by_convention(metric_node):
+            yield require_kind(read(node, f"intrinsic.{name}"), AnyMetric, "intrinsic")
 
 
 def _by_convention(node: object) -> list[Tree]:
@@ -115,148 +154,17 @@ def _require_fitting_challenge(tree: Tree) -> None:
 
     This is checked first, as sets of another kind bring settings that the task lacks.
     """
-    nodes = [tree.get(name) for name in ("task", "challenge")]
-    if not all(isinstance(node, Mapping) for node in nodes):
+    task_node, challenge_node = tree["task"], tree.get("challenge")
+    if not isinstance(challenge_node, Mapping):
         return
-    task, challenge = (find_class(node[TARGET], "task") for node in nodes if node)
+    challenge = find_class(challenge_node.get(TARGET), "challenge")
+    name = challenge.__name__
+    if task_node is None:
+        raise InputError(f"challenge={name} needs a task, and task is null; give one, or neither")
+    if not isinstance(task_node, Mapping):
+        return
+    task = find_class(task_node.get(TARGET), "task")
     method, example = getattr(task, "challenges", ("", ""))
     if method and not hasattr(challenge, method):
         remedy = f"choose challenge={example}"
-        raise InputError(
-            f"challenge={challenge.__name__} does not fit task={task.__name__}; {remedy}"
-        )
-
-
-def to_study(node: Tree) -> Study:
-    """Return the study of a configuration's node ``study``."""
-    from analysis.study import Study  # loads the statistics, which a point does not need
-
-    study: Study = require_kind(Reader({"study": node})(node, "study"), Study, "study")
-    return study
-
-
-def to_planner(node: Tree) -> Planner:
-    """Return the planner of a configuration's node ``planner``."""
-    return cast("Planner", Reader({"planner": node})(node, "planner"))
-
-
-def require_kind(choice: object, kind: type, where: str) -> Any:
-    """Return the choice. Raises ``InputError`` if it is not of the expected kind."""
-    if isinstance(choice, kind):
-        return choice
-    missing = missing_attributes(choice, kind) if getattr(kind, "_is_protocol", False) else []
-    reason = f", it lacks {', '.join(missing)}" if missing else ""
-    raise InputError(f"{where}={type(choice).__qualname__} is no {kind.__name__}{reason}")
-
-
-class Reader:
-    """Builder of choices from nodes; errors name the key that the user wrote, not ``${...}``."""
-
-    def __init__(self, written: Tree) -> None:
-        self.written = written
-
-    def __call__(self, node: Tree, where: str) -> Choice:
-        """Return the choice that a node names by ``_target_``."""
-        if not isinstance(node, Mapping):
-            raise InputError(f"{where}={node!r}: give a mapping with {TARGET} and its fields")
-        values = {key: value for key, value in node.items() if key != TARGET}
-        cls = find_class(node.get(TARGET), where)
-        fields = [field.name for field in dataclasses.fields(cls) if field.init]
-        make = getattr(cls, "configured", cls)
-        for key in values if make is cls else ():
-            if key not in fields:
-                raise InputError(
-                    f"unknown config key '{where}.{key}'{nearest(key, fields)}"
-                    f" ({cls.__name__} has: {', '.join(fields)})"
-                )
-        for key in (key for key, value in values.items() if value == MISSING):
-            name = self._origin(f"{where}.{key}")
-            raise InputError(f"{name} is required; give {name}={PLACEHOLDERS.get(key, 'VALUE')}")
-        arguments: dict[str, object] = {
-            key: self._value(value, f"{where}.{key}") for key, value in values.items()
-        }
-        try:
-            return cast("Choice", make(**arguments))
-        except FieldError as error:
-            raise InputError(f"{where}.{error}") from error
-        except TypeError as error:
-            raise InputError(f"{where}: {error}; {cls.__name__} has {', '.join(fields)}") from error
-
-    def _value(self, value: object, where: str) -> object:
-        if isinstance(value, Mapping) and TARGET in value:
-            return self(value, self._origin(where))
-        return value
-
-    def _origin(self, where: str) -> str:
-        """Return the key where a value is written: that of ``${...}``, else ``where``."""
-        node: object = self.written
-        for part in where.split("."):
-            node = node.get(part) if isinstance(node, Mapping) else None
-        match = REFERENCE.fullmatch(node) if isinstance(node, str) else None
-        return self._origin(match[1]) if match else where
-
-
-def search_modules(folders: Iterable[str | Path]) -> None:
-    """Append folders of configuration files to the module search path."""
-    paths = (str(Path(folder).resolve()) for folder in folders)
-    sys.path.extend(path for path in paths if path not in sys.path)
-
-
-def find_class(target: object, where: str) -> type:
-    """Return the class that ``_target_`` names. Raises ``InputError``.
-
-    The class is first looked up in its source file, as importing a module runs it.
-    """
-    module, _, name = importable(str(target)).rpartition(".")
-    if module.partition(".")[0] in sys.stdlib_module_names:
-        raise InputError(f"{where}.{TARGET}={target} is no choice; decorate it with files.choice")
-    if module not in sys.modules and (reason := _import_problem(module, name)):
-        raise _import_error(target, where, reason)
-    try:
-        cls: object = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise _import_error(target, where, str(error)) from error
-    if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
-        raise InputError(f"{where}.{TARGET}={target} is no choice; decorate it with files.choice")
-    fields = [field.name for field in dataclasses.fields(cls)]
-    required = ("name", "version", "files")
-    if missing := [name for name in required if not (hasattr(cls, name) or name in fields)]:
-        raise InputError(
-            f"{where}.{TARGET}={target} has no {', '.join(missing)}, which every choice needs"
-        )
-    return cls
-
-
-def _import_error(target: object, where: str, reason: str) -> InputError:
-    remedy = "give package.module.Class"
-    return InputError(f"{where}.{TARGET}={target!r} cannot be imported ({reason}); {remedy}")
-
-
-def _import_problem(module: str, name: str) -> str:
-    """Return why a class cannot be imported, empty if it can, without importing its module."""
-    if not all(submodule.isidentifier() for submodule in [*module.split("."), name]):
-        return "not a dotted name"
-    first, *submodules = module.split(".")
-    spec = find_spec(first)
-    file = Path(spec.origin) if spec and spec.origin else None
-    folders = [Path(folder) for folder in (spec.submodule_search_locations if spec else None) or []]
-    for submodule in submodules:
-        file, folders = _find_module_file(folders, submodule)
-    if file is None or file.suffix != ".py":
-        return f"there is no module {module}"
-    try:
-        body = ast.parse(file.read_bytes()).body
-    except (OSError, SyntaxError, ValueError) as error:
-        return f"{file} cannot be read: {error}"
-    if any(isinstance(node, ast.ClassDef) and node.name == name for node in body):
-        return ""
-    return f"{file} defines no class {name}"
-
-
-def _find_module_file(folders: Iterable[Path], module: str) -> tuple[Path | None, list[Path]]:
-    """Return the file of a module in a package's folders, and its folders if a package."""
-    for folder in folders:
-        for file in (folder / module / "__init__.py", folder / f"{module}.py"):
-            if file.is_file():
-                return file, [file.parent] if file.stem == "__init__" else []
-    return None, [folder / module for folder in folders if (folder / module).is_dir()]
+        raise InputError(f"challenge={name} does not fit task={task.__name__}; {remedy}")

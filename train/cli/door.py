@@ -10,7 +10,8 @@ from hydra import initialize_config_dir
 
 from files.rooms import HOME
 from files.verbosity import set_verbosity
-from train.cli.compose import CONF, read_command
+from train.cli import CONF
+from train.cli.command import read_command
 from train.cli.config_files import bound_config_files
 from train.cli.error_messages import refuse
 from train.cli.interrupt import GO_ON, Interrupted, interruptible
@@ -31,9 +32,9 @@ def main() -> NoReturn:
             initialize_config_dir(str(CONF), job_name="train", version_base="1.3"),
         ):
             options = read_options(set_verbosity(sys.argv[1:]))
-            if options.cfg or options.info:
+            if options.cfg:
                 show(options)
-            status = 0 if options.cfg or options.info else run(read_command(options))
+            status = 0 if options.cfg else run(read_command(options))
     except Exception as error:
         refuse(error)
     except Interrupted as stop:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -12,25 +11,21 @@ from hydra.core.global_hydra import GlobalHydra
 
 from files import InputError
 from files.options import Parser
-from train.cli.configure import search_modules
+from train.cli.choices import search_modules
 from train.engine.store.stale import Policy
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
 APPENDED = ("experiment", "sweep")  # groups that need + on the command line
-INFO_CHOICES = ("all", "config", "defaults", "defaults-tree", "plugins", "searchpath")
 FLAG: dict[str, Any] = {"action": "store_true"}
 MODES: dict[tuple[str, ...], dict[str, Any]] = {  # mutually exclusive
     ("--multirun", "-m"): FLAG,
     ("--cfg", "-c"): {"choices": ("job", "hydra", "all")},
-    ("--info", "-i"): {"nargs": "?", "const": "all", "choices": INFO_CHOICES},
 }
 OTHERS: dict[tuple[str, ...], dict[str, Any]] = {
     ("--config-dir", "-cd"): {"metavar": "FOLDER", "type": Path},
-    ("--config-name", "-cn"): {"default": "config"},
     ("--resolve",): FLAG,
-    ("--package", "-p"): {},
     ("--stale",): {"choices": get_args(Policy)},
 }
 NAMES = [name for names in (*MODES, *OTHERS) for name in names]
@@ -92,17 +87,13 @@ def _experiment_folder(overrides: Sequence[str]) -> Path | None:
 
 
 def show(options: Namespace) -> None:
-    """Print what ``--cfg`` or ``--info`` requests, after Hydra was started."""
+    """Print the configuration that ``--cfg`` requests, after Hydra was started."""
     hydra = GlobalHydra.instance().hydra
     assert hydra is not None
-    source: dict[str, Any] = {
-        "config_name": options.config_name,
-        "overrides": [*options.hydra, *options.overrides],
-    }
-    if options.info:
-        logging.root.handlers.clear()  # Hydra prints with its own handler
-        hydra.show_info(options.info, **source)
-    else:
-        hydra.show_cfg(
-            cfg_type=options.cfg, package=options.package, resolve=options.resolve, **source
-        )
+    hydra.show_cfg(
+        config_name="config",
+        overrides=[*options.hydra, *options.overrides],
+        cfg_type=options.cfg,
+        package=None,
+        resolve=options.resolve,
+    )

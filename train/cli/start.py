@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
+from train.cli import CONF
 from train.cli.interrupt import listen
 
-CONF = Path(__file__).resolve().parents[2] / "conf"
 HELP = ("--help", "-h")
 OPTIONS = """
 Options; all but the last three are Hydra's:
 
   -m, --multirun           run every combination of values, such as seed=0,1,2
-  -c, --cfg job|hydra|all  print the configuration and stop; also --resolve, --package KEY
-  -i, --info [defaults]    print how the configuration is composed and stop
+  -c, --cfg job|hydra|all  print the configuration and stop; with --resolve also its ${...}
   -cd, --config-dir DIR    also read configuration files and modules from DIR
-  -cn, --config-name NAME  compose NAME.yaml instead of config.yaml
   --stale rebuild          rebuild results of other code versions (same as stale=rebuild)
   --verbose, --quiet       print more, or only the result
 """

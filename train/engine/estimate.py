@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from train.engine.point import Plan
     from train.engine.store.step import Recipe
 
-# Seconds of a step on the default synthetic data and an idle core (``IDLE`` seconds for
-# ``ADDITIONS``), used for steps without timings in the store
+# Seconds of a step on the default synthetic data and an idle core
 TYPICAL = {
     "Word2Vec": 3.0,
     "FastText": 3.0,
@@ -38,9 +36,6 @@ TYPICAL = {
     "Finetuned": 60.0,
     "ChallengeGaps": 2.0,
 }
-MIN_SAVING = 60.0  # seconds that a faster classifier must save to be mentioned
-IDLE, ADDITIONS = 0.05, 1_000_000
-BUSY_FACTOR = 1.5  # slowness from which it is mentioned
 Timings = Mapping[tuple[str, str, str], list[float]]
 
 
@@ -74,44 +69,23 @@ def print_plan(
     console.print(table)
 
 
-def measure_slowness() -> float:
-    """Return the time of a fixed computation now, as a multiple of that on an idle core."""
-    start = time.perf_counter()
-    sum(number * number for number in range(ADDITIONS))
-    return (time.perf_counter() - start) / IDLE
-
-
 def describe_cost(
-    plans: Sequence[Plan],
-    store: Store,
-    *,
-    anew: Container[str] = (),
-    cores: int = 1,
-    slowness: float = 1.0,
+    plans: Sequence[Plan], store: Store, anew: Container[str] = (), cores: int = 1
 ) -> str:
     """Return ``50 points, 221 steps to run, about 2 min on 2 cores``; empty if nothing is to run.
 
-    Steps without timings in the store are assumed to take ``slowness`` times ``TYPICAL``.
+    Steps without timings in the store are assumed to take as long as ``TYPICAL`` says.
     """
     steps_to_make = [step for step in _steps(plans) if step.key in anew or not store.has(step)]
     if not steps_to_make:
         return ""
     step_timings = timings(store, {step.name for step in steps_to_make})
-    seconds = {
-        step.key: TYPICAL.get(step.choice, 0.1) * slowness if expected is None else expected
-        for step in steps_to_make
-        for expected in [expected_seconds(step, step_timings)]
-    }
+    seconds = 0.0
+    for step in steps_to_make:
+        expected = expected_seconds(step, step_timings)
+        seconds += TYPICAL.get(step.choice, 0.1) if expected is None else expected
     line = f"{with_count(len(plans), 'point')}, {with_count(len(steps_to_make), 'step')} to run"
-    line += f", about {duration(sum(seconds.values()) / cores)} on {with_count(cores, 'core')}"
-    if slowness > BUSY_FACTOR:
-        line += f"; the machine is busy: {slowness:.1f} times slower than idle"
-    cnn_keys = [step.key for step in steps_to_make if step.choice == "CNN"]
-    saved = sum(seconds[cnn_key] for cnn_key in cnn_keys) - len(cnn_keys) * TYPICAL["Linear"]
-    if saved > MIN_SAVING:
-        shorter_time = duration((sum(seconds.values()) - saved) / cores)
-        line += f" ({shorter_time} with classifier=linear)"
-    return line
+    return f"{line}, about {duration(seconds / cores)} on {with_count(cores, 'core')}"
 
 
 def total_cost(plans: Sequence[Plan], store: Store) -> tuple[float, int]:

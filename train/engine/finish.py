@@ -12,7 +12,7 @@ from analysis.naming import MIN_COVERAGE
 from analysis.provenance import PROVENANCE_CSV, describe_mixture, write_provenance
 from analysis.terminal import format_number
 from files.verbosity import LOG
-from train.engine.join import extend_tables, join_tables
+from train.engine.join import join_tables
 from train.engine.part import HasWarnings
 from train.engine.store.lock import locked
 from train.engine.store.tools import build_records
@@ -41,14 +41,11 @@ def finish(
     store: Store,
     results: Path,
     console: Console,
-    *,
-    extend: bool = False,
 ) -> int:
     """Write the tables and the study's conclusions; return the exit status.
 
-    0: every point is done; 2: all were refused for invalid input; else 1. ``extend`` keeps the
-    points in the results folder (``extend_tables``). Sweeps ending in one folder wait for one
-    another.
+    0: every point is done; 2: all were refused for invalid input; else 1. Sweeps ending in one
+    folder wait for one another.
     """
     from analysis.results import register_outputs, without_local_details, write_tables
 
@@ -56,7 +53,6 @@ def finish(
     if len(tables.points) and tables.points["refused"].all():  # keep the existing tables
         return _report_failures(tables.points, console)
     with locked(results / "points" / ".lock", f"the tables in {_near(results)}"):
-        tables = extend_tables(tables, results) if extend else tables
         shareable_tables = without_local_details(tables)
         folders_before = _earlier_folders(results)
         written = write_tables(results, shareable_tables)

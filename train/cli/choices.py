@@ -1,0 +1,106 @@
+"""Choices built from configuration values: every node with ``_target_`` becomes an object."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from files import Choice, InputError, nearest
+from files.choice import FieldError, missing_attributes
+from files.rooms import importable
+
+TARGET = "_target_"
+MISSING = "???"  # a required value in configuration files
+PLACEHOLDERS = {"path": "FILE", "file": "FILE", "folder": "FOLDER", "model": "FOLDER"}
+REFERENCE = re.compile(r"\$\{([\w.]+)\}")
+
+Tree = Mapping[str, Any]
+
+
+def require_kind(choice: object, kind: type, where: str) -> Any:
+    """Return the choice. Raises ``InputError`` if it is not of the expected kind."""
+    if isinstance(choice, kind):
+        return choice
+    missing = missing_attributes(choice, kind) if getattr(kind, "_is_protocol", False) else []
+    reason = f", it lacks {', '.join(missing)}" if missing else ""
+    raise InputError(f"{where}={type(choice).__qualname__} is no {kind.__name__}{reason}")
+
+
+class Reader:
+    """Builder of choices from nodes; errors name the key that the user wrote, not ``${...}``."""
+
+    def __init__(self, written: Tree) -> None:
+        self.written = written
+
+    def __call__(self, node: Tree, where: str) -> Choice:
+        """Return the choice that a node names by ``_target_``."""
+        if not isinstance(node, Mapping):
+            raise InputError(f"{where}={node!r}: give a mapping with {TARGET} and its fields")
+        values = {key: value for key, value in node.items() if key != TARGET}
+        cls = find_class(node.get(TARGET), where)
+        fields = [field.name for field in dataclasses.fields(cls) if field.init]
+        make = getattr(cls, "configured", cls)
+        for key in values if make is cls else ():
+            if key not in fields:
+                raise InputError(
+                    f"unknown config key '{where}.{key}'{nearest(key, fields)}"
+                    f" ({cls.__name__} has: {', '.join(fields)})"
+                )
+        for key in (key for key, value in values.items() if value == MISSING):
+            name = self._origin(f"{where}.{key}")
+            raise InputError(f"{name} is required; give {name}={PLACEHOLDERS.get(key, 'VALUE')}")
+        arguments: dict[str, object] = {
+            key: self._value(value, f"{where}.{key}") for key, value in values.items()
+        }
+        try:
+            return cast("Choice", make(**arguments))
+        except FieldError as error:
+            raise InputError(f"{where}.{error}") from error
+        except TypeError as error:
+            raise InputError(f"{where}: {error}; {cls.__name__} has {', '.join(fields)}") from error
+
+    def _value(self, value: object, where: str) -> object:
+        if isinstance(value, Mapping) and TARGET in value:
+            return self(value, self._origin(where))
+        return value
+
+    def _origin(self, where: str) -> str:
+        """Return the key where a value is written: that of ``${...}``, else ``where``."""
+        node: object = self.written
+        for part in where.split("."):
+            node = node.get(part) if isinstance(node, Mapping) else None
+        match = REFERENCE.fullmatch(node) if isinstance(node, str) else None
+        return self._origin(match[1]) if match else where
+
+
+def search_modules(folders: Iterable[str | Path]) -> None:
+    """Append folders of configuration files to the module search path."""
+    paths = (str(Path(folder).resolve()) for folder in folders)
+    sys.path.extend(path for path in paths if path not in sys.path)
+
+
+def find_class(target: object, where: str) -> type:
+    """Return the class that ``_target_`` names. Raises ``InputError``."""
+    module, _, name = importable(str(target)).rpartition(".")
+    if module.partition(".")[0] in sys.stdlib_module_names:  # which an import may run
+        raise InputError(f"{where}.{TARGET}={target} is no choice; decorate it with files.choice")
+    try:
+        cls: object = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError, TypeError, SyntaxError) as error:
+        raise InputError(
+            f"{where}.{TARGET}={target!r} cannot be imported ({error}); give package.module.Class"
+        ) from error
+    if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
+        raise InputError(f"{where}.{TARGET}={target} is no choice; decorate it with files.choice")
+    fields = [field.name for field in dataclasses.fields(cls)]
+    required = ("name", "version", "files")
+    if missing := [name for name in required if not (hasattr(cls, name) or name in fields)]:
+        raise InputError(
+            f"{where}.{TARGET}={target} has no {', '.join(missing)}, which every choice needs"
+        )
+    return cls

@@ -1,0 +1,96 @@
+"""Plan of a command: the point of every cell, checked before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from hydra.errors import HydraException
+
+from files import InputError
+from files.verbosity import is_quiet, is_verbose
+from train.cli.composer import Composer, check_keys
+from train.cli.configure import read_point
+from train.cli.error_messages import one_line
+from train.cli.jobs import Job, distinct_plans
+from train.engine.estimate import describe_cost, print_plan
+from train.engine.part import ChecksInput
+from train.engine.point import Point, plan_point
+from train.engine.store.stale import Outdated, outdated, report_outdated
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from train.cli.command import Command
+    from train.cli.settings import Settings
+    from train.engine.store import Step, Store
+
+
+def compose_points(command: Command, cells: Sequence[Sequence[str]]) -> Iterator[Point]:
+    """Yield the point of each cell, composed on demand. Raises ``InputError``."""
+    if not command.is_sweep:
+        check_keys(command.config, command.config.hydra)
+        yield read_point(command.config)
+        return
+    compose = Composer(command.hydra)
+    for cell in cells:
+        try:
+            point = read_point(compose(cell))
+        except (HydraException, InputError) as error:
+            if len(cells) == 1:
+                raise
+            overrides = " ".join(cell)
+            raise InputError(f"{one_line(error)} (in the cell {overrides})") from error
+        yield point
+
+
+def check_input(points: Iterable[Point], console: Console) -> list[Point]:
+    """Return the points after checking every distinct task and subject once.
+
+    Points are checked as they come, so that errors are found before all cells are composed. Prints
+    warnings. Raises ``InputError``.
+    """
+    checked_points: list[Point] = []
+    checked: set[str] = set()
+    for point in points:
+        queries = point.queries
+        query_names = sorted({f"{query.name} {query.language}" for query in queries})
+        for part in (point.task, point.subject):
+            identity = repr((getattr(part, "checked", part), query_names))
+            if isinstance(part, ChecksInput) and identity not in checked:
+                part.check(queries)
+                checked.add(identity)
+        checked_points.append(point)
+    for mix in dict.fromkeys(filter(None, (point.synthetic_mix for point in checked_points))):
+        console.print(f"warning: results mix synthetic and real data: {mix}", soft_wrap=True)
+    for mismatch in dict.fromkeys(filter(None, (point.group_mismatch for point in checked_points))):
+        remedy = "Give words about these groups, such as intrinsic.weat.words=FILE"
+        console.print(f"warning: {mismatch} {remedy}", soft_wrap=True)
+    return checked_points
+
+
+def plan_jobs(points: Iterable[Point], cells: Iterable[list[str]], store: Store) -> list[Job]:
+    """Return one job per cell, so that invalid input ends the sweep before anything runs."""
+    return [Job(plan_point(point, store), cell) for point, cell in zip(points, cells, strict=True)]
+
+
+def plan_rebuilds(
+    jobs: Sequence[Job], store: Store, settings: Settings, console: Console, *, n_workers: int
+) -> dict[str, Step]:
+    """Print cost or plan, and outdated results; return the stored steps to rebuild, by key.
+
+    Raises ``InputError`` if results of other code are refused.
+    """
+    plans = distinct_plans(jobs)
+    to_rebuild = {key: step for plan in plans for key, step in plan.steps().items()}
+    results: list[Outdated] = []
+    if settings.overwrite != "always":
+        results = outdated(store, [step for plan in plans for step in plan.ends])
+        outdated_steps = {result.step.key: result.step for result in results}
+        to_rebuild = outdated_steps if settings.stale == "rebuild" else {}
+    if settings.plan or is_verbose():
+        print_plan(plans, [job.plan for job in jobs], store, console, anew=to_rebuild)
+    elif not is_quiet() and (line := describe_cost(plans, store, to_rebuild, n_workers)):
+        console.print(line)
+    report_outdated(results, settings.stale, console)
+    return to_rebuild
