@@ -52,7 +52,6 @@ NEEDS = {
     ("challenge", "csv"): ["challenge.path=posts.csv", "challenge.group=who"],
     ("embedding", "pretrained"): ["embedding.path=vectors.txt"],
     ("embedding", "transformers"): HUB,
-    ("embedding", "transformers_in_corpus"): HUB,
     ("corpus", "text"): ["corpus.path=corpus.txt"],
     ("corpus", "datasets"): ["corpus.path=folder"],
     ("source", "csv"): ["source.path=posts.csv"],

@@ -32,28 +32,6 @@ def test_models_side_by_side(tmp_path: Path, train: Train) -> None:
     assert (results / "report.html").is_file()
 
 
-@pytest.mark.slow
-def test_words_in_sentences_of_the_generated_world_are_searched_and_measured(
-    tmp_path: Path, train: Train
-) -> None:
-    save_model(tmp_path / "bert", "bert")
-    status, out, err = train(
-        *("embedding=transformers_in_corpus", "embedding.model=bert", "embedding.sentences=3"),
-        *("source=none", "corpus.sentences=1000", "intrinsic=association"),
-        *("intrinsic.association.queries=[planted]", "embedding.queries=[planted]"),
-        *("probe=score_properties", "study=score_properties", "probe.sets=4"),
-        *("probe.items=[1]", "probe.evaluations=5"),
-    )
-    assert status == 0, out + err
-    assert "Table 1" in out
-    [csv] = (tmp_path / "results").rglob("score_properties.csv")
-    table = pd.read_csv(csv)
-    assert table[["comparable", "trustworthy"]].to_numpy().tolist() == [["no", "yes"]]
-    [scores] = (tmp_path / "results").rglob("intrinsic.parquet")
-    [row] = pd.read_parquet(scores).to_dict("records")
-    assert row["reason"] == ""
-
-
 def test_a_folder_without_a_model_is_refused_before_anything_runs(
     tmp_path: Path, train: Train
 ) -> None:

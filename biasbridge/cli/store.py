@@ -10,7 +10,7 @@ DESCRIPTION = "Inspect a store of results: list, explain, export, verify or remo
 COMMANDS = {
     "ls": "list the results with their size and time",
     "explain": "show the recipe of a result and the command that recomputes it",
-    "export": "write the vectors, table or text of a result to a file",
+    "export": "write the vectors of a result to a file",
     "gc": "remove unfinished, damaged and long unused results",
     "verify": "compare every file with its checksum",
 }
@@ -24,7 +24,7 @@ def _parser() -> Parser:
         parsers[name].add_argument("step", nargs="?", help="only this step, such as vectors")
     for name in ("explain", "export"):
         parsers[name].add_argument("key", help="a key or the beginning of one")
-    out = "its extension sets the format: .vec, .bin, .glove, .csv, .parquet"
+    out = "its extension sets the format: .vec, .bin, .glove"
     parsers["export"].add_argument("file", help=out)
     parsers["export"].add_argument("--force", action="store_true", help="replace the file")
     parsers["gc"].add_argument(

@@ -13,9 +13,7 @@ from debias.labels import Relabel, Resample
 from extrinsic.crossval import read_posts
 from extrinsic.gaps import Gaps
 from extrinsic.linear import Linear
-from extrinsic.tagger import MentionTagger
 from files.vectors import keyed, save_mapped
-from train.tasks.check_posts import describe_agreement
 from train.tasks.posts import measure_gaps, predict_challenge
 
 if TYPE_CHECKING:
@@ -107,18 +105,3 @@ def test_a_label_dose_reaches_the_classifier_of_a_challenge_set(
     for name in ("train_label", "in_training"):
         assert learned[name].tolist() == whole[name].tolist()
     assert (learned["train_label"] != whole["label"]).any() or not learned["in_training"].all()
-
-
-def test_words_are_set_against_the_groups_that_are_annotated() -> None:
-    posts = pd.DataFrame(
-        {
-            "text": ["she left", "her house", "a woman", "nobody", "he left", "she and he", "she"],
-            "group": ["women", "migrants", "women", "women", "men", "women", None],
-        }
-    )
-    lines = describe_agreement(posts, MentionTagger())
-    assert [line.split("]")[0].split(" [")[0] for line in lines] == [
-        "men: 1 posts tagged male by words, precision 1.00",
-        "women: 3 posts tagged female by words, precision .67",
-    ]
-    assert "4 annotated posts, recall .50" in lines[1]

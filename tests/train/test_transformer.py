@@ -23,15 +23,14 @@ from debias.unmodified import Unmodified
 from debias.word_choice import WordChoice
 from files import InputError
 from files.models.encoder import Context, Encoder, WordPooling
-from files.vectors import open_mapped
 from intrinsic import find
 from tests.tiny_models import ARCHITECTURES, save_model
 from train.engine.device import one_thread
 from train.engine.point import Point, plan_point
 from train.engine.store import Store
 from train.subjects.static import StaticVectors
-from train.subjects.transformer import Transformer, TransformerInCorpus
-from train.subjects.word_states import corpus_contexts, template_contexts, word_vectors
+from train.subjects.transformer import Transformer
+from train.subjects.word_states import template_contexts, word_vectors
 
 TEMPLATE = "the {} said that she was at home"
 WORDS = ("nurse", "engineer", "registered_nurse")
@@ -140,21 +139,6 @@ def test_an_untrimmed_text_fills_the_model_to_its_last_position(models: Path) ->
         assert np.isfinite(rows).all(axis=1).sum() == positions - special
 
 
-def test_lines_are_drawn_evenly_and_by_the_seed() -> None:
-    lines = [f"{i} the nurse and the nurse" for i in range(40)] + ["nurses nurse-like", "man"]
-    drawn = [
-        corpus_contexts(["nurse", "man", "x"], iter(lines), 5, seed=seed) for seed in range(400)
-    ]
-    assert drawn[0] == corpus_contexts(["nurse", "man", "x"], iter(lines), 5, seed=0)
-    assert drawn[0].keys() == {"nurse", "man"}
-    assert all(each.text[each.start : each.end] == "nurse" for each in drawn[0]["nurse"])
-    assert all(each.text[: each.start].endswith("the ") for each in drawn[0]["nurse"])
-    assert all(len({each.text for each in found["nurse"]}) == 5 for found in drawn)
-    chosen = [int(each.text.split()[0]) for found in drawn for each in found["nurse"]]
-    counts = np.bincount(chosen, minlength=40)
-    assert abs(counts - 50).max() < 5 * np.sqrt(50)  # 400 draws of 5 in 40 lines
-
-
 def test_a_choice_gives_vectors_of_all_words_asked_for(models: Path, tmp_path: Path) -> None:
     more = tmp_path / "more.txt"
     more.write_text("nurse\nregistered_nurse\n\nnurse\n", encoding="utf-8")
@@ -178,27 +162,6 @@ def test_a_mask_is_the_tokenizer_s_own(models: Path) -> None:
     assert np.array_equal(masked.vectors, same.vectors)
     with pytest.raises(InputError, match=r"has no mask token"):
         Transformer(str(models / "gpt2"), **settings).load()
-
-
-def test_a_subject_takes_either(models: Path, tmp_path: Path) -> None:
-    text = tmp_path / "text.txt"
-    text.write_text("the math of the man\nshe loved poetry and math\n" * 3, encoding="utf-8")
-    corpus = TextCorpus(str(text), tokeniser="whitespace", min_count=1)
-    model = str(models / "bert")
-    expected: dict[Transformer | TransformerInCorpus, tuple[str, str, int]] = {
-        Transformer(model, queries=QUERIES): ("alone", "none", 32),
-        TransformerInCorpus(model, queries=QUERIES, sentences=2): ("2 sentences", "text", 4),
-    }
-    for embedding, (contexts, named, words) in expected.items():
-        subject = StaticVectors(corpus, embedding, Unmodified(), WordChoice(lowercase=True))
-        plan = plan_point(Point("try", 0, subject, ()), Store(tmp_path / "store"))
-        facts = plan.point.facts()
-        columns = {"contexts": contexts, "corpus": named, "layer": -1, "pooling": "mean"}
-        assert facts.items() >= {**columns, "embedding": "bert"}.items()
-        store = Store(tmp_path / "store")
-        for step in plan.subject["vectors"].ancestry().values():
-            store.make(step)
-        assert len(open_mapped(store.path(plan.subject["vectors"]) / "vectors")) == words
 
 
 def test_the_bytes_of_a_local_model_are_keyed_and_not_its_place(
@@ -293,14 +256,6 @@ def test_a_tokenizer_without_offsets_is_refused(models: Path, tmp_path: Path) ->
     transformers.ByT5Tokenizer().save_pretrained(tmp_path / "slow")
     with pytest.raises(InputError, match=r"\(ByT5Tokenizer\) does not give the characters"):
         Encoder(str(tmp_path / "slow"))
-
-
-def test_words_that_stand_nowhere_are_refused(models: Path, tmp_path: Path) -> None:
-    text = tmp_path / "text.txt"
-    text.write_text("a line of other words\n", encoding="utf-8")
-    choice = TransformerInCorpus(str(models / "bert"), queries=QUERIES)
-    with pytest.raises(InputError, match="no word has tokens"):
-        choice.train(text, seed=0)
 
 
 def test_unknown_words_are_lost(models: Path) -> None:

@@ -67,7 +67,7 @@ def finish(
     if mixed_versions := describe_mixture(records):
         remedy = "for details run biasbridge store explain KEY"
         messages.append(f"results of different code versions: {mixed_versions}; {remedy}")
-    LOG.info("%s", "\n".join(_list_written(written, results)))
+    LOG.info("wrote %s", ", ".join(map(_near, written)))
     messages += [
         *_task_warnings(plans, store),
         *_describe_coverage(tables),
@@ -134,18 +134,6 @@ def _next_command(points: pd.DataFrame) -> list[str]:
     if as_text(points, "generated").count("True") != len(points):
         return []
     return ["next    your own data: biasbridge check posts.csv vectors.vec"]
-
-
-def _list_written(written: Sequence[Path], results: Path) -> list[str]:
-    """Return the written files, a line per folder, figures without formats; pages last."""
-    pages = [path for path in written if path.suffix == ".html"]
-    folders: dict[Path, dict[str, None]] = {}
-    for path in written:
-        if path not in pages:
-            name = path.name if path.parent == results else path.stem
-            folders.setdefault(path.parent, {})[name] = None
-    lines = [f"{_near(folder)}: {', '.join(names)}" for folder, names in folders.items()]
-    return lines + [_near(page) for page in pages]
 
 
 def _task_warnings(plans: Sequence[Plan], store: Store) -> list[str]:

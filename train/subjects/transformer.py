@@ -1,18 +1,18 @@
-"""Word vectors of a Hugging Face model: for words alone, in templates, or in corpus sentences."""
+"""Word vectors of a Hugging Face model: for words alone or in templates."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from files import InputError, choice
 from files.choice import Count, Fileless
 from files.digest import digest_of
-from files.models.encoder import Context, Encoder, WordPooling
+from files.models.encoder import Encoder, WordPooling
 from files.models.place import find_model
 from intrinsic.wordsets import load_queries, read_wordsets
-from train.subjects.word_states import corpus_contexts, template_contexts, word_vectors
+from train.subjects.word_states import template_contexts, word_vectors
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -89,12 +89,14 @@ class WordsInTemplates(_WordList, Fileless):
 
 
 @choice
-class _ContextualVectors(_WordList):
-    """Model, words, and the hidden states that are a word's vector.
+class Transformer(_WordList):
+    """Each word alone, or averaged over ``templates``: texts with ``{}`` for the word.
 
-    ``model``: a local folder, keyed by its bytes, or a hub name with its ``revision``, a commit.
-    Underscores in a word are spaces in its text. ``layer``, ``pooling``: see
-    ``files.models.encoder.Encoder.vectors``. ``label``: name in the tables.
+    The template ``{}`` is the word alone; `` {}`` is its form within a sentence for byte-level
+    tokenizers (GPT-2, RoBERTa). ``{mask}`` stands for the model's mask token. Underscores in a word
+    are spaces in its text. ``model``: a local folder, keyed by its bytes, or a hub name with its
+    ``revision``, a commit. ``layer``, ``pooling``: see ``files.models.encoder.Encoder.vectors``.
+    ``label``: name in the tables.
     """
 
     model: str
@@ -107,8 +109,10 @@ class _ContextualVectors(_WordList):
     batch_size: Count = 32
     device: str = "cpu"
     label: str | None = None
+    templates: tuple[str, ...] = ALONE
 
     version: ClassVar[int] = 1
+    seeded: ClassVar[bool] = False
     unkeyed: ClassVar[tuple[str, ...]] = (
         *("model", "queries", "words", "vocabulary"),
         *("device", "label"),
@@ -132,29 +136,10 @@ class _ContextualVectors(_WordList):
         model = "" if place.local else self.model
         return {"model": model, "listed": digest_of(self.listed())}
 
-    def _vectors(self, encoder: Encoder, contexts: Mapping[str, Sequence[Context]]) -> KeyedVectors:
-        options = {"layer": self.layer, "batch_size": self.batch_size}
-        return word_vectors(encoder, contexts, pooling=self.pooling, **options)
-
-    def _facts(self, contexts: str) -> Facts:
-        return {"contexts": contexts, "layer": self.layer, "pooling": self.pooling}
-
-
-@choice
-class Transformer(_ContextualVectors):
-    """Each word alone, or averaged over ``templates``: texts with ``{}`` for the word.
-
-    The template ``{}`` is the word alone; `` {}`` is its form within a sentence for byte-level
-    tokenizers (GPT-2, RoBERTa). ``{mask}`` stands for the model's mask token.
-    """
-
-    templates: tuple[str, ...] = ALONE
-
-    seeded: ClassVar[bool] = False
-
     def facts(self) -> Facts:
         """Return the columns contexts, layer and pooling."""
-        return self._facts("alone" if self.templates == ALONE else " | ".join(self.templates))
+        contexts = "alone" if self.templates == ALONE else " | ".join(self.templates)
+        return {"contexts": contexts, "layer": self.layer, "pooling": self.pooling}
 
     def load(self) -> KeyedVectors:
         """Return the vectors.
@@ -169,26 +154,5 @@ class Transformer(_ContextualVectors):
         if any("{mask}" in template for template in self.templates):
             filled = [template.replace("{mask}", encoder.mask) for template in self.templates]
             contexts = template_contexts(self.listed(), filled)
-        return self._vectors(encoder, contexts)
-
-
-@choice
-class TransformerInCorpus(_ContextualVectors):
-    """Each word averaged over up to ``sentences`` random corpus lines in which it stands.
-
-    Words are matched as written: a corpus in lower case has no ``John``.
-    """
-
-    sentences: Count = 20
-
-    def facts(self) -> Facts:
-        """Return the columns contexts, layer and pooling."""
-        return self._facts(f"{self.sentences} sentences")
-
-    def train(self, corpus: Path, *, seed: int) -> KeyedVectors:
-        """Return vectors of words found in a file of one tokenised sentence per line."""
-        from files.text import read_lines
-
-        contexts = corpus_contexts(self.listed(), read_lines(corpus), self.sentences, seed=seed)
-        encoder = Encoder(self.model, self.revision, device=self.device)
-        return self._vectors(encoder, contexts)
+        options = {"layer": self.layer, "batch_size": self.batch_size}
+        return word_vectors(encoder, contexts, pooling=self.pooling, **options)

@@ -1,8 +1,8 @@
-"""Words in templates and corpus sentences, and their mean vectors over these contexts."""
+"""Words in templates, and their mean vectors over these contexts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -37,33 +37,6 @@ def template_contexts(words: Sequence[str], templates: Sequence[str]) -> dict[st
             for before, after in split_templates
         ]
     return contexts
-
-
-def corpus_contexts(
-    words: Sequence[str], lines: Iterator[str], sentences: int, *, seed: int
-) -> dict[str, list[Context]]:
-    """Return up to ``sentences`` random lines per word in which it stands between spaces.
-
-    Words that occur in no line are left out. Only the first occurrence in a line counts.
-    """
-    rng = np.random.default_rng(seed)
-    contexts: dict[str, list[Context]] = {word: [] for word in words}
-    n_lines = dict.fromkeys(words, 0)
-    for line in lines:
-        start = 0
-        words_of_line = set()
-        for token in line.split(" "):
-            if token in contexts and token not in words_of_line:
-                words_of_line.add(token)
-                n_lines[token] += 1
-                # Reservoir sampling: each line so far is kept with the same chance
-                place = len(contexts[token])
-                if place == sentences:
-                    place = int(rng.integers(n_lines[token]))
-                if place < sentences:
-                    contexts[token][place : place + 1] = [Context(line, start, start + len(token))]
-            start += len(token) + 1
-    return {word: word_contexts for word, word_contexts in contexts.items() if word_contexts}
 
 
 def word_vectors(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from corpora.protocols import CheckedSource
 from extrinsic.protocols import LanguageTagger
 from files import InputError, nearest
@@ -103,35 +101,6 @@ def describe_text_problems(posts: pd.DataFrame) -> list[str]:
         texts = with_count(n_on_both_sides, "text") if n_on_both_sides else "no text"
         lines.append(
             f"{with_count(n_repeated, 'duplicate post')}, {texts} in both training and test"
-        )
-    return lines
-
-
-def describe_agreement(posts: pd.DataFrame, tagger: Tagger) -> list[str]:
-    """Return precision and recall of group words against the annotated column ``group``.
-
-    For each group that both name, among annotated posts, with Wilson intervals.
-    """
-    from analysis.groups import is_same_group  # slow to import
-    from analysis.terminal import format_estimate
-    from extrinsic.measures import MEASURES
-
-    posts = posts[posts["group"].notna()]
-    annotated, tagged = posts["group"].astype(str), tagger.tag(posts)["group"].astype(str)
-    lines = []
-    for group in sorted({*annotated}):
-        names = [name for name in sorted({*tagged}) if is_same_group(name, group)]
-        is_annotated, is_tagged = (annotated == group).to_numpy(), tagged.isin(names).to_numpy()
-        cells = np.bincount(2 * is_annotated + is_tagged, minlength=4)
-        if not names or not is_annotated.any() or not is_tagged.any():
-            continue
-        precision, recall = (
-            format_estimate(*MEASURES[name].estimate(cells, 0.95))
-            for name in ("precision", "recall")
-        )
-        lines.append(
-            f"{group}: {is_tagged.sum():,} posts tagged {' or '.join(names)} by words, precision"
-            f" {precision}; {is_annotated.sum():,} annotated posts, recall {recall}"
         )
     return lines
 

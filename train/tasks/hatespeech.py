@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,15 +14,14 @@ from debias.base import Method, method_label
 from debias.unmodified import Unmodified
 from extrinsic.crossval import read_posts, split_posts
 from extrinsic.gaps import Gaps
-from extrinsic.protocols import Classifier, CrossValidated, LanguageTagger, Tagger, required_input
+from extrinsic.protocols import Classifier, CrossValidated, Tagger, required_input
 from files import InputError, choice
 from files.choice import Fileless, Whole
-from files.language import UNDETERMINED, language_of
+from files.language import language_of
 from train.engine.encodings import encoding_inputs
 from train.tasks.check_posts import (
     check_challenge,
     check_posts,
-    describe_agreement,
     describe_groups,
     describe_text_problems,
     groups_in_language,
@@ -187,26 +185,9 @@ class HateSpeech(Fileless):
         describe_groups(posts, group_source, self.gaps, report)
 
     def warnings(self, find: Callable[[str], Path | None]) -> list[str]:
-        """Return warnings about real posts, and how well words find their annotated groups."""
-        lines = []
-        sources = {POSTS: self.source, "challenge": self.challenge}
-        for step, data in sources.items():
-            folder = find(step) if data and not data.generated else None
-            if data is None or folder is None:
-                continue
-            posts = pd.read_parquet(folder / "posts.parquet")
-            warnings = describe_text_problems(posts) if data is self.source else []
-            if data is self.challenge or self.source.grouped:
-                warnings += self._agreement(posts, data)
-            option = "source" if data is self.source else "challenge"
-            lines += [f"{option}={data.name}: {line}" for line in warnings]
-        return lines
-
-    def _agreement(self, posts: pd.DataFrame, data: Source | PostChallenge) -> list[str]:
-        words = self.groups
-        if isinstance(words, LanguageTagger):
-            with suppress(InputError):  # no words in that language
-                words = words.in_language(language_of(data))
-        if language_of(words) not in (language_of(data), UNDETERMINED):
+        """Return warnings about the texts of real posts."""
+        folder = None if self.source.generated else find(POSTS)
+        if folder is None:
             return []
-        return describe_agreement(posts, words)
+        posts = pd.read_parquet(folder / "posts.parquet")
+        return [f"source={self.source.name}: {line}" for line in describe_text_problems(posts)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,13 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.filesize import decimal
-from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
 from analysis.provenance import BuildRecord
-from files import InputError, atomic_path
+from files import InputError
 from files.atomic import require_new
 from files.digest import digest_of
 from files.progress import duration
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
-TABLE = ".parquet"
 
 
 def open_store(root: str) -> Store:
@@ -116,9 +113,8 @@ def _table(title: str, text_column: str, *number_columns: str) -> Table:
 def verify(store: Store, step: str | None, console: Console) -> int:
     """Compare every file with its checksum; return 1 if a result is damaged, else 0."""
     results = entries(store, step)
-    hidden = not console.is_terminal
     n_damaged = 0
-    for entry in track(results, "checking", console=console, transient=True, disable=hidden):
+    for entry in results:
         try:
             check(entry)
         except DamagedError as damage:
@@ -293,44 +289,18 @@ def build_records(store: Store, keys: Iterable[str]) -> list[BuildRecord]:
 
 
 def export(entry: Path, out: str | Path, console: Console, *, force: bool = False) -> None:
-    """Write a result to a file: vectors by its suffix, tables as CSV or Parquet, text unchanged.
+    """Write the vectors of a result to a file in the format of its suffix.
 
-    Raises ``InputError`` for a damaged result or one of several files, a wrong suffix, and an
-    existing file.
+    Raises ``InputError`` for a result that is damaged or has no vectors, and an existing file.
     """
+    from files.vectors import open_mapped, save_vectors  # loads gensim
+
     try:
         check(entry)
     except DamagedError as damage:
         raise InputError(f"{entry} is damaged ({damage}); run the sweep again") from None
-    out = Path(out)
-    require_new(out, force=force)
-    if (entry / "vectors").is_dir():
-        from files.vectors import open_mapped, save_vectors  # loads gensim
-
-        save_vectors(open_mapped(entry / "vectors"), out)
-    else:
-        _write(entry, out)
+    if not (entry / "vectors").is_dir():
+        raise InputError(f"{entry} has no vectors; copy the files you need from there")
+    require_new(Path(out), force=force)
+    save_vectors(open_mapped(entry / "vectors"), Path(out))
     console.print(f"wrote {out}", soft_wrap=True)
-
-
-def _write(entry: Path, out: Path) -> None:
-    """Write the one data file of a result."""
-    files = [path for path in sorted(entry.iterdir()) if path.name != RECIPE]
-    content = [path for path in files if path.suffix != ".json"] or files
-    if len(content) != 1:
-        names = ", ".join(path.name for path in content)
-        raise InputError(f"{entry} contains {names}; copy the files you need from there")
-    [source] = content
-    allowed = (TABLE, ".csv") if source.suffix == TABLE else (source.suffix,)
-    if out.suffix not in allowed:
-        suffixes = " or ".join(allowed)
-        raise InputError(f"{out}: the result is {source.name}; give the suffix {suffixes}")
-    with atomic_path(out) as work:
-        if out.suffix == source.suffix:
-            shutil.copyfile(source, work)
-        else:
-            import pandas as pd
-
-            from files.tables import write_csv
-
-            write_csv(pd.read_parquet(source), work)
