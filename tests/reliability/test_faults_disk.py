@@ -10,7 +10,6 @@ import logging
 import os
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biasbridge.cli.store import main
-from files import InputError, atomic_path
+from files import InputError
 from train.engine.estimate import timings
 from train.engine.outcome import Outcome, read_stamp, shared_results, write_outcome
 from train.engine.store import DamagedError, Step, Store, StoreError
@@ -204,19 +203,6 @@ def test_full_disk_is_said_and_a_larger_one_goes_on(small_disk: Path) -> None:
     assert check(store.make(MUCH))
 
 
-def test_a_disk_without_a_byte_left_locks_nobody_out(small_disk: Path) -> None:
-    store = Store(small_disk / "store")
-    store.prove_writable()
-    with suppress(OSError), (small_disk / "filler").open("wb", buffering=0) as filler:
-        while filler.write(b"x"):
-            pass
-    for _ in range(2):
-        with pytest.raises(StoreError, match="the disk is full"):
-            store.make(CORPUS)
-    (small_disk / "filler").unlink()
-    assert check(store.make(CORPUS))
-
-
 def test_read_only_store_serves_what_it_has(small_disk: Path) -> None:
     store = Store(small_disk / "store")
     store.make(CORPUS)
@@ -228,29 +214,6 @@ def test_read_only_store_serves_what_it_has(small_disk: Path) -> None:
         store.make(VECTORS)
     with pytest.raises(InputError, match=r"store\.dir=.*choose another"):
         store.prove_writable()
-
-
-def test_file_on_a_full_disk_keeps_what_it_held(small_disk: Path) -> None:
-    target = small_disk / "table.csv"
-    target.write_text("earlier")
-    with (
-        pytest.raises(InputError, match=r"cannot write .*table\.csv: No space left on device"),
-        atomic_path(target) as path,
-    ):
-        path.write_bytes(b"x" * 1_000_000)
-    assert target.read_text() == "earlier"
-    assert [path.name for path in small_disk.iterdir()] == ["table.csv"]
-
-
-def test_clock_set_back_or_forth_rebuilds_nothing(store: Store) -> None:
-    store.make(VECTORS)
-    for shift in (-(10**9), 10**9):
-        for path in store.root.rglob("*"):
-            os.utime(path, (path.stat().st_atime + shift, path.stat().st_mtime + shift))
-        Store.checked.clear()
-        later = Store(store.root)
-        later.make(VECTORS)
-        assert later.built == []
 
 
 def test_outcome_is_new_even_if_its_time_is_older(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
 
@@ -26,7 +25,7 @@ from tests.reliability.test_faults_disk import CORPUS, VECTORS
 from train.cli.orphan_processes import guarded
 from train.engine.outcome import shared_results
 from train.engine.store import Store, StoreError
-from train.engine.store.lease import _watch, lease, leased_keys
+from train.engine.store.lease import lease, leased_keys
 from train.engine.store.lock import LEASE, HeldError, is_held, locked
 
 
@@ -217,24 +216,6 @@ def test_a_worker_on_any_machine_ends_when_the_lease_does(tmp_path: Path) -> Non
     with worker:
         assert worker.wait(timeout=60) == 1
     assert "BIASBRIDGE_LEASE" not in os.environ
-
-
-def test_a_worker_looks_every_half_second_whether_the_sweep_lives(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """So that it ends within a second of the sweep."""
-
-    def end(status: int) -> NoReturn:
-        raise SystemExit(status)
-
-    monkeypatch.setattr("train.engine.store.lease.os._exit", end)
-    with ExitStack() as stack:
-        stack.enter_context(locked(tmp_path / "lease"))
-        clock = Clock({1.7: stack.close})
-        monkeypatch.setattr("train.engine.store.lease.time", clock)
-        with pytest.raises(SystemExit):
-            _watch(tmp_path / "lease")
-    assert clock.pauses == [0.5] * 4
 
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]

@@ -29,23 +29,18 @@ def corpus(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "choice", [Word2Vec(**SMALL), FastText(**SMALL, bucket=100)], ids=lambda choice: choice.name
 )
-def test_same_seed_same_vectors(choice: Word2Vec, corpus: Path) -> None:
+def test_vectors_follow_the_seed_and_keep_words_of_min_count(
+    choice: Word2Vec, corpus: Path
+) -> None:
     first, again, other = (choice.train(corpus, seed=seed) for seed in (1, 1, 2))
     assert first.index_to_key == again.index_to_key
     assert np.array_equal(first.vectors, again.vectors)
     assert not np.array_equal(first.vectors, other.vectors)
-
-
-@pytest.mark.parametrize(
-    "choice", [Word2Vec(**SMALL), FastText(**SMALL, bucket=100)], ids=lambda choice: choice.name
-)
-def test_keeps_words_of_min_count_with_their_counts(choice: Word2Vec, corpus: Path) -> None:
-    vectors = choice.train(corpus, seed=0)
-    assert set(vectors.index_to_key) == {"a", "cat", "dog", "sat", "on", "mat", "rug", "once"}
-    assert vectors.index_to_key[0] == "a"
-    assert vectors.get_vecattr("a", "count") == 80
-    assert vectors.vectors.shape == (8, 8)
-    assert type(vectors).__name__ == "KeyedVectors"
+    assert set(first.index_to_key) == {"a", "cat", "dog", "sat", "on", "mat", "rug", "once"}
+    assert first.index_to_key[0] == "a"
+    assert first.get_vecattr("a", "count") == 80
+    assert first.vectors.shape == (8, 8)
+    assert type(first).__name__ == "KeyedVectors"
 
 
 def test_refuses_a_corpus_too_small(corpus: Path) -> None:

@@ -11,10 +11,8 @@ import torch
 import transformers
 
 from corpora.world import GeneratedCorpus
-from debias.attract_repel import AttractRepel
 from debias.unmodified import Unmodified
 from debias.word_choice import WordChoice
-from files import InputError
 from files.models.encoder import Encoder
 from tests.tiny_models import SMALL, save_model, word_pieces
 from train.engine.part import StepBuilder
@@ -89,14 +87,3 @@ def test_random_weights_are_another_model_of_each_seed(folder: Path, tmp_path: P
     texts = ["the nurse said that"]
     rows = [Encoder(made / "model").encode(texts) for made in (own, *drawn)]
     assert not any(np.allclose(rows[i], rows[j], atol=1e-3) for i, j in ((0, 1), (0, 2), (1, 2)))
-
-
-def test_a_method_on_vectors_is_refused(folder: Path) -> None:
-    with pytest.raises(InputError, match="debias=attract_repel acts on vectors"):
-        LanguageModelSubject(
-            corpus=GeneratedCorpus(),
-            model=PretrainedModel(str(folder)),
-            debias=AttractRepel(direction="debias"),
-            words=WordChoice("weat7"),
-            vectors=WordsInTemplates(queries=("weat7",)),
-        )

@@ -7,7 +7,6 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
-import os
 import runpy
 import subprocess
 import sys
@@ -225,54 +224,3 @@ assert seen > 500
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-
-
-SWEEP = [
-    *("corpus.sentences=1000", "size.dim=8", "size.epochs=1", "source=none", "seed=0"),
-    *("hydra/launcher=basic", "hydra.mode=MULTIRUN"),
-]
-MINE = """
-from files import choice
-from train.subjects.embed import Word2Vec
-
-
-@choice
-class Mine(Word2Vec):
-    name = "mine"
-"""
-
-
-def run(folder: Path, *words: str, status: int = 0) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(folder), "COLUMNS": "200"}
-    command = [sys.executable, str(ROOT / "train.py"), *SWEEP, *words]
-    done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == status, done.stdout + done.stderr
-    return done.stdout + done.stderr
-
-
-@pytest.mark.slow
-def test_a_sweep_beside_a_module_that_changes_the_project(tmp_path: Path) -> None:
-    (tmp_path / "toy_mine.py").write_text(f"{MINE}\n{CHANGE}")
-    both = "embedding._target_=train.subjects.embed.Word2Vec,toy_mine.Mine"
-    run(tmp_path, both)
-    scores = pd.read_parquet(tmp_path / "results" / "point" / "intrinsic.parquet")
-    assert (scores["value"] > 90).all(), "all in one process"
-    run(tmp_path, both)
-    refused = run(tmp_path, status=2)
-    assert "error: stored results are of other code: " in refused
-    assert "intrinsic (Weat): patched intrinsic.metrics.weat.Weat.measure by toy_mine" in refused
-    run(tmp_path, "stale=rebuild")
-    scores = pd.read_parquet(tmp_path / "results" / "point" / "intrinsic.parquet")
-    assert (scores["value"].abs() < 2).all()
-    assert "patched" in run(tmp_path, both, status=2)
-
-
-@pytest.mark.slow
-def test_a_sweep_beside_a_module_that_only_adds_to_the_project(tmp_path: Path) -> None:
-    (tmp_path / "toy_mine.py").write_text(MINE)
-    run(tmp_path, "embedding._target_=train.subjects.embed.Word2Vec,toy_mine.Mine")
-    assert "other code" not in run(tmp_path)
-    (tmp_path / "toy_mine.py").write_text(f"{MINE}    more = 1\n")
-    assert "other code" not in run(tmp_path)

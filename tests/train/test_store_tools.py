@@ -167,14 +167,6 @@ def test_gc_by_age_removes_what_was_not_used_for_so_long(
     store.make(CORPUS)
 
 
-@pytest.mark.parametrize("digits", [20, 400, 5_000])
-def test_nothing_is_as_old_as_an_age_of_very_many_digits(
-    digits: int, store: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(store, capsys, "gc", "--older-than", f"{'9' * digits}w")[0] == 0
-    assert store.has(CORPUS)
-
-
 @pytest.mark.slow
 def test_the_command_that_explain_prints_makes_the_same_result(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

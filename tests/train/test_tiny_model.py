@@ -105,14 +105,6 @@ def test_fit_by_hand() -> None:
     assert none.magnitude == pytest.approx(4 / 3)
 
 
-@pytest.mark.parametrize(
-    ("slope", "learned"), [(0.89, False), (0.91, True), (1.09, True), (1.11, False)]
-)
-def test_what_counts_as_learned(slope: float, learned: bool) -> None:
-    true = np.array([-1.0, 0.0, 1.0])
-    assert fit(true, slope * true).learned == learned
-
-
 def test_too_few_steps_are_one_line(corpus: Path, tmp_path: Path) -> None:
     truths = PlantedOccupations(sentences=4_000).truths(seed=0)
     choice = TinyModel(**SMALL, steps=100)
