@@ -41,7 +41,6 @@ MODEL_KINDS = {
 ENDS = ("", "_low", "_high")
 TRANSFER = (STUDIES / "certificate_transfer.csv", RECORDED.with_name("transfer.csv"))
 SLOPES = "transfer_slopes"  # figure of docs/runs/transfer.md
-SLOPE_COLUMNS = tuple(f"slope{end}" for end in ENDS)
 PLANTED_RUNS = ("transfer_hatespeech", "transfer_coreference", "transfer_retrieval")
 TITLES = {  # the runs of docs/runs/transfer.md
     "transfer_grep_bias_ir": "Retrieval, sentence encoder",
@@ -56,13 +55,8 @@ TITLES = {  # the runs of docs/runs/transfer.md
 BLOCK = re.compile(r"(<!-- (?P<name>[\w ./-]+) -->\n)(?P<body>.*?)(<!-- end -->)", re.DOTALL)
 SLICE_KEYS = ("task", "metric", "convention", "query", "part", "measure")
 # Word sets of a single query, in place of the words of all queries
-SINGLE_QUERIES = (
-    *("weat6b", "weat7", "weat8"),
-    *("gender_es", "gender_pleasant_es", "migrant_es"),
-)
-
-
-QUANTITY, MEAN = "quantity", "mean (range)"
+SINGLE_QUERIES = ("weat6b", "weat7", "weat8", "gender_es", "gender_pleasant_es", "migrant_es")
+QUANTITY, MEAN, EXPECTED = "quantity", "mean (range)", "expected from base rates"
 
 
 @cache
@@ -83,22 +77,21 @@ def declared(run: str) -> Declaration:
     return Declaration.of(HERE / run)
 
 
-@cache
-def confirmatory_results(run: str) -> list[SliceResult]:
-    """Correlate the confirmatory slices of a run."""
-    return _confirmatory(joined(run), run)
-
-
-def _confirmatory(rows: pd.DataFrame, run: str) -> list[SliceResult]:
-    results = correlate_slices(rows, declared(run))
-    return [result for result in results if result.confirmatory]
-
-
-def _titled(results: Sequence[SliceResult]) -> Iterator[tuple[SliceResult, dict[str, str]]]:
-    """Yield each slice with its columns ``score`` and ``gap``."""
+def confirmatory_slices(rows: pd.DataFrame, run: str) -> list[tuple[SliceResult, dict[str, str]]]:
+    """Correlate the confirmatory slices of a run; each with its columns ``score`` and ``gap``."""
+    results = [result for result in correlate_slices(rows, declared(run)) if result.confirmatory]
     names = pd.DataFrame([result.names for result in results])
-    for result, score, gap in zip(results, score_titles(names), gap_titles(names), strict=True):
-        yield result, {"score": score, "gap": gap.removesuffix(" gap")}
+    titles = zip(score_titles(names), gap_titles(names), strict=True)
+    return [
+        (result, {"score": score, "gap": gap.removesuffix(" gap")})
+        for result, (score, gap) in zip(results, titles, strict=True)
+    ]
+
+
+@cache
+def recorded_slices(run: str) -> list[tuple[SliceResult, dict[str, str]]]:
+    """Correlate the confirmatory slices of all models of a run."""
+    return confirmatory_slices(joined(run), run)
 
 
 @cache
@@ -107,89 +100,81 @@ def condition_effects(run: str) -> list[Effect]:
     return effects(tables(run), declared(run).utility)
 
 
-def markdown(rows: Sequence[dict[str, str]]) -> str:
-    """Format a Markdown table."""
-    names = list(rows[0])
-    lines = [names, ["---"] * len(names), *([row.get(name, "") for name in names] for row in rows)]
+def markdown(rows: Sequence[dict[str, str]], merged: Sequence[str] = ()) -> str:
+    """Format a Markdown table; ``merged`` columns are blank where they repeat the row above."""
+    table = pd.DataFrame(rows, dtype=object).fillna("")
+    for name in merged:
+        table[name] = table[name].mask(table[name].eq(table[name].shift()), "")
+    table = table.loc[:, table.ne("").any()]
+    lines = [[*table], ["---"] * table.shape[1], *table.to_numpy().tolist()]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
 def slices(run: str) -> str:
-    """Tabulate the confirmatory slices."""
+    """Tabulate the confirmatory slices below the number of models."""
     rows = [
         {
             **titles,
-            "models, parents, conditions": f"{result.n}, {result.n_parents}, {result.n_conditions}",
             "these conditions": format_estimate(*result.within.interval),
             "p (Holm)": p_value(result.p_holm),
             "other conditions": format_estimate(*result.conditions.interval),
             "given the condition": format_estimate(*result.given_condition.interval),
-            "verdict": result.verdict,
-        }
-        for result, titles in _titled(confirmatory_results(run))
-    ]
-    return markdown(rows)
-
-
-def slice_details(run: str) -> str:
-    """Tabulate further estimates of the confirmatory slices."""
-    rows = [
-        {
-            **titles,
             "given utility": format_estimate(*result.given_utility.interval),
-            "detected with power .8 from r": format_number(result.mde),
+            "detectable r": format_number(result.mde),
             "reliability": ", ".join(
                 map(format_number, (result.reliability_x, result.reliability_y))
             ),
-            "lost": str(result.lost),
+            "verdict": result.verdict,
         }
-        for result, titles in _titled(confirmatory_results(run))
+        for result, titles in recorded_slices(run)
     ]
-    return markdown(rows)
+    first = recorded_slices(run)[0][0]
+    counts = f"{first.n} models of {first.n_parents} parents, {first.n_conditions} conditions:"
+    return f"{counts}\n\n{markdown(rows)}"
 
 
 def _spread(values: pd.Series) -> str:
     low, high = format_number(float(values.min()), 3), format_number(float(values.max()), 3)
-    return f"{format_number(float(values.mean()), 3)} ({low} to {high})"
+    mean = format_number(float(values.mean()), 3)
+    return mean if low == high else f"{mean} ({low} to {high})"
+
+
+def _mean(rows: pd.DataFrame, name: str) -> str:
+    mean = rows[name].mean() if name in rows else np.nan
+    return format_number(float(mean), 3) if np.isfinite(mean) else ""
 
 
 def unmodified(run: str) -> str:
-    """Tabulate means and ranges of the unmodified models.
-
-    Notes name words out of vocabulary, and gaps that base rates alone would make.
-    """
-    points, intrinsic, extrinsic = tables(run).points, tables(run).intrinsic, tables(run).extrinsic
+    """Tabulate means and ranges of the unmodified models."""
+    points = tables(run).points
     parents = points.loc[points["method"] == "none", "point"]
-    scores = intrinsic[intrinsic["point"].isin(parents)]
-    extrinsic = extrinsic[extrinsic["point"].isin(parents)]
-    rows = []
-    for title, part in scores.assign(title=score_titles(scores)).groupby("title", sort=False):
-        lost_words = {
-            word.strip() for words in part["lost"].fillna("") for word in str(words).split(",")
-        }
-        listed = ", ".join(sorted(lost_words - {""}))
-        note = f"without {listed}" if listed else ""
-        rows.append({QUANTITY: str(title), MEAN: _spread(part["value"]), "note": note})
-    gaps = extrinsic[extrinsic["kind"] == "gap"]
-    values = extrinsic[extrinsic["kind"] == "value"]
-    values = values[values["group"].isin([ALL, *gaps["privileged"], *gaps["unprivileged"]])]
-    for measure, group in (("f1", ALL), ("base_rate", ""), ("fpr", ""), ("conll_f1", ALL)):
-        measured = values[values["measure"] == measure]
-        for name, part in measured.groupby("group", sort=False):
-            if (name == ALL and group != ALL) or (name != ALL and group == ALL):
-                continue
-            title = measure_title(measure) if name == ALL else f"{measure_title(measure)}, {name}"
-            rows.append({QUANTITY: title, MEAN: _spread(part["value"])})
-            baseline = part["constant"] if "constant" in part else np.array([np.nan])
-            if np.isfinite(baseline).any():
-                mean = format_number(float(np.nanmean(baseline)), 3)
-                rows.append({QUANTITY: f"{title}, majority baseline", MEAN: mean})
-    for title, part in gaps.assign(title=gap_titles(gaps)).groupby("title", sort=False):
-        expected = part["from_base_rates"].mean() if "from_base_rates" in part else np.nan
-        is_expected = np.isfinite(expected) and expected
-        note = f"{format_number(float(expected), 3)} by base rates alone" if is_expected else ""
-        rows.append({QUANTITY: str(title), MEAN: _spread(part["value"]), "note": note})
+    scores, measures = (
+        table[table["point"].isin(parents)]
+        for table in (tables(run).intrinsic, tables(run).extrinsic)
+    )
+    rows = [
+        {QUANTITY: str(title), MEAN: _spread(part["value"])}
+        for title, part in scores.groupby(score_titles(scores), sort=False)
+    ]
+    gaps = measures[measures["kind"] == "gap"]
+    for measure in ("f1", "base_rate", "fpr", "conll_f1"):
+        rows += _group_values(measures[measures["measure"] == measure], gaps, measure)
+    for title, part in gaps.groupby(gap_titles(gaps), sort=False):
+        row = {QUANTITY: str(title), MEAN: _spread(part["value"])}
+        rows.append(row | {EXPECTED: _mean(part, "from_base_rates")})
     return markdown(rows)
+
+
+def _group_values(rows: pd.DataFrame, gaps: pd.DataFrame, measure: str) -> Iterator[dict[str, str]]:
+    """Yield a measure of all items, or where it is of groups of those that gaps compare."""
+    is_of_all = measure in ("f1", "conll_f1")
+    groups = [ALL] if is_of_all else [*gaps["privileged"], *gaps["unprivileged"]]
+    values = rows[(rows["kind"] == "value") & rows["group"].isin(groups)]
+    for group, part in values.groupby("group", sort=False):
+        title = measure_title(measure) + ("" if is_of_all else f", {group}")
+        yield {QUANTITY: title, MEAN: _spread(part["value"])}
+        if baseline := _mean(part, "constant"):
+            yield {QUANTITY: f"{title}, majority baseline", MEAN: baseline}
 
 
 def conditions(run: str) -> str:
@@ -220,10 +205,8 @@ def conditions(run: str) -> str:
     parts = (table[name].tolist() for name in ("change", "low", "high"))
     table["cell"] = list(map(format_estimate, *parts, digits))
     table["title"] = table["title"] + " (" + table["direction"] + ")"
-    names = ["method", "wordset"]
-    wide = table.pivot_table("cell", names, "title", "first", sort=False).reset_index()
-    wide = wide.rename(columns={"wordset": "words"}).fillna("")
-    return markdown(wide.astype(str).to_dict("records"))
+    wide = table.pivot_table("cell", "method", "title", "first", sort=False).reset_index()
+    return markdown(wide.fillna("").astype(str).to_dict("records"))
 
 
 def irreversible(run: str) -> str:
@@ -242,7 +225,7 @@ def irreversible(run: str) -> str:
                 "conditions": str(result.n_conditions),
                 "r_rm": format_estimate(*result.within.interval),
             }
-            for result, titles in _titled(_confirmatory(rows[is_included], run))
+            for result, titles in confirmatory_slices(rows[is_included], run)
         ]
     )
 
@@ -257,7 +240,7 @@ def slopes(run: str) -> pd.DataFrame:
     """
     table = joined(run)
     rows = []
-    for result, titles in _titled(confirmatory_results(run)):
+    for result, titles in recorded_slices(run):
         key = [result.names[name] for name in SLICE_KEYS]
         part = table[table[[*SLICE_KEYS]].astype(str).eq(key).all(axis=1)]
         methods = set(part["method"]) - {"none"}
@@ -329,15 +312,13 @@ def transfer(_: str) -> str:
             "b, other conditions": _estimate(row, "slope_conditions", 4)
             if row["parents"] > 1
             else "",
-            "without one method": f"{format_number(row['slope_without_least'], 4)} to"
-            f" {format_number(row['slope_without_most'], 4)}",
             "score moved by": format_number(row["moved"]),
             "so gap at most": format_number(row["moved"] * max(abs(row[end]) for end in ends), 3),
             "r_rm": _estimate(row, "r_rm"),
         }
         for _, row in table[table["planted"].isna()].iterrows()
     ]
-    return markdown(rows)
+    return markdown(rows, merged=("run", "models, parents, conditions"))
 
 
 def planted(_: str) -> str:
@@ -359,29 +340,15 @@ def planted(_: str) -> str:
                 "r_rm at 1": _estimate(last, "r_rm"),
             }
         )
-    return markdown(rows)
-
-
-def slope_rows(runs: Sequence[str]) -> pd.DataFrame:
-    """Return b times the range of the score within a parent, with its interval.
-
-    One row per run and confirmatory slice.
-    """
-    rows = [
-        (
-            TITLES[run],
-            f"{row['score']}, {row['gap']}",
-            *(row["moved"] * row[name] for name in SLOPE_COLUMNS),
-        )
-        for run in runs
-        for _, row in slopes(run).iterrows()
-    ]
-    return pd.DataFrame(rows, columns=["run", "slice", "value", "low", "high"])
+    return markdown(rows, merged=("run", "gap", "models, parents, conditions"))
 
 
 def draw_slopes(runs: Sequence[str]) -> None:
-    """Draw ``transfer_slopes.svg``."""
-    rows = slope_rows(runs)
+    """Draw ``transfer_slopes.svg``: b times the range of the score within a parent."""
+    table = pd.concat([slopes(run) for run in runs])
+    rows = pd.DataFrame({"run": table["run"], "slice": table["score"] + ", " + table["gap"]})
+    for name, end in zip(("value", "low", "high"), ENDS, strict=True):
+        rows[name] = table["moved"] * table[f"slope{end}"]
     base = alt.Chart().encode(alt.Y("slice:N", sort=[*rows["slice"]], title=None))
     panel = alt.layer(rule_at(0), *intervals(base, size=30, title="change of the gap"))
     names = list(dict.fromkeys(rows["run"]))
@@ -457,7 +424,6 @@ TABLES: dict[str, Callable[[str], str]] = {
     "planted": planted,
     "worth": certificate,
     "slices": slices,
-    "more": slice_details,
     "unmodified": unmodified,
     "conditions": conditions,
     "visible": irreversible,
