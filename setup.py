@@ -18,20 +18,7 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-ROOMS = (
-    *(
-        "analysis",
-        "conf",
-        "corpora",
-        "debias",
-        "extrinsic",
-        "files",
-        "intrinsic",
-        "stats",
-        "studies",
-    ),
-    "train",
-)
+ROOMS = (*runpy.run_path("files/rooms.py")["ROOMS"], "conf")
 HOME = "biasbridge/rooms"
 TEXTS = (".py", ".html", ".yaml")
 

@@ -253,13 +253,6 @@ def test_stray_files_are_nobodys_results(strewn: Store, capsys: pytest.CaptureFi
     assert strewn.built == ["corpus", "vectors", "vectors"]
 
 
-def test_what_is_in_the_way_is_named(store: Store) -> None:
-    store.prove_writable()
-    (store.root / "corpus").symlink_to("nowhere")
-    with pytest.raises(StoreError, match=r"corpus is in the way \(File exists\)"):
-        store.make(CORPUS)
-
-
 def test_what_a_kill_left_is_cleared_by_the_next_sweep(store: Store, tmp_path: Path) -> None:
     store.make(CORPUS)
     work = store.root / "work"

@@ -45,7 +45,6 @@ MAX_TRIES = 5
 DISK_PROBLEMS = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "the disk is full"),
     **dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), "it cannot be written"),
-    **dict.fromkeys((errno.EEXIST, errno.ENOTDIR), "{where} is in the way"),
 }
 
 log = logging.getLogger(__name__)
@@ -286,8 +285,7 @@ class Store:
 
     def _set_aside(self, entry: Path, damage: DamagedError) -> None:
         folder = self.root / "damaged"
-        names = (f"{entry.parent.name}-{entry.name}-{i}" for i in range(1, 10_000))
-        target = next(path for name in names if not (path := folder / name).exists())
+        target = folder / f"{entry.parent.name}-{entry.name}-{time.time_ns()}"
         with self._writing():
             try:
                 folder.mkdir(exist_ok=True)
@@ -331,7 +329,7 @@ class Store:
         path = error.filename2 or error.filename
         is_in_store = path is not None and Path(os.fsdecode(path)).is_relative_to(self.root)
         if is_full or (is_in_store and error.errno in DISK_PROBLEMS):
-            return f"{DISK_PROBLEMS[error.errno or 0].format(where=path)} ({error.strerror})"
+            return f"{DISK_PROBLEMS[error.errno or 0]} ({error.strerror})"
         with suppress(OSError):
             # Libraries report a short write by errors of their own
             if shutil.disk_usage(self.root).free < MIN_FREE_BYTES:
