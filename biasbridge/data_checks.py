@@ -14,10 +14,8 @@ from files import InputError
 from files.language import UNDETERMINED
 from intrinsic.metric import Metric
 from intrinsic.resolved_query import resolve_query
-from train.engine.part import ChecksInput, DataReport
-from train.subjects.static import StaticVectors
+from train.engine.part import ChecksInput, DataReport, PredictsVocabulary, SupportsInspect
 from train.tasks.genders import compares_genders
-from train.tasks.hatespeech import HateSpeech
 from train.tasks.posts import coverage
 
 if TYPE_CHECKING:
@@ -78,7 +76,7 @@ def _examine_point(data: Data, settings: Settings, report: DataReport) -> None:
         point = compose_point([format_override(key, value) for key, value in settings.items()])
         if isinstance(point.task, ChecksInput):
             point.task.check(point.queries)
-        if isinstance(point.task, HateSpeech):
+        if isinstance(point.task, SupportsInspect):
             point.task.inspect(report)
         if compares_genders(point.queries) and (mismatch := group_mismatch(GENDERS, data.compared)):
             report.warnings.append(f"{mismatch} Give a file of words about these groups, too")
@@ -101,7 +99,7 @@ def _expected_vectors(data: Data, point: Point) -> KeyedVectors | None:
         return data.vectors
     from files.vectors import keyed
 
-    assert isinstance(point.subject, StaticVectors)
+    assert isinstance(point.subject, PredictsVocabulary)
     words = point.subject.predict_vocabulary(LOOKED_AT)
     return keyed(words, np.ones((len(words), 1), dtype=np.float32))
 

@@ -11,7 +11,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from files import InputError
 from train.cli import CONF
-from train.cli.grid import line_of, parse_overrides
+from train.cli.grid import build_cells, line_of, parse_overrides
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -56,6 +56,18 @@ def read_command(options: Namespace) -> Command:
             " one value, or --multirun"
         )
     return command
+
+
+def list_cells(command: Command) -> list[list[str]]:
+    """Return the overrides of each cell, or of the one point. Raises ``InputError`` for no grid."""
+    if not command.is_sweep:
+        return [command.overrides]
+    sweeper = OmegaConf.to_container(command.config.hydra.sweeper, resolve=True)
+    assert isinstance(sweeper, dict)
+    params, grids = sweeper.get("params") or {}, sweeper.get("grids") or []
+    if not isinstance(grids, list):
+        raise InputError(f"hydra.sweeper.grids={grids!r}: give a list of mappings")
+    return build_cells(params, grids, command.overrides)
 
 
 def refuse_code(hydra: DictConfig) -> None:

@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING
 
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from omegaconf import OmegaConf
 
 from files import InputError
 from train.cli.override_quoting import quote
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
-
-    from train.cli.command import Command
 
 MAX_CELLS = 100_000
 
@@ -31,18 +28,6 @@ def parse_overrides(lines: Sequence[str]) -> list[Override]:
 def line_of(override: Override) -> str:
     """Return an override as it was written."""
     return str(override.input_line)
-
-
-def list_cells(command: Command) -> list[list[str]]:
-    """Return the overrides of each cell, or of the one point. Raises ``InputError`` for no grid."""
-    if not command.is_sweep:
-        return [command.overrides]
-    sweeper = OmegaConf.to_container(command.config.hydra.sweeper, resolve=True)
-    assert isinstance(sweeper, dict)
-    params, grids = sweeper.get("params") or {}, sweeper.get("grids") or []
-    if not isinstance(grids, list):
-        raise InputError(f"hydra.sweeper.grids={grids!r}: give a list of mappings")
-    return build_cells(params, grids, command.overrides)
 
 
 def build_cells(

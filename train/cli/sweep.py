@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from files import InputError
 from files.progress import progress_lines
 from files.terminal import open_console
+from train.cli.command import Command, list_cells
 from train.cli.composer import Composer
 from train.cli.configure import read_planner, read_study
-from train.cli.grid import list_cells
 from train.cli.hydra_engine import launch
 from train.cli.jobs import Job, check_engine, distinct, distinct_plans, run_here
 from train.cli.local_engine import count_workers, run_locally
@@ -39,7 +39,6 @@ from train.engine.store.lock import LEASE
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from train.cli.command import Command
     from train.cli.settings import Overwrite
 
 LOCAL = "local"  # launcher of this machine

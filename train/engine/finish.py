@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,10 +13,9 @@ from analysis.provenance import PROVENANCE_CSV, describe_mixture, write_provenan
 from analysis.terminal import format_number
 from files.verbosity import LOG
 from train.engine.join import join_tables
+from train.engine.part import HasWarnings
 from train.engine.store.lock import locked
 from train.engine.store.tools import build_records
-from train.tasks.hatespeech import HateSpeech
-from train.tasks.posts import POSTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,7 +69,7 @@ def finish(
         messages.append(f"results of different code versions: {mixed_versions}; {remedy}")
     LOG.info("wrote %s", ", ".join(map(_near, written)))
     messages += [
-        *_post_warnings(plans, store),
+        *_task_warnings(plans, store),
         *_describe_coverage(tables),
         *_output_lines(written, results),
     ]
@@ -136,17 +136,26 @@ def _next_command(points: pd.DataFrame) -> list[str]:
     return ["next    your own data: biasbridge check posts.csv vectors.vec"]
 
 
-def _post_warnings(plans: Sequence[Plan], store: Store) -> list[str]:
-    """Return warnings about the texts of real posts, once per task."""
-    lines: dict[str, list[str]] = {}
+def _task_warnings(plans: Sequence[Plan], store: Store) -> list[str]:
+    """Return the warnings of tasks about their results, once per task."""
+    tasks: dict[str, tuple[HasWarnings, list[Plan]]] = {}
     for plan in plans:
-        task = plan.point.task
-        if not isinstance(task, HateSpeech) or task.source.generated:
-            continue
-        for step in plan.steps().values():
-            if step.name == POSTS and repr(task) not in lines and store.has(step):
-                lines[repr(task)] = task.warnings(store.path(step))
-    return list(dict.fromkeys(line for task_lines in lines.values() for line in task_lines))
+        if isinstance(task := plan.point.task, HasWarnings):
+            tasks.setdefault(repr(task), (task, []))[1].append(plan)
+    lines = [
+        line
+        for task, task_plans in tasks.values()
+        for line in task.warnings(partial(_find_folder, task_plans, store))
+    ]
+    return list(dict.fromkeys(lines))
+
+
+def _find_folder(plans: Sequence[Plan], store: Store, name: str) -> Path | None:
+    """Return the folder of a step by its name; None if it is no longer stored."""
+    folders = (
+        store.path(step) for plan in plans for step in plan.steps().values() if step.name == name
+    )
+    return next((folder for folder in folders if folder.exists()), None)
 
 
 def _describe_coverage(tables: Tables) -> list[str]:

@@ -99,6 +99,14 @@ class ComparesGroups(Protocol):
         """Groups named in advance; empty if all groups in the data are compared."""
 
 
+@runtime_checkable
+class HasWarnings(Protocol):
+    """A task with warnings about its results."""
+
+    def warnings(self, find: Callable[[str], Path | None]) -> list[str]:
+        """Return the warnings; ``find`` returns the folder of a step by name, or None."""
+
+
 @dataclass
 class DataReport:
     """Report on data before a run: problems that prevent it, warnings, and other lines."""
@@ -106,6 +114,22 @@ class DataReport:
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
+
+
+@runtime_checkable
+class SupportsInspect(Protocol):
+    """A task that can describe its data without a run."""
+
+    def inspect(self, report: DataReport) -> None:
+        """Add problems, warnings and lines to a report. Raises ``InputError`` as a run does."""
+
+
+@runtime_checkable
+class PredictsVocabulary(Protocol):
+    """A subject that can predict its vocabulary before training."""
+
+    def predict_vocabulary(self, lines: int) -> list[str]:
+        """Return the words that would get a vector, judged by the first lines of the corpus."""
 
 
 @dataclass(frozen=True)

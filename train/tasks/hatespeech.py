@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -184,7 +184,10 @@ class HateSpeech(Fileless):
             posts, group_source = self.groups.tag(posts), f"the words of {self.groups.name}"
         describe_groups(posts, group_source, self.gaps, report)
 
-    def warnings(self, folder: Path) -> list[str]:
-        """Return warnings about the texts in the folder of the step with the posts."""
+    def warnings(self, find: Callable[[str], Path | None]) -> list[str]:
+        """Return warnings about the texts of real posts."""
+        folder = None if self.source.generated else find(POSTS)
+        if folder is None:
+            return []
         posts = pd.read_parquet(folder / "posts.parquet")
         return [f"source={self.source.name}: {line}" for line in describe_text_problems(posts)]
