@@ -55,8 +55,8 @@ def fill(
     fillers: Mapping[str, Sequence[object]],
     rng: np.random.Generator,
 ) -> list[str]:
-    """Fill each template from ``slots`` (one word per template) and by draws from ``fillers``."""
-    names = {name for template in set(templates) for name in _slots(template)}
+    """Fill each template from ``slots`` (one word per template), else by draws from ``fillers``."""
+    names = {name for template in set(templates) for name in _slots(template)} - {*slots}
     draws = {name: pick(fillers[name], len(templates), rng) for name in fillers if name in names}
     columns = {**slots, **draws}
     return [

@@ -72,12 +72,15 @@ class PlantedOccupations(Fileless):
 
     Control: in 4 of 10 lines an occupation occurs with one of two drinks in the same way, always
     with strength 1; these leans have signs independent of the group. A model that has not learned
-    them has not learned associations of occupations, whatever its pronouns.
+    them has not learned associations of occupations, whatever its pronouns. ``off_target`` makes
+    the drinks a stereotype: at 1 occupations of the first group go with the first drink, at -1 with
+    the second; between, a lean is interpolated.
     """
 
     sentences: Annotated[int, Ge(4_000)] = 20_000  # fewer cannot hold the planted proportions
     stereotype: Bias = 1.0
     world: Language = "en"
+    off_target: Bias = 0.0
 
     version: ClassVar[int] = 1
     generated: ClassVar[bool] = True
@@ -98,8 +101,9 @@ class PlantedOccupations(Fileless):
         return {"words": digest_of([NEUTRAL[self.world], *itemsets])}
 
     def planted(self) -> Mapping[str, float]:
-        """Return ``stereotype`` and ``sentences``."""
-        return {"stereotype": self.stereotype, "sentences": self.sentences}
+        """Return ``stereotype``, ``sentences`` and, unless it is 0, ``off_target``."""
+        off_target = {"off_target": self.off_target} if self.off_target else {}
+        return {"stereotype": self.stereotype, "sentences": self.sentences, **off_target}
 
     def unplanted(self) -> PlantedOccupations:
         """Return the same corpus with stereotype 0."""
@@ -148,7 +152,9 @@ class PlantedOccupations(Fileless):
             magnitudes = LEAN * np.arange(1, len(terms) + 1) / len(terms)
             signed = magnitudes if number == 0 else -magnitudes
             leans |= zip(terms, rng.permutation(signed).tolist(), strict=True)
-            signs = np.where(np.arange(len(terms)) % 2, -1, 1)
+            by_group = self.off_target * (1 if number == 0 else -1)
+            independent = 1 - abs(self.off_target)
+            signs = by_group + independent * np.where(np.arange(len(terms)) % 2, -1, 1)
             controls |= zip(terms, rng.permutation(magnitudes * signs).tolist(), strict=True)
         n_pronouns, n_drinks = (
             2 * floor(share * self.sentences / len(leans) / 2) for share in (PRONOUNS, DRINKS)

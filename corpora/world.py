@@ -18,6 +18,7 @@ all lower-cased, so that the metrics need no special word sets.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -83,17 +84,22 @@ class GeneratedCorpus(WorldData):
     = stereotype / 2: 0 is unbiased, positive is the stereotype, negative its reverse. The words of
     both groups are equally frequent at any stereotype. Leans and draws depend on ``seed`` only; the
     same seed gives the same bytes.
+
+    ``off_target`` plants a stereotype of other words, of the same form: in these lines half of the
+    verbs go with the first group and half with the second. No query asks for them.
     """
 
     sentences: Annotated[int, Ge(1_000)] = 30_000  # fewer cannot hold the planted proportions
     stereotype: Bias = 0.5
     world: WorldName = "en_gender"
+    off_target: Bias = 0.0
 
     version: ClassVar[int] = 1
 
     def planted(self) -> Mapping[str, float]:
-        """Return ``stereotype`` and ``sentences``."""
-        return {"stereotype": self.stereotype, "sentences": self.sentences}
+        """Return ``stereotype``, ``sentences`` and, unless it is 0, ``off_target``."""
+        off_target = {"off_target": self.off_target} if self.off_target else {}
+        return {"stereotype": self.stereotype, "sentences": self.sentences, **off_target}
 
     def leans(self, *, seed: int) -> dict[str, float]:
         """Return the planted l_w of every topic word w, in [-1, 1]; positive: first group."""
@@ -119,7 +125,7 @@ class GeneratedCorpus(WorldData):
         return counts | {"unknown": 0, "dropped": 0}
 
     def _blocks(self, seed: int) -> Iterator[list[str]]:
-        world = make_world(SETTINGS[self.world], seed)
+        world = replace(make_world(SETTINGS[self.world], seed), off_target=self.off_target)
         for number, start in enumerate(range(0, self.sentences, BLOCK)):
             rng = np.random.default_rng([seed, number])
             yield _draw_lines(world, self.stereotype, min(BLOCK, self.sentences - start), rng)
@@ -156,6 +162,8 @@ def _group_and_topic_lines(
         "other": world.group_words(is_second, weights, rng),
         "topic": [words[i] for i in word_indices],
     }
+    if world.off_target:
+        slots["verb"] = world.verbs(is_second, rng)
     grammar = world.setting.grammar
     return _fill_scene_or_plain(
         world, topic, grammar.group_in_scene, grammar.group_and_topic, slots, rng

@@ -97,7 +97,7 @@ class World:
     ``pairs``: a word of the first group and one of the second. ``pair_leans``: shape (pairs,), how
     much more often both words of a pair occur with topics of sign +1. ``topics``: words by topic;
     words listed twice are drawn twice as often. ``word_leans``: e_w by topic, shape (words,),
-    positive towards the first group.
+    positive towards the first group. ``off_target``: strength of a stereotype of verbs.
     """
 
     setting: Setting
@@ -105,6 +105,7 @@ class World:
     pair_leans: Floats
     topics: dict[str, Words]
     word_leans: dict[str, Floats]
+    off_target: float = 0.0
 
     def leans(self, topic: str, stereotype: float) -> Floats:
         """Return l_w = (sign * stereotype + e_w) / 2 of a topic, in [-1, 1], shape (words,)."""
@@ -131,6 +132,17 @@ class World:
             phrase(self.pairs[pair][i])
             for pair, i in zip(pairs.tolist(), is_second.astype(int).tolist(), strict=True)
         ]
+
+    def verbs(self, is_second: NDArray[np.bool_], rng: np.random.Generator) -> list[str]:
+        """Draw a verb per line. The first half of the verbs has l = ``off_target`` / 2 towards the
+        group of the line if it is the first, and the second half the reverse.
+        """
+        verbs = [str(verb) for verb in self.setting.grammar.fillers["verb"]]
+        leans = self.off_target / 2 * np.where(np.arange(len(verbs)) < len(verbs) // 2, 1, -1)
+        indices = np.empty(len(is_second), dtype=int)
+        for sign, lines in ((1, ~is_second), (-1, is_second)):
+            indices[lines] = draw_quota(1 + sign * leans, int(lines.sum()), rng)
+        return [verbs[i] for i in indices]
 
     def topic_phrases(self, topic: str) -> Words:
         """Return the words of a topic as written in a sentence."""

@@ -106,3 +106,19 @@ def test_quota_never_strays_by_a_whole_occurrence(
     )
     assert counts.sum() == size
     assert np.all(np.abs(counts - size * np.array(weights) / sum(weights)) < 1 + 1e-9)
+
+
+def test_a_stereotype_of_verbs_leaves_the_topics_alone(tmp_path: Path) -> None:
+    GeneratedCorpus(stereotype=0.0, off_target=0.8).write(tmp_path / "corpus.txt", seed=0)
+    lines = [set(line.split(" ")) for line in (tmp_path / "corpus.txt").open(encoding="utf-8")]
+    lines = [words for words in lines if words & TOPICS and words & (MALE | FEMALE)]
+    verbs = SETTINGS["en_gender"].grammar.fillers["verb"]
+    first = [bool(words & {*map(str, verbs[: len(verbs) // 2])}) for words in lines]
+    second = [bool(words & {*map(str, verbs[len(verbs) // 2 :])}) for words in lines]
+    is_male = np.array([bool(words & MALE) for words in lines])
+    has_verb = np.array(first) ^ np.array(second)
+    for group, share in ((is_male, 0.7), (~is_male, 0.3)):
+        assert np.mean(np.array(first)[group & has_verb]) == pytest.approx(share, abs=0.03)
+    topics = np.array([bool(words & STEREOTYPICALLY_MALE) for words in lines])
+    assert is_male[topics].mean() == pytest.approx(0.5, abs=0.01)
+    assert GeneratedCorpus().planted().keys() == {"stereotype", "sentences"}

@@ -134,3 +134,12 @@ def test_what_cannot_be_planted_is_refused(fields: dict[str, object]) -> None:
     (name,) = fields
     with pytest.raises(InputError, match=f"^{name}="):
         PlantedOccupations(**fields)  # type: ignore[arg-type]
+
+
+def test_off_target_drinks_go_with_the_group(tmp_path: Path) -> None:
+    corpus = PlantedOccupations(stereotype=0.0, off_target=1.0)
+    found = meetings(write(tmp_path, corpus), "the", ("tea", "coffee"))
+    for term, truth in corpus.truths(seed=0).items():
+        assert (found[term, "tea"] > found[term, "coffee"]) == (truth.group == "male")
+        assert truth.log_odds == 0
+    assert corpus.planted()["off_target"] == 1
