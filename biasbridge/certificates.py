@@ -18,14 +18,17 @@ if TYPE_CHECKING:
     from intrinsic.wordsets import Query
 
 GENDERED = 0.5  # above this proportion of words, or pairs, a set is about women or men
-NOTE = "Certificate: of small models with a planted gender bias; same kind, convention and language"
+NOTE = (
+    "Certificate: measured on small models of this kind and language, trained on a corpus with a"
+    " planted gender stereotype; not on your model"
+)
 
 
 def certified(audited: Sequence[AuditedScore]) -> tuple[list[AuditedScore], list[str]]:
     """Return every score with its line of the certificate, and a warning.
 
     The line is empty unless such a score was certified. The warning names the scores that may not
-    be called bias, because a planted bias hardly moves them.
+    be called bias, because they do not detect a planted one.
     """
     rows: list[AuditedScore] = []
     verdicts: dict[str, RecordedVerdict] = {}
@@ -34,7 +37,7 @@ def certified(audited: Sequence[AuditedScore]) -> tuple[list[AuditedScore], list
         if row.gender_words and not isnan(score.value):
             verdict = recorded_verdict(score.metric, score.convention, row.kind, row.gender_words)
             verdicts[score.metric] = verdict
-        rows.append(row._replace(certificate=verdict.line, called_bias=verdict.called_bias))
+        rows.append(row._replace(certificate=verdict.line, called_bias=verdict.may_be_called_bias))
     warning = not_called_bias(verdicts)
     return rows, [warning] if warning else []
 

@@ -25,17 +25,19 @@ PLANTED_QUERIES = ("planted", "planted_one_list", "planted_pairs", "planted_plur
 PLANTED_ITEMS = ("occupations", "occupations_sentences")
 OTHER_QUERIES = ("weat6b", "weat8")  # variation of a score by the choice of words
 OTHER_ITEMS = ("occupations_unseen",)
+# Planted strengths, a stereotype of other words, random vectors or weights
+WORD2VEC = "embedding: word2vec, corpus.sentences: 10000"
 ON_VECTORS = (
-    "{embedding: word2vec, corpus.sentences: 10000, corpus.stereotype: '0,0.1,0.2,0.4,0.8',"
-    " seed: 'range(%d)'}",
-    "{embedding: word2vec, corpus.sentences: 10000, corpus.stereotype: 0, size.epochs: 0,"
-    " seed: 'range(20)'}",  # random vectors
+    f"{{{WORD2VEC}, corpus.stereotype: '-0.8,-0.4,-0.2,0,0.2,0.4,0.8', seed: 'range(%d)'}}",
+    f"{{{WORD2VEC}, corpus.stereotype: 0, corpus.off_target: 0.8, seed: 'range(%d)'}}",
+    f"{{{WORD2VEC}, corpus.stereotype: 0, size.epochs: 0, seed: 'range(20)'}}",
 )
+MODELS = "subject: language_model, corpus: planted_occupations, model: 'tiny_bert,tiny_gpt2'"
 ON_MODELS = (
-    "{subject: language_model, corpus: planted_occupations, model: 'tiny_bert,tiny_gpt2',"
-    " corpus.stereotype: '0,0.5,1', seed: 'range(%d)'}",
-    "{subject: language_model, corpus: planted_occupations, model: 'tiny_bert,tiny_gpt2',"
-    " corpus.stereotype: 1, model.until_learned: false, model.steps: 0, seed: 'range(20)'}",
+    f"{{{MODELS}, corpus.stereotype: '-1,-0.5,0,0.5,1', seed: 'range(%d)'}}",
+    f"{{{MODELS}, corpus.stereotype: 0, corpus.off_target: 1, seed: 'range(%d)'}}",
+    f"{{{MODELS}, corpus.stereotype: 1, model.until_learned: false, model.steps: 0,"
+    " seed: 'range(20)'}",
 )
 SEEDS = {"vectors": 8, "model": 3, "encoder": 3}
 KEYS = ["metric", "convention", "subject"]
@@ -72,8 +74,9 @@ def certify(
     ----------
     metric
         Name of its YAML file in ``conf/intrinsic``, or in ``config_dir``. Word-vector metrics are
-        certified on embeddings with five planted strengths and on random ones, others on small
-        BERTs and GPT-2s with three strengths and on random weights. Models are kept in ``store``.
+        certified on embeddings with seven planted strengths, reversed ones included, with a
+        stereotype of other words and on random ones; others on small BERTs and GPT-2s with five
+        strengths, the same of other words, and random weights. Models are kept in ``store``.
     convention
         Name, by default all.
     query
@@ -107,7 +110,7 @@ def certify(
     """
     import pandas as pd
 
-    from studies.certificate.measures import FEWEST_SEEDS
+    from studies.certificate.statistics import FEWEST_SEEDS
 
     configured = _find(metric, config_dir)
     needs = str(configured.metric.needs)
@@ -115,12 +118,13 @@ def certify(
     if n_seeds < FEWEST_SEEDS:
         raise InputError(f"seeds={n_seeds}: fewer than {FEWEST_SEEDS} give no interval; give more")
     folder = Path(results) / f"certify_{metric}"
-    planted, random = ON_VECTORS if needs == "vectors" else ON_MODELS
+    *planted, random = ON_VECTORS if needs == "vectors" else ON_MODELS
+    grids = ",".join([*(grid % n_seeds for grid in planted), random])
     command = ["train", "+experiment=certificate", f"intrinsic={metric}", f"name=certify_{metric}"]
     command += [
         f"stale={stale}",
         f"results.dir={folder}",
-        f"hydra.sweeper.grids=[{planted % n_seeds},{random}]",
+        f"hydra.sweeper.grids=[{grids}]",
     ]
     command += [*_query_overrides(configured, query), *_convention_override(configured, convention)]
     if config_dir:

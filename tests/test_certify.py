@@ -82,9 +82,10 @@ def test_a_strangers_metric_of_one_file_and_one_yaml_is_certified(
     monkeypatch.setattr(sys, "path", [*sys.path])
     (tmp_path / "mine").mkdir()
     write_metric(tmp_path / "mine")
-    small = "{embedding: word2vec, corpus.sentences: 3000, corpus.stereotype: '0,1',"
+    small = "{embedding: word2vec, corpus.sentences: 3000, corpus.stereotype: '-1,0,1',"
     random = "{embedding: word2vec, corpus.sentences: 3000, size.epochs: 0, seed: 'range(8)'}"
-    grids = (small + " seed: 'range(%d)'}", random)
+    other = small.replace("'-1,0,1'", "0, corpus.off_target: 1")
+    grids = (small + " seed: 'range(%d)'}", other + " seed: 'range(%d)'}", random)
     monkeypatch.setattr(certifying, "ON_VECTORS", grids)
     asked = ["certify", "leaning", "--config-dir", "mine", "--seeds", "3", "--json"]
     assert main([*asked, "--export", "mine.csv"]) == 0
@@ -95,7 +96,7 @@ def test_a_strangers_metric_of_one_file_and_one_yaml_is_certified(
     assert row["slope_low"] < row["slope"] < row["slope_high"]
     assert -1 <= row["r"] <= 1
     assert row["verdict"] in VERDICTS
-    assert row["models"] == 6  # not the random ones, which are more
+    assert row["models"] == 9  # not the random ones, which are more
     assert row["choice"] == "word list or templates"
     assert "gensim" in row["libraries"]
     exported = pd.read_csv(tmp_path / "mine.csv")
@@ -109,7 +110,7 @@ def test_a_strangers_metric_of_one_file_and_one_yaml_is_certified(
     assert "; --stale rebuild rebuilds them" in capfd.readouterr().err
     assert main([*asked, "--stale", "rebuild"]) == 0
     ended = capfd.readouterr()
-    assert "rebuilding results of other code: 14 intrinsic (Leaning): leaning" in ended.err
+    assert "rebuilding results of other code: 20 intrinsic (Leaning): leaning" in ended.err
     assert json.loads(ended.out)[0]["slope"] == row["slope"]
 
 
@@ -179,7 +180,7 @@ def test_what_the_recorded_runs_say_of_gaps_stands_below(
 def rows(slope: float = 1.0) -> pd.DataFrame:
     """Two rows of a certificate."""
     names = {"metric": ["a", "b"], "convention": "default", "subject": "word2vec en"}
-    return pd.DataFrame({**names, "slope": [slope, 2.0], "verdict": "does not"})
+    return pd.DataFrame({**names, "slope": [slope, 2.0], "verdict": "does not detect"})
 
 
 def test_certificates_are_compared_number_by_number(tmp_path: Path) -> None:
@@ -295,7 +296,11 @@ def test_the_summary_shows_the_line_in_its_row(capsys: pytest.CaptureFixture[str
     [(score, _)] = Weat.by("default", queries=("weat7",)).detailed(
         as_vectors({"he": [1.0]}), seed=0
     )
-    lines = {"weat1": "", "weat7": "reads the truth: tells .2", "weat8": "does not: slope .1"}
+    lines = {
+        "weat1": "",
+        "weat7": "detects half of the bias: .2",
+        "weat8": "does not detect: slope",
+    }
     print_summary(
         [
             AuditedScore("v", score._replace(query=query, value=1.0), {}, certificate=line)
@@ -306,7 +311,7 @@ def test_the_summary_shows_the_line_in_its_row(capsys: pytest.CaptureFixture[str
     printed = capsys.readouterr().out.splitlines()
     for query, line in lines.items():
         [row] = [each for each in printed if f"{query} " in each and "1.000" in each]
-        assert [name for name in ("reads the truth", "does not") if name in row] == (
+        assert [name for name in ("sign turned", "does not detect") if name in row] == (
             [line.partition(":")[0]] if line else []
         )
 
@@ -325,16 +330,14 @@ def test_random_weights_and_encoders_are_not_certified(tmp_path: Path) -> None:
     assert lines == [recorded_verdict("seat", "default", "masked", "en").line, "", ""]
 
 
-def test_a_score_that_a_planted_bias_hardly_moves_is_not_called_bias(
+def test_a_score_that_does_not_detect_a_planted_bias_is_not_called_bias(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     known = {
         ("weat", "default", "word2vec en"): RecordedVerdict(
-            "does not", "slope .05 [-.1, .2]", 0.05
+            "does not detect", "slope .1 [-.1, .2]"
         ),
-        ("mac", "default", "word2vec en"): RecordedVerdict(
-            "reads the truth", "tells .2 from none", 5.0
-        ),
+        ("mac", "default", "word2vec en"): RecordedVerdict("detects half of the bias", ".2"),
     }
     monkeypatch.setattr(recorded, "recorded", lambda: known)
     words = {"he": [1.0, 0.0], "she": [0.0, 1.0], "maths": [1.0, 0.1], "arts": [0.1, 1.0]}
@@ -347,10 +350,10 @@ def test_a_score_that_a_planted_bias_hardly_moves_is_not_called_bias(
     one = AuditedScore("v", score._replace(value=1.0), single, gender_words="en")
     assert certified([one._replace(score=score)])[0][0].called_bias, "it has no value"
     found, _ = certified([one])
-    assert as_table(found)["certificate"].tolist() == ["does not: slope .05 [-.1, .2]"]
+    assert as_table(found)["certificate"].tolist() == ["does not detect: slope .1"]
     assert not found[0].called_bias
     assert not_called_bias({"weat": known["weat", "default", "word2vec en"]}).endswith(
-        "weat (0.05)"
+        "weat (slope .1)"
     )
     assert not_called_bias({"mac": known["mac", "default", "word2vec en"]}) == ""
 

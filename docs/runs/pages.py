@@ -25,6 +25,7 @@ from analysis.results import read_tables
 from analysis.terminal import format_estimate, format_number, p_value
 from files.charts import save_charts
 from studies.certificate.recorded import RECORDED_CSV as RECORDED
+from studies.certificate.verdict import DOES_NOT_DETECT
 
 if TYPE_CHECKING:
     from analysis.effects import Effect
@@ -385,8 +386,7 @@ def certificate(subjects: str) -> str:
         if not kinds:
             continue
         first = by_kind.loc[kinds[0]]
-        detects = first["verdict"] != "does not"
-        strength = (_interval(first, "smallest_strength") or "nothing") if detects else ""
+        detects = first["verdict"] != DOES_NOT_DETECT
         choice = f"{_interval(first, 'choice_share')} ({first['choice']})"
         verdicts = {
             kind: str(by_kind.loc[kind, "verdict"]) if kind in kinds else ""
@@ -401,7 +401,8 @@ def certificate(subjects: str) -> str:
                 "r": _interval(first, "r"),
                 "false alarms": _interval(first, "false_alarms") or "untested",
                 "of random ones": _interval(first, "random_alarms") or "untested",
-                "tells from none": strength,
+                "offset (sd)": _interval(first, "offset"),
+                "smallest strength": _interval(first, "smallest_strength") or "none",
                 "a choice moves it by": choice if detects and first["choice"] else "",
                 **({"half learned after": _steps(first)} if subjects == "models" else {}),
                 **verdicts,
@@ -411,7 +412,8 @@ def certificate(subjects: str) -> str:
 
 
 def _steps(row: pd.Series) -> str:
-    return f"{row['learned_at']:.0f} steps" if np.isfinite(row["learned_at"]) else ""
+    steps = row["half_learned_at"]
+    return f"{steps:.0f} steps" if np.isfinite(steps) else ""
 
 
 def _interval(row: pd.Series, name: str) -> str:

@@ -19,11 +19,13 @@ from analysis.charts import (
     shades,
 )
 from studies.certificate.verdict import (
+    CANNOT_TELL,
     DETECTS_HALF,
     DETECTS_PART,
     DOES_NOT_DETECT,
-    FALSE_ALARMS,
-    UNKNOWN,
+    NOT_ESTIMATED,
+    NOT_GRADED,
+    VERDICTS,
     short,
 )
 from studies.conclusion import row_dicts
@@ -31,13 +33,10 @@ from studies.conclusion import row_dicts
 if TYPE_CHECKING:
     from studies.certificate.table import CertificateTables
 
-LABELS = {
-    DETECTS_HALF: "reads it",
-    DETECTS_PART: "part of it",
-    DOES_NOT_DETECT: DOES_NOT_DETECT,
-    FALSE_ALARMS: FALSE_ALARMS,
-    UNKNOWN: UNKNOWN,
-}
+LABELS = {DETECTS_HALF: "half", DETECTS_PART: "strong only"}  # else: the verdict
+DETECTION = {DETECTS_HALF: 3, DETECTS_PART: 1, NOT_GRADED: 0}  # shades
+COLOURS = {DOES_NOT_DETECT: "#eeeeee", CANNOT_TELL: "#f8f8f8", NOT_ESTIMATED: "white"}
+FAULT = "#f2d7c9"
 MAX_SLOPE = 10.0  # on the axis; larger slopes are drawn at its end
 
 
@@ -60,17 +59,12 @@ def verdict_chart(table: pd.DataFrame) -> Drawing:
             "score": _score_label(row),
             "subject": row["subject"],
             "verdict": row["verdict"],
-            "text": LABELS[row["verdict"]] + _r_text(row),
+            "text": LABELS.get(row["verdict"], row["verdict"]) + _r_text(row),
         }
         for row in row_dicts(table)
     ]
-    colours = {
-        DETECTS_HALF: shades(4)[3],
-        DETECTS_PART: shades(4)[1],
-        DOES_NOT_DETECT: "#eeeeee",
-        FALSE_ALARMS: "#f2d7c9",
-        UNKNOWN: "white",
-    }
+    detection = {verdict: shades(4)[shade] for verdict, shade in DETECTION.items()}
+    colours = {verdict: {**COLOURS, **detection}.get(verdict, FAULT) for verdict in VERDICTS}
     axis = alt.Axis(labelAngle=0, grid=False, orient="top")
     base = alt.Chart(pd.DataFrame(rows)).encode(
         alt.X("subject:N", sort=None, title=None, axis=axis),
@@ -178,7 +172,7 @@ def _training_progress(training: pd.DataFrame) -> pd.DataFrame:
 
 
 def _r_text(row: dict[str, object]) -> str:
-    return "" if row["verdict"] == UNKNOWN else f", r {short(float(str(row['r'])))}"
+    return "" if row["verdict"] == NOT_ESTIMATED else f", r {short(float(str(row['r'])))}"
 
 
 def _score_label(row: dict[str, object]) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping
 from functools import cache
-from math import nan
 from pathlib import Path
 from typing import NamedTuple
 
-from studies.certificate.verdict import LEAST_SLOPE, UNKNOWN
+from studies.certificate.verdict import DOES_NOT_DETECT, NOT_ESTIMATED
 
 RECORDED_CSV = Path(__file__).with_name("recorded.csv")
 TRANSFER_CSV = RECORDED_CSV.with_name("transfer.csv")  # docs/runs/transfer.md
@@ -19,21 +18,20 @@ LOOKUP = ("case=", "min_found=")
 
 
 class RecordedVerdict(NamedTuple):
-    """What a score is worth: the verdict and its figure, and the slope against a planted bias."""
+    """Verdict on a score and its figure; empty where nothing is known."""
 
     verdict: str = ""
     why: str = ""
-    slope: float = nan
 
     @property
     def line(self) -> str:
-        """Return the verdict and its figure; empty where nothing is known."""
-        return ": ".join(filter(None, (self.verdict, self.why)))
+        """Return the verdict and its figure."""
+        return ": ".join(filter(None, self))
 
     @property
-    def called_bias(self) -> bool:
-        """Whether the number may be called a bias: not where its slope is known to be below .2."""
-        return not self.slope < LEAST_SLOPE
+    def may_be_called_bias(self) -> bool:
+        """Whether the number may be called a bias: not where it does not detect a planted one."""
+        return self.verdict != DOES_NOT_DETECT
 
 
 @cache
@@ -42,10 +40,10 @@ def recorded() -> Mapping[tuple[str, str, str], RecordedVerdict]:
     with RECORDED_CSV.open(encoding="utf-8", newline="") as text:
         return {
             (row["metric"], row["convention"], row["subject"]): RecordedVerdict(
-                row["verdict"], row["why"], float(row["slope"] or nan)
+                row["verdict"], row["why"]
             )
             for row in csv.DictReader(text)
-            if row["verdict"] != UNKNOWN
+            if row["verdict"] != NOT_ESTIMATED
         }
 
 
@@ -65,16 +63,13 @@ def recorded_transfer(metric: str) -> list[Mapping[str, str]]:
         return [row for row in csv.DictReader(text) if row["metric"] == metric]
 
 
-def not_called_bias(worth_by_name: Mapping[str, RecordedVerdict]) -> str:
+def not_called_bias(verdict_by_name: Mapping[str, RecordedVerdict]) -> str:
     """Name the scores that may not be called bias, with the reason; empty if there are none."""
     names = [
-        f"{name} ({certificate.slope:.2f})"
-        for name, certificate in worth_by_name.items()
-        if not certificate.called_bias
+        f"{name} ({verdict.why})"
+        for name, verdict in verdict_by_name.items()
+        if not verdict.may_be_called_bias
     ]
     if not names:
         return ""
-    return (
-        f"Not called bias, because with a planted bias they change by less than {LEAST_SLOPE:g}"
-        f" standard deviations: {', '.join(names)}"
-    )
+    return f"Not called bias, because they do not detect a planted one: {', '.join(names)}"

@@ -30,6 +30,11 @@ SETTINGS = (*CORPUS, *ENCODED, STEPS)
 DEFAULTS = {"layer": "-1", "pooling": "mean", "first_token": "own"}
 TRAINED, UNTRAINED = "", "0"  # STEPS of models trained to the end, and of random models
 NAMES = ("metric", "convention", "subject", "query")
+KEY_LENGTH = 8
+OFF_TARGET = "off_target"  # strength of a stereotype of other words
+# A reading is a score of one model. sign: -1 where a lower score is more biased
+NUMBERS = ("strength", OFF_TARGET, "seed", "sign", "value", "low", "high", "p", "unbiased")
+READING = (*NAMES, *SETTINGS, *NUMBERS, "model")
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,8 @@ class StrengthScores:
     ``setting``: size of corpus and vectors, layer, pooling, first token, training steps. Arrays are
     (seeds, levels), NaN where missing: ``scores``, with their sign changed where lower is more
     biased; ``p`` of no bias; ``excludes_unbiased``, 1 where the 95% interval excludes ``unbiased``
-    (which has the sign of the scores), else 0. ``strengths`` ascend. ``key``: digest of the models.
+    (which has the sign of the scores), else 0. ``strengths`` ascend and hold 0. ``off_target``,
+    (seeds,): scores of models with a stereotype of other words. ``key``: digest of the models.
     """
 
     names: Mapping[str, str]
@@ -50,19 +56,12 @@ class StrengthScores:
     p: Floats
     excludes_unbiased: Floats
     unbiased: float
+    off_target: Floats
     key: str = ""
 
-    @property
-    def at_zero(self) -> Floats:
-        """Scores at strength 0, (models,)."""
-        zero = self.scores[:, 0]
-        return zero[np.isfinite(zero)]
-
-    @property
-    def at_full(self) -> Floats:
-        """Scores at the highest strength, (models,)."""
-        full = self.scores[:, -1]
-        return full[np.isfinite(full)]
+    def column(self, strength: float) -> Floats:
+        """Return the scores at a strength, (seeds,)."""
+        return self.scores[:, self.strengths == strength][:, 0]
 
     @property
     def n_models(self) -> int:
@@ -71,10 +70,15 @@ class StrengthScores:
 
 
 def read_scores(tables: Tables, planted: str) -> list[StrengthScores]:
-    """Read every score, for ``label_bias`` every gap, in the order of the table.
+    """Read every score, for ``label_bias`` every gap, in the order of the table."""
+    return strength_scores(read_readings(tables, planted))
 
-    Rows that agree in all names, strength and seed are averaged. Raises ``InputError`` if the
-    points have no number in ``planted``, or no strength 0 with others above it.
+
+def read_readings(tables: Tables, planted: str) -> pd.DataFrame:
+    """Read the scores of all models, or for ``label_bias`` the gaps, with the columns ``READING``.
+
+    Raises ``InputError`` if the points have no number in ``planted``, or no strength 0 with others
+    above it.
     """
     points = tables.points[tables.points["status"] == "done"]
     if not np.isfinite(as_float(points, planted)).any():
@@ -83,14 +87,34 @@ def read_scores(tables: Tables, planted: str) -> list[StrengthScores]:
         )
     rows = _gap_rows(tables) if planted == LABEL_BIAS else _score_rows(tables)
     joined = rows.merge(points[[name for name in points if name not in rows or name == "point"]])
-    joined = joined[as_float(joined, planted) >= 0]
-    strengths = np.unique(as_float(joined, planted))
-    if len(strengths) < 2 or strengths[0] != 0:
+    strengths = as_float(joined, planted)
+    joined = joined[np.isfinite(strengths)].assign(strength=strengths[np.isfinite(strengths)])
+    if 0 not in set(joined["strength"]) or not joined["strength"].max() > 0:
         raise InputError(f"{planted} has no level 0 with others above it; plant 0 and more")
-    joined = joined.assign(subject=_subjects(joined), **_settings(joined))
+    scale_max, unbiased = as_float(joined, "most"), as_float(joined, "unbiased")
+    names = zip(as_text(joined, "metric"), as_text(joined, "convention"), strict=True)
+    is_reversed = (scale_max <= unbiased) ^ np.array([_falls(*name) for name in names])
+    off_target = as_float(joined, OFF_TARGET) if OFF_TARGET in joined else np.zeros(len(joined))
+    models = as_text(joined, "unit_key") if "unit_key" in joined else [""] * len(joined)
+    joined = joined.assign(
+        **_settings(joined),
+        subject=_subjects(joined),
+        sign=np.where(is_reversed, -1, 1),
+        off_target=np.nan_to_num(off_target),
+        model=[key[:KEY_LENGTH] for key in models],
+    )
+    return joined[[*READING]]
+
+
+def strength_scores(readings: pd.DataFrame) -> list[StrengthScores]:
+    """Group readings by name and setting, in the order of the table. Readings that agree in all
+    names, strength and seed are averaged.
+    """
+    texts = {name: as_text(readings, name) for name in (*NAMES, *SETTINGS, "model")}
+    readings = readings.assign(**_settings(readings), **{n: texts[n] for n in (*NAMES, "model")})
     return [
-        _strength_scores(dict(zip((*NAMES, *SETTINGS), map(str, key), strict=True)), group, planted)
-        for key, group in joined.groupby([*NAMES, *SETTINGS], sort=False)
+        _strength_scores(dict(zip((*NAMES, *SETTINGS), map(str, key), strict=True)), group)
+        for key, group in readings.groupby([*NAMES, *SETTINGS], sort=False)
     ]
 
 
@@ -141,28 +165,31 @@ def _integer_text(cell: str) -> str:
     return "" if cell == "nan" else cell.removesuffix(".0")
 
 
-def _strength_scores(names: Mapping[str, str], rows: pd.DataFrame, planted: str) -> StrengthScores:
-    low, high, unbiased, scale_max = (
-        as_float(rows, name) for name in ("low", "high", "unbiased", "most")
-    )
+def _strength_scores(names: Mapping[str, str], rows: pd.DataFrame) -> StrengthScores:
+    low, high, unbiased = (as_float(rows, name) for name in ("low", "high", "unbiased"))
     outside = np.where(np.isfinite(low), (low > unbiased) | (high < unbiased), np.nan)
-    is_reversed = (scale_max <= unbiased) ^ _falls(names["metric"], names["convention"])
-    sign = np.where(is_reversed, -1.0, 1.0)
-    rows = rows.assign(outside=outside, value=sign * as_float(rows, "value"))
-    values, p_values, excluded = (
-        rows.pivot_table(index="seed", columns=planted, values=name, dropna=False)
+    rows = rows.assign(outside=outside, value=rows["sign"] * as_float(rows, "value"))
+    has_other_words = as_float(rows, OFF_TARGET) != 0
+    scores, p, excluded = (
+        rows[~has_other_words].pivot_table(
+            index="seed", columns="strength", values=name, dropna=False
+        )
         for name in ("value", "p", "outside")
     )
+    strengths = sorted({0.0, *scores.columns})
+    off_target = rows[has_other_words].groupby("seed")["value"].mean().reindex(scores.index)
     return StrengthScores(
         {name: names[name] for name in NAMES},
         {name: names[name] for name in SETTINGS},
-        np.asarray(values.columns, dtype=float),
-        np.asarray(values.index, dtype=float),
-        values.to_numpy(dtype=float),
-        p_values.to_numpy(dtype=float),
-        excluded.to_numpy(dtype=float),
-        float(sign[0] * unbiased[0]),
-        digest_of(sorted(set(as_text(rows, "unit_key"))))[:8] if "unit_key" in rows else "",
+        np.array(strengths),
+        np.asarray(scores.index, dtype=float),
+        *(
+            table.reindex(columns=strengths).to_numpy(dtype=float)
+            for table in (scores, p, excluded)
+        ),
+        float(rows["sign"].iloc[0] * unbiased[0]),
+        off_target.to_numpy(dtype=float),
+        digest_of(sorted(set(rows["model"])))[:KEY_LENGTH],
     )
 
 

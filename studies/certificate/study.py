@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from analysis.results import Tables
 
 NOTES = (
-    "All numbers are about the score of a single model, because that is what one usually has.",
-    "slope: change of the score per unit of strength, in standard deviations of models of one"
-    " strength; r: correlation of strength and score over all models; false alarms: share of models"
-    " without a bias of which one is claimed, by p or by the 95% interval; smallest strength: told"
-    " from none by 80% of single scores; offset: mean score without a bias minus the unbiased"
-    " value, in standard deviations; choice: what moves a score most without being a bias, as a"
-    " share of the full effect; learned at: training steps at which the score is half learned.",
-    "Rule of the verdicts, the first that applies: does not, if the slope's interval reaches 0 or"
-    " the slope is below .2; false alarms, if they are above 5% beyond chance; reads the truth, if"
-    " one score tells half the strength from none; reads part of it otherwise. Intervals are 95%,"
-    " over seeds.",
+    "All numbers are about the score of a single model, because that is what one usually has. sd:"
+    " standard deviation of models of one strength. Intervals are 95%, over seeds.",
+    "slope: change of the score per unit of strength, in sd; r: correlation of strength and score"
+    " over all models; offset: mean score without a bias minus the unbiased value, in sd; off"
+    " target: change by a stereotype of other words, in sd; false alarms: share of models without a"
+    " bias, and of random ones, of which one is claimed, by p or by the 95% interval; smallest"
+    " strength: told from none by 80% of single scores; choice: what moves a score most without"
+    " being a bias, as a share of the full effect; half learned at: training steps; verdict again:"
+    " share of resampled studies (other seeds) with the same verdict.",
+    "The rule of the verdicts: docs/studies/certificate.md. Every number follows from the readings"
+    " in certificate_readings.csv.",
     "Synthetic corpora are small and simple: a score that fails here is in doubt, a score that"
     " passes is not proven.",
 )
@@ -36,41 +36,41 @@ class Certificate(Fileless):
     """Certificate of every metric and convention, from models with a planted bias.
 
     It has slope and r against the planted strength (column ``planted``; for ``label_bias`` of gaps,
-    not scores), false alarms at strength 0 and on random vectors or weights, the smallest strength
-    that one score tells from none, effects of choices (words, templates, layer, pooling, first
-    token, corpus, dimensions), the training steps at which the score shows the bias, and a verdict
-    (the rule is in ``studies/certificate/verdict.py``). ``resamples`` of the seeds are for
-    intervals without a formula.
+    not scores), the offset at strength 0, the change by a stereotype of other words (column
+    ``off_target``), false alarms, the smallest strength that one score tells from none, effects of
+    choices (words, templates, layer, pooling, first token, corpus, dimensions), the training steps
+    at which the score shows the bias, and a verdict (``studies/certificate/verdict.py``).
+    ``resamples`` of the seeds are for intervals without a formula.
 
-    Prints one row per metric, convention and subject; writes ``certificate.csv``,
-    ``certificate_curves.csv``, ``certificate_choices.csv``, ``certificate_training.csv``, figures
-    and ``report.html``.
+    Prints one row per metric, convention and subject; writes ``certificate.csv``, its readings
+    (``certificate_readings.csv``), curves, choices, training, figures and ``report.html``.
     """
 
     planted: str = "stereotype"
     resamples: Whole = 500
 
     name: ClassVar[str] = "certificate"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     writes: ClassVar[tuple[str, ...]] = (
-        *("certificate.csv", "certificate_curves.csv", "certificate_choices.csv"),
-        *("certificate_training.csv", "figures", "report.html"),
+        *("certificate.csv", "certificate_readings.csv", "certificate_curves.csv"),
+        *("certificate_choices.csv", "certificate_training.csv", "figures", "report.html"),
     )
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw the certificate; return the paths written."""
         from studies.certificate.figures import charts
-        from studies.certificate.strength_scores import read_scores
+        from studies.certificate.strength_scores import read_readings, strength_scores
         from studies.certificate.table import certify
         from studies.conclusion import Conclusion, conclude
 
         try:
-            all_scores = read_scores(tables, self.planted)
+            readings = read_readings(tables, self.planted)
         except InputError as refusal:
             console.print(f"no certificate: {refusal}")
             return []
-        certified = certify(all_scores, self.resamples)
-        written = {"certificate": certified.certificate, "certificate_curves": certified.curves}
+        certified = certify(strength_scores(readings), self.resamples)
+        written = {"certificate": certified.certificate, "certificate_readings": readings}
+        written["certificate_curves"] = certified.curves
         if len(certified.choices):
             written["certificate_choices"] = certified.choices
         if len(certified.training):
@@ -89,7 +89,8 @@ class Certificate(Fileless):
 
 SHOWN = (
     *("metric", "convention", "subject", "models", "slope", "slope_low", "slope_high", "r"),
-    *("false_alarms", "smallest_strength", "verdict", "why"),
+    *("offset", "off_target", "false_alarms", "smallest_strength", "verdict", "verdict_again"),
+    "why",
 )
 
 

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from stats.intervals import Estimate
-from studies.certificate.measures import FalseAlarms, false_alarms, mean_interval, measure
+from studies.certificate.measures import measure
+from studies.certificate.replication import share_with_verdict
+from studies.certificate.statistics import mean_interval
 from studies.certificate.strength_scores import STEPS, TRAINED, UNTRAINED, default_setting
 from studies.certificate.verdict import DOES_NOT_DETECT, judge
 
 if TYPE_CHECKING:
     from stats.arrays import Floats
+    from stats.intervals import Estimate
+    from studies.certificate.measures import MetricProperties
     from studies.certificate.strength_scores import StrengthScores
 
 CHOICES = {
@@ -55,33 +58,23 @@ def certify(all_scores: Sequence[StrengthScores], resamples: int) -> Certificate
         if not scores.n_models:
             continue
         alternatives = settings_by_metric[_metric_names(scores)]
-        properties = measure(scores, resamples)
+        random = _random_models(scores, alternatives)
+        properties = measure(scores, random, resamples)
+        verdict, why = judge(properties)
         effect = properties.at_full - properties.at_zero
         choice_rows = [*_choice_effects(scores, alternatives, effect)]
         training_rows = [*_training_curve(scores, alternatives)]
-        random_alarms = _random_alarms(scores, alternatives)
-        verdict, why = judge(properties, random_alarms)
-        is_detected = verdict != DOES_NOT_DETECT  # else smallest strength and steps are undefined
-        largest_choice: Row = max(choice_rows, key=lambda row: float(str(row["share"])), default={})
-        smallest = properties.smallest if is_detected else Estimate()
+        is_detected = verdict != DOES_NOT_DETECT  # else the steps of training are undefined
         rows.append(
             {
                 **scores.names,
                 "models": scores.n_models,
                 "seeds": len(scores.scores),
-                **_estimate_columns("slope", properties.slope),
-                **_estimate_columns("r", properties.r),
-                "at_zero": properties.at_zero,
-                "at_full": properties.at_full,
-                "offset": properties.offset,
-                **_estimate_columns("false_alarms", properties.alarms.share),
-                "alarms_by": properties.alarms.criterion,
-                **_estimate_columns("random_alarms", random_alarms.share),
-                **_estimate_columns("smallest_strength", smallest),
-                "choice": largest_choice.get("choice", ""),
-                "choice_share": largest_choice.get("share", nan),
-                "learned_at": _half_learned_at(training_rows) if is_detected else nan,
+                **_property_columns(properties),
+                **_largest_choice(choice_rows),
+                "half_learned_at": _half_learned_at(training_rows) if is_detected else nan,
                 "verdict": verdict,
+                "verdict_again": share_with_verdict(verdict, scores, random, resamples),
                 "why": why,
                 "models_key": scores.key,
             }
@@ -91,6 +84,28 @@ def certify(all_scores: Sequence[StrengthScores], resamples: int) -> Certificate
         training += training_rows
     tables = (pd.DataFrame(table) for table in (rows, curves, choices, training))
     return CertificateTables(*tables)
+
+
+def _property_columns(properties: MetricProperties) -> Row:
+    alarms, random_alarms = properties.alarms, properties.random_alarms
+    return {
+        **_estimate_columns("slope", properties.slope),
+        **_estimate_columns("r", properties.r),
+        "at_zero": properties.at_zero,
+        "at_full": properties.at_full,
+        **_estimate_columns("offset", properties.offset),
+        **_estimate_columns("off_target", properties.off_target),
+        **_estimate_columns("false_alarms", alarms.share),
+        **_estimate_columns("random_alarms", random_alarms.share),
+        "alarms_criterion": alarms.criterion or random_alarms.criterion,
+        "alarms_p": alarms.p_above_level(random_alarms),
+        **_estimate_columns("smallest_strength", properties.smallest),
+    }
+
+
+def _largest_choice(rows: Sequence[Row]) -> Row:
+    largest = max(rows, key=lambda row: float(str(row["share"])), default={})
+    return {"choice": largest.get("choice", ""), "choice_share": largest.get("share", nan)}
 
 
 def _metric_names(scores: StrengthScores) -> Names:
@@ -144,10 +159,10 @@ def _choice_effects(
         yield {
             **scores.names,
             "choice": CHOICES[choice],
-            "usual": _option(scores, choice),
-            "others": ", ".join(options[choice]),
+            "default": _option(scores, choice),
+            "options": ", ".join(options[choice]),
             "models": min(map(len, differences_by_option)),
-            "moved": rms,
+            "rms_change": rms,
             "share": rms / abs(effect) if effect else nan,
         }
 
@@ -197,7 +212,8 @@ def _training_curve(
     trained = [(nan, scores)] if not scores.setting[STEPS] else []
     if any(steps for steps, _ in stopped):
         for steps, scores_at_steps in [*stopped, *trained]:
-            values = scores_at_steps.at_full
+            values = scores_at_steps.scores[:, -1]
+            values = values[np.isfinite(values)]
             if len(values):
                 estimate = _estimate_columns("score", _mean_score(values))
                 yield {**scores.names, "steps": steps, "models": len(values), **estimate}
@@ -217,9 +233,9 @@ def _half_learned_at(rows: Sequence[Row]) -> float:
     return float(str(rows[first]["steps"])) if first < len(rows) - 1 else nan
 
 
-def _random_alarms(scores: StrengthScores, alternatives: Iterable[StrengthScores]) -> FalseAlarms:
-    """Estimate how often a bias is claimed of random vectors or weights, whatever the corpus."""
-    for steps, random in _stopped_models(scores, alternatives):
-        if steps == int(UNTRAINED):
-            return false_alarms(random.p.ravel(), random.excludes_unbiased.ravel())
-    return FalseAlarms()
+def _random_models(
+    scores: StrengthScores, alternatives: Iterable[StrengthScores]
+) -> StrengthScores | None:
+    """Return the scores of random vectors or weights, whatever the corpus."""
+    stopped = _stopped_models(scores, alternatives)
+    return next((random for steps, random in stopped if steps == int(UNTRAINED)), None)

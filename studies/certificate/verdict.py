@@ -4,7 +4,7 @@ Models are trained on corpora with a planted stereotype of strength s in [-1, 1]
 reversed. A score is turned so that by its documented sign it rises with s. sd: of models of one
 strength. All intervals are over seeds. The first that applies:
 
-1. *not estimated*: fewer than three seeds, or scores that do not vary within a strength;
+1. *not estimated*: fewer than three seeds, or no spread within a strength (unless all are equal);
 2. *does not detect*: no planted strength is told from none in 80% of single models, and the 95%
    interval of the slope lies within -+ 2.8 sd a unit of strength. 2.8 = z(.975) + z(.8): what one
    score needs to tell full strength from none so often;
@@ -15,14 +15,14 @@ strength. All intervals are over seeds. The first that applies:
 5. *offset*: the mean score of models without a bias is more than 1 sd off the unbiased value: its
    95% interval, in sd, lies beyond. One model in six would be read as biased at 1.96 sd;
 6. *off target*: the same of the change of the score by a stereotype of other words;
-7. *not graded*: the mean over models falls from none to half of the largest strength or from half
-   to the whole (90% intervals, on either side of 0), or its rise from half to the whole is shown to
-   be less than half of what a straight line gives: the score says that there is a bias, not how
-   much;
+7. *not graded*: the slope's interval is above 0, but the mean over models falls from none to half
+   of the largest strength or from half to the whole (90% intervals, on either side of 0), or its
+   rise from half to the whole is shown to be less than a fifth of what a straight line gives: the
+   score says that there is a bias, not how much;
 8. *cannot tell*: the slope's interval holds 0, the rise from half to the whole is not shown, or
    that any strength is detected is not sure;
 9. *detects half of the bias*: the smallest strength that is told from none in 80% of single models,
-   below 0 as well as above it, is at most .5 with its interval;
+   over both sides of 0, is at most .5 with its interval;
 10. *detects strong bias only*: otherwise.
 
 What was not planted or measured (strengths below 0, other words, random models, p) is not tested.
@@ -30,50 +30,75 @@ What was not planted or measured (strengths below 0, other words, random models,
 
 from __future__ import annotations
 
-from math import isfinite
+from math import isfinite, isinf
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stats.intervals import Estimate
-    from studies.certificate.measures import FalseAlarms, MetricProperties
+    from studies.certificate.measures import MetricProperties, Step
 
-LEAST_SLOPE = 0.2  # Cohen's (1988) small effect; below it a number is not called bias
-HALF = 0.5  # of the strength: what a single score must tell from no bias
-FALSE_ALARMS = "false alarms"
-DETECTS_HALF, DETECTS_PART = "reads the truth", "reads part of it"
-DOES_NOT_DETECT, UNKNOWN = "does not", "no reading"
-VERDICTS = (DETECTS_HALF, DETECTS_PART, DOES_NOT_DETECT, FALSE_ALARMS, UNKNOWN)
+HALF = 0.5  # of the strength: what a single score should tell from no bias
+MAX_OFFSET = 1.0  # in standard deviations of models of one strength
+FALSE_ALARM_P = 0.05
+MIN_RISE = 0.2  # of a straight line's, from half of the largest strength to the whole
+NOT_ESTIMATED, DOES_NOT_DETECT = "not estimated", "does not detect"
+SIGN_TURNED, FALSE_ALARMS = "sign turned", "false alarms"
+OFFSET, OFF_TARGET, NOT_GRADED = "offset", "off target", "not graded"
+CANNOT_TELL = "cannot tell"
+DETECTS_HALF, DETECTS_PART = "detects half of the bias", "detects strong bias only"
+VERDICTS = (
+    *(DETECTS_HALF, DETECTS_PART, SIGN_TURNED, NOT_GRADED, FALSE_ALARMS, OFFSET, OFF_TARGET),
+    *(DOES_NOT_DETECT, CANNOT_TELL, NOT_ESTIMATED),
+)
 
 
-def judge(properties: MetricProperties, random: FalseAlarms) -> tuple[str, str]:
-    """Return the verdict on a score and the figure it rests on, by the first rule that applies.
+def judge(properties: MetricProperties) -> tuple[str, str]:
+    """Return the verdict on a score and the figure it rests on, by the rule above."""
+    from studies.certificate.statistics import DETECTABLE  # here: an audit reads verdicts only
 
-    * *no reading*: the slope is not estimated (no score, or fewer than three seeds);
-    * *does not*: the interval of the slope reaches 0, or the slope is below .2;
-    * *false alarms*: a bias is claimed in more than 5% of models without one, or of ``random``
-      vectors or weights, beyond chance (the lower end of Wilson's interval);
-    * *reads the truth*: one score tells half the strength from none, with a power of .8;
-    * *reads part of it*: otherwise.
-    """
-    from analysis.correlation import LEVEL  # here: an audit reads verdicts without that room
-
-    slope, smallest = properties.slope, properties.smallest.value
+    slope, smallest = properties.slope, properties.smallest
+    slope_text = f"slope {estimate_text(slope)}"
+    strength_text = f"detects a strength of {estimate_text(smallest)}"
     if not isfinite(slope.value):
-        return UNKNOWN, "no slope is known"
-    if slope.low <= 0 or slope.value < LEAST_SLOPE:
-        return DOES_NOT_DETECT, f"slope {estimate_text(slope)}"
-    alarms_by_models = {
-        "models without a bias": properties.alarms,
-        "random vectors or weights": random,
-    }
-    for models, alarms in alarms_by_models.items():
-        if alarms.share.low > LEVEL:
-            claim = "p < .05" if alarms.criterion == "p" else "its interval claims one"
-            return FALSE_ALARMS, f"{claim} in {estimate_text(alarms.share)} of {models}"
-    if not isfinite(smallest):
-        return DETECTS_PART, "tells no strength from none in one reading"
-    verdict = DETECTS_HALF if smallest <= HALF else DETECTS_PART
-    return verdict, f"tells {short(smallest)} from none"
+        return NOT_ESTIMATED, "slope not estimated"
+    is_detected = isfinite(smallest.value)
+    if not is_detected and max(slope.high, -slope.low) < DETECTABLE:
+        return DOES_NOT_DETECT, slope_text
+    if is_detected and slope.high < 0:
+        return SIGN_TURNED, strength_text
+    if fault := _fault(properties):
+        return fault
+    if slope.low <= 0:
+        return CANNOT_TELL, slope_text
+    for step in properties.steps:
+        linear = slope.value * (step.end - step.start)
+        if step.change.high < (MIN_RISE * linear if step.is_outer else 0):
+            return NOT_GRADED, _step_text(step)
+    if not isfinite(smallest.high):
+        return CANNOT_TELL, strength_text if is_detected else f"detects no strength; {slope_text}"
+    for step in properties.steps:
+        if step.is_outer and step.change.low <= 0:
+            return CANNOT_TELL, _step_text(step)
+    return DETECTS_HALF if smallest.high <= HALF else DETECTS_PART, strength_text
+
+
+def _fault(properties: MetricProperties) -> tuple[str, str] | None:
+    """Return the first fault that is shown, and its figure."""
+    alarms, random_alarms = properties.alarms, properties.random_alarms
+    if alarms.p_above_level(random_alarms) < FALSE_ALARM_P:
+        n_claims = alarms.n_claims + random_alarms.n_claims
+        n_models = alarms.n_models + random_alarms.n_models
+        return FALSE_ALARMS, f"of {n_claims} of {n_models} models without a bias"
+    faults = {OFFSET: properties.offset, OFF_TARGET: properties.off_target}
+    for name, estimate in faults.items():
+        if estimate.low > MAX_OFFSET or estimate.high < -MAX_OFFSET:
+            return name, f"{estimate_text(estimate)} sd"
+    return None
+
+
+def _step_text(step: Step) -> str:
+    change = f"{estimate_text(step.change)} sd"
+    return f"changes by {change} from {short(step.start)} to {short(step.end)}"
 
 
 def estimate_text(estimate: Estimate) -> str:
@@ -82,6 +107,8 @@ def estimate_text(estimate: Estimate) -> str:
 
 
 def short(value: float) -> str:
-    """Format with two decimals, without the zero before them."""
+    """Format with two decimals, without the zero before them; ``none`` for no finite strength."""
+    if isinf(value):
+        return "none"
     text = f"{value:.2f}".replace("-0.", "-.")
     return text.removeprefix("0") if text.startswith("0.") else text

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.frame import as_float
-from studies.certificate.measures import mean_interval
+from studies.certificate.statistics import mean_interval
 from studies.silhouettes.pairs import MODELS, ModelPair
 from studies.silhouettes.scores import Definition, accuracy, robustness
 

@@ -1,8 +1,12 @@
-"""Scores whose readings are made up, so that what a certificate must say of them is known."""
+"""Scores whose readings are made up, so that what a certificate must say of them is known.
+
+More studies: ``python -m tests.studies.simulated_scores 1000``.
+"""
 
 from __future__ import annotations
 
 import io
+from functools import partial
 from math import inf, nan
 from pathlib import Path
 
@@ -13,48 +17,40 @@ import scipy
 from rich.console import Console
 
 from analysis.results import Tables
-from stats.intervals import proportion_estimate
-from studies.certificate.measures import (
-    BY_INTERVAL,
-    BY_P,
-    FalseAlarms,
-    correlation,
-    false_alarms,
-    measure,
-    slope,
-    smallest_strength,
-)
+from files.vectors import keyed
+from studies.certificate.measures import FalseAlarms, MetricProperties, false_alarms, measure
+from studies.certificate.placebo import Placebo
+from studies.certificate.statistics import correlation, jackknife, slope, smallest_strength
 from studies.certificate.strength_scores import (
-    SETTINGS,
     StrengthScores,
     default_setting,
     read_scores,
+    strength_scores,
 )
 from studies.certificate.study import Certificate
 from studies.certificate.table import certify
 from studies.certificate.verdict import (
+    CANNOT_TELL,
     DETECTS_HALF,
-    DETECTS_PART,
     DOES_NOT_DETECT,
     FALSE_ALARMS,
-    UNKNOWN,
+    NOT_ESTIMATED,
     judge,
+)
+from tests.studies.simulated_scores import (
+    RESPONSES,
+    SLOPES,
+    Response,
+    scores_of,
+    slope_coverage,
+    verdicts,
 )
 
 STRENGTHS = np.array([0.0, 0.1, 0.2, 0.4, 0.8])
-RANDOM = FalseAlarms()
 
 
-def readings(by: float, noise: float = 1.0, *, seeds: int = 400, seed: int = 1) -> StrengthScores:
-    """Scores by * strength + noise * N(0, 1), unbiased at 0, without p or interval."""
-    drawn = np.random.default_rng(seed).normal(size=(seeds, len(STRENGTHS)))
-    none = np.full_like(drawn, nan)
-    names = dict.fromkeys(("metric", "convention", "subject", "query"), "made up")
-    values = by * STRENGTHS + noise * drawn
-    setting = dict.fromkeys(SETTINGS, "")
-    return StrengthScores(
-        names, setting, STRENGTHS, np.arange(float(seeds)), values, none, none, 0.0
-    )
+def linear(by: float, *, seeds: int = 400, seed: int = 1) -> StrengthScores:
+    return scores_of(Response(lambda s: by * s), seeds=seeds, seed=seed, strengths=STRENGTHS)
 
 
 def make_tables(seeds: int = 6) -> Tables:
@@ -88,12 +84,45 @@ def make_tables(seeds: int = 6) -> Tables:
     return Tables(*map(pd.DataFrame, (points, intrinsic, extrinsic)))
 
 
-def test_the_smallest_strength_is_where_normal_readings_reach_80_percent_power() -> None:
+@pytest.mark.parametrize("d", SLOPES)
+def test_the_interval_of_the_slope_holds_it_in_95_of_100_studies(d: float) -> None:
+    assert slope_coverage(d, 400) >= 0.93
+
+
+@pytest.mark.parametrize("name", RESPONSES)
+def test_metrics_placebos_and_frauds_get_the_right_verdict(name: str) -> None:
+    response, verdict = RESPONSES[name]
+    of_100 = verdicts(response._replace(alarm_rate=0.0 if response.alarm_rate < 0.1 else 0.3), 25)
+    assert of_100[verdict] >= 20, of_100
+
+
+@pytest.mark.parametrize(("n_zero", "n_random"), [(8, 0), (20, 0), (20, 20), (3, 20)])
+def test_false_alarms_are_exact_over_both_sources(n_zero: int, n_random: int) -> None:
+    """The verdict's probability at a true 5%, summed over all counts of claims."""
+    probability = 0.0
+    for claims in range(n_zero + n_random + 1):
+        alarms = FalseAlarms(claims, n_zero), FalseAlarms(0, n_random)
+        is_alarming = judge(properties()._replace(alarms=alarms[0], random_alarms=alarms[1]))[0]
+        if is_alarming == FALSE_ALARMS:
+            probability += scipy.stats.binom.pmf(claims, n_zero + n_random, 0.05)
+    assert 0.005 < probability <= 0.05
+
+
+def properties() -> MetricProperties:
+    """Return those of a score that detects half of the bias."""
+    return measure(linear(20.0, seeds=20), None, 50)
+
+
+def test_the_smallest_strength_is_where_normal_scores_reach_80_percent_power() -> None:
     by = 10.0
-    found = smallest_strength(readings(by, seeds=20_000).scores, STRENGTHS)
-    # Told from none beyond 1.96 sd: 80% power where the mean lies 1.96 + 0.84 sd off
-    truth = (scipy.special.ndtri(0.975) + scipy.special.ndtri(0.8)) / by
-    assert found == pytest.approx(truth, abs=0.01)
+    # Told from none above 1.96 sd: 80% power where the mean lies 1.96 + 0.84 sd off
+    expected = (scipy.special.ndtri(0.975) + scipy.special.ndtri(0.8)) / by
+    sample = linear(by, seeds=20_000).scores
+    assert smallest_strength(sample, STRENGTHS) == pytest.approx(expected, abs=0.01)
+    both_sides = scores_of(Response(lambda s: by * s), seeds=20_000)
+    assert smallest_strength(both_sides.scores, both_sides.strengths) == pytest.approx(
+        expected, abs=0.01
+    )
 
 
 def test_a_power_that_is_lost_again_counts_from_where_it_stays() -> None:
@@ -102,74 +131,57 @@ def test_a_power_that_is_lost_again_counts_from_where_it_stays() -> None:
     assert 2 < smallest_strength(values, np.array([0.0, 1.0, 2.0, 3.0])) < 3
 
 
-@pytest.mark.parametrize("by", [0.0, 0.5])
-def test_what_is_not_found_at_any_strength_has_no_smallest_one(by: float) -> None:
-    assert smallest_strength(readings(by).scores, STRENGTHS) == inf
+@pytest.mark.parametrize("by", [0.0, 0.5, -10.0])
+def test_what_is_not_detected_at_any_strength_has_no_smallest_one(by: float) -> None:
+    assert smallest_strength(linear(by).scores, STRENGTHS) == inf
 
 
 def test_slope_and_r_are_those_of_least_squares() -> None:
-    one = readings(3.0, 2.0, seeds=4_000)
-    found = slope(one.scores, STRENGTHS)
-    assert found.low < 1.5 < found.high
-    assert found.value == pytest.approx(1.5, abs=0.05), "3 per strength, over a noise of 2"
-    line = scipy.stats.linregress(np.tile(STRENGTHS, 4_000), one.scores.ravel())
-    assert correlation(one.scores, STRENGTHS) == pytest.approx(line.rvalue)
-    assert found.value == pytest.approx(line.slope / 2, rel=0.02)
-
-
-def test_the_interval_of_the_slope_holds_it_in_95_of_100_studies() -> None:
-    held = [
-        found.low < 3.0 < found.high
-        for seed in range(400)
-        for found in [slope(readings(3.0, seeds=20, seed=seed).scores, STRENGTHS)]
-    ]
-    assert 0.91 < np.mean(held) < 0.99
+    scores = linear(1.5, seeds=600).scores
+    estimate = jackknife(partial(slope, strengths=STRENGTHS), scores)
+    assert estimate.low < 1.5 < estimate.high
+    line = scipy.stats.linregress(np.tile(STRENGTHS, 600), scores.ravel())
+    assert correlation(scores, STRENGTHS) == pytest.approx(line.rvalue)
+    assert estimate.value == pytest.approx(line.slope, rel=0.1), "the noise is 1"
+    mean = jackknife(lambda values: values.mean(axis=(-2, -1)), scores[:9, :1])
+    interval = scipy.stats.ttest_1samp(scores[:9, 0], 0).confidence_interval()
+    assert mean[1:] == pytest.approx((interval.low, interval.high)), "a mean's is Student's"
 
 
 def test_seeds_may_lack_strengths() -> None:
-    one = readings(10.0, 0.1, seeds=40)
-    one.scores[:20, 1:4] = nan
-    assert slope(one.scores, STRENGTHS).value == pytest.approx(100, rel=0.2)
-    assert measure(one, 20).r.value > 0.99
-
-
-@pytest.mark.parametrize(("k", "n"), [(0, 20), (3, 20), (20, 20)])
-def test_wilsons_interval_is_that_of_scipy(k: int, n: int) -> None:
-    bounds = scipy.stats.binomtest(k, n).proportion_ci(method="wilson")
-    assert proportion_estimate(k, n) == pytest.approx((k / n, bounds.low, bounds.high))
+    scores = linear(100.0, seeds=40)
+    scores.scores[:20, 1:4] = nan
+    measured = measure(scores, None, 20)
+    assert measured.slope.value == pytest.approx(100, rel=0.2)
+    assert measured.r.value > 0.99
 
 
 def test_false_alarms_are_counted_by_p_and_only_without_one_by_the_interval() -> None:
     p, outside, none = np.array([0.01, 0.5, nan]), np.array([1.0, 1.0, 0.0]), np.full(3, nan)
-    assert (false_alarms(p, outside).share.value, false_alarms(p, outside).criterion) == (0.5, BY_P)
-    assert false_alarms(none, outside).share.value == pytest.approx(2 / 3)
-    assert false_alarms(none, outside).criterion == BY_INTERVAL
+    assert false_alarms(p, outside) == (1, 2, "p")
+    assert false_alarms(none, outside) == (2, 3, "interval")
     assert np.isnan(false_alarms(none, none).share.value)
 
 
-@pytest.mark.parametrize(
-    ("by", "noise", "verdict"),
-    [
-        (10.0, 1.0, DETECTS_HALF),
-        (4.0, 1.0, DETECTS_PART),
-        (1.5, 1.0, DETECTS_PART),
-        (0.0, 1.0, DOES_NOT_DETECT),
-        (-10.0, 1.0, DOES_NOT_DETECT),
-    ],
-)
-def test_verdicts(by: float, noise: float, verdict: str) -> None:
-    said, why = judge(measure(readings(by, noise, seeds=200), 50), RANDOM)
-    assert said == verdict
-    assert why
+def test_a_constant_detects_nothing() -> None:
+    scores = linear(10.0, seeds=8)
+    scores.scores[:] = 1.1
+    assert judge(measure(scores, None, 20)) == (DOES_NOT_DETECT, "slope .00 [.00, .00]")
 
 
-def test_a_score_that_claims_a_bias_where_there_is_none_gives_false_alarms() -> None:
-    one = readings(10.0)
-    one.p[:, 0] = np.where(np.arange(400) < 40, 0.01, 0.5)
-    assert judge(measure(one, 20), RANDOM)[0] == FALSE_ALARMS
-    claims = false_alarms(np.full(20, 0.01), np.full(20, nan))
-    assert judge(measure(readings(10.0), 20), claims)[0] == FALSE_ALARMS
-    assert judge(measure(readings(10.0, seeds=2), 20), RANDOM)[0] == UNKNOWN
+def test_few_seeds_give_no_verdict() -> None:
+    assert judge(measure(linear(10.0, seeds=2), None, 20))[0] == NOT_ESTIMATED
+    assert judge(measure(linear(3.0, seeds=3), None, 20))[0] in {CANNOT_TELL, DOES_NOT_DETECT}
+
+
+def test_placebos_read_no_direction() -> None:
+    rows = np.array([[3.0, 4.0], [0.0, 1.0]])
+    vectors = keyed(["math", "art"], rows.astype(np.float32))
+    values = {
+        name: Placebo.by(name, queries=("weat7",), min_found=0.0).score(vectors, seed=0)[0].value
+        for name in Placebo.conventions()
+    }
+    assert values == pytest.approx({"default": 3, "frequency": np.log(2) / 2, "constant": 1})
 
 
 def test_the_usual_setting_is_that_of_most_models_and_the_other_is_a_choice() -> None:
@@ -178,13 +190,13 @@ def test_the_usual_setting_is_that_of_most_models_and_the_other_is_a_choice() ->
     found = certify(every, 20)
     table = found.certificate.set_index("metric")
     assert table.loc["good", "verdict"] == DETECTS_HALF
-    assert table.loc["noise", "verdict"] == DOES_NOT_DETECT
+    assert table.loc["noise", "verdict"] == FALSE_ALARMS
     assert table.loc["noise", "false_alarms"] == 1.0
     assert table.loc["good", "false_alarms"] == 0.0
     assert float(str(table.loc["good", "smallest_strength"])) < 0.1
     # It reads 1 more on the small corpus, an eighth of the full effect
     sway = found.choices.set_index("metric").loc["good"]
-    assert (sway["usual"], sway["others"], sway["models"]) == ("2000", "1000", 12)
+    assert (sway["default"], sway["options"], sway["models"]) == ("2000", "1000", 12)
     assert sway["share"] == pytest.approx(0.125, abs=0.03)
 
 
@@ -198,8 +210,8 @@ def test_what_stands_before_a_text_is_a_choice_and_no_convention() -> None:
     assert set(found.certificate["convention"]) == {"default"}
     choices = found.choices[found.choices["choice"] == "first token"]
     sway = choices.set_index("metric").loc["good"]
-    assert (sway["usual"], sway["others"]) == ("own", "none")
-    assert sway["moved"] == pytest.approx(2)
+    assert (sway["default"], sway["options"]) == ("own", "none")
+    assert sway["rms_change"] == pytest.approx(2)
 
 
 def test_a_score_whose_unbiased_end_is_the_upper_one_is_turned() -> None:
@@ -225,24 +237,21 @@ def test_models_stopped_in_training_say_when_the_bias_is_seen() -> None:
     found = certify(read_scores(stopped, "stereotype"), 20)
     assert found.training["steps"].tolist()[:4] == [0, 100, 200, 400]
     good = found.certificate.set_index("metric").loc["good"]
-    assert good["learned_at"] == 200
+    assert good["half_learned_at"] == 200
     assert good["random_alarms"] == 1.0
     assert good["verdict"] == FALSE_ALARMS
 
 
-def test_random_vectors_alone_say_nothing_of_training() -> None:
-    tables = make_tables()
-    points = tables.points[tables.points["stereotype"] == 0].assign(training_steps=0)
-    points = points.assign(point="random " + points["point"])
-    rows = tables.intrinsic.assign(point="random " + tables.intrinsic["point"], p_value=0.01)
-    intrinsic = rows[rows["point"].isin(points["point"])]
-    both = tables._replace(
-        points=pd.concat([tables.points, points]),
-        intrinsic=pd.concat([tables.intrinsic, intrinsic]),
-    )
-    found = certify(read_scores(both, "stereotype"), 20)
-    assert found.training.empty
-    assert found.certificate.set_index("metric").loc["good", "random_alarms"] == 1.0
+def test_the_readings_that_are_written_give_the_certificate_again(tmp_path: Path) -> None:
+    tables, console = make_tables(), Console(file=io.StringIO())
+    points = tables.points.assign(off_target=np.where(tables.points["seed"] == 5, 0.8, nan))
+    Certificate(resamples=20).conclude(tables._replace(points=points), tmp_path, console)
+    readings = pd.read_csv(tmp_path / "certificate_readings.csv")
+    assert set(readings["off_target"]) == {0, 0.8}
+    again = certify(strength_scores(readings), 20).certificate
+    written = pd.read_csv(tmp_path / "certificate.csv")
+    written = written.fillna({name: "" for name in again if again[name].dtype == object})
+    pd.testing.assert_frame_equal(again, written, check_dtype=False)
 
 
 def test_gaps_are_read_where_label_bias_is_planted() -> None:

@@ -23,76 +23,93 @@ from studies.base_pairs.table import _cosine_correlations
 from studies.certificate.measures import (
     FalseAlarms,
     MetricProperties,
-    correlation,
+    Step,
     false_alarms,
-    mean_interval,
     measure,
-    proportion,
-    slope,
-    smallest_strength,
 )
+from studies.certificate.statistics import correlation, mean_interval, smallest_strength
 from studies.certificate.table import _choice_effects, _half_learned_at
 from studies.certificate.verdict import (
+    CANNOT_TELL,
     DETECTS_HALF,
     DETECTS_PART,
     DOES_NOT_DETECT,
     FALSE_ALARMS,
+    NOT_ESTIMATED,
+    NOT_GRADED,
+    OFF_TARGET,
+    OFFSET,
+    SIGN_TURNED,
     judge,
 )
 from studies.score_properties.attribute_groups import AttributeGroups
 from studies.score_properties.table import score_table, selections
 from studies.silhouettes.pairs import read_model_pairs
-from tests.studies.test_certificate import readings
+from tests.studies.simulated_scores import Response, scores_of
 from tests.studies.test_score_properties_table import associations, searched
 from tests.studies.test_silhouettes_scores import make_tables as silhouettes
 
 ZERO = [-1.0, 0.0, 1.0]
 
 
-def measured(
-    moves: tuple[float, float] = (2.0, 1.0), smallest: float = 0.3, claims: int = 0
-) -> MetricProperties:
-    """A score whose slope has a value and a lower end, and that claims a bias of so many of 20."""
-    value, low = moves
-    of = FalseAlarms(proportion(np.arange(20) < claims, np.ones(20, dtype=bool)), "p")
-    return MetricProperties(Estimate(value, low, 9.0), Estimate(), Estimate(smallest), 0, 1, 0, of)
+def estimate(value: float, margin: float = 0.1) -> Estimate:
+    return Estimate(value, value - margin, value + margin)
+
+
+DETECTED = MetricProperties(slope=estimate(10), smallest=estimate(0.3))
 
 
 @pytest.mark.parametrize(
-    ("found", "verdict"),
+    ("changed", "verdict"),
     [
-        (measured((0.2, 0.001)), DETECTS_HALF),
-        (measured((0.199, 0.001)), DOES_NOT_DETECT),
-        (measured((2.0, 0.0)), DOES_NOT_DETECT),
-        (measured(smallest=0.5), DETECTS_HALF),
-        (measured(smallest=0.501), DETECTS_PART),
-        (measured(claims=2), DETECTS_HALF),  # of 2 in 20 the interval begins at .03, of 3 at .052
-        (measured(claims=3), FALSE_ALARMS),
+        ({"smallest": estimate(0.4)}, DETECTS_HALF),
+        ({"smallest": estimate(0.401)}, DETECTS_PART),
+        ({"smallest": Estimate(0.3, 0.2, inf)}, CANNOT_TELL),
+        ({"slope": estimate(2.70), "smallest": Estimate(inf)}, DOES_NOT_DETECT),  # below 2.8016
+        ({"slope": estimate(2.71), "smallest": Estimate(inf)}, CANNOT_TELL),
+        ({"slope": estimate(-2.70), "smallest": Estimate(inf)}, DOES_NOT_DETECT),
+        ({"slope": estimate(0.11)}, DETECTS_HALF),
+        ({"slope": estimate(0.10)}, CANNOT_TELL),
+        ({"slope": estimate(-0.10)}, CANNOT_TELL),
+        ({"slope": estimate(-0.11)}, SIGN_TURNED),
+        ({"alarms": FalseAlarms(3, 20)}, DETECTS_HALF),  # p .075
+        ({"alarms": FalseAlarms(4, 20)}, FALSE_ALARMS),  # p .016
+        ({"random_alarms": FalseAlarms(4, 20)}, FALSE_ALARMS),
+        ({"alarms": FalseAlarms(2, 20), "random_alarms": FalseAlarms(2, 20)}, DETECTS_HALF),
+        ({"alarms": FalseAlarms(3, 20), "random_alarms": FalseAlarms(2, 20)}, FALSE_ALARMS),
+        ({"offset": estimate(1.1)}, DETECTS_HALF),
+        ({"offset": estimate(1.11)}, OFFSET),
+        ({"offset": estimate(-1.11)}, OFFSET),
+        ({"off_target": estimate(1.1)}, DETECTS_HALF),
+        ({"off_target": estimate(1.11)}, OFF_TARGET),
+        ({"steps": (Step(0.4, 0.8, estimate(0.71), True),)}, DETECTS_HALF),  # a line rises by 4 sd
+        ({"steps": (Step(0.4, 0.8, estimate(0.69), True),)}, NOT_GRADED),
+        ({"steps": (Step(0.0, 0.4, estimate(-0.1), False),)}, DETECTS_HALF),
+        ({"steps": (Step(0.0, 0.4, estimate(-0.11), False),)}, NOT_GRADED),
+        ({"steps": (Step(0.4, 0.8, estimate(0.9, 0.91), True),)}, CANNOT_TELL),
+        ({"slope": Estimate()}, NOT_ESTIMATED),
     ],
 )
-def test_a_certificate_changes_where_its_rule_says(found: MetricProperties, verdict: str) -> None:
-    assert judge(found, FalseAlarms())[0] == verdict
-    assert judge(found._replace(alarms=FalseAlarms()), found.alarms)[0] == verdict, "random"
-
-
-@pytest.mark.parametrize(("low", "verdict"), [(0.05, DETECTS_HALF), (0.0501, FALSE_ALARMS)])
-def test_alarms_are_false_above_5_of_100(low: float, verdict: str) -> None:
-    assert judge(measured(), FalseAlarms(Estimate(0.2, low, 0.5), "p"))[0] == verdict
+def test_a_certificate_changes_where_its_rule_says(changed: dict[str, Any], verdict: str) -> None:
+    assert judge(DETECTED._replace(**changed))[0] == verdict
 
 
 def test_a_bias_is_claimed_below_p_05() -> None:
-    assert false_alarms(np.array([0.0499, 0.05]), np.full(2, nan)).share.value == 0.5
+    assert false_alarms(np.array([0.0499, 0.05]), np.full(2, nan)).n_claims == 1
 
 
 @pytest.mark.parametrize(("seeds", "known"), [(2, False), (3, True)])
 def test_what_a_certificate_says_takes_three_seeds(seeds: int, known: bool) -> None:
-    one = readings(10.0, seeds=seeds)
-    found = measure(one, 20)
-    for value in (found.slope.value, found.offset, found.r.low, found.smallest.value):
+    scores = scores_of(Response(lambda s: 10 * s, off_target=1.0), seeds=seeds)
+    measured = measure(scores, None, 20)
+    for value in (
+        *(measured.slope.value, measured.offset.value, measured.smallest.value),
+        measured.off_target.value,
+    ):
         assert isnan(value) != known
-    assert isfinite(mean_interval(one.scores[:, 0]).low) == known
-    assert isfinite(slope(one.scores, one.strengths).value) == known
-    assert isfinite(correlation(one.scores[:seeds, :1], np.zeros(1))) == known
+    assert bool(measured.steps) == known
+    assert isfinite(mean_interval(scores.scores[:, 0]).low) == known
+    assert isfinite(correlation(scores.scores[:seeds, :1], np.zeros(1))) == known
 
 
 @pytest.mark.parametrize(("outside", "found"), [(3, inf), (4, 1.0)])
@@ -132,7 +149,7 @@ def test_half_of_the_way_is_half(scores: list[float], steps: float) -> None:
 
 @pytest.mark.parametrize(("models", "rows"), [(2, 0), (3, 1)])
 def test_a_choice_moves_a_score_of_three_models(models: int, rows: int) -> None:
-    one = readings(10.0, seeds=5)
+    one = scores_of(Response(lambda s: 10 * s), seeds=5)
     moved = one.scores + 1
     moved[np.arange(moved.size).reshape(moved.shape) >= models] = nan
     names = dict(one.names) | {"query": "another"}
