@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
+    from analysis.provenance import BuildRecord
     from analysis.results import Tables
     from analysis.study import Study
     from train.engine.outcome import Outcome
@@ -47,19 +48,15 @@ def finish(
     0: every point is done; 2: all were refused for invalid input; else 1. Sweeps ending in one
     folder wait for one another.
     """
-    from analysis.results import register_outputs, without_local_details, write_tables
-
     tables = join_tables(plans, store, results, outcomes)
     if len(tables.points) and tables.points["refused"].all():  # keep the existing tables
         return _report_failures(tables.points, console)
     with locked(results / "points" / ".lock", f"the tables in {_near(results)}"):
-        shareable_tables = without_local_details(tables)
-        folders_before = _earlier_folders(results)
-        written = write_tables(results, shareable_tables)
         records = build_records(store, {key for table in tables[:2] for key in _keys(table)})
-        written.append(write_provenance(results, records))
-        register_outputs(results, study.writes)
-        written += study.conclude(shareable_tables, results, console)
+        folders_before = _earlier_folders(results)
+        written = _write(tables, records, study, results, console)
+    LOG.info("wrote %s", ", ".join(map(_near, written)))
+    unchanged_models = models_like_parent(tables)
     messages = [
         f"earlier tables of other points moved from {_near(results)} to {_near(folder)}"
         for folder in sorted(_earlier_folders(results) - folders_before)
@@ -67,17 +64,21 @@ def finish(
     if mixed_versions := describe_mixture(records):
         remedy = "for details run biasbridge store explain KEY"
         messages.append(f"results of different code versions: {mixed_versions}; {remedy}")
-    LOG.info("wrote %s", ", ".join(map(_near, written)))
-    messages += [
-        *_task_warnings(plans, store),
-        *_describe_coverage(tables),
-        *_output_lines(written, results),
-    ]
-    messages += _next_command(tables.points)
-    _print(messages, console)
-    unchanged_models = models_like_parent(tables)
-    _print(unchanged_models, console)
+    messages += [*_task_warnings(plans, store), *_describe_coverage(tables)]
+    messages += [*_output_lines(written, results), *_next_command(tables.points)]
+    _print([*messages, *unchanged_models], console)
     return _report_failures(tables.points, console) or int(bool(unchanged_models))
+
+
+def _write(
+    tables: Tables, records: Sequence[BuildRecord], study: Study, results: Path, console: Console
+) -> list[Path]:
+    from analysis.results import register_outputs, without_local_details, write_tables
+
+    shareable_tables = without_local_details(tables)
+    written = [*write_tables(results, shareable_tables), write_provenance(results, records)]
+    register_outputs(results, study.writes)
+    return written + study.conclude(shareable_tables, results, console)
 
 
 def models_like_parent(tables: Tables) -> list[str]:
@@ -167,11 +168,8 @@ def _describe_coverage(tables: Tables) -> list[str]:
         source=lambda table: table["point"].map(sources)
     )
     lines = []
-    for source, rows in coverage.groupby("source", sort=False):
-        fewest, most = float(rows["coverage"].min()), float(rows["coverage"].max())
-        low, high = format_number(fewest), format_number(most)
-        coverage_range = low if low == high else f"{low} to {high}"
-        line = f"{coverage_range} of the tokens of source={source} have a vector"
+    for source, fewest in coverage.groupby("source", sort=False)["coverage"].min().items():
+        line = f"{format_number(fewest)} of the tokens of source={source} have a vector"
         LOG.info(line)
         if fewest < MIN_COVERAGE:
             lines.append(f"warning: {line}; use vectors, or a corpus, of similar texts")

@@ -134,8 +134,8 @@ class TinyModel(Fileless):
         common: dict[str, Any] = {
             "vocab_size": len(tokenizer),
             "pad_token_id": tokenizer.pad_token_id,
+            "initializer_range": self.init,
         }
-        common |= {"initializer_range": self.init}
         if self.architecture == "bert":
             config = BertConfig(
                 hidden_size=self.dim,
@@ -148,21 +148,20 @@ class TinyModel(Fileless):
                 **common,
             )
             return BertForMaskedLM(config)
-        return GPT2LMHeadModel(
-            GPT2Config(
-                n_embd=self.dim,
-                n_layer=self.layers,
-                n_head=self.heads,
-                n_inner=self.inner,
-                n_positions=MAX_TOKENS,
-                embd_pdrop=0,
-                resid_pdrop=0,
-                attn_pdrop=0,
-                bos_token_id=tokenizer.bos_token_id,
-                eos_token_id=tokenizer.eos_token_id,
-                **common,
-            )
+        gpt2_config = GPT2Config(
+            n_embd=self.dim,
+            n_layer=self.layers,
+            n_head=self.heads,
+            n_inner=self.inner,
+            n_positions=MAX_TOKENS,
+            embd_pdrop=0,
+            resid_pdrop=0,
+            attn_pdrop=0,
+            bos_token_id=tokenizer.bos_token_id,
+            eos_token_id=tokenizer.eos_token_id,
+            **common,
         )
+        return GPT2LMHeadModel(gpt2_config)
 
     def _fit(
         self,
@@ -194,10 +193,7 @@ class TinyModel(Fileless):
                 fit_by_kind = training.fits(_half(to_learn, "calibration"), DECISIVE)
                 raise InputError(self._not_learned(fit_by_kind))
         facts: Facts = {"steps": step, "loss": training.loss, "vocabulary": len(tokenizer)}
-        for half in get_args(Half):
-            terms = _half(truths or {}, half)
-            for kind, fit in training.fits(terms).items() if terms else ():
-                facts |= {f"{half}_{kind}_{name}": value for name, value in fit.rounded().items()}
+        facts |= training.describe_fits(truths or {})
         training.end()
         return facts
 
@@ -310,6 +306,15 @@ class _Training:
         self._model.train()
         self._swap()
         return fit_by_kind
+
+    def describe_fits(self, truths: Truths) -> Facts:
+        """Return the fits on both halves of the terms, by half, kind of slot and name."""
+        facts: Facts = {}
+        for half in get_args(Half):
+            terms = _half(truths, half)
+            for kind, fit in self.fits(terms).items() if terms else ():
+                facts |= {f"{half}_{kind}_{name}": value for name, value in fit.rounded().items()}
+        return facts
 
     def _swap(self) -> None:
         for weight, mean in zip(self._weights, self._mean, strict=True):
