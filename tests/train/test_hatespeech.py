@@ -20,6 +20,15 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 
+@pytest.fixture
+def folders(tmp_path: Path) -> dict[str, Path]:
+    """The input folders of a prediction on a challenge set, and that of its result."""
+    folders = {name: tmp_path / name for name in ("posts", "challenge", "vectors", "out")}
+    for folder in folders.values():
+        folder.mkdir()
+    return folders
+
+
 def test_resamples_are_of_the_texts_whatever_their_ids(tmp_path: Path) -> None:
     """Sources shuffle by the run's seed and number what they have shuffled."""
     rng = np.random.default_rng(0)
@@ -49,11 +58,10 @@ def test_resamples_are_of_the_texts_whatever_their_ids(tmp_path: Path) -> None:
     np.testing.assert_array_equal(lists[0], lists[1])
 
 
-def test_a_challenge_set_tests_what_was_learned_from_changed_labels(tmp_path: Path) -> None:
+def test_a_challenge_set_tests_what_was_learned_from_changed_labels(
+    folders: dict[str, Path],
+) -> None:
     """Its own labels are for judging alone, and posts that left training teach nothing."""
-    folders = {name: tmp_path / name for name in ("posts", "challenge", "vectors", "out")}
-    for folder in folders.values():
-        folder.mkdir()
     vectors = keyed(["good", "bad"], np.array([[1, 0], [0, 1]], dtype=np.float32))
     save_mapped(vectors, folders["vectors"] / "vectors")
     own = pd.DataFrame({"text": ["good", "bad"] * 20, "label": [0, 1] * 20, "split": "all"})
@@ -78,12 +86,9 @@ def test_a_challenge_set_tests_what_was_learned_from_changed_labels(tmp_path: Pa
 
 @pytest.mark.parametrize("method", [Resample("overbias"), Relabel("overbias")])
 def test_a_label_dose_reaches_the_classifier_of_a_challenge_set(
-    method: Resample | Relabel, tmp_path: Path
+    method: Resample | Relabel, folders: dict[str, Path]
 ) -> None:
     """Each method leaves one of two columns, and the challenge set changes neither."""
-    folders = {name: tmp_path / name for name in ("posts", "challenge", "vectors", "out")}
-    for folder in folders.values():
-        folder.mkdir()
     save_mapped(keyed(["a"], np.ones((1, 1), dtype=np.float32)), folders["vectors"] / "vectors")
     rows = [(group, label) for group in ("male", "female") for label in (0, 1)] * 10
     own = pd.DataFrame(rows, columns=["group", "label"]).assign(text="a", split="all")

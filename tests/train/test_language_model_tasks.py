@@ -19,7 +19,7 @@ from extrinsic.retrieval.rows import retrieval_rows
 from files import InputError, choice
 from files.choice import Fileless
 from tests.extrinsic.test_retrieval import Bag
-from tests.points import TASK
+from tests.points import TASK, WEAT
 from train.engine import scores
 from train.engine.part import Task
 from train.engine.point import Point, plan_point
@@ -104,9 +104,11 @@ def test_posts_are_classified_on_what_the_classifier_needs(tmp_path: Path) -> No
     assert 0 < table["coverage"].iloc[0] < 1
 
 
-def test_a_subject_without_what_the_classifier_needs_is_refused() -> None:
+def test_a_subject_without_what_classifier_or_metric_needs_is_refused() -> None:
     with pytest.raises(InputError, match="hatespeech_en needs vectors; subject=bags gives"):
         point(TASK)
+    with pytest.raises(InputError, match="weat needs vectors; subject=bags gives model, encoder"):
+        Point("e", 0, Bags(), (WEAT,))
 
 
 def test_coverage_by_a_language_model() -> None:
