@@ -31,9 +31,8 @@ from train.cli.jobs import check_engine
 from train.engine.finish import _describe_coverage, models_like_parent
 from train.engine.part import DataReport
 from train.engine.power import planned_design
-from train.engine.store import Store
+from train.engine.store import Store, StoreError
 from train.engine.store.lock import locked
-from train.engine.store.store import StoreError
 from train.engine.store.tools import _age
 from train.subjects.planted_probe import Fit
 from train.tasks.check_posts import describe_groups
@@ -131,7 +130,7 @@ def test_an_error_of_writing_is_a_full_disk_where_less_than_a_mebibyte_is_free(
         raise OSError(errno.EIO, "short write")
 
     monkeypatch.setattr(
-        "train.engine.store.store.shutil.disk_usage", lambda _: SimpleNamespace(free=free)
+        "train.engine.store.disk_errors.shutil.disk_usage", lambda _: SimpleNamespace(free=free)
     )
     with pytest.raises(StoreError if full else OSError, match="disk is full" if full else "short"):
         Store(tmp_path).make(replace(CORPUS, build=fail))

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from train.engine.store.disk_errors import error_of_removed
 from train.engine.store.lock import LEASE, HeldError, is_held, locked
-from train.engine.store.store import error_of_removed
 
 CHECK_INTERVAL = 0.5  # seconds between checks that the sweep is running
 

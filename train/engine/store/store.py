@@ -7,7 +7,6 @@ wrong checksums.
 
 from __future__ import annotations
 
-import errno
 import logging
 import os
 import re
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, ClassVar
 from files import InputError
 from files.digest import sha256
 from files.source import changed_modules, loaded_source
+from train.engine.store.disk_errors import StoreError, writing
 from train.engine.store.entry import (
     RECIPE,
     DamagedError,
@@ -39,27 +39,10 @@ RESERVED = ("work", "unfinished", "locks", "leases", "digests", "damaged")
 KEY = re.compile("[0-9a-f]{32}")
 Identity = tuple[tuple[int, ...], ...]
 MIN_AGE = 2_000_000_000  # nanoseconds; the coarsest resolution of file times
-MIN_FREE_BYTES = 1 << 20  # with less, a write error is reported as a full disk
 # To find or build a result while other processes build, replace or remove it
 MAX_TRIES = 5
-DISK_PROBLEMS = {
-    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "the disk is full"),
-    **dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), "it cannot be written"),
-}
 
 log = logging.getLogger(__name__)
-
-
-class StoreError(RuntimeError):
-    """The store cannot be written; its results stay valid."""
-
-
-def error_of_removed(root: Path) -> StoreError:
-    """Return the error for a store that was removed during the sweep."""
-    return StoreError(
-        f"store.dir={root} was removed during the sweep; run the same command to rebuild its"
-        " results"
-    )
 
 
 def identity(path: Path) -> Identity:
@@ -155,7 +138,7 @@ class Store:
 
     def _build(self, step: Step, inputs: Mapping[str, Path]) -> None:
         entry, work = self.path(step), self.root / "work" / step.key
-        with self._writing():
+        with writing(self.root):
             try:
                 if work.exists():
                     shutil.rmtree(work)
@@ -233,7 +216,7 @@ class Store:
 
     def remove(self, entry: Path) -> None:
         """Remove a folder of the store atomically."""
-        with self._writing():
+        with writing(self.root):
             doomed = self.root / "work" / f".removed-{entry.name}"
             shutil.rmtree(doomed, ignore_errors=True)
             doomed.parent.mkdir(exist_ok=True)
@@ -286,7 +269,7 @@ class Store:
     def _set_aside(self, entry: Path, damage: DamagedError) -> None:
         folder = self.root / "damaged"
         target = folder / f"{entry.parent.name}-{entry.name}-{time.time_ns()}"
-        with self._writing():
+        with writing(self.root):
             try:
                 folder.mkdir(exist_ok=True)
                 os.replace(entry, target)
@@ -300,41 +283,11 @@ class Store:
     @contextmanager
     def _locked(self, key: str, what: str = "result", *, wait: bool = True) -> Iterator[None]:
         with ExitStack() as stack:
-            with self._writing():
+            with writing(self.root):
                 locks = self.root / "locks"
                 locks.mkdir(parents=True, exist_ok=True)
                 stack.enter_context(locked(locks / f"{key}.lock", f"{what} {key}", wait=wait))
             yield
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Turn a disk error into one with a remedy; let other errors pass."""
-        try:
-            yield
-        except OSError as error:
-            if error.errno == errno.ENOENT and not self.root.is_dir():
-                raise error_of_removed(self.root) from error
-            if reason := self._disk_problem(error):
-                raise StoreError(
-                    f"store.dir={self.root}: {reason}. Finished results stay; free some space"
-                    " (biasbridge store gc) or choose another folder with store.dir=PATH, then"
-                    " run the same command to continue"
-                ) from error
-            raise
-
-    def _disk_problem(self, error: OSError) -> str:
-        if isinstance(error, NoLockError):
-            return str(error)
-        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-        path = error.filename2 or error.filename
-        is_in_store = path is not None and Path(os.fsdecode(path)).is_relative_to(self.root)
-        if is_full or (is_in_store and error.errno in DISK_PROBLEMS):
-            return f"{DISK_PROBLEMS[error.errno or 0]} ({error.strerror})"
-        with suppress(OSError):
-            # Libraries report a short write by errors of their own
-            if shutil.disk_usage(self.root).free < MIN_FREE_BYTES:
-                return f"the disk is full ({error})"
-        return ""
 
 
 def _erase(path: Path) -> None:

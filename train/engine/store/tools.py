@@ -20,10 +20,11 @@ from files import InputError
 from files.atomic import require_new
 from files.digest import digest_of
 from files.progress import duration
+from train.engine.store.disk_errors import StoreError
 from train.engine.store.entry import RECIPE, Content, DamagedError, check, read_recipe
 from train.engine.store.lease import leased_keys
 from train.engine.store.lock import HeldError, NoLockError, locked
-from train.engine.store.store import RESERVED, Store, StoreError
+from train.engine.store.store import RESERVED, Store
 
 if TYPE_CHECKING:
     from rich.console import Console
