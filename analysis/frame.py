@@ -38,7 +38,7 @@ EXTRINSIC_TEXTS = (
 )
 EXTRINSIC_NUMBERS = (
     *("value", "low", "high", "support", "coverage"),
-    *("constant", "from_base_rates"),
+    *("majority_baseline", "expected_from_base_rates"),
 )
 
 

@@ -49,7 +49,7 @@ SCORE_COLUMNS = (
     *("low", "high", "unbiased", "p_value", "n_found", "n_lost", "resampled", "reason"),
 )
 GAP_COLUMNS = (
-    *("low", "high", "resampled", "reason", "from_base_rates"),
+    *("low", "high", "resampled", "reason", "expected_from_base_rates"),
     *("support", "support_privileged", "support_unprivileged", "group_by"),
 )
 
@@ -102,7 +102,7 @@ def utility_rows(extrinsic: pd.DataFrame, utility: str) -> pd.DataFrame:
 
 def _utilities(extrinsic: pd.DataFrame, utility: str) -> pd.DataFrame:
     utilities = utility_rows(extrinsic[extrinsic["kind"] == "value"], utility)
-    utilities = utilities[["point", "task", "value", "constant"]].rename(
+    utilities = utilities[["point", "task", "value", "majority_baseline"]].rename(
         columns={"value": "utility"}
     )
     return utilities.drop_duplicates(["point", "task"])

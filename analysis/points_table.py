@@ -46,7 +46,7 @@ SHOWN_IF_VARYING = (
 )
 KIND_TITLES = {
     "flips": "flips",
-    "largest": "largest difference",
+    "max_difference": "largest difference",
     "ratio": "ratio",
 }  # titles of kinds
 

@@ -28,7 +28,12 @@ if TYPE_CHECKING:
 FOLDERS = re.compile(r"""(?<=['"])/[^'"]*/|(?<![\w.:/~-])(?:file://)?/(?:[^\s/:;,'"()]+/)+""")
 
 
-RENAMED = {"vectors_key": "unit_key", "base_key": "parent_key"}
+RENAMED = {
+    "vectors_key": "unit_key",
+    "base_key": "parent_key",
+    "constant": "majority_baseline",
+    "from_base_rates": "expected_from_base_rates",
+}
 DRAWN_PREFIX = "from_"  # prefix of queries whose words come from posts
 N_REQUIRED = 3  # number of tables that every folder has
 FILES = tuple(f"{name}.parquet" for name in Tables._fields)
@@ -52,12 +57,13 @@ def read_tables(results_dir: str | Path) -> Tables:
             if path.name in FILES[:N_REQUIRED] or path.exists()
         }
     )
-    for old, new in RENAMED.items():
-        if old in tables.points and new not in tables.points:
-            raise InputError(
-                f"{paths['points']} was written by an earlier version ({old} is now {new}):"
-                " run its sweep again"
-            )
+    for name, table in tables._asdict().items():
+        for old, new in RENAMED.items():
+            if old in table and new not in table:
+                raise InputError(
+                    f"{paths[name]} was written by an earlier version ({old} is now {new}):"
+                    " run its sweep again"
+                )
     return tables
 
 

@@ -26,7 +26,7 @@ def low_utility_reason(joined: pd.DataFrame, utility: str) -> str:
     """Return why gaps of a task get no verdict: its mean utility hardly exceeds the majority
     baseline. Empty where it does, or the baseline is unknown.
     """
-    values = np.stack([as_float(joined, name) for name in ("utility", "constant")])
+    values = np.stack([as_float(joined, name) for name in ("utility", "majority_baseline")])
     complete = values[:, np.isfinite(values).all(axis=0)]
     if not complete.size:
         return ""
@@ -66,7 +66,7 @@ def _level(rows: pd.DataFrame, utility: str) -> Iterator[str]:
     is_utility = (values["group"] == ALL) & (values["measure"] == utility)
     # On a challenge set these are of the task's own test items
     utilities = values[is_utility].drop_duplicates("point")
-    value, baseline = (float(utilities[name].mean()) for name in ("value", "constant"))
+    value, baseline = (float(utilities[name].mean()) for name in ("value", "majority_baseline"))
     if not isfinite(baseline):
         return
     title = measure_title(utility)
@@ -84,7 +84,7 @@ def _level(rows: pd.DataFrame, utility: str) -> Iterator[str]:
 
 
 def _from_base_rates(rows: pd.DataFrame) -> Iterator[str]:
-    gaps = rows[(rows["kind"] == "gap") & rows["from_base_rates"].abs().gt(0)]
+    gaps = rows[(rows["kind"] == "gap") & rows["expected_from_base_rates"].abs().gt(0)]
     if gaps.duplicated(["point", *GAP[:2]]).any():
         return  # several pairs of groups
     for title, gap_rows in gaps.assign(title=gap_titles(gaps)).groupby("title", sort=False):
@@ -92,6 +92,6 @@ def _from_base_rates(rows: pd.DataFrame) -> Iterator[str]:
             continue  # the precision gap shows it
         mean, expected = (
             format_number(float(gap_rows["value"].mean()), 3),
-            format_number(float(gap_rows["from_base_rates"].mean()), 3),
+            format_number(float(gap_rows["expected_from_base_rates"].mean()), 3),
         )
         yield f"{title} {mean}, {expected} by base rates alone"

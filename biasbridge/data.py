@@ -120,7 +120,7 @@ class Data:
         if self.pair:
             settings |= {"gaps.privileged": self.pair[0], "gaps.unprivileged": self.pair[1]}
         elif self.groups:
-            settings["gaps.compare"] = ["rest"]
+            settings["gaps.compare"] = ["one-vs-rest"]
         return settings
 
 

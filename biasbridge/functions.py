@@ -290,7 +290,7 @@ def gaps(
     groups: str | Sequence[str] = (),
     positive: str | Sequence[str] = (),
     multiclass: bool = False,
-    least_support: int = 10,
+    min_support: int = 10,
 ) -> pd.DataFrame:
     """Measure performance by group and the gaps between groups, with 95% intervals.
 
@@ -309,14 +309,14 @@ def gaps(
     measures
         Names, by default precision, recall, F1 and false positive rate.
     compare
-        Any of ``"pair"``, ``"each"``, ``"rest"``, ``"largest"``.
+        Any of ``"pair"``, ``"pairwise"``, ``"one-vs-rest"``, ``"max-difference"``.
     groups
         Only these groups, by default all.
     positive
         Labels of the positive class.
     multiclass
         Take each class against the rest.
-    least_support
+    min_support
         Fewest items behind a value; groups with fewer have none.
 
     Returns
@@ -356,7 +356,7 @@ def gaps(
         measures=_as_names(measures),
         positive=_as_names(positive),
         multiclass=multiclass,
-        least_support=least_support,
+        min_support=min_support,
     )
     rows = as_table(request.find_rows(_table(predictions)))
     return _with_notes(rows.drop(columns="resampled", errors="ignore"), "reason")

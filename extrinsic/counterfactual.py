@@ -58,7 +58,7 @@ def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> list[Row]
     posts = predictions[get_column(predictions, "term") != ""]
     by_term = posts.assign(group=posts["term"]).drop(columns="resampled_by", errors="ignore")
     measures = tuple(name for name in gaps.measures if name not in CRITERIA)
-    term_gaps = replace(gaps, measures=measures, compare=("rest",), groups=())
+    term_gaps = replace(gaps, measures=measures, compare=("one-vs-rest",), groups=())
     terms = read_grouped_predictions(by_term, term_gaps)
     rows: list[Row] = []
     if not posts["group"].astype(str).equals(posts["term"].astype(str)):
@@ -155,7 +155,7 @@ def _flip_probability(first: Shares, second: Shares) -> Shares:
 
 def _pairs(groups: pd.DataFrame, gaps: Gaps) -> list[tuple[str, str]]:
     pairs = [(gaps.privileged, gaps.unprivileged)] if "pair" in gaps.compare else []
-    if "each" in gaps.compare:
+    if "pairwise" in gaps.compare:
         names = gaps.groups or tuple(map(str, groups))
         pairs += [(gaps.privileged, name) for name in names if name != gaps.privileged]
     return [pair for pair in dict.fromkeys(pairs) if {*pair} <= {*groups}]
@@ -163,7 +163,7 @@ def _pairs(groups: pd.DataFrame, gaps: Gaps) -> list[tuple[str, str]]:
 
 def _flip_row(flips: pd.Series[float], group: str, gaps: Gaps) -> Row:
     n = len(flips)
-    reason = low_support_reason("frame", group, n, gaps.least_support)
+    reason = low_support_reason("frame", group, n, gaps.min_support)
     probabilities = np.asarray(flips, dtype=np.float64)
     estimate = UNDEFINED if reason else _estimate_mean(probabilities, gaps.level)
     return Row("flips", "prediction", group, **estimate._asdict(), support=n, reason=reason)

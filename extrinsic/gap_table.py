@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
     Predictions = GroupedPredictions | WeightedSum
 
-Kind = Literal["value", "gap", "largest", "ratio", "term_gap", "equality_difference", "flips"]
+Kind = Literal[
+    "value", "gap", "max_difference", "ratio", "term_gap", "equality_difference", "flips"
+]
 OPTIONAL = ("subset", "classifier")
 # Background AUCs compare with all other items already; the base rate is of the items alone
 WITHOUT_GAP = (*BACKGROUND_RANKINGS, "base_rate")
@@ -43,8 +45,8 @@ class Row(NamedTuple):
     support_privileged: int | None = None
     support_unprivileged: int | None = None
     reason: str = ""
-    constant: float = nan
-    from_base_rates: float = nan
+    majority_baseline: float = nan
+    expected_from_base_rates: float = nan
     resampled: Sequence[float] = ()
     subset: str = ""
     classifier: str = ""
@@ -68,7 +70,7 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> pd.DataFr
     Intervals ``low`` to ``high`` cover the choice of test items, not of the training run: Wilson's
     score interval for measures (``extrinsic.measures``), Newcombe's for gaps
     (``stats.intervals``), see ``extrinsic.ranking`` for AUCs and ``extrinsic.spread`` for
-    "largest" and "ratio".
+    "max_difference" and "ratio".
 
     Parameters
     ----------
@@ -86,15 +88,15 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> pd.DataFr
     DataFrame
         Columns as in ``Row``. One row per measure and group, "all" included (``kind`` "value").
         One per gap ("gap"), in [-1, 1]: positive = worse for the ``unprivileged`` group, 0 = equal;
-        ``privileged`` "rest" is all other items. Then the largest difference ("largest", in [0, 1],
-        0 = equal) and the ratio of the smallest value to the largest ("ratio", in [0, 1],
+        ``privileged`` "rest" is all other items. Then the largest difference ("max_difference", in
+        [0, 1], 0 = equal) and the ratio of the smallest value to the largest ("ratio", in [0, 1],
         1 = equal), with the group that fares best as ``privileged``, worst as ``unprivileged``.
 
         ``support``: items in the denominator: predicted positives (precision), actual positives
         (recall, fnr), either (F1), actual negatives (fpr), all (accuracy, selection rate, base
-        rate), the smaller class (AUCs); of a gap the smaller of two. Below ``least_support`` the
-        value is NaN, with a ``reason``; for "largest" and "ratio" ``reason`` names excluded groups.
-        ``constant``: majority baseline of a group's F1 and accuracy. ``from_base_rates``: the gap
+        rate), the smaller class (AUCs); of a gap the smaller of two. Below ``min_support`` the
+        value is NaN, with a ``reason``; for "max_difference" and "ratio" it names excluded groups.
+        ``majority_baseline``: of a group's F1 and accuracy. ``expected_from_base_rates``: the gap
         if both groups had the recall and false positive rate of both together. ``resampled``: the
         gap in 200 resamples of the items within groups, the same for all predictions of the same
         ``resampled_by``; NaN in a resample without support, empty for values and AUCs.
@@ -129,7 +131,7 @@ def value_rows(sample: Predictions, gaps: Gaps) -> list[Row]:
             **group_measure.estimate._asdict(),
             support=group_measure.support,
             reason=group_measure.reason,
-            constant=(
+            majority_baseline=(
                 nan if group_measure.reason else sample.majority_baseline(name, GroupOrRest(group))
             ),
         )
@@ -151,9 +153,9 @@ def _pairs(sample: Predictions, gaps: Gaps) -> list[tuple[GroupOrRest, GroupOrRe
     privileged = GroupOrRest(gaps.privileged)
     pairs = [(privileged, GroupOrRest(gaps.unprivileged))] if "pair" in gaps.compare else []
     groups = gaps.groups or sample.groups
-    if "each" in gaps.compare:
+    if "pairwise" in gaps.compare:
         pairs += [(privileged, GroupOrRest(name)) for name in groups if name != gaps.privileged]
-    if "rest" in gaps.compare:
+    if "one-vs-rest" in gaps.compare:
         pairs += [(GroupOrRest(name, rest=True), GroupOrRest(name)) for name in groups]
     return list(dict.fromkeys(pairs))
 
@@ -178,13 +180,15 @@ def _gap(
         support_privileged=a.support,
         support_unprivileged=b.support,
         reason=reason,
-        from_base_rates=nan if reason else sample.expected_from_base_rates(measure, *ordered),
+        expected_from_base_rates=(
+            nan if reason else sample.expected_from_base_rates(measure, *ordered)
+        ),
         resampled=() if reason else sample.resampled_difference(measure, *ordered),
     )
 
 
 def _spread_rows(sample: Predictions, gaps: Gaps) -> list[Row]:
-    if "largest" not in gaps.compare:
+    if "max-difference" not in gaps.compare:
         return []
     names = [name for name in gaps.measures if name not in WITHOUT_GAP]
     spreads = [_spreads_of(sample, name, gaps) for name in names]

@@ -21,7 +21,7 @@ from extrinsic.ranking import RANKINGS
 from files import InputError, choice, nearest
 from files.choice import Fileless, Whole
 
-Comparison = Literal["pair", "each", "rest", "largest"]
+Comparison = Literal["pair", "pairwise", "one-vs-rest", "max-difference"]
 
 CRITERIA: Mapping[str, tuple[str, ...]] = {
     "demographic_parity": ("selection_rate",),
@@ -34,32 +34,32 @@ ALL_MEASURES = (*MEASURES, *RANKINGS, *CRITERIA)
 class Gaps(Fileless):
     """Compared groups and measures, minimum number of items, and confidence level.
 
-    ``compare``: ``pair`` is the privileged against the unprivileged group; ``each`` the privileged
-    against each other group; ``rest`` all other items, those without a group included, against each
-    group; ``largest`` the two groups furthest apart, as difference and as ratio of the smaller
-    value to the larger. ``groups``: those compared with the rest, with the privileged and with one
-    another; they must exist. Empty: all.
+    ``compare``: ``pair`` is the privileged against the unprivileged group; ``pairwise`` the
+    privileged against each other group; ``one-vs-rest`` all other items, those without a group
+    included, against each group; ``max-difference`` the two groups furthest apart, as difference
+    and as ratio of the smaller value to the larger. ``groups``: those compared with the rest, with
+    the privileged and with one another; they must exist. Empty: all.
 
     ``measures``: names in ``extrinsic.measures.MEASURES``, ``extrinsic.ranking.RANKINGS`` (they
     need scores; background AUCs have values only, as they compare with all other items already) and
-    ``CRITERIA`` (``largest`` only: the largest difference, and smallest ratio, of any measure of
-    the criterion).
+    ``CRITERIA`` (``max-difference`` only: the largest difference, and smallest ratio, of any
+    measure of the criterion).
 
-    ``least_support``: items in a measure's denominator below which a group has no value; 0 accepts
+    ``min_support``: items in a measure's denominator below which a group has no value; 0 accepts
     any. For two groups with rates near .9 and 10 items each, the default, the gap is known to
     within .3; with 5 each to within .45.
     """
 
     privileged: str = "male"
     unprivileged: str = "female"
-    least_support: Whole = 10
+    min_support: Whole = 10
     level: Annotated[float, Gt(0), Lt(1)] = 0.95
     measures: tuple[str, ...] = ("base_rate", "precision", "recall", "f1", "fpr")
     compare: tuple[Comparison, ...] = ("pair",)
     groups: tuple[str, ...] = ()
 
     name: ClassVar[str] = "gaps"
-    version: ClassVar[int] = 5
+    version: ClassVar[int] = 6
     seeded: ClassVar[bool] = False
     # Keyed by ``keyed`` unless default, so that results of the default comparison keep their keys
     unkeyed: ClassVar[tuple[str, ...]] = ("measures", "compare", "groups")
@@ -73,10 +73,10 @@ class Gaps(Fileless):
         for field, allowed in (("measures", ALL_MEASURES), ("compare", ()), ("groups", ())):
             _check_names(field, getattr(self, field), allowed)
         criteria = [measure for measure in self.measures if measure in CRITERIA]
-        if criteria and "largest" not in self.compare:
+        if criteria and "max-difference" not in self.compare:
             raise InputError(
                 f"measures={criteria[0]} needs the largest difference between groups; add"
-                " largest to compare"
+                " max-difference to compare"
             )
 
     def keyed(self) -> Mapping[str, object]:
@@ -89,7 +89,7 @@ class Gaps(Fileless):
     def named(self) -> tuple[str, ...]:
         """Groups that must have items."""
         pair = self.privileged, self.unprivileged
-        return pair if "pair" in self.compare else pair[: "each" in self.compare]
+        return pair if "pair" in self.compare else pair[: "pairwise" in self.compare]
 
 
 def larger_is_better(measure: str) -> bool:

@@ -55,7 +55,7 @@ class GroupedPredictions:
     Groups are sets of items: membership i puts item ``member[i]`` into group
     ``groups[group_id[i]]``; an item may be in several groups or none. ``resampled_by``: keys of the
     resamples (``intrinsic.resampling``). ``level``: of the intervals. Measures with fewer than
-    ``least_support`` items are undefined.
+    ``min_support`` items are undefined.
     """
 
     groups: Sequence[str]
@@ -66,7 +66,7 @@ class GroupedPredictions:
     unit: Counts | None = None
     resampled_by: Sequence[str] | None = None
     level: float = 0.95
-    least_support: int = 0
+    min_support: int = 0
 
     @cached_property
     def counts(self) -> Counts:
@@ -118,7 +118,7 @@ class GroupedPredictions:
     def _compute_rate(self, measure: str, side: GroupOrRest) -> GroupMeasure:
         definition, cells = MEASURES[measure], self.cells(side)
         support = int(definition.support(cells))
-        if reason := low_support_reason(definition.item, side.name, support, self.least_support):
+        if reason := low_support_reason(definition.item, side.name, support, self.min_support):
             return GroupMeasure(UNDEFINED, support, reason)
         effect = self._design_effect(measure, side)
         return GroupMeasure(definition.estimate(cells, self.level, effect), support, "")
@@ -132,7 +132,7 @@ class GroupedPredictions:
         ]
         scarce = int(np.argmin(counts))
         name = side.name if from_group[scarce] else f"other than {side.name}"
-        reason = low_support_reason(CLASSES[scarce], name, counts[scarce], self.least_support)
+        reason = low_support_reason(CLASSES[scarce], name, counts[scarce], self.min_support)
         if reason:
             return GroupMeasure(UNDEFINED, counts[scarce], reason)
         auc = float(np.mean(self._class_placements(measure, side)[1]))
@@ -237,10 +237,10 @@ def join_reasons(group_measures: Sequence[GroupMeasure]) -> str:
     return "; ".join(dict.fromkeys(m.reason for m in group_measures if m.reason))
 
 
-def low_support_reason(item: str, group: str, support: int, least_support: int) -> str:
+def low_support_reason(item: str, group: str, support: int, min_support: int) -> str:
     """Return why a measure is undefined; empty if it has enough items."""
     if not support:
         return f"no {item} of group {group}"
     plural = "s" if support > 1 else ""
-    reason = f"{support} {item}{plural} of group {group}, fewer than {least_support}"
-    return reason if support < least_support else ""
+    reason = f"{support} {item}{plural} of group {group}, fewer than {min_support}"
+    return reason if support < min_support else ""

@@ -21,7 +21,7 @@ HEADING = re.compile(r"#+\s")  # and not a hashtag, which is a keyword
 
 @choice
 class KeywordTagger:
-    """Tagger of posts with one of many keywords as ``group`` and all others as ``rest``.
+    """Tagger of posts with one of many keywords as ``group`` and all others as ``other_group``.
 
     The matching rule of stream search, by which HatEval (Basile et al., 2019) was collected: a
     keyword matches anywhere in the post as published, also inside words and hashtags ("inmigra" in
@@ -37,7 +37,7 @@ class KeywordTagger:
     """
 
     group: str
-    rest: str = "others"
+    other_group: str = "others"
     keywords: tuple[str, ...] = ()
     file: str | None = None
     heading: str | None = None
@@ -51,8 +51,8 @@ class KeywordTagger:
         if not (self.keywords or self.file) or not all(map(str.strip, map(fold, self.keywords))):
             value = f"keywords={list(self.keywords)}"
             raise InputError(f"{value}: the tagger needs keywords, none of them empty, or a file")
-        if self.group == self.rest:
-            raise InputError(f"group and rest are both {self.group!r}; name two groups")
+        if self.group == self.other_group:
+            raise InputError(f"group and other_group are both {self.group!r}; name two groups")
 
     def files(self) -> list[Path]:
         """Return the file of keywords."""
@@ -77,7 +77,7 @@ class KeywordTagger:
         matches = (
             any(all(w in text for w in p) for p in patterns) for text in map(fold, posts[column])
         )
-        return posts.assign(group=[self.group if match else self.rest for match in matches])
+        return posts.assign(group=[self.group if match else self.other_group for match in matches])
 
     def _patterns(self) -> tuple[tuple[str, ...], ...]:
         listed = [*_list_entries(self.file, self.heading)] if self.file else []

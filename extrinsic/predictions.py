@@ -54,7 +54,7 @@ def read_grouped_predictions(predictions: pd.DataFrame, gaps: Gaps) -> GroupedPr
         unit=columns.get("unit"),
         resampled_by=None if keys is None else keys.iloc[first].astype(str).tolist(),
         level=gaps.level,
-        least_support=gaps.least_support,
+        min_support=gaps.min_support,
     )
 
 
@@ -186,7 +186,7 @@ def _group_names(predictions: pd.DataFrame, gaps: Gaps) -> pd.Series[str]:
     names = read_groups(predictions, "group")
     present = sorted(names.dropna().unique())
     reserved = {ALL: "the rows over all items"}
-    if "rest" in gaps.compare:
+    if "one-vs-rest" in gaps.compare:
         reserved[REST] = "all items but those of a group"
     for name, meaning in reserved.items():
         if name in present:

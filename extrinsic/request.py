@@ -47,7 +47,7 @@ class GapRequest:
     measures: Sequence[str] = ()
     positive: Sequence[str] = ()
     multiclass: bool = False
-    least_support: int = 10
+    min_support: int = 10
 
     def __post_init__(self) -> None:
         repeated = {name for name in self.pred if self.pred.count(name) > 1}
@@ -78,8 +78,8 @@ class GapRequest:
             "--compare pair compares --privileged with --unprivileged; give both": (
                 "pair" in self.compare and not self.unprivileged
             ),
-            "--compare each compares with --privileged; give it": (
-                "each" in self.compare and not self.privileged
+            "--compare pairwise compares with --privileged; give it": (
+                "pairwise" in self.compare and not self.privileged
             ),
         }
         for message, is_wrong in errors.items():
@@ -133,14 +133,14 @@ class GapRequest:
             raise InputError(f"{only}; a gap needs a second group")
         if len(present) < 2:
             raise InputError(f"groups present: {', '.join(present) or 'none'}; a gap needs two")
-        default = ["pair" if unprivileged else "each" if privileged else "rest"]
-        default += ["largest"] if len(present) > 2 and not unprivileged else []
+        default = ["pair" if unprivileged else "pairwise" if privileged else "one-vs-rest"]
+        default += ["max-difference"] if len(present) > 2 and not unprivileged else []
         measures = (*DEFAULT_MEASURES, *(RANKINGS if self.score else ()))
         first = privileged or min(present)
         return Gaps(
             first,
             unprivileged or min(present - {first}),
-            self.least_support,
+            self.min_support,
             measures=tuple(self.measures) or measures,
             compare=tuple(self.compare) or tuple(default),  # type: ignore[arg-type]
             groups=tuple(self.groups),

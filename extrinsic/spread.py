@@ -55,7 +55,7 @@ class Spread(NamedTuple):
     ``extreme``: the distance of equal groups, and the largest possible one.
     """
 
-    kind: Literal["largest", "ratio"]
+    kind: Literal["max_difference", "ratio"]
     compute: Callable[[Floats], Floats]
     above: Callable[[Floats, float], Floats]
     below: Callable[[float, float], float]
@@ -82,7 +82,7 @@ def _ratio(values: Floats) -> Floats:
     return ratio
 
 
-DIFFERENCE = Spread("largest", _difference, lambda a, d: a + d, lambda b, d: b - d, 0.0, 1.0)
+DIFFERENCE = Spread("max_difference", _difference, lambda a, d: a + d, lambda b, d: b - d, 0.0, 1.0)
 RATIO = Spread(
     "ratio",
     _ratio,

@@ -111,7 +111,7 @@ def _largest_differences(rows: Sequence[Row]) -> Table:
     """Build a table with a line per measure: the two groups furthest apart, and the difference."""
     table = _new_table("furthest apart", "worst", "best", "difference")
     for row in rows:
-        if row.kind == "largest":
+        if row.kind == "max_difference":
             ends = printable(row.unprivileged), printable(row.privileged)
             table.add_row(name_measure(row.measure), *ends, _cell(row))
     for column in table.columns[1:3]:

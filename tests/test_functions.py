@@ -216,7 +216,7 @@ def test_gaps_by_hand() -> None:
         group="who",
         privileged="m",
         unprivileged="f",
-        least_support=0,
+        min_support=0,
     )
     [gap] = found.query("kind == 'gap' and measure == 'recall'")["value"]
     assert gap == pytest.approx(0.75 - 0.25)
@@ -385,7 +385,7 @@ def test_a_text_is_one_name() -> None:
     scores = audit(BY_WORD, ROLES, metrics="weat", queries="mine")
     assert scores["metric"].tolist() == ["weat"]
     said = pd.DataFrame({"label": [0, 1] * 4, "prediction": [0, 1] * 4, "group": list("aabbccdd")})
-    asked = gaps(said, measures="recall", compare="rest", groups="a", least_support=0)
+    asked = gaps(said, measures="recall", compare="one-vs-rest", groups="a", min_support=0)
     assert set(asked["measure"]) == {"recall"}
     assert set(asked.query("kind == 'gap'")["unprivileged"]) == {"a"}
 
@@ -404,7 +404,7 @@ def test_gaps_of_labels_of_any_names() -> None:
     ("options", "message"),
     [
         ({"unprivileged": "women"}, "compared with --privileged; give both"),
-        ({"compare": "each"}, "--compare each compares with --privileged"),
+        ({"compare": "pairwise"}, "--compare pairwise compares with --privileged"),
         ({"multiclass": True, "positive": "1"}, "give one of the two"),
         ({"multiclass": True, "pred": ["prediction", "label"]}, "measures one classifier"),
         ({"pred": ["prediction", "label"], "score": "label"}, "1 --score and 2 --pred"),
@@ -453,12 +453,14 @@ def test_a_table_without_rows_is_refused(options: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", ["[male]", "[a, b]", "['tis]", "it's [a 'b']", "[]"])
 def test_a_name_in_brackets_is_a_name(name: str) -> None:
     said = pd.DataFrame({"label": [0, 1] * 9, "prediction": 1, "group": ["a", "b", name] * 6})
-    assert name in set(gaps(said, least_support=0)["group"])
+    assert name in set(gaps(said, min_support=0)["group"])
 
 
 def test_a_comma_in_the_name_of_a_group_parts_nothing() -> None:
     said = pd.DataFrame({"label": 1, "prediction": [0, 1] * 6, "group": ["a", "x, y", "b"] * 4})
-    found = gaps(said, measures="recall", compare="rest", groups=["x, y", "a"], least_support=0)
+    found = gaps(
+        said, measures="recall", compare="one-vs-rest", groups=["x, y", "a"], min_support=0
+    )
     assert found.query("kind == 'gap'")["unprivileged"].tolist() == ["x, y", "a"]
 
 

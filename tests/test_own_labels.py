@@ -159,7 +159,7 @@ def test_groups_without_a_known_pair_are_compared_with_the_rest(check: Run, trai
     printed = check("posts.csv", "own.vec")
     assert "--privileged GROUP --unprivileged GROUP" in printed
     overrides = command_of(printed)
-    assert 'gaps.compare=["rest"]' in overrides
+    assert 'gaps.compare=["one-vs-rest"]' in overrides
     status, out, err = train(*overrides, "classifier=linear")
     assert status == 0, err
     assert "rest - green" in out
@@ -173,7 +173,7 @@ def test_a_group_with_fewer_posts_than_a_gap_needs(check: Run) -> None:
     write("posts.csv", ["0", "1"], groups=["men"] * 19 + ["women"])
     printed = check("posts.csv", "own.vec")
     assert "missing: group 'women' has 6 posts, " in printed
-    assert "a gap needs 10 (gaps.least_support)" in printed
+    assert "a gap needs 10 (gaps.min_support)" in printed
 
 
 def test_words_and_corpora_of_another_language(check: Run) -> None:

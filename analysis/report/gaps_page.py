@@ -317,7 +317,7 @@ def _gap_table(rows: Sequence[Row], measures: Sequence[str] = ()) -> str:
 
 
 def _largest_table(block: pd.DataFrame) -> str:
-    largest = block[(block["kind"] == "largest") & block["value"].notna()].to_dict("records")
+    largest = block[(block["kind"] == "max_difference") & block["value"].notna()].to_dict("records")
     if not largest:
         return ""
     rows = [

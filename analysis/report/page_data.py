@@ -185,7 +185,7 @@ def has_further(tables: Tables) -> bool:
 
 def _further_title(kind: str, measure: str, subset: str) -> str:
     """Format ``largest difference, recall``; flips have no measure."""
-    title = {"largest": "largest difference"}.get(kind, kind.replace("_", " "))
+    title = {"max_difference": "largest difference"}.get(kind, kind.replace("_", " "))
     return ", ".join(filter(None, (title, "" if kind == "flips" else measure, subset)))
 
 

@@ -84,15 +84,17 @@ def _parser() -> Parser:
     add_list = partial(add, type=split_names, default=[])
     groups = "the groups that are compared (default: all)"
     add_list("--groups", metavar="A,B,...", help=groups)
-    compare = "pair (privileged and unprivileged), each (privileged and each other), rest (all"
-    compare += " others and each), largest (the two furthest apart)"
+    compare = (
+        "pair (privileged and unprivileged), pairwise (privileged and each other), one-vs-rest"
+    )
+    compare += " (all others and each), max-difference (the two furthest apart)"
     add_list("--compare", metavar="LIST", help=compare)
     add_list("--measures", metavar="LIST", help="those below (default precision,recall,f1,fpr)")
     positive = "a label of the positive class; may be repeated"
     add("--positive", action="append", default=[], metavar="LABEL", help=positive)
     add("--multiclass", action="store_true", help="take each class against the rest")
     fewest = "fewest items behind a value (default 10; 0: any)"
-    add("--least-support", type=int, default=10, metavar="N", help=fewest)
+    add("--min-support", type=int, default=10, metavar="N", help=fewest)
     add("--csv", type=CSV, metavar="OUT", help="also write the table to this CSV file")
     page = "write a page with the results in words, charts and tables"
     add("--report", type=PAGE, metavar="PAGE.html", help=page)

@@ -162,7 +162,7 @@ def unmodified(run: str) -> str:
         rows += _group_values(measures[measures["measure"] == measure], gaps, measure)
     for title, part in gaps.groupby(gap_titles(gaps), sort=False):
         row = {QUANTITY: str(title), MEAN: _spread(part["value"])}
-        rows.append(row | {EXPECTED: _mean(part, "from_base_rates")})
+        rows.append(row | {EXPECTED: _mean(part, "expected_from_base_rates")})
     return markdown(rows)
 
 
@@ -174,7 +174,7 @@ def _group_values(rows: pd.DataFrame, gaps: pd.DataFrame, measure: str) -> Itera
     for group, part in values.groupby("group", sort=False):
         title = measure_title(measure) + ("" if is_of_all else f", {group}")
         yield {QUANTITY: title, MEAN: _spread(part["value"])}
-        if baseline := _mean(part, "constant"):
+        if baseline := _mean(part, "majority_baseline"):
             yield {QUANTITY: f"{title}, majority baseline", MEAN: baseline}
 
 

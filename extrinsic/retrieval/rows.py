@@ -36,7 +36,7 @@ def retrieval_rows(
     encoder: Encodes,
     *,
     level: float = 0.95,
-    least_support: int = 10,
+    min_support: int = 10,
 ) -> list[Row]:
     """Compute the utility and the gaps of an encoder, as rows of the extrinsic table.
 
@@ -48,7 +48,7 @@ def retrieval_rows(
         Any encoder of texts.
     level : float, default=0.95
         Confidence level, in (0, 1).
-    least_support : int, default=10
+    min_support : int, default=10
         Queries below which, and below two, a row is NaN, with its reason.
 
     Returns
@@ -67,7 +67,7 @@ def retrieval_rows(
         As ``compare_wordings``.
     """
     comparison = compare_wordings(queries, encoder)
-    min_queries = max(least_support, 2)  # one query has no interval
+    min_queries = max(min_support, 2)  # one query has no interval
     relevance = comparison.relevance[~np.isnan(comparison.relevance)]
     rows = [_utility(relevance, level, min_queries)]
     if (has_stereotype := comparison.stereotype != 0).any():

@@ -218,7 +218,7 @@ def test_r_over_conditions_takes_ten(conditions: int, measured: bool) -> None:
 
 @pytest.mark.parametrize(("f1", "refused"), [(0.2999, True), (0.3, False)])
 def test_a_verdict_takes_a_utility_of_05_above_that_of_one_answer(f1: float, refused: bool) -> None:
-    joined = pd.DataFrame({"utility": [f1], "constant": [0.25]})
+    joined = pd.DataFrame({"utility": [f1], "majority_baseline": [0.25]})
     assert bool(low_utility_reason(joined, "f1")) == refused
 
 

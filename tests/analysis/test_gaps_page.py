@@ -83,7 +83,9 @@ def test_of_many_groups_what_is_beyond_chance_is_named_and_what_base_rates_make_
     card = page[page.index("class='card'") :].split("</div>")[0]
     assert "Recall is worse for group 14</b>" in card
     assert "Precision and F1 differ for" in card
-    [far] = table[(table["kind"] == "largest") & (table["measure"] == "recall")].to_dict("records")
+    [far] = table[(table["kind"] == "max_difference") & (table["measure"] == "recall")].to_dict(
+        "records"
+    )
     furthest = page[page.index("Furthest apart") :].split("</table>")[0]
     assert far["unprivileged"] in furthest
     assert page.count("<img ") == 5

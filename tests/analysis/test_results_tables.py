@@ -185,7 +185,7 @@ def test_estimates_carry_their_interval() -> None:
 def test_points_on_the_terminal_have_every_measure_and_say_what_is_missing(tables: Tables) -> None:
     first = tables.extrinsic.iloc[:1]
     spreads = [
-        first.assign(kind="largest", measure="recall", value=0.31),
+        first.assign(kind="max_difference", measure="recall", value=0.31),
         first.assign(kind="ratio", measure="f1", subset="type1", value=0.62),
         first.assign(kind="ratio", measure="f1", subset="type2", value=0.84),
     ]
@@ -207,6 +207,10 @@ def test_tables_by_an_earlier_version_are_refused_and_those_of_language_models_a
     write_tables(tmp_path / "old", tables._replace(points=old))
     with pytest.raises(InputError, match="vectors_key is now unit_key"):
         read_tables(tmp_path / "old")
+    gaps = tables.extrinsic.drop(columns="majority_baseline", errors="ignore").assign(constant=0.5)
+    write_tables(tmp_path / "gaps", tables._replace(extrinsic=gaps))
+    with pytest.raises(InputError, match="constant is now majority_baseline"):
+        read_tables(tmp_path / "gaps")
     # Of a language model the vectors of its words are one step of several
     write_tables(tmp_path / "new", tables._replace(points=old.assign(unit_key="b")))
     assert "vectors_key" in read_tables(tmp_path / "new").points

@@ -19,7 +19,7 @@ def with_constant(tables: Tables, f1: float, constant: float) -> Tables:
     """The small experiment with rows of F1 over all items."""
     rows = [
         {"point": point, "task": task, "kind": "value", "measure": "f1", "group": "all"}
-        | {"value": f1, "constant": constant}
+        | {"value": f1, "majority_baseline": constant}
         for point, task in zip(tables.points["point"], tables.points["task"], strict=True)
     ]
     kept = tables.extrinsic[tables.extrinsic["measure"] != "f1"]

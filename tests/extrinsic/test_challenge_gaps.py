@@ -125,7 +125,7 @@ def test_a_name_is_found_by_a_mention_that_ends_with_its_last_word() -> None:
 def test_names_are_counted_as_gap_counts_them() -> None:
     """RIGHT: one true positive; WRONG: a false positive and negative; BOTH: true and false."""
     answers = pairs([(RIGHT, WRONG)] * 6 + [(BOTH, NONE)] * 6)
-    table = as_table(challenge_rows(answers, ChallengeGaps(scored="names", least_support=0)))
+    table = as_table(challenge_rows(answers, ChallengeGaps(scored="names", min_support=0)))
     pro = {name: row(table, measure=name, group="pro")["value"] for name in ("precision", "recall")}
     assert pro == {"precision": 12 / 18, "recall": 1.0}
     anti = {
@@ -253,7 +253,7 @@ def test_too_few_items_give_no_number_and_say_so() -> None:
     assert (
         row(few, measure="recall", group="pro")["reason"] == "6 cases of group pro, fewer than 10"
     )
-    every = as_table(challenge_rows(answers[:12], ChallengeGaps(least_support=0)))
+    every = as_table(challenge_rows(answers[:12], ChallengeGaps(min_support=0)))
     assert row(every, measure="recall", group="pro")["value"] == 1.0
 
 

@@ -12,7 +12,7 @@ from extrinsic.counterfactual import term_rows
 from extrinsic.gap_table import Row, as_table, gap_table
 from extrinsic.gaps import Gaps
 
-ANY = Gaps("g", "h", least_support=0)
+ANY = Gaps("g", "h", min_support=0)
 TERMS = {"a": "g", "b": "g", "c": "h", "d": "h"}
 
 

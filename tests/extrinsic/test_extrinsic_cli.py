@@ -31,11 +31,11 @@ def data() -> pd.DataFrame:
     )
 
 
-def expected(data: pd.DataFrame, other: str, least_support: int = 10) -> pd.DataFrame:
+def expected(data: pd.DataFrame, other: str, min_support: int = 10) -> pd.DataFrame:
     renamed = data.rename(columns={"y": "label", "yhat": "prediction", "who": "group"})
     renamed["group"] = renamed["group"].replace("", None)
     measures = ("base_rate", "recall", "fpr", "precision", "f1")
-    return gap_table(renamed, Gaps("m", other, least_support, measures=measures))
+    return gap_table(renamed, Gaps("m", other, min_support, measures=measures))
 
 
 def written(path: Path) -> pd.DataFrame:
@@ -53,7 +53,7 @@ def test_every_format_gives_the_table_of_the_library(
         data.to_parquet(path)
     else:
         data.to_csv(path, index=False, sep="\t" if suffix == ".tsv" else ",")
-    options = ["--unprivileged", "f", "--least-support", "8", "--csv", str(out)]
+    options = ["--unprivileged", "f", "--min-support", "8", "--csv", str(out)]
     main([str(path), *COLUMNS, *options])
     table, wanted = written(out), expected(data, "f", 8).drop(columns="resampled")
     assert list(table.columns) == list(wanted.columns)
@@ -69,8 +69,8 @@ def test_every_format_gives_the_table_of_the_library(
         (["--score", "p"], "measure", ["base_rate", "recall", "fpr", "precision", "f1", *RANKINGS]),
         (["--pred", "other"], "classifier", ["yhat", "other", "yhat - other"]),
         (["--multiclass"], "subset", ["0", "1", "macro"]),
-        ([], "kind", ["value", "gap", "largest", "ratio"]),
-        (["--compare", "rest"], "kind", ["value", "gap"]),
+        ([], "kind", ["value", "gap", "max_difference", "ratio"]),
+        (["--compare", "one-vs-rest"], "kind", ["value", "gap"]),
     ],
 )
 def test_what_an_option_adds(
@@ -89,7 +89,7 @@ def test_what_an_option_adds(
         (["--score", "p", "--score", "q"], "2 --score and 1 --pred"),
         (["--measures", "auc"], "--measures auc needs scores; give their column by --score"),
         (["--measures", "recal"], "did you mean 'recall'"),
-        (["--compare", "others"], "each item one of pair, each, rest, largest"),
+        (["--compare", "others"], "each item one of pair, pairwise, one-vs-rest, max-difference"),
         (["--compare", "pair"], "--compare pair compares --privileged with --unprivileged"),
         (["--multiclass", "--pred", "other"], "--multiclass measures one classifier"),
     ],

@@ -87,7 +87,7 @@ def test_what_gives_no_keyword_is_refused(path: str) -> None:
             KeywordTagger("women", keywords=keywords)
     with pytest.raises(InputError, match="lists no keyword under a heading with 'against men'"):
         KeywordTagger("men", file=path, heading="against men").tag(posts)
-    with pytest.raises(InputError, match="group and rest are both 'women'"):
+    with pytest.raises(InputError, match="group and other_group are both 'women'"):
         KeywordTagger("women", "women", keywords=("a",))
     with pytest.raises(InputError, match="no such file"):
         KeywordTagger("women", file=f"{path}x").tag(posts)

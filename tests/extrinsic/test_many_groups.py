@@ -33,9 +33,9 @@ from files import InputError
 Scorer = Callable[[np.ndarray, np.ndarray], float]
 TABLES = 60  # every mix of number of groups, an empty group and a group of one class
 ASKED = Gaps(
-    least_support=0,
+    min_support=0,
     measures=(*MEASURES, *RANKINGS, "demographic_parity", "equalised_odds"),
-    compare=("rest", "largest"),
+    compare=("one-vs-rest", "max-difference"),
 )
 
 
@@ -104,7 +104,7 @@ def test_tables_are_those_of_fairlearn_and_scikit_learn(
     data = random_table(seed)
     table = gap_table(data, ASKED)
     values, rest = values_of(table, "value", "group"), values_of(table, "gap", "unprivileged")
-    largest, ratio = values_of(table, "largest", "group"), values_of(table, "ratio", "group")
+    largest, ratio = values_of(table, "max_difference", "group"), values_of(table, "ratio", "group")
     near: dict[str, Any] = {"abs": 1e-12, "rel": 0, "nan_ok": True}
     groups = list(data["group"].cat.categories)
     for measure, scorer in SCORERS.items():
@@ -161,21 +161,21 @@ def test_tables_are_those_of_fairlearn_and_scikit_learn(
 def test_a_known_group_asked_for_that_has_no_item_is_named() -> None:
     data = random_table(1)
     data["group"] = data["group"].cat.add_categories("z")
-    asked = Gaps(least_support=0, compare=("largest",), groups=("a", "b", "z"))
+    asked = Gaps(min_support=0, compare=("max-difference",), groups=("a", "b", "z"))
     table = gap_table(data, asked)
     [reason] = table.query("kind == 'value' and group == 'z' and measure == 'recall'")["reason"]
     assert reason == "no actual positive of group z"
-    [left_out] = table.query("kind == 'largest' and measure == 'recall'")["reason"]
+    [left_out] = table.query("kind == 'max_difference' and measure == 'recall'")["reason"]
     assert left_out == "left out: no actual positive of group z"
 
 
 def test_the_privileged_group_against_each_other() -> None:
     data = random_table(4)
-    table = gap_table(data, Gaps("c", least_support=0, compare=("each",)))
+    table = gap_table(data, Gaps("c", min_support=0, compare=("pairwise",)))
     gaps = table.query("kind == 'gap' and measure == 'recall'")
     assert gaps["unprivileged"].tolist() == ["a", "b", "d", "e", "f"]
     for other in gaps["unprivileged"]:
-        pair = gap_table(data, Gaps("c", other, least_support=0)).query("kind == 'gap'")
+        pair = gap_table(data, Gaps("c", other, min_support=0)).query("kind == 'gap'")
         one = gaps.query("unprivileged == @other").drop(columns="resampled")
         two = pair.query("measure == 'recall'").drop(columns="resampled")
         pd.testing.assert_frame_equal(one.reset_index(drop=True), two.reset_index(drop=True))
@@ -184,7 +184,7 @@ def test_the_privileged_group_against_each_other() -> None:
 def test_the_rest_holds_items_of_no_group() -> None:
     rows = [(1, 1, "a"), (1, 0, "b"), (1, 0, None), (1, 0, None)]
     data = pd.DataFrame(rows, columns=["label", "prediction", "group"])
-    table = gap_table(data, Gaps(least_support=0, compare=("rest",)))
+    table = gap_table(data, Gaps(min_support=0, compare=("one-vs-rest",)))
     row = table.query("kind == 'gap' and measure == 'recall' and unprivileged == 'b'").iloc[0]
     assert (row["privileged"], row["support_privileged"]) == ("rest", 3)
     assert row["value"] == pytest.approx(1 / 3)
@@ -193,9 +193,13 @@ def test_the_rest_holds_items_of_no_group() -> None:
 def test_the_largest_difference_names_who_fares_best_and_worst() -> None:
     rows = [(0, 1, "a"), *[(0, 0, "a")] * 3, *[(0, 1, "b")] * 3, (0, 0, "b"), *[(0, 0, "c")] * 4]
     data = pd.DataFrame(rows, columns=["label", "prediction", "group"])
-    asked = Gaps(least_support=0, measures=("fpr",), compare=("largest",))
+    asked = Gaps(min_support=0, measures=("fpr",), compare=("max-difference",))
     table = gap_table(data, asked).set_index("kind")
-    assert tuple(table.loc["largest", ["privileged", "unprivileged", "value"]]) == ("c", "b", 0.75)
+    assert tuple(table.loc["max_difference", ["privileged", "unprivileged", "value"]]) == (
+        "c",
+        "b",
+        0.75,
+    )
     assert table.loc["ratio", "value"] == 0
 
 
@@ -204,10 +208,10 @@ def test_the_largest_difference_names_who_fares_best_and_worst() -> None:
     [
         ({"measures": ("recal",)}, r"measures='recal'; did you mean 'recall'\?"),
         ({"measures": ("recall", "recall")}, "name each once"),
-        ({"measures": ("equalised_odds",)}, "add largest to compare"),
+        ({"measures": ("equalised_odds",)}, "add max-difference to compare"),
         ({"compare": ("others",)}, "compare"),
         ({"unprivileged": "male"}, "group are both 'male'; name two groups"),
-        ({"least_support": -1}, "least_support=-1: give a whole number of at least 0"),
+        ({"min_support": -1}, "min_support=-1: give a whole number of at least 0"),
         ({"level": 95}, "level=95: give a number above 0 and below 1"),
     ],
 )
@@ -224,7 +228,7 @@ def test_what_cannot_be_compared_is_refused(options: dict[str, Any], message: st
     ],
 )
 def test_bad_columns_are_refused(change: dict[str, str | float], message: str) -> None:
-    asked = Gaps(measures=("auc",), compare=("rest",))
+    asked = Gaps(measures=("auc",), compare=("one-vs-rest",))
     with pytest.raises(InputError, match=message):
         gap_table(random_table(1).assign(**change), asked)
     with pytest.raises(InputError, match="no column 'score'"):

@@ -14,7 +14,7 @@ from extrinsic.gaps import Gaps
 from extrinsic.multiclass import class_rows
 from files import InputError
 
-ASKED = Gaps("m", "f", least_support=0, measures=("precision", "recall", "f1", "accuracy", "fpr"))
+ASKED = Gaps("m", "f", min_support=0, measures=("precision", "recall", "f1", "accuracy", "fpr"))
 SCORERS = {"precision": precision_score, "recall": recall_score, "f1": f1_score}
 
 
@@ -58,7 +58,7 @@ def test_a_class_is_measured_against_the_rest() -> None:
     data = posts()
     table = as_table(class_rows(data, ASKED)).query("subset == 'hate'").drop(columns="subset")
     alone = data.assign(label=data["label"] == "hate", prediction=data["prediction"] == "hate")
-    each = Gaps("m", "f", least_support=0, measures=("precision", "recall", "f1", "fpr"))
+    each = Gaps("m", "f", min_support=0, measures=("precision", "recall", "f1", "fpr"))
     pd.testing.assert_frame_equal(table.reset_index(drop=True), gap_table(alone, each))
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 GROUPS = ("a", "b", "c")
 SIMULATED = ("recall", "precision", "f1", "fpr", "auc")
-ASKED = Gaps("a", "b", least_support=0, measures=tuple(MEASURES), compare=("pair", "rest"))
+ASKED = Gaps("a", "b", min_support=0, measures=tuple(MEASURES), compare=("pair", "one-vs-rest"))
 Item = tuple[int, int, frozenset[str]]
 
 
@@ -109,7 +109,7 @@ def test_what_base_rates_make_of_two_groups_counts_their_shared_items_once() -> 
         rate = np.mean([label for label, _, of in union if name in of])
         return float(rate * recall / (rate * recall + (1 - rate) * fpr))
 
-    assert row["from_base_rates"] == pytest.approx(precision("a") - precision("b"))
+    assert row["expected_from_base_rates"] == pytest.approx(precision("a") - precision("b"))
 
 
 def test_the_interval_of_two_groups_counts_what_they_share_by_a_loop_over_items() -> None:
@@ -156,8 +156,10 @@ def test_groups_that_share_nothing_have_newcombes_interval_whatever_others_share
 
 def test_groups_of_the_same_items_may_yet_differ_but_by_little() -> None:
     same = {i: (x, y, frozenset("ab") if of else of) for i, (x, y, of) in items(400).items()}
-    table = gap_table(long(same), Gaps("a", "b", measures=("recall",), compare=("pair", "largest")))
-    for kind in ("gap", "largest"):
+    table = gap_table(
+        long(same), Gaps("a", "b", measures=("recall",), compare=("pair", "max-difference"))
+    )
+    for kind in ("gap", "max_difference"):
         row = table[table["kind"] == kind].iloc[0]
         assert row["value"] == 0
         assert 0 < row["high"] < 5 / int(row["support"])
@@ -202,7 +204,7 @@ def test_rows_that_contradict_one_another_are_refused(change: dict[str, Any], me
     rows = {"id": ["x", "x", "y"], "label": [1, 1, 1], "prediction": [1, 1, 1]}
     rows |= {"group": ["a", "b", "b"], "score": [0.5, 0.5, 0.1]} | change
     with pytest.raises(InputError, match=message):
-        biasbridge.gaps(pd.DataFrame(rows), score="score", least_support=0)
+        biasbridge.gaps(pd.DataFrame(rows), score="score", min_support=0)
 
 
 def draw(n: int, share: float, groups: int, rng: np.random.Generator) -> GroupedPredictions:
@@ -214,7 +216,7 @@ def draw(n: int, share: float, groups: int, rng: np.random.Generator) -> Grouped
     score = rng.normal(1.2 * label - 0.3 * member[:, 0], 1)
     names = [f"g{number}" for number in range(groups)]
     items, group_id = np.nonzero(member)
-    return GroupedPredictions(names, items, group_id, 2 * label + guess, score, least_support=10)
+    return GroupedPredictions(names, items, group_id, 2 * label + guess, score, min_support=10)
 
 
 def coverage(share: float, measure: str, sets: int) -> float:

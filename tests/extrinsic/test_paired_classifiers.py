@@ -12,7 +12,7 @@ from extrinsic.gaps import Gaps
 from extrinsic.multiclass import classifier_rows
 from stats.intervals import Estimate, difference
 
-ASKED = Gaps("a", "b", least_support=0, measures=("precision", "recall", "f1", "auc"))
+ASKED = Gaps("a", "b", min_support=0, measures=("precision", "recall", "f1", "auc"))
 
 
 def two(n: int = 300, seed: int = 0, *, apart: float = 0.1) -> dict[str, pd.DataFrame]:
@@ -83,7 +83,7 @@ def test_a_difference_in_gaps_holds_the_truth() -> None:
         score = classifiers["one"]["score"]
         shuffled = score + np.random.default_rng(1000 + seed).normal(size=200) * 0.6
         classifiers["one"] = classifiers["one"].assign(prediction=(shuffled > 0.5).astype(int))
-        asked = Gaps("a", "b", least_support=0, measures=("recall",))
+        asked = Gaps("a", "b", min_support=0, measures=("recall",))
         table = as_table(classifier_rows(classifiers, asked)).query("kind == 'gap'")
         row = table.set_index("classifier").loc["one - two"]
         held += bool(row["low"] <= 0 <= row["high"])

@@ -70,7 +70,7 @@ def paired(counts: np.ndarray) -> WeightedSum:
     cells = (2 * LABEL[kind] + prediction[kind] for prediction in (FIRST, SECOND))
     items = np.arange(len(kind))
     samples = [
-        GroupedPredictions(("one", "other"), items, group, cell, least_support=10) for cell in cells
+        GroupedPredictions(("one", "other"), items, group, cell, min_support=10) for cell in cells
     ]
     return WeightedSum(samples, [1, -1])
 

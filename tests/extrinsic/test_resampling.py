@@ -88,7 +88,7 @@ def test_how_often_a_post_is_drawn_is_poisson_and_its_own() -> None:
 def test_a_resample_without_support_is_nan() -> None:
     rows = [(f"m{i}", "male", 1, 1) for i in range(20)] + [("f", "female", 1, 1)]
     data = pd.DataFrame(rows, columns=["resampled_by", "group", "label", "prediction"])
-    table = gap_table(data, Gaps(least_support=0)).query("kind == 'gap'").set_index("measure")
+    table = gap_table(data, Gaps(min_support=0)).query("kind == 'gap'").set_index("measure")
     recall = np.array(table["resampled"]["recall"])
     assert np.isnan(recall).mean() == pytest.approx(np.exp(-1), abs=0.12)
     assert (recall[~np.isnan(recall)] == 0).all()

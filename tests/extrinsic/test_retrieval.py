@@ -71,7 +71,7 @@ def test_gaps_are_cosines_by_hand() -> None:
     np.testing.assert_allclose(found.relevance, [(4 + 4 / 2) / 8, np.nan])
     assert found.stereotype.tolist() == [-1, 1]
 
-    rows = retrieval_rows([nurse, judge], Bag("nurse", "she", "judge"), least_support=2)
+    rows = retrieval_rows([nurse, judge], Bag("nurse", "she", "judge"), min_support=2)
     values = {row.measure: row.value for row in rows}
     assert values["similarity"] == pytest.approx(NEARER_MALE * 3 / 4)
     assert values["first"] == pytest.approx(3 / 8)
@@ -89,9 +89,9 @@ def test_queries_of_one_cluster_count_once() -> None:
         RetrievalQuery("judge", judge, cluster="judge"),
     ]
     bag = Bag("nurse", "she", "judge", "late")
-    row = retrieval_rows(queries, bag, least_support=0)[1]
+    row = retrieval_rows(queries, bag, min_support=0)[1]
     assert row.support == 2
-    single = retrieval_rows([queries[0], queries[2]], bag, least_support=0)[1]
+    single = retrieval_rows([queries[0], queries[2]], bag, min_support=0)[1]
     assert row[:-3] == single[:-3]
     np.testing.assert_array_equal(row.resampled, single.resampled)
     clash = [queries[0], RetrievalQuery("nurse late", nurse, "male", "nurse")]

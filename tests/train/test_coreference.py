@@ -65,7 +65,7 @@ def task(resolver: Resolver = TINY) -> Coreference:
         documents=GeneratedDocuments(documents=20),
         challenge=GeneratedChallenge(pairs=20),
         resolver=resolver,
-        gaps=ChallengeGaps(least_support=0),
+        gaps=ChallengeGaps(min_support=0),
     )
 
 

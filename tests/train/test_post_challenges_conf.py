@@ -58,8 +58,12 @@ def test_measures_beyond_the_default_are_another_result_and_the_default_is_none(
         return plan(tmp_path, task=task).key
 
     assert key(Gaps()) == plan(tmp_path, task=TASK).key
-    assert key(Gaps()) != key(Gaps(compare=("pair", "rest"))) != key(Gaps(measures=("recall",)))
-    assert key(Gaps(compare=("rest",))) != key(Gaps(compare=("rest",), groups=("male",)))
+    assert (
+        key(Gaps()) != key(Gaps(compare=("pair", "one-vs-rest"))) != key(Gaps(measures=("recall",)))
+    )
+    assert key(Gaps(compare=("one-vs-rest",))) != key(
+        Gaps(compare=("one-vs-rest",), groups=("male",))
+    )
 
 
 @pytest.mark.parametrize("crossed", [False, True])
@@ -90,11 +94,11 @@ def test_a_classifier_is_tested_on_the_challenge_set(tmp_path: Path, crossed: bo
     assert tested.sum() == len(cases)
     assert set(predicted.loc[~tested, "id"]) == set(posts.loc[posts["split"] == "test", "id"])
 
-    gaps = Gaps(compare=("pair", "largest"), measures=("recall", "fpr", "equalised_odds"))
+    gaps = Gaps(compare=("pair", "max-difference"), measures=("recall", "fpr", "equalised_odds"))
     measure_challenge(gaps, folders["out"], folders, 0)
     table = pd.read_parquet(folders["out"] / "scores.parquet")
     assert (table["subset"] == "held_out").any() == (not crossed)
-    kinds = {"value", "gap", "largest", "ratio", "term_gap", "equality_difference", "flips"}
+    kinds = {"value", "gap", "max_difference", "ratio", "term_gap", "equality_difference", "flips"}
     assert set(table["kind"]) == kinds
     gap = table[table["kind"] == "gap"]
     assert gap["measure"].tolist() == ["recall", "fpr"]
@@ -120,7 +124,11 @@ def test_the_groups_of_a_challenge_set_are_looked_at_first(tmp_path: Path) -> No
     with pytest.raises(InputError, match=lacks):
         check(*asked)
     check(*asked, "gaps.privileged=a", "gaps.unprivileged=b")
-    check(*asked, "gaps.compare=[rest,largest]", "gaps.measures=[recall,fpr,auc,equalised_odds]")
+    check(
+        *asked,
+        "gaps.compare=[one-vs-rest,max-difference]",
+        "gaps.measures=[recall,fpr,auc,equalised_odds]",
+    )
 
 
 def test_a_pair_that_is_not_compared_need_not_be_in_the_posts(tmp_path: Path) -> None:
@@ -129,11 +137,15 @@ def test_a_pair_that_is_not_compared_need_not_be_in_the_posts(tmp_path: Path) ->
     path.write_text("\n".join(["text,label,who", *rows]), encoding="utf-8")
     asked = ["source=csv", f"source.path={path}", "source.group=who"]
 
-    check(*asked, "gaps.compare=[rest,largest]", "gaps.measures=[recall,fpr,auc,equalised_odds]")
-    check(*asked, "gaps.compare=[each]", "gaps.privileged=a")
-    for more in ((), ("gaps.compare=[each]",)):
+    check(
+        *asked,
+        "gaps.compare=[one-vs-rest,max-difference]",
+        "gaps.measures=[recall,fpr,auc,equalised_odds]",
+    )
+    check(*asked, "gaps.compare=[pairwise]", "gaps.privileged=a")
+    for more in ((), ("gaps.compare=[pairwise]",)):
         with pytest.raises(InputError, match=r"gaps\.privileged=male: no post of source=posts"):
             check(*asked, *more)
     misspelt = r"gaps\.groups=aa: no post of source=posts has that group; did you mean 'a'\?"
     with pytest.raises(InputError, match=misspelt):
-        check(*asked, "gaps.compare=[rest]", "gaps.groups=[b,aa]")
+        check(*asked, "gaps.compare=[one-vs-rest]", "gaps.groups=[b,aa]")

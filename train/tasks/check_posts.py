@@ -114,12 +114,12 @@ def describe_groups(posts: pd.DataFrame, group_source: str, gaps: Gaps, report: 
     listed = ", ".join(f"{count} {name}" for name, count in counts.head(10).items())
     report.lines.append(f"groups by {group_source}: {listed}")
     positive = posts.loc[posts["label"] == 1, "group"].value_counts()
-    min_support = gaps.least_support
+    min_support = gaps.min_support
     for name in gaps.named or map(str, counts.index):
         sizes = (
             f"group {name!r} has {counts.get(name, 0)} posts, {positive.get(name, 0)} labelled 1"
         )
-        remedy = f"a gap needs {min_support} (gaps.least_support)"
+        remedy = f"a gap needs {min_support} (gaps.min_support)"
         if counts.get(name, 0) < max(1, min_support) and gaps.named:
             report.problems.append(f"{sizes}; {remedy}")
         elif positive.get(name, 0) < min_support:

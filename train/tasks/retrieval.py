@@ -32,17 +32,17 @@ class Retrieval(Fileless):
     """Queries and documents of ``source``, encoded by the subject; nothing is trained.
 
     With word ``vectors`` a text is the mean of its words (``train.subjects.word_mean``).
-    ``name``: the task in the tables. With fewer than ``least_support`` queries a gap is NaN;
+    ``name``: the task in the tables. With fewer than ``min_support`` queries a gap is NaN;
     ``level``: of its interval.
     """
 
     source: RetrievalSource
     name: str = "retrieval"
-    least_support: Whole = 10
+    min_support: Whole = 10
     level: Annotated[float, Gt(0), Lt(1)] = 0.95
     by: Literal["encoder", "vectors"] = "encoder"
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     unkeyed: ClassVar[tuple[str, ...]] = ("by",)  # steps have the one or the other as input
     seeded: ClassVar[bool] = False
     compared: ClassVar[tuple[str, ...]] = ("male", "female")
@@ -106,4 +106,4 @@ def _rows(task: Retrieval, inputs: Inputs, encoder: Encodes) -> list[Row]:
 
     queries = list(read_queries(inputs["queries"] / QUERIES))
     with one_thread():
-        return retrieval_rows(queries, encoder, level=task.level, least_support=task.least_support)
+        return retrieval_rows(queries, encoder, level=task.level, min_support=task.min_support)

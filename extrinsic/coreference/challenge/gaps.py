@@ -50,11 +50,11 @@ class ChallengeGaps(Fileless):
     scored: Literal["clusters", "names"] = "clusters"
     privileged: str = "male"
     unprivileged: str = "female"
-    least_support: Whole = 10
+    min_support: Whole = 10
     level: Annotated[float, Gt(0), Lt(1)] = 0.95
 
     name: ClassVar[str] = "challenge_gaps"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     seeded: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -140,7 +140,7 @@ def challenge_rows(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[Row]:
 
         ``mention_recall``: share of true mentions that were candidates, for a gap the smaller of
         two; if it is low, or differs between groups, the gap may result from pruning. Below
-        ``least_support`` a measure is NaN, with its reason. Intervals: see
+        ``min_support`` a measure is NaN, with its reason. Intervals: see
         ``extrinsic.coreference.challenge.bootstrap``; Fisher's for correlations. ``resampled``: a
         gap in 200 resamples of the units.
 
@@ -211,7 +211,7 @@ def _values_and_gaps(
 def _value(subset: str, group: str, units: Units, name: str, gaps: ChallengeGaps) -> Row:
     measure = gaps.measures[name]
     support = int(measure.support(units.total)[0])
-    reason = _low_support_reason(measure.items, group, support, gaps.least_support)
+    reason = _low_support_reason(measure.items, group, support, gaps.min_support)
     estimate = UNDEFINED if reason else units.estimate(measure.first, gaps.level)
     return Row(
         kind="value",
@@ -225,12 +225,12 @@ def _value(subset: str, group: str, units: Units, name: str, gaps: ChallengeGaps
     )
 
 
-def _low_support_reason(items: str, group: str, support: int, least_support: int) -> str:
+def _low_support_reason(items: str, group: str, support: int, min_support: int) -> str:
     """Return why a measure is undefined; empty if it has enough items."""
     if not support:
         return f"no {items} of group {group}"
-    reason = f"{support} {items} of group {group}, fewer than {least_support}"
-    return reason if support < least_support else ""
+    reason = f"{support} {items} of group {group}, fewer than {min_support}"
+    return reason if support < min_support else ""
 
 
 def _gap(units: Units, first: Row, second: Row, gaps: ChallengeGaps) -> Row:
@@ -259,7 +259,7 @@ def _ratio(tallies: GroupTallies, pair: tuple[str, str], gaps: ChallengeGaps) ->
     units = tallies.select(*pair)
     supports = [int(support) for support in f1.support(units.total)]
     reasons = (
-        _low_support_reason(f1.items, group, support, gaps.least_support)
+        _low_support_reason(f1.items, group, support, gaps.min_support)
         for group, support in zip(pair, supports, strict=True)
     )
     reason = "; ".join(filter(None, reasons))
