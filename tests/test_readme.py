@@ -178,7 +178,7 @@ def test_python_on_a_page_runs_and_gives_numbers(
 
 
 def test_the_readme_is_short() -> None:
-    assert len(README.split()) <= 1300
+    assert len(README.split()) <= 1200
 
 
 def slug(heading: str) -> str:
