@@ -25,7 +25,7 @@ DIM, LETTERS = 300, "abcdefghijklmnopqrstuvwxy"
 def audit_words() -> Iterator[str]:
     """Yield the words of an English audit."""
     for metric in METRICS.values():
-        for name in metric.usual(None, "en"):
+        for name in metric.default_queries(None, "en"):
             for wordset in load_query(name).sets.values():
                 yield from wordset.words
 

@@ -166,7 +166,7 @@ def _query_overrides(configured: _ConfiguredMetric, query: str | None) -> Iterat
         from intrinsic.wordsets import load_queries
 
         def usable_queries(names: Sequence[str]) -> list[str]:
-            return [query.name for query in load_queries(names) if metric.can_ask(query)]
+            return [query.name for query in load_queries(names) if metric.accepts(query)]
 
         if not (first := usable_queries([query] if query else PLANTED_QUERIES)[:1]):
             roles = ", ".join(metric.about.required)
@@ -180,7 +180,7 @@ def _query_overrides(configured: _ConfiguredMetric, query: str | None) -> Iterat
     from intrinsic.items.library import load_items
 
     def usable_items(names: Sequence[str]) -> list[str]:
-        return [items.name for items in load_items(names) if not metric.takes(items)]
+        return [items.name for items in load_items(names) if not metric.reason_against(items)]
 
     if not (first := usable_items([query] if query else PLANTED_ITEMS)[:1]):
         source = query or "the occupations of the planted corpus"

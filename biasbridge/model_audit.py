@@ -111,7 +111,9 @@ def audit_model(
     for metric in item_metrics if item_metric_names or not metrics else ():
         if metric.needs == "model" and opened.kind == "encoder" and not item_metric_names:
             continue  # an encoder has no likelihoods
-        rows = metric.detailed(encoder if metric.needs == "encoder" else opened, seed=seed)
+        rows = metric.score_with_singles(
+            encoder if metric.needs == "encoder" else opened, seed=seed
+        )
         audited += [
             AuditedScore(opened.name, *row, model_kind, languages[row[0].query]) for row in rows
         ]
@@ -171,11 +173,11 @@ def _metrics(
         if not source.load() or (items and not are_requested and not _takes_any(metric, items)):
             continue
         for convention_name in select_conventions(metric, convention):
-            yield metric.by(convention_name, items=source)
+            yield metric.by_convention(convention_name, items=source)
 
 
 def _takes_any(metric: type[ItemMetric], source: ItemSource) -> bool:
-    return any(not metric.takes(items) for items in source.load())
+    return any(not metric.reason_against(items) for items in source.load())
 
 
 def word_vectors_of(encoder: Encoder, metrics: Sequence[Metric]) -> KeyedVectors:

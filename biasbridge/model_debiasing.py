@@ -172,7 +172,7 @@ def model_goal(text: str) -> Goal[ItemMetric]:
         raise InputError(f"unknown metric {name!r} of language models{choices}")
     source = named_items([target.query])
     source.load()
-    metric = MODEL_METRICS[name].by(items=source, intervals=False)
+    metric = MODEL_METRICS[name].by_convention(items=source, intervals=False)
     return Goal(metric, target.query, target.value)
 
 
@@ -183,5 +183,5 @@ def usual_metrics(opened: LanguageModel) -> list[ItemMetric]:
         if name in MODEL_METRICS and opened.kind in model_kinds:
             metric = MODEL_METRICS[name]
             source = named_items(ITEM_SETS.get(name, metric.about.asks), there_only=True)
-            metrics += [metric.by(items=source)] if source.load() else []
+            metrics += [metric.by_convention(items=source)] if source.load() else []
     return metrics

@@ -97,7 +97,7 @@ class PlantedOccupations(Fileless):
 
     def keyed(self) -> Mapping[str, object]:
         """Return a digest of the words of the world."""
-        itemsets = [itemset.decisive() for itemset in self._item_sets()]
+        itemsets = [itemset.key_fields() for itemset in self._item_sets()]
         return {"words": digest_of([NEUTRAL[self.world], *itemsets])}
 
     def planted(self) -> Mapping[str, float]:

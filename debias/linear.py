@@ -72,7 +72,9 @@ class LinearEraser:
     def keyed(self) -> Mapping[str, object]:
         """Return a digest of the items, whatever file lists them."""
         item_sets = self.items.load() if self.items else []
-        return {"items": digest_of([items.decisive() for items in item_sets])} if item_sets else {}
+        return (
+            {"items": digest_of([items.key_fields() for items in item_sets])} if item_sets else {}
+        )
 
     def fit(self, examples: Examples, *, seed: int) -> Eraser:
         """Fit the eraser of dose 1.

@@ -226,7 +226,7 @@ class AttractRepelUntil(OnVectors):
     def keyed(self) -> Mapping[str, object]:
         """Return a digest of the query's words, whatever file lists them."""
         [query] = load_queries([self.query], self.words)
-        return {"asked": digest_of(query.decisive())}
+        return {"asked": digest_of(query.key_fields())}
 
     def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
         """Return a copy moved by that dose. Raises ``InputError`` as ``dose_for_goal`` does."""

@@ -29,7 +29,7 @@ FREQUENT = 200  # words from which a language is guessed
 
 
 class AuditedScore(NamedTuple):
-    """A score of named vectors; ``each``: the single scores that its value summarises.
+    """A score of named vectors; ``single_scores``: what its value summarises.
 
     kind: ``vectors``, ``masked``, ``causal``, ``encoder`` or ``random``. gender_words: the language
     of the words for women and men compared, empty if it compares others. certificate: how the score
@@ -38,7 +38,7 @@ class AuditedScore(NamedTuple):
 
     vectors: str
     score: Score
-    each: Mapping[str, float]
+    single_scores: Mapping[str, float]
     kind: str = "vectors"
     gender_words: str = ""
     certificate: str = ""
@@ -46,12 +46,12 @@ class AuditedScore(NamedTuple):
 
 
 def assume_language(
-    name: str | Path, frequent: Sequence[str] = (), asked: str = UNDETERMINED
+    name: str | Path, frequent: Sequence[str] = (), query_language: str = UNDETERMINED
 ) -> tuple[str, str]:
     """Return the assumed language of vectors, and a note on what the assumption rests on.
 
     In this order: the language in the file name, as in ``cc.es.300.vec``; that of the grammar words
-    among the ``frequent`` ones; that of the queries (``asked``); English.
+    among the ``frequent`` ones; that of the queries; English.
     """
     file = Path(name).name
     guessed = guess_language(word.lower() for word in frequent[:FREQUENT])
@@ -59,8 +59,8 @@ def assume_language(
         language, evidence = in_name, "from its name"
     elif guessed != UNDETERMINED:
         language, evidence = guessed, "from its frequent words"
-    elif asked != UNDETERMINED:
-        language, evidence = asked, "from the queries"
+    elif query_language != UNDETERMINED:
+        language, evidence = query_language, "from the queries"
     else:
         language, evidence = "en", "no language given"
     note = f"{file}: assuming language {language!r} ({evidence})"
@@ -106,9 +106,9 @@ def choose_metrics(
             metrics += [make(file=path) for path in similarity]
             continue
         if selected:
-            accepted = [n for n, query in selected.items() if names or metric_class.can_ask(query)]
+            accepted = [n for n, query in selected.items() if names or metric_class.accepts(query)]
         else:
-            accepted = metric_class.usual(None, language)
+            accepted = metric_class.default_queries(None, language)
         settings = {"queries": tuple(accepted), "words": words, "language": language}
         if accepted:
             labels = select_conventions(metric_class, convention)
@@ -118,14 +118,14 @@ def choose_metrics(
     return metrics
 
 
-def select_conventions(kind: type[ByConvention], asked: str | None) -> list[str]:
-    """Return the names of a metric's conventions selected by ``asked``.
+def select_conventions(metric: type[ByConvention], name: str | None) -> list[str]:
+    """Return the names of a metric's conventions selected by ``name``.
 
     None selects the default one, ``all`` every one, a name the metric does not have none.
     """
-    if asked == ALL_CONVENTIONS:
-        return list(kind.conventions())
-    return [name for name in kind.conventions() if name == (asked or "default")]
+    if name == ALL_CONVENTIONS:
+        return list(metric.conventions())
+    return [label for label in metric.conventions() if label == (name or "default")]
 
 
 def missing_role_notes(metrics: Sequence[Metric], queries: Iterable[Query]) -> list[str]:
@@ -140,7 +140,7 @@ def missing_role_notes(metrics: Sequence[Metric], queries: Iterable[Query]) -> l
         for name, metric_class in METRICS.items():
             compares_groups = {"X", "Y", "A", "B"}.issuperset(metric_class.about.required)
             if compares_groups and (name, query.name) not in measured:
-                for role in metric_class.lacking(query):
+                for role in metric_class.missing_roles(query):
                     metrics_by_role.setdefault(role, []).append(name)
         for role, names in metrics_by_role.items():
             notes.append(f"query {query.name!r} has no {role}, needed by {', '.join(names)}")
@@ -176,7 +176,7 @@ def audit(
     if not 0 <= seed < 2**32:
         raise InputError(f"seed={seed}: give a whole number from 0 to 2**32 - 1")
     clear_frequent_words(vectors)
-    return [row for metric in metrics for row in metric.detailed(vectors, seed=seed)]
+    return [row for metric in metrics for row in metric.score_with_singles(vectors, seed=seed)]
 
 
 def as_table(audited: Iterable[AuditedScore]) -> pd.DataFrame:

@@ -20,24 +20,24 @@ ALL_CONVENTIONS = "all"  # conventions of a metric, side by side
 class Convention:
     """A named way to compute a metric.
 
-    options: those that differ from the default. turned: whether the sign is the reverse of the
-    metric's.
+    options: those that differ from the default. is_reversed: whether the sign is the reverse of
+    the metric's.
     """
 
     name: str
     source: str
     options: Mapping[str, Option] = field(default_factory=dict)
-    turned: bool = False
+    is_reversed: bool = False
 
 
 class ByConvention:
     """Base of a metric whose fields are its options, with the values of the default convention.
 
-    others: its conventions except the default one. unlabelled: fields left out of ``label``.
+    further_conventions: those except the default one. unlabelled: fields left out of ``label``.
     """
 
     about: ClassVar[MetricInfo]
-    others: ClassVar[tuple[Convention, ...]] = ()
+    further_conventions: ClassVar[tuple[Convention, ...]] = ()
     unlabelled: ClassVar[tuple[str, ...]] = ()
     convention: str
 
@@ -47,7 +47,7 @@ class ByConvention:
         return self.about.name
 
     @classmethod
-    def by(cls, convention: str = "default", **settings: Any) -> Self:
+    def by_convention(cls, convention: str = "default", **settings: Any) -> Self:
         """Create the metric by a convention; ``settings`` override its options.
 
         Raises ``FieldError`` for an unknown convention or field, with the nearest name.
@@ -73,7 +73,7 @@ class ByConvention:
     def conventions(cls) -> dict[str, Convention]:
         """Return every convention of the metric by name."""
         default = Convention("default", cls.about.default or cls.about.source)
-        return {convention.name: convention for convention in (default, *cls.others)}
+        return {convention.name: convention for convention in (default, *cls.further_conventions)}
 
     @classmethod
     @cache

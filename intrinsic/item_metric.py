@@ -39,8 +39,8 @@ class Observations:
     values: array of n rows. names: names of the items, for single scores. factors: what items
     share, by name (``term``, ``template``, ``cluster``), a label per item; a resample draws labels,
     of all factors independently. groups: a label per item. settings: how it was measured. lost:
-    name or term of each item not measured. seed: of random draws, set by ``detailed``. unbiased:
-    the value without the bias, if it is not that of the metric.
+    name or term of each item not measured. seed: of random draws. unbiased: the value
+    without the bias, if it is not that of the metric.
     """
 
     values: Floats
@@ -78,8 +78,8 @@ class Observations:
 class ItemMetric(ByConvention):
     """Base of a metric of a language model over sets of items.
 
-    A subclass defines ``about``, ``takes``, ``observe`` and ``summarise``, and ``test`` if it has a
-    test; its further fields are options, each annotated with ``doc``.
+    A subclass defines ``about``, ``reason_against``, ``observe`` and ``summarise``, and ``test``
+    if it has a test; its further fields are options, each annotated with ``doc``.
     """
 
     needs: ClassVar[str] = "model"
@@ -101,7 +101,7 @@ class ItemMetric(ByConvention):
     def configured(cls, *, convention: str | None = None, **values: Any) -> Self:
         """Create the metric from the flat keys of a configuration; None: the convention's value."""
         options = {name: value for name, value in values.items() if value is not None}
-        return cls.by(convention or "default", **options)
+        return cls.by_convention(convention or "default", **options)
 
     def with_queries(self, words: Mapping[str, Query]) -> Self:
         """Return the metric itself: it has no open query."""
@@ -113,10 +113,10 @@ class ItemMetric(ByConvention):
 
     def keyed(self) -> Mapping[str, object]:
         """Return a digest of the items, wherever they are listed."""
-        return {"items": digest_of([items.decisive() for items in self.items.load()])}
+        return {"items": digest_of([items.key_fields() for items in self.items.load()])}
 
     @classmethod
-    def takes(cls, items: ItemSet) -> str:
+    def reason_against(cls, items: ItemSet) -> str:
         """Return why the metric cannot use these items; empty if it can."""
         raise NotImplementedError
 
@@ -128,7 +128,7 @@ class ItemMetric(ByConvention):
         model : LanguageModel or Encodes
             What the metric ``needs``, opened.
         items : ItemSet
-            Items that ``takes`` has no objection to.
+            Items that ``reason_against`` has no objection to.
         """
         raise NotImplementedError
 
@@ -164,14 +164,16 @@ class ItemMetric(ByConvention):
 
     def score(self, model: Any, *, seed: int) -> list[Score]:
         """Return a row per set of items, or per part of a set."""
-        return [row for row, _ in self.detailed(model, seed=seed)]
+        return [row for row, _ in self.score_with_singles(model, seed=seed)]
 
-    def detailed(self, model: Any, *, seed: int) -> list[tuple[Score, Mapping[str, float]]]:
+    def score_with_singles(
+        self, model: Any, *, seed: int
+    ) -> list[tuple[Score, Mapping[str, float]]]:
         """Return each row with the single scores that it summarises."""
         rows: list[tuple[Score, Mapping[str, float]]] = []
         for items in self.items.load():
             try:
-                if reason := self.takes(items):
+                if reason := self.reason_against(items):
                     raise InputError(reason)
                 observed = dataclasses.replace(self.observe(model, items), seed=seed)
                 rows += list(self._rows(items, observed))

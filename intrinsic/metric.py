@@ -53,7 +53,7 @@ class Metric(ByConvention):
     """Base of a metric on word vectors; its fields are its options, see :class:`ByConvention`.
 
     A subclass defines ``about`` and ``measure``. Its further fields are options of its own, each
-    annotated with ``doc``; ``others`` lists its conventions except the default one. Options that
+    annotated with ``doc``; ``further_conventions`` lists those except the default one. Options that
     differ from the convention are in the row's ``convention``, for example ``wefe,case=lower``;
     ``unlabelled`` names the fields that are left out there.
     """
@@ -111,13 +111,13 @@ class Metric(ByConvention):
             language = options.get("language")
             usual = usual or find_queries(cls.about.asks, "en")
             options["queries"] = require_queries(usual, language) if usual and language else usual
-        return cls.by(convention or "default", **options)
+        return cls.by_convention(convention or "default", **options)
 
     @cached_property
     def loaded_queries(self) -> list[Query]:
         """Queries with known words; ``InputError``: unknown, a role or the language is wrong."""
         closed = [name for name in self.queries if name not in self.open_queries]
-        names = closed if self.queries else self.usual(self.words, self.language or "en")
+        names = closed if self.queries else self.default_queries(self.words, self.language or "en")
         return self._check(load_queries(names, self.words))
 
     @cached_property
@@ -144,7 +144,7 @@ class Metric(ByConvention):
     def _check(self, queries: Iterable[Query]) -> list[Query]:
         checked = list(queries)
         for query in checked:
-            if missing := self.lacking(query):
+            if missing := self.missing_roles(query):
                 needs = f"{self.name} needs {', '.join(self.about.required)}"
                 remedy = f"add them to the query, or leave {self.name} out"
                 raise InputError(
@@ -158,20 +158,20 @@ class Metric(ByConvention):
         return checked
 
     @classmethod
-    def usual(cls, words: str | None, language: str) -> list[str]:
+    def default_queries(cls, words: str | None, language: str) -> list[str]:
         """Return the default queries: those of the file with all roles, else those of an audit."""
         if words:
             queries = read_wordsets(words).queries
-            return [name for name, query in queries.items() if cls.can_ask(query)]
+            return [name for name, query in queries.items() if cls.accepts(query)]
         return find_queries(cls.about.asks, language)
 
     @classmethod
-    def can_ask(cls, query: Query) -> bool:
+    def accepts(cls, query: Query) -> bool:
         """Test whether the query has every word set that the metric needs."""
-        return not cls.lacking(query)
+        return not cls.missing_roles(query)
 
     @classmethod
-    def lacking(cls, query: Query) -> list[str]:
+    def missing_roles(cls, query: Query) -> list[str]:
         """Return the required roles that the query does not have."""
         return [role for role in cls.about.required if role not in query.sets]
 
@@ -191,14 +191,14 @@ class Metric(ByConvention):
 
     def keyed(self) -> Mapping[str, object]:
         """Return a digest of the words of the queries, wherever they are listed."""
-        return {"queries": digest_of([query.decisive() for query in self.loaded_queries])}
+        return {"queries": digest_of([query.key_fields() for query in self.loaded_queries])}
 
     def score(self, vectors: KeyedVectors, *, seed: int) -> list[Score]:
         """Return a row per query, or per part of a query."""
         clear_frequent_words(vectors)
-        return [row for row, _ in self.detailed(vectors, seed=seed)]
+        return [row for row, _ in self.score_with_singles(vectors, seed=seed)]
 
-    def detailed(
+    def score_with_singles(
         self, vectors: KeyedVectors, *, seed: int
     ) -> list[tuple[Score, Mapping[str, float]]]:
         """Return each row with the single scores (by word, pair or group) that it summarises."""
@@ -207,14 +207,14 @@ class Metric(ByConvention):
         rows = []
         for query in self.loaded_queries:
             resolved = resolve_query(vectors, query, self.about.takes, case=self.case)
-            words = self.use(resolved)
+            words = self.select_words(resolved)
             shortages = resolved.shortages(self.min_found, self.about.fewest)
             reason = "; ".join([*shortages, *words.overlaps()])
             parts = (
                 {"": MetricResult(math.nan, reason=reason)} if reason else self._parts(words, seed)
             )
             rows += [
-                (make_row(self.about, self.label, words, part, result), result.each)
+                (make_row(self.about, self.label, words, part, result), result.single_scores)
                 for part, result in parts.items()
             ]
         return rows
@@ -224,7 +224,7 @@ class Metric(ByConvention):
 
         Parameters
         ----------
-        words : FoundQuery
+        words : ResolvedQuery
             The word sets of the query with their vectors, by role: ``words["X"].matrix`` (unit
             length) or ``.raw``, of shape (n_words, dim), (n_pairs, 2, dim) for pairs.
         seed : int
@@ -232,7 +232,7 @@ class Metric(ByConvention):
         """
         raise NotImplementedError
 
-    def use(self, words: ResolvedQuery) -> ResolvedQuery:
+    def select_words(self, words: ResolvedQuery) -> ResolvedQuery:
         """Return the items used of those found: all, unless a convention cuts them."""
         return words
 
@@ -244,16 +244,16 @@ class Metric(ByConvention):
         """
         rng = np.random.default_rng(seed)
         resamples = (words.resampled(rng) for _ in range(self.resamples))
-        values_by_part = self.on_each(resamples, seed)
+        values_by_part = self.values_on(resamples, seed)
         return {part: percentiles(v, self.resamples) for part, v in values_by_part.items()}
 
     def resampled(self, words: ResolvedQuery) -> Mapping[str, Sequence[float]]:
         """Return each part's score in every joint resample; NaN: no score."""
-        return self.on_each(words.joint_resamples(), 0)
+        return self.values_on(words.joint_resamples(), 0)
 
-    def on_each(self, drawn: Iterable[ResolvedQuery], seed: int) -> dict[str, list[float]]:
-        """Return each part's values on the ``drawn`` queries, in order; NaN: no score."""
-        results = [self._values(words, seed) for words in drawn]
+    def values_on(self, queries: Iterable[ResolvedQuery], seed: int) -> dict[str, list[float]]:
+        """Return each part's values on the queries, in order; NaN: no score."""
+        results = [self._values(words, seed) for words in queries]
         parts = dict.fromkeys(part for values in results for part in values)
         return {part: [values.get(part, math.nan) for values in results] for part in parts}
 

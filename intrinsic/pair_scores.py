@@ -44,15 +44,15 @@ class ScoresByPair(Protocol):
 class PairScores:
     """A metric that scores any items of these vectors under any base pairs.
 
-    found: the items and the base pairs (at least two) of a query found in the vectors. Words left
-    out of neighbours are those of this query, whatever is scored.
+    resolved: the items and the base pairs (at least two) of a query in the vectors. Words left out
+    of neighbours are those of this query, whatever is scored.
     """
 
     metric: ScoresByPair
-    found: ResolvedQuery
+    resolved: ResolvedQuery
 
     @classmethod
-    def of(cls, metric: Metric, vectors: KeyedVectors, query: Query) -> PairScores:
+    def resolve(cls, metric: Metric, vectors: KeyedVectors, query: Query) -> PairScores:
         """Look up the query.
 
         Raises ``InputError`` for a metric without scores by pair, a pair without a direction, and
@@ -78,20 +78,20 @@ class PairScores:
     @property
     def pairs(self) -> list[Item]:
         """Base pairs found."""
-        return self.found["pairs"].items
+        return self.resolved["pairs"].items
 
     def has(self, *words: str) -> bool:
         """Test whether all words are in the vocabulary."""
-        return all(word in self.found.vectors for word in words)
+        return all(word in self.resolved.vectors for word in words)
 
     def __call__(self, items: Sequence[Item], pairs: Sequence[Item]) -> Floats:
         """Score these items, all in the vocabulary, (items, pairs)."""
         unique_items = list(dict.fromkeys(items))
         sets = {
-            role: find_set(self.found.vectors, _word_set(role_items))
+            role: find_set(self.resolved.vectors, _word_set(role_items))
             for role, role_items in ((self.metric.items, unique_items), ("pairs", pairs))
         }
-        words = dataclasses.replace(self.found, sets={**self.found.sets, **sets})
+        words = dataclasses.replace(self.resolved, sets={**self.resolved.sets, **sets})
         index = {item: i for i, item in enumerate(unique_items)}
         scores: Floats = self.metric.by_pair(words)[[index[item] for item in items]]
         return scores

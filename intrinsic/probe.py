@@ -46,15 +46,15 @@ class AnyMetric(Choice, Protocol):
 class Probe(Choice, Protocol):
     """Protocol of an examination of a subject.
 
-    needs: the step of a subject it examines. of_metrics: whether it examines every metric of the
+    needs: the step of a subject it examines. per_metric: whether it examines every metric of the
     point, a step each; otherwise it runs once, without a metric.
     """
 
     needs: ClassVar[str]
-    of_metrics: ClassVar[bool]
+    per_metric: ClassVar[bool]
 
     def rows(self, subject: Any, metric: Any, /, *, seed: int) -> pd.DataFrame:
         """Return the results as tidy rows, always with the same columns.
 
-        ``subject`` is what the probe ``needs``; ``metric`` is None unless ``of_metrics``.
+        ``subject`` is what the probe ``needs``; ``metric`` is None unless ``per_metric``.
         """

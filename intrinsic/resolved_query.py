@@ -29,16 +29,16 @@ EXCLUDED = "excluded"  # role of words left out of a vocabulary, not measured th
 class ResolvedQuery:
     """Word sets of a query found in vectors, by role.
 
-    left_out: words of base pairs and excluded ones, which are not neutral. cut: items found but not
-    used. drawn: whether this is a resample, whose score needs no test.
+    excluded_words: those of base pairs and of the role ``excluded``, which are not neutral. cut:
+    items found but not used. is_resample: whether its score needs no test.
     """
 
     query: Query
     vectors: KeyedVectors
     sets: Mapping[str, ResolvedWords]
-    left_out: frozenset[str]
+    excluded_words: frozenset[str]
     cut: tuple[str, ...] = ()
-    drawn: bool = False
+    is_resample: bool = False
 
     def __getitem__(self, role: str) -> ResolvedWords:
         return self.sets[role]
@@ -63,11 +63,11 @@ class ResolvedQuery:
         return {role: self.sets[role] for role in sorted(numbers, key=numbers.__getitem__)}
 
     @property
-    def measured(self) -> dict[str, ResolvedWords]:
+    def word_sets(self) -> dict[str, ResolvedWords]:
         """All sets except the excluded words."""
         return {role: words for role, words in self.sets.items() if role != EXCLUDED}
 
-    def first(self, sizes: Mapping[str, int]) -> ResolvedQuery:
+    def truncated(self, sizes: Mapping[str, int]) -> ResolvedQuery:
         """Return a copy with the sets of these roles cut to their first items."""
         sets = {
             role: words.first(sizes[role]) if role in sizes else words
@@ -83,7 +83,7 @@ class ResolvedQuery:
 
     def joint_resamples(self) -> Iterator[ResolvedQuery]:
         """Yield the resamples of :mod:`intrinsic.resampling`; a set may be empty in some."""
-        draws = {role: draw_items(role, words) for role, words in self.measured.items()}
+        draws = {role: draw_items(role, words) for role, words in self.word_sets.items()}
         for i in range(RESAMPLES):
             counts = {role: times[:, i] for role, times in draws.items()}
             yield self.take({role: np.repeat(np.arange(len(n)), n) for role, n in counts.items()})
@@ -91,13 +91,13 @@ class ResolvedQuery:
     def take(self, places: Mapping[str, NDArray[np.intp]]) -> ResolvedQuery:
         """Return a copy with the items of these roles at ``places``, which may repeat."""
         sets = {role: self[role].take(indices) for role, indices in places.items()}
-        return dataclasses.replace(self, sets={**self.sets, **sets}, drawn=True)
+        return dataclasses.replace(self, sets={**self.sets, **sets}, is_resample=True)
 
     def shortages(self, min_found: float, fewest: Mapping[str, int]) -> list[str]:
         """Return the sets with too few items; ``fewest`` by role, 1 by default."""
         descriptions = (
             describe_shortage(self.query[role], words, min_found, fewest.get(role, 1))
-            for role, words in self.measured.items()
+            for role, words in self.word_sets.items()
         )
         return [description for description in descriptions if description]
 
@@ -113,7 +113,7 @@ class ResolvedQuery:
 
     def require_directions(self) -> None:
         """Raise ``InputError`` for a vector, or a base pair, without a direction."""
-        for words in self.measured.values():
+        for words in self.word_sets.values():
             _ = words.matrix
         if "pairs" in self.sets:
             pair_differences(self["pairs"].matrix)
@@ -135,5 +135,5 @@ def resolve_query(
     excluded = query[EXCLUDED].words if EXCLUDED in query.sets else ()
     if case == "lower":
         excluded = (*excluded, *map(str.lower, excluded))
-    left_out = frozenset([*(word for pair in pairs for word in pair), *excluded])
-    return ResolvedQuery(query, vectors, sets, left_out)
+    excluded_words = frozenset([*(word for pair in pairs for word in pair), *excluded])
+    return ResolvedQuery(query, vectors, sets, excluded_words)

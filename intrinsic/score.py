@@ -57,13 +57,13 @@ class MetricInfo:
 
 @dataclass(frozen=True)
 class MetricResult:
-    """Result of a metric on a query; ``each``: the single scores of words, pairs or groups."""
+    """Result of a metric on a query; ``single_scores``: those of words, pairs or groups."""
 
     value: float
     statistic: float = math.nan
     test: PValue = UNTESTED
     reason: str = ""
-    each: Mapping[str, float] = field(default_factory=dict)
+    single_scores: Mapping[str, float] = field(default_factory=dict)
     unbiased: float | None = None  # if it is not that of ``MetricInfo``
     interval: tuple[float, float] = (math.nan, math.nan)  # 95%, over resampled words
     resampled: tuple[float, ...] = ()
@@ -113,7 +113,7 @@ def make_row(
     """Create the row of a score, or of one of its parts."""
     unbiased = about.unbiased if result.unbiased is None else result.unbiased
     is_finite = math.isfinite(result.value)
-    word_sets = words.measured.values()
+    word_sets = words.word_sets.values()
     missing = [word for word_set in word_sets for word in word_set.lost]
     return Score(
         metric=about.name,
@@ -145,9 +145,9 @@ def make_row(
 
 
 def mean_score(names: Sequence[str], scores: Floats) -> MetricResult:
-    """Average the scores, (names,) or (names, n); ``each``: the mean of each name."""
+    """Average the scores, (names,) or (names, n); ``single_scores``: the mean of each name."""
     single: Floats = scores if scores.ndim == 1 else scores.mean(axis=1)
-    return MetricResult(float(scores.mean()), each=by_name(names, single))
+    return MetricResult(float(scores.mean()), single_scores=by_name(names, single))
 
 
 def by_name(names: Sequence[str], scores: Floats) -> dict[str, float]:

@@ -98,10 +98,10 @@ def _headline(name: str, audited: Sequence[AuditedScore]) -> str:
     return f"{name}: {result}{f': {values}' * bool(values)}{without}{doubt}"
 
 
-def print_scores(audited: Sequence[AuditedScore], console: Console, *, each: bool) -> None:
+def print_scores(audited: Sequence[AuditedScore], console: Console, *, singles: bool) -> None:
     """Print each metric's meaning, a line per query and file, and why scores have no value.
 
-    ``each``: also a line per single score.
+    ``singles``: also a line per single score.
     """
     for metric in dict.fromkeys(row.score.metric for row in audited):
         about = {**METRICS, **MODEL_METRICS}[metric].about
@@ -109,7 +109,7 @@ def print_scores(audited: Sequence[AuditedScore], console: Console, *, each: boo
         print_line(console, f"{metric}: {about.title}", "bold")
         print_line(console, f"  {unbiased}{about.sign}", "dim")
         rows = [row for row in audited if row.score.metric == metric]
-        table = pd.DataFrame([cells for row in rows for cells in _table_rows(row, singles=each)])
+        table = pd.DataFrame([cells for row in rows for cells in _table_rows(row, singles=singles)])
         empty = [column for column in table if (table[column] == "").all()]
         constant = ["vectors"] * (len({row.vectors for row in audited}) == 1)
         table = table.drop(columns=[*empty, *constant])
@@ -145,7 +145,7 @@ def _table_rows(audited: AuditedScore, *, singles: bool) -> Iterator[dict[str, s
         "certificate": audited.certificate,
     }
     yield summary
-    for word, value in audited.each.items() if singles else ():
+    for word, value in audited.single_scores.items() if singles else ():
         single = {"query": f"  {word}", "vectors": audited.vectors, "value": f"{value:.4f}"}
         yield {**dict.fromkeys(summary, ""), **single}
 
@@ -184,8 +184,8 @@ def _print_numbers(table: pd.DataFrame, console: Console, number_format: str) ->
 
 
 def as_json(audited: Sequence[AuditedScore]) -> str:
-    """Return the rows as JSON, single scores under ``each``; NaN and infinity are null."""
-    rows = [{**as_row(row), "each": dict(row.each)} for row in audited]
+    """Return the rows as JSON, single scores under ``single_scores``; NaN and infinity are null."""
+    rows = [{**as_row(row), "single_scores": dict(row.single_scores)} for row in audited]
     finite_rows = [
         {
             name: None if isinstance(value, float) and not math.isfinite(value) else value

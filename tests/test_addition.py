@@ -109,7 +109,7 @@ class Halves:
     name: ClassVar[str] = "halves"
     version: ClassVar[int] = 1
     needs: ClassVar[str] = "vectors"
-    of_metrics: ClassVar[bool] = True
+    per_metric: ClassVar[bool] = True
 
     def files(self):
         return []
@@ -268,7 +268,7 @@ class Lengths(ItemMetric):
     needs: ClassVar[str] = "encoder"
 
     @classmethod
-    def takes(cls, items):
+    def reason_against(cls, items):
         return "" if len(items.groups) == 2 else f"{items.name!r} has {len(items.groups)} groups"
 
     def observe(self, encoder, items):
@@ -279,11 +279,11 @@ class Lengths(ItemMetric):
         lengths = np.linalg.norm(rows, axis=1).astype(float)
         return Observations(lengths, names, factors, groups, sizes(factors))
 
-    def summarise(self, seen, weights):
-        one = np.array(seen.groups) == seen.groups[0]
+    def summarise(self, observed, weights):
+        one = np.array(observed.groups) == observed.groups[0]
         with np.errstate(invalid="ignore"):
             first, second = (
-                (seen.values[side] @ weights[side]) / weights[side].sum(axis=0)
+                (observed.values[side] @ weights[side]) / weights[side].sum(axis=0)
                 for side in (one, ~one)
             )
         return {"": first - second}

@@ -293,7 +293,7 @@ def test_the_line_stands_beside_a_value_alone() -> None:
 
 def test_the_summary_shows_the_line_in_its_row(capsys: pytest.CaptureFixture[str]) -> None:
     """It was that of a metric's first row."""
-    [(score, _)] = Weat.by("default", queries=("weat7",)).detailed(
+    [(score, _)] = Weat.by_convention("default", queries=("weat7",)).score_with_singles(
         as_vectors({"he": [1.0]}), seed=0
     )
     lines = {
@@ -345,8 +345,8 @@ def test_a_score_that_does_not_detect_a_planted_bias_is_not_called_bias(
 
     vectors = KeyedVectors(2)
     vectors.add_vectors(list(words), np.array(list(words.values()), dtype=np.float32))
-    metric = Weat.by("default", queries=("weat7",), min_found=0.0)
-    [(score, single)] = metric.detailed(vectors, seed=0)
+    metric = Weat.by_convention("default", queries=("weat7",), min_found=0.0)
+    [(score, single)] = metric.score_with_singles(vectors, seed=0)
     one = AuditedScore("v", score._replace(value=1.0), single, gender_words="en")
     assert certified([one._replace(score=score)])[0][0].called_bias, "it has no value"
     found, _ = certified([one])

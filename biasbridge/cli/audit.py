@@ -110,7 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if STDOUT not in (args.csv, args.json):
         if args.verbose or args.each:
             print_headlines(audited, console)
-            print_scores(audited, console, each=args.each)
+            print_scores(audited, console, singles=args.each)
         else:
             print_summary(audited, console)
         for line in notes:
@@ -150,7 +150,7 @@ def _audit(args: Namespace) -> tuple[list[AuditedScore], list[str]]:
             open_plain(Path(path))
     language = query_language(args.query, args.words)
     for path in args.vectors:
-        choose(assume_language(path, asked=language)[0])
+        choose(assume_language(path, query_language=language)[0])
     from biasbridge.functions import audit_embeddings
 
     return audit_embeddings(

@@ -125,7 +125,7 @@ class ItemSet:
         """Return the items of each group."""
         return {name: [item for item in self.items if item.group == name] for name in self.groups}
 
-    def decisive(self) -> dict[str, object]:
+    def key_fields(self) -> dict[str, object]:
         """Return the fields that can change a result (all but title and source), as JSON."""
         items = [item if item.fillers else item[:-1] for item in self.items]
         rows = {"items": items, "pairs": self.pairs, "fillers": self.fillers}

@@ -50,13 +50,13 @@ class Aul(ItemMetric):
         unbiased=0.5,
         default="Without special tokens; a tie counts 1/2.",
     )
-    others: ClassVar[tuple[Convention, ...]] = (KANEKO,)
+    further_conventions: ClassVar[tuple[Convention, ...]] = (KANEKO,)
     attention: ClassVar[bool] = False
 
     ties: Annotated[Ties, doc("value of a tie: 1/2, or 0 as for anti")] = "half"
 
     @classmethod
-    def takes(cls, items: ItemSet) -> str:
+    def reason_against(cls, items: ItemSet) -> str:
         """Return why the items give no pairs of sentences; empty if they do."""
         return no_pairs(items)
 

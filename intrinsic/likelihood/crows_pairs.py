@@ -61,7 +61,7 @@ class CrowsPairs(ItemMetric):
         unbiased=0.5,
         default="A tie counts 1/2.",
     )
-    others: ClassVar[tuple[Convention, ...]] = (
+    further_conventions: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "nangia",
             "Nangia et al. (2020) by their code: the shared tokens given the changed ones; scores"
@@ -135,7 +135,7 @@ class CrowsPairs(ItemMetric):
     ties: Annotated[Ties, doc("value of a tie: 1/2, or 0 as for anti")] = "half"
 
     @classmethod
-    def takes(cls, items: ItemSet) -> str:
+    def reason_against(cls, items: ItemSet) -> str:
         """Return why the items give no pairs of sentences; empty if they do."""
         return no_pairs(items)
 

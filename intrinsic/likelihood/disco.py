@@ -55,7 +55,7 @@ class DisCo(ItemMetric):
         default="Chi-square without correction for continuity; over templates of both groups.",
     )
     version: ClassVar[int] = 2
-    others: ClassVar[tuple[Convention, ...]] = (
+    further_conventions: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "fairllms",
             "fairllms 0.2.0: 100 (1 - the share of the top 3 that the n-th terms of both groups"
@@ -74,7 +74,7 @@ class DisCo(ItemMetric):
     ] = "significant"
 
     @classmethod
-    def takes(cls, items: ItemSet) -> str:
+    def reason_against(cls, items: ItemSet) -> str:
         """Return why the items do not compare two groups of terms; empty if they do."""
         if any(item.fills for item in items.items):
             return f"the terms of {items.name} fill the slot; give texts that contain them"

@@ -48,7 +48,7 @@ class LogProbabilityBias(ItemMetric):
         " of both groups, else between texts with an attribute.",
     )
     version: ClassVar[int] = 2
-    others: ClassVar[tuple[Convention, ...]] = (
+    further_conventions: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "effect_size",
             "Kurita et al. (2019), their effect size: the difference over the standard deviation of"
@@ -68,7 +68,7 @@ class LogProbabilityBias(ItemMetric):
     ] = False
 
     @classmethod
-    def takes(cls, items: ItemSet) -> str:
+    def reason_against(cls, items: ItemSet) -> str:
         """Return why the items do not compare two groups of terms; empty if they do."""
         return no_two_groups(items)
 

@@ -45,7 +45,7 @@ class NeutralLoss(ItemMetric):
     )
 
     @classmethod
-    def takes(cls, items: ItemSet) -> str:
+    def reason_against(cls, items: ItemSet) -> str:
         """Return why the items have no plain lines; empty if they do."""
         return "" if items.lines else f"{items.name} has no plain lines"
 

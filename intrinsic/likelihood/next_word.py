@@ -47,7 +47,7 @@ class NextWord(ItemMetric):
         default="In nats; text after the slot is omitted.",
     )
     version: ClassVar[int] = 2
-    others: ClassVar[tuple[Convention, ...]] = (
+    further_conventions: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "sentence",
             "Log-likelihoods of the whole sentences with either filler: text after the slot counts,"
@@ -61,7 +61,7 @@ class NextWord(ItemMetric):
     first_token: Annotated[str, doc("token before the text")] = "own"
 
     @classmethod
-    def takes(cls, items: ItemSet) -> str:
+    def reason_against(cls, items: ItemSet) -> str:
         """Return why the items do not compare two groups of terms; empty if they do."""
         return no_two_groups(items)
 

@@ -44,7 +44,7 @@ class PlantedBias(ItemMetric):
     version: ClassVar[int] = 2
 
     @classmethod
-    def takes(cls, items: ItemSet) -> str:
+    def reason_against(cls, items: ItemSet) -> str:
         """Return why the items have no texts with a term and a slot; empty if they do."""
         if any(item.fills for item in items.items):
             return f"the terms of {items.name} fill the slot; give texts that contain them"

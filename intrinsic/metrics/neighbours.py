@@ -126,7 +126,7 @@ class _Neighbours(Metric):
     vocabulary: VocabularySize = 50_000
 
     def _search(self, words: ResolvedQuery) -> tuple[FrequentWords, NDArray[np.intp]]:
-        frequent = frequent_words(words.vectors, self.vocabulary, words.left_out)
+        frequent = frequent_words(words.vectors, self.vocabulary, words.excluded_words)
         measured = words["words"]
         return frequent, frequent.neighbours(measured.matrix, self.neighbours, names=measured.words)
 
@@ -165,7 +165,7 @@ class NeighbourhoodBias(_Neighbours):
         asks=("base_pairs",),
         default="100 neighbours among the neutral words of the 50,000 most frequent ones.",
     )
-    others: ClassVar[tuple[Convention, ...]] = (SNEYD,)
+    further_conventions: ClassVar[tuple[Convention, ...]] = (SNEYD,)
     items: ClassVar[str] = "words"
 
     def by_pair(self, words: ResolvedQuery) -> Floats:
@@ -286,4 +286,6 @@ class IllicitProximity(ProximityBias):
         betas, neighbours = self._betas(words)
         names = words["words"].words
         value = illicit_proximity(betas, neighbours, list(names), self.threshold)
-        return MetricResult(value, each=by_name(names, proximity_bias(betas, self.threshold)))
+        return MetricResult(
+            value, single_scores=by_name(names, proximity_bias(betas, self.threshold))
+        )

@@ -145,7 +145,7 @@ class NegativeSentiment(Metric):
             "KL(P || U),  p_t = f(t) / sum_t f(t),  f(t) = P(negative | t) by a logistic regression"
             " on A (positive) and B (negative)"
         ),
-        sign="> 0: P(negative) differs between targets; for whom it is higher: see each",
+        sign="> 0: P(negative) differs between targets; for whom it is higher: see single scores",
         range=(0, math.inf),
         source="Sweeney & Najafian (2019)",
         roles=dict.fromkeys(("X", "Y?", "X3?"), "targets")
@@ -153,7 +153,7 @@ class NegativeSentiment(Metric):
         asks=("weat6b",),
         default="Ours: a probability for each target; all attributes train, nothing is random.",
     )
-    others: ClassVar[tuple[Convention, ...]] = (
+    further_conventions: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "wefe",
             "WEFE 1.0: a fifth of the attribute words held out at random (by our generator, not"
@@ -192,4 +192,4 @@ class NegativeSentiment(Metric):
             seed=seed,
         )
         shares = by_name(names, negative / float(negative.sum()))
-        return MetricResult(divergence_from_uniform(negative), each=shares)
+        return MetricResult(divergence_from_uniform(negative), single_scores=shares)

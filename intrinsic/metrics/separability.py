@@ -118,7 +118,7 @@ class _MostBiased(Metric):
         ``InputError`` if there are too few words.
         """
         axis = direction(words["pairs"].matrix, self.along)
-        frequent = frequent_words(words.vectors, self.vocabulary, words.left_out)
+        frequent = frequent_words(words.vectors, self.vocabulary, words.excluded_words)
         if 2 * self.most > len(frequent.words):
             half = f"more than half of the {len(frequent.words)} neutral words"
             raise InputError(f"most={self.most} words of each side are {half}; ask for fewer")

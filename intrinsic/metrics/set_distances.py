@@ -257,7 +257,7 @@ class RelativeNormDistance(Metric):
         default="Garg et al. (2018): unit vectors, Euclidean distance; mean instead of their sum.",
         falls=True,
     )
-    others: ClassVar[tuple[Convention, ...]] = (
+    further_conventions: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "garg", "Garg et al. (2018): the sum over the attribute words.", {"total": True}
         ),
@@ -280,7 +280,7 @@ class RelativeNormDistance(Metric):
         x, y, a = (words[role].rows(self.normalize) for role in "XYA")
         distances = relative_norm_distances(x, y, a, distance=self.distance)
         value = float(distances.sum() if self.total else distances.mean())
-        return MetricResult(value, each=by_name(words["A"].words, distances))
+        return MetricResult(value, single_scores=by_name(words["A"].words, distances))
 
 
 @choice
@@ -301,12 +301,12 @@ class MeanAverageCosine(Metric):
         default="As WEFE: the cosine distance.",
         falls=True,
     )
-    others: ClassVar[tuple[Convention, ...]] = (
+    further_conventions: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "sweater",
             "sweater (Chan, 2022): the cosine, not the distance; unbiased 0.",
             {"form": "similarity"},
-            turned=True,
+            is_reversed=True,
         ),
         WEFE,
     )
@@ -340,7 +340,7 @@ class EmbeddingCoherence(Metric):
         asks=("names_professions",),
         default="Dev & Phillips (2019): means of vectors as they are.",
     )
-    others: ClassVar[tuple[Convention, ...]] = (
+    further_conventions: ClassVar[tuple[Convention, ...]] = (
         Convention("wefe", f"{WEFE.source[:-1]} and p by Student's t.", {**WEFE.options, "p": "t"}),
         Convention(
             "bsa",
@@ -361,8 +361,10 @@ class EmbeddingCoherence(Metric):
         x, y = (words[role].rows(self.normalize) for role in "XY")
         limit = EXACT_RANKS if self.p == "exact" else 0
         attributes = words["A"]
-        rho, p = coherence(x, y, attributes.matrix, p_value=not words.drawn, exact_limit=limit)
-        if words.drawn:
+        rho, p = coherence(
+            x, y, attributes.matrix, p_value=not words.is_resample, exact_limit=limit
+        )
+        if words.is_resample:
             return MetricResult(rho)
         return MetricResult(rho, test=PValue.from_ranks(p, len(attributes.words), limit))
 

@@ -62,7 +62,7 @@ class UnrelatedAnalogies(Metric):
         without_pair = float(_solved(words, pool, index, no_offset, ()).mean())
         solved = self.by_pair(words)
         by_partner = by_name(words["partners"].words, solved.mean(axis=1))
-        return MetricResult(float(solved.mean()), statistic=without_pair, each=by_partner)
+        return MetricResult(float(solved.mean()), statistic=without_pair, single_scores=by_partner)
 
     def _pool(self, words: ResolvedQuery) -> tuple[Floats32, Mapping[str, int]]:
         """Return frequent words and all words of the query, at unit length, and their index."""

@@ -162,7 +162,7 @@ class Analogies(Metric):
             raise InputError("an analogy needs two different base pairs")
         names = [word for pair in pairs.items for word in pair]
         rows = dict(zip(names, [*pairs.matrix.reshape(len(names), -1)], strict=True))
-        pool = frequent_words(words.vectors, self.vocabulary, words.left_out).matrix
+        pool = frequent_words(words.vectors, self.vocabulary, words.excluded_words).matrix
         index = {word: len(pool) + i for i, word in enumerate(rows)}
         pool = np.concatenate([pool, np.array([*rows.values()], dtype=np.float32)])
 
@@ -177,7 +177,7 @@ class Analogies(Metric):
             tests = [(c, d) for c, d in pairs.items if (c, d) != (a, b)]
             hits = [solved(a, b, c, d) for c, d in tests] + [solved(b, a, d, c) for c, d in tests]
             accuracies[f"{a}:{b}"] = float(np.mean(hits))
-        return MetricResult(float(np.mean([*accuracies.values()])), each=accuracies)
+        return MetricResult(float(np.mean([*accuracies.values()])), single_scores=accuracies)
 
 
 @choice
@@ -191,7 +191,7 @@ class GeneratedAnalogies(Metric):
             "mean of the 100 largest cos(unit(a) - unit(b), x - y), |x - y| <= 1, over pairs (x, y)"
             " of frequent words, each x once"
         ),
-        sign="no sign: people must judge which pairs (see each) are definitions or stereotypes",
+        sign="no sign: people judge which pairs (single scores) are definitions or stereotypes",
         range=(-1, 1),
         unbiased=None,
         source="Bolukbasi et al. (2016)",
@@ -206,7 +206,7 @@ class GeneratedAnalogies(Metric):
 
     def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the mean score; over fewer pairs than ``most`` if fewer lie near enough."""
-        frequent = frequent_words(words.vectors, self.vocabulary, words.left_out)
+        frequent = frequent_words(words.vectors, self.vocabulary, words.excluded_words)
         first = words["pairs"].matrix[0]
         axis: Floats32 = np.asarray(first[0] - first[1], dtype=np.float32)
         axis /= float(np.linalg.norm(axis))

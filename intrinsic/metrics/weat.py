@@ -195,7 +195,7 @@ class Weat(Metric):
         asks=(*(f"weat{n}" for n in (1, 2, 3, 4, 5, 6, "6b", 7, 8, 9, 10)), "gender", "migrant"),
         default="Ours: effect sizes in [-2, 2]; p counts the observed partition, so it is never 0.",
     )
-    others: ClassVar[tuple[Convention, ...]] = (
+    further_conventions: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "caliskan",
             "Caliskan et al. (2017): ddof=1, which gives their published effect sizes; p counts"
@@ -246,13 +246,13 @@ class Weat(Metric):
         Whole, doc("number of random partitions instead of bounds; 0: as p needs")
     ] = 0
 
-    def use(self, words: ResolvedQuery) -> ResolvedQuery:
+    def select_words(self, words: ResolvedQuery) -> ResolvedQuery:
         """Return the words used: all found, unless the convention cuts sets to equal sizes."""
         if not self.equal_sizes:
             return words
         x, y, a, b = (len(words[role].items) for role in "XYAB")
         targets, attributes = min(x, y), min(a, b)
-        return words.first({"X": targets, "Y": targets, "A": attributes, "B": attributes})
+        return words.truncated({"X": targets, "Y": targets, "A": attributes, "B": attributes})
 
     def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the effect size, the statistic, and the p-value of the statistic."""
@@ -264,7 +264,7 @@ class Weat(Metric):
         by_word = by_name((*words["X"].words, *words["Y"].words), np.concatenate([s_x, s_y]))
         if not self.p_value:
             reason = f"convention {self.label!r} has no p-value"
-            return MetricResult(value, statistic, reason=reason, each=by_word)
+            return MetricResult(value, statistic, reason=reason, single_scores=by_word)
         test = permutation_p(
             s_x,
             s_y,
@@ -274,7 +274,7 @@ class Weat(Metric):
             samples=self.samples,
             seed=seed,
         )
-        return MetricResult(value, statistic, test, each=by_word)
+        return MetricResult(value, statistic, test, single_scores=by_word)
 
     def intervals(self, words: ResolvedQuery, seed: int) -> Mapping[str, tuple[float, float]]:
         """Compute the interval as every metric does, all resamples at once."""

@@ -62,7 +62,7 @@ class Ceat(EncodedItems):
             " permutations of words, the weights of the draws kept."
         ),
     )
-    others: ClassVar[tuple[Convention, ...]] = (
+    further_conventions: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "guo_caliskan",
             "Guo & Caliskan (2021): the last piece of the word; draws weighted by the variance of s"

@@ -56,7 +56,7 @@ class EncodedItems(ItemMetric):
     ] = 1
 
     @classmethod
-    def takes(cls, items: ItemSet) -> str:
+    def reason_against(cls, items: ItemSet) -> str:
         """Return which group the items lack; empty if none."""
         missing = [role for role in ROLES if role not in items.groups]
         if not missing:

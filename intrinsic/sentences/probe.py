@@ -61,7 +61,7 @@ class LinearProbe(ItemMetric):
             " often a pair, are held out together. No bias: the share of the larger group."
         ),
     )
-    others: ClassVar[tuple[Convention, ...]] = (
+    further_conventions: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "random_folds",
             "As usually done: five random folds of sentences, so that the classifier may have"
@@ -77,7 +77,7 @@ class LinearProbe(ItemMetric):
     ] = "shared"
 
     @classmethod
-    def takes(cls, items: ItemSet) -> str:
+    def reason_against(cls, items: ItemSet) -> str:
         """Return why the items do not give sentences of two groups; empty if they do."""
         if not items.items:
             return f"{items.name} has no texts of two groups"

@@ -55,7 +55,7 @@ class Seat(EncodedItems):
             " permutations of words."
         ),
     )
-    others: ClassVar[tuple[Convention, ...]] = (
+    further_conventions: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "may",
             "May et al. (2019): p over sentences, 99,999 shuffles, as if those of one word were"

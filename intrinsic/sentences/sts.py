@@ -38,7 +38,7 @@ class StsB(ItemMetric):
     needs: ClassVar[str] = "encoder"
 
     @classmethod
-    def takes(cls, items: ItemSet) -> str:
+    def reason_against(cls, items: ItemSet) -> str:
         """Return why the items have no rated pairs; empty if they have."""
         rated = items.pairs and all(np.isfinite(pair.rating) for pair in items.pairs)
         return "" if rated else f"{items.name} has no rated pairs of sentences"

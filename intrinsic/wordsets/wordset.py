@@ -89,7 +89,7 @@ class Query:
     def __getitem__(self, role: str) -> WordSet:
         return self.sets[role]
 
-    def decisive(self) -> dict[str, object]:
+    def key_fields(self) -> dict[str, object]:
         """Return the fields that can change a result (all but titles and sources), as JSON."""
         sets = {
             role: [words.name, words.language, words.words, words.width, words.values]

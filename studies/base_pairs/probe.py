@@ -62,12 +62,12 @@ class BasePairs(Fileless):
     name: ClassVar[str] = "base_pairs"
     version: ClassVar[int] = 1
     needs: ClassVar[str] = "vectors"
-    of_metrics: ClassVar[bool] = True
+    per_metric: ClassVar[bool] = True
 
     def keyed(self) -> Mapping[str, object]:
         """Return a digest of the built-in words of ``truths``; a metric's own file has a key."""
         built_in = load_queries([name for name in self.truths if name in query_names()])
-        return {"truths": digest_of([query.decisive() for query in built_in])}
+        return {"truths": digest_of([query.key_fields() for query in built_in])}
 
     def rows(self, vectors: KeyedVectors, metric: Metric | None, *, seed: int) -> pd.DataFrame:
         """Return the rows of every query of the metric; see the class."""
@@ -78,7 +78,7 @@ class BasePairs(Fileless):
         rows: list[Row] = []
         for query in metric.loaded_queries:
             about: Row = {"metric": metric.name, "convention": metric.label, "query": query.name}
-            scores = PairScores.of(metric, vectors, query)
+            scores = PairScores.resolve(metric, vectors, query)
             frequent = most_frequent(vectors, self.vocabulary or len(vectors))
             parts = [
                 _out_of_vocabulary(scores),
@@ -93,8 +93,8 @@ class BasePairs(Fileless):
 
     def _entries(self, scores: PairScores, metric: Metric) -> list[Entry]:
         """List the query's items, its words in every form, and words of known direction."""
-        role, language = scores.metric.items, scores.found.query.language
-        query_entries = [Entry(role, 0, item, "base", item) for item in scores.found[role].items]
+        role, language = scores.metric.items, scores.resolved.query.language
+        query_entries = [Entry(role, 0, item, "base", item) for item in scores.resolved[role].items]
         if role != "words":
             return query_entries
         entries = query_entries[:]
@@ -107,7 +107,7 @@ class BasePairs(Fileless):
             for side, truth in (("X", 1), ("Y", -1)):
                 if side not in query.sets:
                     raise InputError(f"truths: query {query.name!r} has no {side}; name another")
-                words = find(scores.found.vectors, query[side].words, case=metric.case)
+                words = find(scores.resolved.vectors, query[side].words, case=metric.case)
                 entries += [Entry(query.name, truth, item, "base", item) for item in words.items]
         return entries
 
@@ -124,7 +124,7 @@ class Entry(NamedTuple):
 
 def _out_of_vocabulary(scores: PairScores) -> Iterator[Row]:
     for role in (scores.metric.items, "pairs"):
-        for word in scores.found[role].lost:
+        for word in scores.resolved[role].lost:
             yield {"kind": "lost", "set": role, "word": word}
 
 
@@ -172,7 +172,7 @@ def _vocabulary_moments(scores: PairScores, words: Sequence[str]) -> Iterator[Ro
 
 def _cosines(scores: PairScores) -> Iterator[Row]:
     """Yield cosines of the differences of every two base pairs, and of the two words of a pair."""
-    words = scores.found
+    words = scores.resolved
     pairs = words["pairs"].raw
     differences = unit_rows(pairs[:, 0] - pairs[:, 1])
     names = words["pairs"].words

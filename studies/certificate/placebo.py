@@ -32,7 +32,7 @@ class Placebo(Metric):
         roles={"X": "targets", "Y": "targets"},
         asks=("weat6b",),
     )
-    others: ClassVar[tuple[Convention, ...]] = (
+    further_conventions: ClassVar[tuple[Convention, ...]] = (
         Convention("frequency", "Ours.", {"statistic": "frequency"}),
         Convention("constant", "Ours.", {"statistic": "constant"}),
     )

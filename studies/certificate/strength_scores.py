@@ -200,7 +200,7 @@ def _falls(metric: str, convention: str) -> bool:
     if metric not in METRICS:
         return False
     declared = METRICS[metric].conventions().get(convention.partition(",")[0])
-    return METRICS[metric].about.falls ^ bool(declared and declared.turned)
+    return METRICS[metric].about.falls ^ bool(declared and declared.is_reversed)
 
 
 def default_setting(all_scores: Sequence[StrengthScores]) -> list[StrengthScores]:

@@ -62,7 +62,7 @@ class AttributeGroups:
     name: ClassVar[str] = "attribute_groups"
     version: ClassVar[int] = 1
     needs: ClassVar[str] = "vectors"
-    of_metrics: ClassVar[bool] = False
+    per_metric: ClassVar[bool] = False
     unkeyed: ClassVar[tuple[str, ...]] = ("words",)
 
     def __post_init__(self) -> None:
@@ -83,7 +83,7 @@ class AttributeGroups:
 
     def keyed(self) -> Mapping[str, object]:
         """Return a digest of the words, wherever they are listed."""
-        return {"queries": digest_of([query.decisive() for query in self.loaded_queries()])}
+        return {"queries": digest_of([query.key_fields() for query in self.loaded_queries()])}
 
     def rows(self, vectors: KeyedVectors, metric: Metric | None, *, seed: int) -> pd.DataFrame:
         """Return the rows of every query, or one with the reason if words are out of vocabulary."""

@@ -66,7 +66,7 @@ class ScoreProperties(Fileless):
     name: ClassVar[str] = "score_properties"
     version: ClassVar[int] = 1
     needs: ClassVar[str] = "vectors"
-    of_metrics: ClassVar[bool] = True
+    per_metric: ClassVar[bool] = True
 
     def rows(self, vectors: KeyedVectors, metric: Metric | None, *, seed: int) -> pd.DataFrame:
         """Return a row per search, or one with a reason; raise ``InputError`` without a range."""

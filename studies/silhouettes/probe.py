@@ -40,7 +40,7 @@ class Silhouettes(Fileless):
     name: ClassVar[str] = "silhouettes"
     version: ClassVar[int] = 2
     needs: ClassVar[str] = "vectors"
-    of_metrics: ClassVar[bool] = True
+    per_metric: ClassVar[bool] = True
 
     def rows(self, vectors: KeyedVectors, metric: Metric | None, *, seed: int) -> pd.DataFrame:
         """Return one row per query, kind of list (``varied``), part and ``size``.
@@ -57,7 +57,9 @@ class Silhouettes(Fileless):
             scores_by_query.setdefault(score.query, []).append(score)
         rows: list[Row] = []
         for query in metric.loaded_queries:
-            words = metric.use(resolve_query(vectors, query, metric.about.takes, case=metric.case))
+            words = metric.select_words(
+                resolve_query(vectors, query, metric.about.takes, case=metric.case)
+            )
             scores = scores_by_query[query.name]
             for varied, lists in lists_by_kind(words).items():
                 try:
@@ -109,11 +111,13 @@ def lists_by_kind(words: ResolvedQuery) -> dict[str, dict[str, ResolvedWords]]:
     """Return the lists that vary together: those of the groups, and those of the concepts."""
     targets = {
         role: words_of_role
-        for role, words_of_role in words.measured.items()
+        for role, words_of_role in words.word_sets.items()
         if role[0] in "XY" or role == "pairs"
     }
     attributes = {
-        role: words_of_role for role, words_of_role in words.measured.items() if role not in targets
+        role: words_of_role
+        for role, words_of_role in words.word_sets.items()
+        if role not in targets
     }
     kinds = {TARGETS: targets, ATTRIBUTES: attributes}
     return {kind: lists for kind, lists in kinds.items() if lists}

@@ -86,7 +86,7 @@ def subset_values(
     ``InputError`` for a vector or base pair without direction.
     """
     words.require_directions()
-    values_by_part = metric.on_each(subsets.queries(words), seed)
+    values_by_part = metric.values_on(subsets.queries(words), seed)
     return {
         part: np.array(values).reshape(subsets.shape) for part, values in values_by_part.items()
     }

@@ -123,4 +123,4 @@ def write_similarities(folder: Path) -> str:
 def make_metric(name: str, words: str, **settings: Any) -> Metric:
     """The metric on the query of ``words``; word similarity on the file beside it."""
     own = {"file": write_similarities(Path(words).parent)} if name == "sq" else {"words": words}
-    return METRICS[name].by(**(own | SMALL.get(name, {}) | settings))
+    return METRICS[name].by_convention(**(own | SMALL.get(name, {}) | settings))

@@ -69,7 +69,7 @@ def test_json_is_a_list_of_rows(folder: Path, capsys: pytest.CaptureFixture[str]
     assert (row["n_found"], row["n_lost"], row["lost"]) == (11, 1, "gone")
     # The file holds decimal digits
     assert row["value"] == pytest.approx(expected.value, abs=1e-4)
-    assert row["each"].keys() == {"xa", "xb", "xc", "ya", "yb", "yc"}
+    assert row["single_scores"].keys() == {"xa", "xb", "xc", "ya", "yb", "yc"}
     (row,) = rows_of(folder, capsys, "--metric", "weat", "--min-found", "1")
     assert row["value"] is None
     assert row["reason"] == "word set 'mine.B' has 2 of 3 words (needs at least 3): missing gone"
@@ -80,7 +80,7 @@ def test_without_a_metric_all_that_can_ask_do(
 ) -> None:
     rows = rows_of(folder, capsys)
     expected = [
-        name for name, kind in METRICS.items() if kind.can_ask(load_query("weat7")) and name != "sq"
+        name for name, kind in METRICS.items() if kind.accepts(load_query("weat7")) and name != "sq"
     ]
     assert list(dict.fromkeys(row["metric"] for row in rows)) == expected
     assert {"weat", "rnd", "rnsb", "mac", "ect", "bat", "same", "ibt", "generalised_weat"} <= set(

@@ -112,8 +112,8 @@ def _of_class(kind: type[Any]) -> Any:
 @pytest.mark.parametrize(
     ("make", "field", "most"),
     [
-        (partial(Weat.by, queries=("weat7",)), "resamples", 1_000_000),
-        (partial(Ceat.by, items=NO_ITEMS), "draws", 100_000),
+        (partial(Weat.by_convention, queries=("weat7",)), "resamples", 1_000_000),
+        (partial(Ceat.by_convention, items=NO_ITEMS), "draws", 100_000),
     ],
 )
 def test_resamples_and_draws_have_a_bound(make: Any, field: str, most: int) -> None:
@@ -135,9 +135,9 @@ def test_orders_of_at_most_8_attributes_are_counted(
     words = [f"w{n}" for n in range(6 + number)]
     vectors = keyed(words, np.concatenate([x, y, a]).astype(np.float32))
     query = {"X": words[:3], "Y": words[3:6], "A": words[6:]}
-    [score] = EmbeddingCoherence.by(words=write_words(tmp_path, query), queries=("mine",)).score(
-        vectors, seed=0
-    )
+    [score] = EmbeddingCoherence.by_convention(
+        words=write_words(tmp_path, query), queries=("mine",)
+    ).score(vectors, seed=0)
     assert score.p_method == method
     assert abs(rho) <= 1
 
@@ -167,11 +167,11 @@ def test_words_are_scored_under_at_least_two_base_pairs(tmp_path: Path) -> None:
     vectors = keyed(words, RNG.normal(size=(5, 4)).astype(np.float32))
     two = {"words": ["nurse"], "pairs": [["he", "she"], ["man", "woman"]]}
     [query] = read_wordsets(write_words(tmp_path, two)).queries.values()
-    assert PairScores.of(metric, vectors, query).pairs == [("he", "she"), ("man", "woman")]
+    assert PairScores.resolve(metric, vectors, query).pairs == [("he", "she"), ("man", "woman")]
     one = {"words": ["nurse"], "pairs": [["he", "she"]]}
     [query] = read_wordsets(write_words(tmp_path, one)).queries.values()
     with pytest.raises(InputError, match="needs at least 2"):
-        PairScores.of(metric, vectors, query)
+        PairScores.resolve(metric, vectors, query)
 
 
 def test_partitions_of_at_most_50_values_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,7 +258,7 @@ def test_a_probe_learns_where_vectors_vary_by_more_than_1e_12(
 
 def test_sentences_are_permuted_99999_times(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there are more than 40."""
-    seat = Seat.by("may", items=NO_ITEMS)
+    seat = Seat.by_convention("may", items=NO_ITEMS)
     monkeypatch.setattr(Seat, "_unweighted", lambda *_: (np.arange(42.0), 21))
     names = ["a"] * 42
     [p] = seat.test(Observations(np.zeros(42), names, {"term": names})).values()

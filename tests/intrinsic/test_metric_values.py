@@ -380,7 +380,7 @@ def test_like_words_solve_unrelated_analogies_with_and_without_a_base_pair(tmp_p
     like |= dict.fromkeys(VOCABULARY[:5], axis(6) + 0.5 * axis(0))
     vectors = make_vectors(like)
     metric = make_metric("unrelated_analogies", write_words(tmp_path))
-    ((row, each),) = metric.detailed(vectors, seed=0)
+    ((row, each),) = metric.score_with_singles(vectors, seed=0)
     assert row.value == pytest.approx(unrelated(look_up(vectors)))
     assert 0 < row.value < 1
     assert row.statistic == 1, "x alone finds y"

@@ -123,7 +123,11 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> str:
 def detailed(
     vectors: KeyedVectors, metric: str, query: str, words: str | None = None, **settings: Any
 ) -> tuple[Score, Mapping[str, float]]:
-    (row,) = METRICS[metric].by(queries=(query,), words=words, **settings).detailed(vectors, seed=0)
+    (row,) = (
+        METRICS[metric]
+        .by_convention(queries=(query,), words=words, **settings)
+        .score_with_singles(vectors, seed=0)
+    )
     return row
 
 
@@ -295,7 +299,7 @@ def test_nbm_leaves_out_every_gendered_word(realdata: Path, vectors: KeyedVector
         order = [i for i in np.argsort(-(matrix @ unit(vectors, word))) if neutral[i] != word][:100]
         return [2 * float(share) - 1 for share in female[:, order].mean(axis=1)]
 
-    (row,) = METRICS["nbm"].by("sneyd").score(vectors, seed=0)
+    (row,) = METRICS["nbm"].by_convention("sneyd").score(vectors, seed=0)
     found = [word for word in load_wordset("professions").words if word in vectors]
     assert row.value == pytest.approx(np.mean([nbm(word) for word in found]), abs=1e-3)
     assert nbm("compassionate")[pairs.index(("woman", "man"))] == pytest.approx(-0.16, abs=0.03)

@@ -96,7 +96,7 @@ def test_wefe(
     path.write_text(json.dumps(asked), encoding="utf-8")
     rows = (
         METRICS[ours]
-        .by(queries=tuple(asked), words=str(path), **own_settings)
+        .by_convention(queries=tuple(asked), words=str(path), **own_settings)
         .score(vectors, seed=0)
     )
     for row, sets in zip(rows, queries.values(), strict=True):

@@ -58,7 +58,7 @@ def wiki_gigaword_50() -> KeyedVectors:
 
 
 def scored(vectors: KeyedVectors, metric: str, query: str, convention: str) -> list[Score]:
-    asked = METRICS[metric].by(convention, queries=(query,), case="lower")
+    asked = METRICS[metric].by_convention(convention, queries=(query,), case="lower")
     return asked.score(vectors, seed=0)
 
 

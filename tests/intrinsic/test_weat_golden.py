@@ -62,7 +62,9 @@ def vectors(realdata: Path) -> KeyedVectors:
 def score(vectors: KeyedVectors) -> Scores:
     @cache
     def row(query: str, convention: str) -> Score:
-        return Weat.by(convention, queries=(query,), samples=1000).score(vectors, seed=1)[0]
+        return Weat.by_convention(convention, queries=(query,), samples=1000).score(
+            vectors, seed=1
+        )[0]
 
     return row
 

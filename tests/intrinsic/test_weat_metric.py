@@ -42,7 +42,7 @@ def words(tmp_path: Path) -> str:
 
 
 def score_mine(words: str, vectors: KeyedVectors, **settings: Any) -> Score:
-    (row,) = Weat.by(queries=("mine",), words=words, **settings).score(vectors, seed=1)
+    (row,) = Weat.by_convention(queries=("mine",), words=words, **settings).score(vectors, seed=1)
     return row
 
 

@@ -71,5 +71,7 @@ def test_weat_at_once_is_weat_one_by_one(tmp_path: Path) -> None:
         resampled = Metric.resampled
 
     settings: dict[str, Any] = {"words": words, "resamples": 2, "p_value": False}
-    (fast,), (slow,) = (kind.by(**settings, ddof=1).score(vectors, seed=0) for kind in (Weat, Slow))
+    (fast,), (slow,) = (
+        kind.by_convention(**settings, ddof=1).score(vectors, seed=0) for kind in (Weat, Slow)
+    )
     assert fast.resampled == pytest.approx(slow.resampled, nan_ok=True)

@@ -29,7 +29,9 @@ def probes(realdata: Path) -> pd.DataFrame:
     vectors = KeyedVectors.load_word2vec_format(str(path), binary=True)
     asked = ("base_pairs", "woman_queen")
     found = [
-        BasePairs(samples=1_000).rows(vectors, METRICS[name].by("sneyd", queries=asked), seed=0)
+        BasePairs(samples=1_000).rows(
+            vectors, METRICS[name].by_convention("sneyd", queries=asked), seed=0
+        )
         for name in COUNTABLE
     ]
     return pd.concat(found).assign(probe="base_pairs", point="p")

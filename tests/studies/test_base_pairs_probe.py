@@ -58,7 +58,7 @@ def metric(folder: Path, name: str, query: str = "mine", **changed: Any) -> Metr
     path = folder / "words.json"
     path.write_text(json.dumps({"queries": {**QUERIES, **changed}}), encoding="utf-8")
     own: dict[str, Any] = {"neighbours": 7} if name == "nbm" else {}
-    return METRICS[name].by(queries=(query,), words=str(path), min_found=0.0, **own)
+    return METRICS[name].by_convention(queries=(query,), words=str(path), min_found=0.0, **own)
 
 
 def probed(folder: Path, name: str, query: str = "mine", **changed: Any) -> pd.DataFrame:
@@ -139,7 +139,7 @@ def test_the_vocabulary_and_the_cosines_by_literal_loops(tmp_path: Path) -> None
 def test_direct_bias_is_word_association_with_one_pair(tmp_path: Path) -> None:
     """Zhang et al. (2020), section 2: DB without rescaling and WA are the same number."""
     found = metric(tmp_path, "pair_bias")
-    scores = PairScores.of(found, vectors(), found.loaded_queries[0])
+    scores = PairScores.resolve(found, vectors(), found.loaded_queries[0])
     values = scores([(word,) for word in WORDS], scores.pairs)
     w = find(vectors(), WORDS).matrix
     for column, (a, b) in zip(values.T, scores.pairs, strict=True):
@@ -187,7 +187,7 @@ def test_a_pair_of_one_vector_is_refused(tmp_path: Path) -> None:
 
 def test_metrics_and_truths_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"weat has no score of a single word .* use pair_bias"):
-        BasePairs().rows(vectors(), METRICS["weat"].by(), seed=0)
+        BasePairs().rows(vectors(), METRICS["weat"].by_convention(), seed=0)
     with pytest.raises(InputError, match="examines metrics"):
         BasePairs().rows(vectors(), None, seed=0)
     with pytest.raises(InputError, match="'half' has no Y"):

@@ -178,7 +178,9 @@ def test_placebos_read_no_direction() -> None:
     rows = np.array([[3.0, 4.0], [0.0, 1.0]])
     vectors = keyed(["math", "art"], rows.astype(np.float32))
     values = {
-        name: Placebo.by(name, queries=("weat7",), min_found=0.0).score(vectors, seed=0)[0].value
+        name: Placebo.by_convention(name, queries=("weat7",), min_found=0.0)
+        .score(vectors, seed=0)[0]
+        .value
         for name in Placebo.conventions()
     }
     assert values == pytest.approx({"default": 3, "frequency": np.log(2) / 2, "constant": 1})

@@ -37,7 +37,7 @@ PROBE = ScoreProperties(items=(1, 3), attributes=2, dim=3, sets=4, evaluations=6
 
 
 def examine(name: str, probe: ScoreProperties = PROBE, **settings: Any) -> pd.DataFrame:
-    rows = probe.rows(NO_VECTORS, METRICS[name].by(**settings), seed=0)
+    rows = probe.rows(NO_VECTORS, METRICS[name].by_convention(**settings), seed=0)
     return rows.assign(probe="score_properties")
 
 
@@ -192,7 +192,7 @@ def test_a_metric_without_a_declared_range_is_refused() -> None:
 def test_made_up_words_have_the_bias_that_the_paper_defines() -> None:
     rng = np.random.default_rng(0)
     for name in ("weat", "direct_bias", "sembias"):
-        made_up = SyntheticWords(METRICS[name].by(), 2, 3, 5)
+        made_up = SyntheticWords(METRICS[name].by_convention(), 2, 3, 5)
         for matrix in attribute_sets(made_up, 4, 5, rng):
             first, second = (matrix[places] for places in made_up.grouped)
             expected = [s(word, first, second) for word in matrix[made_up.neutral]]

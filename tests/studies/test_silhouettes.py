@@ -32,7 +32,7 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def metric_of(name: str, words: Path, **options: object) -> Metric:
     given: dict[str, Any] = {**SMALL.get(name, {}), **options}
-    return METRICS[name].by("default", queries=("mine",), words=str(words), **given)
+    return METRICS[name].by_convention("default", queries=("mine",), words=str(words), **given)
 
 
 def found_by(metric: Metric) -> ResolvedQuery:

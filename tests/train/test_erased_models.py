@@ -43,7 +43,9 @@ if TYPE_CHECKING:
 
 WORDS = WordChoice("gender_union")
 TEXTS = ("this is {}", "{} is at home")  # of letters that the tiny model knows
-SEAT = Seat.by("default", items=BuiltInItems(("occupations_sentences",)), intervals=False)
+SEAT = Seat.by_convention(
+    "default", items=BuiltInItems(("occupations_sentences",)), intervals=False
+)
 
 
 def subject(model: Path, method: Method, *, layer: int = -1) -> LanguageModelSubject:

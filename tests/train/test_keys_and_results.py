@@ -114,7 +114,7 @@ def words(folder: Path, other: bool, **fields: Any) -> WordChoice:
 def metric(folder: Path, other: bool, convention: str, min_found: float, **fields: Any) -> Weat:
     share = float(min_found) if other else min_found
     file = str(folder / "w.yaml")
-    return Weat.by(convention, queries=("q",), words=file, min_found=share, **fields)
+    return Weat.by_convention(convention, queries=("q",), words=file, min_found=share, **fields)
 
 
 def pretrained(folder: Path, other: bool, name: str) -> Pretrained:

@@ -77,7 +77,7 @@ def build_probes(
     words: Step | None = None,
 ) -> list[Step]:
     """Return the steps of a probe: one per metric if it examines metrics, else one."""
-    probed_metrics = [Probed(probe, m) for m in (metrics if probe.of_metrics else (None,))]
+    probed_metrics = [Probed(probe, m) for m in (metrics if probe.per_metric else (None,))]
     return [
         steps("probe", probed, examine, _inputs(probe.needs, probed.metric, subject, words))
         for probed in probed_metrics

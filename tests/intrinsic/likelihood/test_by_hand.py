@@ -61,14 +61,14 @@ PREFERRED = {
 
 
 def asked(model: LanguageModel, name: str, items: ItemSet, convention: str) -> list[Score]:
-    metric = MODEL_METRICS[name].by(convention, items=given(items))
+    metric = MODEL_METRICS[name].by_convention(convention, items=given(items))
     return metric.score(model, seed=0)
 
 
 @pytest.mark.parametrize("convention", PREFERRED)
 def test_crows_pairs_by_each_convention(convention: str) -> None:
-    metric = CrowsPairs.by(convention, items=given(PAIRS))
-    [(row, each)] = metric.detailed(table_model(KNOWN, MASKED), seed=0)
+    metric = CrowsPairs.by_convention(convention, items=given(PAIRS))
+    [(row, each)] = metric.score_with_singles(table_model(KNOWN, MASKED), seed=0)
     assert tuple(each.values()) == PREFERRED[convention]
     assert row.value == pytest.approx(sum(PREFERRED[convention]) / 3)
     assert row.unbiased == 0.5
@@ -93,8 +93,8 @@ CAUSAL: Table = {
 )
 def test_crows_pairs_of_a_causal_model(convention: str, preferred: tuple[float, ...]) -> None:
     pairs = dataclasses.replace(PAIRS, pairs=PAIRS.pairs[:2])
-    metric = CrowsPairs.by(convention, items=given(pairs))
-    [(row, each)] = metric.detailed(table_model(KNOWN, CAUSAL, causal=True), seed=0)
+    metric = CrowsPairs.by_convention(convention, items=given(pairs))
+    [(row, each)] = metric.score_with_singles(table_model(KNOWN, CAUSAL, causal=True), seed=0)
     assert tuple(each.values()) == preferred
     first = "[CLS]" if convention.startswith("b") else "none"
     assert f"first token={first};" in row.settings
@@ -126,8 +126,8 @@ def test_pll_is_the_mean_difference_in_nats() -> None:
 def test_aul_masks_nothing() -> None:
     [(_, each)] = (
         MODEL_METRICS["aul"]
-        .by("default", items=given(PAIRS))
-        .detailed(table_model(KNOWN, MASKED), seed=0)
+        .by_convention("default", items=given(PAIRS))
+        .score_with_singles(table_model(KNOWN, MASKED), seed=0)
     )
     assert tuple(each.values()) == (0, 0.5, 0.5)  # .1*.2*.4 < .5*.3*.2, and nothing known
     [row] = asked(table_model(KNOWN, MASKED), "aul", PAIRS, "kaneko")

@@ -112,7 +112,7 @@ def log_p(model: LanguageModel, ids: list[int], asked: list[int], hidden: list[i
 def scored(
     model: LanguageModel, items: ItemSet, metric: str = "lpbs", by: str = "default"
 ) -> Score:
-    [row] = MODEL_METRICS[metric].by(by, items=given(items)).score(model, seed=0)
+    [row] = MODEL_METRICS[metric].by_convention(by, items=given(items)).score(model, seed=0)
     return row
 
 
@@ -279,7 +279,7 @@ def test_disco_leaves_out_templates_of_one_group() -> None:
     model = table_model([*known, "likes", "buena", "bueno", "cook", "run", "sew"], table)
     metric = MODEL_METRICS["disco"]
     sets = (ItemSet("all", "es", items=(*both, *alone)), ItemSet("alone", "es", items=alone))
-    row, none = metric.by(items=given(*sets), top=2).score(model, seed=0)
+    row, none = metric.by_convention(items=given(*sets), top=2).score(model, seed=0)
     assert row.value == 2
     assert (row.n_found, row.n_lost) == (16, 16)
     assert "lost, alone in their template=16" in row.settings

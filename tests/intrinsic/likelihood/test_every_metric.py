@@ -63,10 +63,10 @@ def swapped(items: ItemSet) -> ItemSet:
 def test_scores_turn_with_the_items(models: dict[str, LanguageModel], name: str) -> None:
     """A random model has no ties, so that shares become 1 - share and differences change sign."""
     kind = MODEL_METRICS[name]
-    items = SLOTS if kind.takes(PAIRS) else PAIRS
+    items = SLOTS if kind.reason_against(PAIRS) else PAIRS
     model = models["causal" if name == "next_word" else "masked"]
-    [one] = kind.by(items=given(items)).score(model, seed=0)
-    [other] = kind.by(items=given(swapped(items))).score(model, seed=0)
+    [one] = kind.by_convention(items=given(items)).score(model, seed=0)
+    [other] = kind.by_convention(items=given(swapped(items))).score(model, seed=0)
     assert one.reason == ""
     assert one.value + other.value == pytest.approx(2 * one.unbiased, abs=1e-5)
     assert len(one.resampled) == 200
@@ -81,7 +81,7 @@ def test_every_convention_gives_a_score_or_a_reason(
     for convention in kind.conventions():
         for model in models.values():
             for items in (PAIRS, SLOTS):
-                for row in kind.by(convention, items=given(items)).score(model, seed=0):
+                for row in kind.by_convention(convention, items=given(items)).score(model, seed=0):
                     assert bool(row.reason) is math.isnan(row.value)
                     assert row.reason or "dtype=float32" in row.settings
 
@@ -90,7 +90,7 @@ def test_built_in_items_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     for kind in map(MODEL_METRICS.__getitem__, ON_LIKELIHOODS):
         for name in kind.about.asks:
             if not name.startswith("crows_pairs"):
-                assert not kind.takes(library()[name])
+                assert not kind.reason_against(library()[name])
     monkeypatch.delenv("BIASBRIDGE_DATA", raising=False)
     assert not named_items(("bec_pro_male",), there_only=True).load()
 

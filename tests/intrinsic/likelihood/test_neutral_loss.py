@@ -41,8 +41,8 @@ GENDERED = {"man", "men", "woman", "women", "boy", "girl", "he", "she", "him", "
 
 def test_a_masked_model_by_hand() -> None:
     """Two, three and one tokens; the third line has an unknown one."""
-    metric = NeutralLoss.by(items=given(SET))
-    [(row, each)] = metric.detailed(table_model(KNOWN, TABLE), seed=0)
+    metric = NeutralLoss.by_convention(items=given(SET))
+    [(row, each)] = metric.score_with_singles(table_model(KNOWN, TABLE), seed=0)
     first, second, last = 0.5 * 0.2, 0.4 * 0.1 * 0.5, 0.25
     assert row.value == pytest.approx(-math.log(first * second * last) / 6, abs=1e-6)
     expected = {
@@ -59,7 +59,9 @@ def test_a_masked_model_by_hand() -> None:
 
 def test_a_causal_model_by_hand() -> None:
     """The first token has none before it, so that a line of one token says nothing."""
-    [row] = NeutralLoss.by(items=given(SET)).score(table_model(KNOWN, TABLE, causal=True), seed=0)
+    [row] = NeutralLoss.by_convention(items=given(SET)).score(
+        table_model(KNOWN, TABLE, causal=True), seed=0
+    )
     assert row.value == pytest.approx(-math.log(0.3 * 0.3 * 0.6) / 3, abs=1e-6)
     assert row.lost == "it snows,here"
     assert "first token=none" in row.settings
@@ -67,9 +69,9 @@ def test_a_causal_model_by_hand() -> None:
 
 def test_no_line_says_why() -> None:
     unknown = ItemSet("unknown", "en", items=(plain_line("snow"),))
-    [row] = NeutralLoss.by(items=given(unknown)).score(table_model(KNOWN, {}), seed=0)
+    [row] = NeutralLoss.by_convention(items=given(unknown)).score(table_model(KNOWN, {}), seed=0)
     assert "has a token unknown to table" in row.reason
-    assert "has no plain lines" in NeutralLoss.takes(library()["occupations"])
+    assert "has no plain lines" in NeutralLoss.reason_against(library()["occupations"])
 
 
 def test_neutral_sentences_hold_no_word_of_a_query() -> None:

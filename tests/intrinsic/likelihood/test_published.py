@@ -40,7 +40,9 @@ def test_log_likelihoods_of_smollm2(smollm2: LanguageModel) -> None:
     sums = [sum(each) for each in sentence_log_likelihoods(smollm2, read)]
     assert sums == pytest.approx([-15.405, -33.081], abs=1e-3)
     lines = ItemSet("capitals", "en", items=tuple(map(plain_line, texts)))
-    [(row, each)] = NeutralLoss.by(items=given(lines)).detailed(smollm2, seed=0)
+    [(row, each)] = NeutralLoss.by_convention(items=given(lines)).score_with_singles(
+        smollm2, seed=0
+    )
     assert [each[text.text] * (len(text.ids) - 1) for text in read] == pytest.approx(
         [15.405, 33.081], abs=1e-3
     )
@@ -61,7 +63,9 @@ def test_crows_pairs_of_smollm2(
     without a first token: the split turns over.
     """
     items = NamedItems(("crows_pairs_gender",), str(realdata))
-    metric = MODEL_METRICS["crows_pairs"].by(items=items, first_token=first, intervals=False)
+    metric = MODEL_METRICS["crows_pairs"].by_convention(
+        items=items, first_token=first, intervals=False
+    )
     rows = metric.score(smollm2, seed=0)
     assert [row.part for row in rows] == ["", "antistereo", "stereo"]
     assert [row.value for row in rows] == pytest.approx(shares, abs=6e-4)

@@ -35,7 +35,7 @@ def test_equal_effects_have_no_variance_between_them() -> None:
 @pytest.mark.parametrize("variance", ["effect", "associations"])
 def test_a_literal_loop_over_draws(variance: str) -> None:
     items, table = random_set(np.random.default_rng(1))
-    metric = Ceat.by("default", items=items, draws=50, variance=variance)
+    metric = Ceat.by_convention("default", items=items, draws=50, variance=variance)
     seen = metric.observe(table, items.sets[0])  # type: ignore[arg-type]
     groups, rng = groups_of(seen), np.random.default_rng(0)
     drawn = {role: draw_contexts(group, 50, rng) for role, group in groups.items()}
@@ -56,7 +56,7 @@ def test_a_literal_loop_over_draws(variance: str) -> None:
 
 def test_each_word_is_drawn_in_its_own_contexts() -> None:
     items, table = random_set(np.random.default_rng(2))
-    seen = Ceat.by("default", items=items).observe(table, items.sets[0])  # type: ignore[arg-type]
+    seen = Ceat.by_convention("default", items=items).observe(table, items.sets[0])  # type: ignore[arg-type]
     group = groups_of(seen)["A"]
     drawn = draw_contexts(group, 100, np.random.default_rng(0))
     for word, places in enumerate(drawn.T):
@@ -66,7 +66,7 @@ def test_each_word_is_drawn_in_its_own_contexts() -> None:
 def test_resamples_repeat_words() -> None:
     """With one context a word every draw is the same: WEAT over words drawn again."""
     items, table = random_set(np.random.default_rng(3), contexts=1)
-    metric = Ceat.by("default", items=items, draws=5)
+    metric = Ceat.by_convention("default", items=items, draws=5)
     seen = metric.observe(table, items.sets[0])  # type: ignore[arg-type]
     weights = seen.resample_weights()
     found = metric.summarise(seen, weights)[""]
@@ -79,7 +79,7 @@ def test_resamples_repeat_words() -> None:
 
 def test_draws_in_many_parts_are_those_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
     items, table = random_set(np.random.default_rng(3))
-    metric = Ceat.by("default", items=items, draws=30)
+    metric = Ceat.by_convention("default", items=items, draws=30)
     whole = metric.score(table, seed=0)[0]
     monkeypatch.setattr("intrinsic.sentences.ceat.CELLS", 1)
     parts = metric.score(table, seed=0)[0]
@@ -97,7 +97,9 @@ def test_only_the_published_p_shrinks_with_the_draws() -> None:
     items, table = null_world(np.random.default_rng(2))
     published, ours = (
         [
-            Ceat.by(name, items=items, draws=n, intervals=False).score(table, seed=0)[0].p_value
+            Ceat.by_convention(name, items=items, draws=n, intervals=False)
+            .score(table, seed=0)[0]
+            .p_value
             for n in (10, 100, 1000)
         ]
         for name in ("guo_caliskan", "default")
@@ -113,7 +115,7 @@ def test_false_alarms_under_a_null_over_words() -> None:
     for seed in range(100):
         items, table = null_world(rng)
         for place, name in enumerate(("default", "guo_caliskan")):
-            metric = Ceat.by(name, items=items, draws=200, intervals=False)
+            metric = Ceat.by_convention(name, items=items, draws=200, intervals=False)
             alarms[place] += metric.score(table, seed=seed)[0].p_value <= 0.05
     assert alarms[0] <= 11  # binomial(100, 0.05) exceeds 11 with probability 0.4%
     assert alarms[1] >= 30
@@ -121,7 +123,7 @@ def test_false_alarms_under_a_null_over_words() -> None:
 
 def test_draws_follow_the_seed() -> None:
     items, table = random_set(np.random.default_rng(6))
-    metric = Ceat.by("default", items=items, draws=20)
+    metric = Ceat.by_convention("default", items=items, draws=20)
     first, again, other = (metric.score(table, seed=seed)[0] for seed in (0, 0, 1))
     assert (first.value, first.low, first.p_value) == (again.value, again.low, again.p_value)
     assert first.value != other.value

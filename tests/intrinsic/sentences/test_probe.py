@@ -57,7 +57,7 @@ def random_table(rng: np.random.Generator, shift: float = 1.5, dim: int = 4) -> 
 
 
 def scored(encoder: Any, items: ItemSet = SET, convention: str = "default") -> Score:
-    [row] = LinearProbe.by(convention, items=Given((items,))).score(encoder, seed=0)
+    [row] = LinearProbe.by_convention(convention, items=Given((items,))).score(encoder, seed=0)
     return row
 
 
@@ -154,11 +154,13 @@ def test_chance_is_the_larger_group() -> None:
 
 
 def test_what_cannot_be_told_apart_says_why() -> None:
-    assert "has 4 groups," in LinearProbe.takes(library()["seat6"])
-    assert "has 1 group," in LinearProbe.takes(library()["neutral_sentences"])
-    assert "no texts of two groups" in LinearProbe.takes(ItemSet("pairs", "en"))
+    assert "has 4 groups," in LinearProbe.reason_against(library()["seat6"])
+    assert "has 1 group," in LinearProbe.reason_against(library()["neutral_sentences"])
+    assert "no texts of two groups" in LinearProbe.reason_against(ItemSet("pairs", "en"))
     mixed = (*SET.items, Item("[MASK] is a nurse", "male", "nurse", "is", fills=False))
-    assert "mixes" in LinearProbe.takes(ItemSet("mixed", "en", items=mixed, fillers=(("a", "b"),)))
+    assert "mixes" in LinearProbe.reason_against(
+        ItemSet("mixed", "en", items=mixed, fillers=(("a", "b"),))
+    )
     alike = Table({item.sentence: [1.0, 2.0] for item in SET.items})
     assert "all sentences have the same vector" in scored(alike).reason
     half = Table({item.sentence: [1.0] for item in SET.items if item.group == "male"})
@@ -172,7 +174,7 @@ def test_minilm_tells_men_from_women(realdata: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(os.environ, "BIASBRIDGE_DATA", str(realdata))
     source = named_items(("bec_pro_balanced",))
     encoder = minilm()
-    [row] = LinearProbe.by(items=source).score(encoder, seed=0)
+    [row] = LinearProbe.by_convention(items=source).score(encoder, seed=0)
     [items] = source.load()
     rows = encoder.encode([item.sentence for item in items.items])
     male = np.array([item.group == "male" for item in items.items])

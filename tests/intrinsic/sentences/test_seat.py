@@ -69,31 +69,33 @@ def only(rows: list[Score]) -> Score:
 def test_a_bag_of_words_by_hand() -> None:
     """s: sqrt(1/2), 0, -sqrt(1/2), 0; their sum of squares is 1."""
     table = Table(BAG)
-    row = only(Seat.by("default", items=bag()).score(table, seed=0))
+    row = only(Seat.by_convention("default", items=bag()).score(table, seed=0))
     assert row.value == pytest.approx(math.sqrt(0.5) / math.sqrt(1 / 3))
     assert (row.p_value, row.p_method, row.n_found, row.n_lost) == (2 / 6, "exact", 6, 0)
     assert row.settings == (
         "pooling=mean; special tokens=included; layer=2; dtype=float32; terms=6; templates=1;"
         " ddof=1; multi-piece words=0"
     )
-    population = only(Seat.by("default", items=bag(), ddof=0).score(table, seed=0))
+    population = only(Seat.by_convention("default", items=bag(), ddof=0).score(table, seed=0))
     assert population.value == pytest.approx(math.sqrt(2))
     assert population.convention == "default,ddof=0"
 
 
 def test_targets_and_attributes_change_places() -> None:
     """s: he sqrt(1/2) / 2, she the negative; one word each, so p is 1/2 and d sqrt(2)."""
-    row = only(Seat.by("biased_rulers", items=bag(), permuted="words").score(Table(BAG), seed=0))
+    row = only(
+        Seat.by_convention("biased_rulers", items=bag(), permuted="words").score(Table(BAG), seed=0)
+    )
     assert row.value == pytest.approx(math.sqrt(2))
     assert row.p_value == 1 / 2
 
 
 def test_a_sentence_that_the_model_does_not_know_is_lost() -> None:
     table = Table({text: vector for text, vector in BAG.items() if text != "he does math"})
-    row = only(Seat.by("default", items=bag()).score(table, seed=0))
+    row = only(Seat.by_convention("default", items=bag()).score(table, seed=0))
     assert (row.n_found, row.n_lost, row.lost) == (5, 1, "he does math")
     without = Table({text: vector for text, vector in BAG.items() if text != "this is he"})
-    row = only(Seat.by("default", items=bag()).score(without, seed=0))
+    row = only(Seat.by_convention("default", items=bag()).score(without, seed=0))
     assert math.isnan(row.value)
     assert row.reason == "the model knows no sentence of group A of own"
 
@@ -101,7 +103,10 @@ def test_a_sentence_that_the_model_does_not_know_is_lost() -> None:
 def test_a_set_without_the_four_groups_is_refused() -> None:
     two = ItemSet("own", "en", items=(Item("[MASK] is here", "men", "he", "", fills=True),))
     reason = "own has no group X; it has men; seat needs X, Y, A, B"
-    assert only(Seat.by("default", items=Given((two,))).score(Table(BAG), seed=0)).reason == reason
+    assert (
+        only(Seat.by_convention("default", items=Given((two,))).score(Table(BAG), seed=0)).reason
+        == reason
+    )
 
 
 def uneven() -> tuple[Given, Table]:
@@ -115,7 +120,7 @@ def uneven() -> tuple[Given, Table]:
 def test_resamples_are_sentences_repeated() -> None:
     """Every sentence as often as its word and its template are drawn."""
     items, table = uneven()
-    metric = Seat.by("default", items=items)
+    metric = Seat.by_convention("default", items=items)
     seen = metric.observe(table, items.sets[0])  # type: ignore[arg-type]
     weights = seen.resample_weights()
     found = metric.summarise(seen, weights)[""]
@@ -134,7 +139,7 @@ def test_resamples_are_sentences_repeated() -> None:
 def test_resamples_over_words_by_a_literal_loop(unit: str) -> None:
     """A word counts as often as its sentences on average, with their mean as they are drawn."""
     items, table = uneven()
-    metric = Seat.by("default", items=items, unit=unit)
+    metric = Seat.by_convention("default", items=items, unit=unit)
     seen = metric.observe(table, items.sets[0])  # type: ignore[arg-type]
     weights = seen.resample_weights()
     found = metric.summarise(seen, weights)[""]
@@ -179,13 +184,15 @@ def test_the_only_word_of_a_group_is_kept() -> None:
     rows = items.sets[0].items
     kept = tuple(each for each in rows if each.group in "XY" or each.term in ("A0", "B0"))
     row = only(
-        Seat.by("default", items=Given((ItemSet("own", "en", items=kept),))).score(table, seed=0)
+        Seat.by_convention("default", items=Given((ItemSet("own", "en", items=kept),))).score(
+            table, seed=0
+        )
     )
     assert row.low < row.value < row.high
 
 
 def test_a_vector_of_zeros_and_equal_associations_say_so() -> None:
-    metrics = [kind.by("default", items=bag()) for kind in (Seat, Ceat)]
+    metrics = [kind.by_convention("default", items=bag()) for kind in (Seat, Ceat)]
     empty, same = Table(BAG | {"math is here": (0, 0, 0, 0)}), Table(dict.fromkeys(BAG, (1, 1)))
     for metric in metrics:
         row = only(metric.score(empty, seed=0))
@@ -198,7 +205,7 @@ def test_a_vector_of_zeros_and_equal_associations_say_so() -> None:
 @pytest.mark.parametrize("unit", ["word", "vector"])
 def test_effect_sizes_over_words_by_a_literal_loop(unit: str) -> None:
     items, table = uneven()
-    row = only(Seat.by("default", items=items, unit=unit).score(table, seed=0))
+    row = only(Seat.by_convention("default", items=items, unit=unit).score(table, seed=0))
     of: dict[str, dict[str, list[Floats]]] = {role: {} for role in "XYAB"}
     for each in items.sets[0].items:
         of[each.group].setdefault(each.term, []).append(table.of[each.sentence])
@@ -229,7 +236,7 @@ def test_swapping_targets_changes_the_sign_and_every_tail() -> None:
     other = Given((ItemSet("own", "en", items=turned),))
     for convention in Seat.conventions():
         one, two = (
-            only(Seat.by(convention, items=each, tail=tail).score(table, seed=0))
+            only(Seat.by_convention(convention, items=each, tail=tail).score(table, seed=0))
             for each, tail in ((items, "greater"), (other, "less"))
         )
         assert one.value == pytest.approx(-two.value)
@@ -244,11 +251,11 @@ def test_published_effect_sizes_on_encodings_of_bert(realdata: Path, name: str) 
     rows = np.load(folder / "bert_seat_sentences.npy", allow_pickle=False)
     table, items = Table(dict(zip(texts, rows, strict=True))), BuiltInItems(sets=(name,))
     d, p, d_words, p_words = BERT[name]
-    published = only(Seat.by("may", items=items, intervals=False).score(table, seed=0))
+    published = only(Seat.by_convention("may", items=items, intervals=False).score(table, seed=0))
     assert published.value == pytest.approx(d, abs=1e-4)
     error = math.sqrt(p * (1 - p) * (1 / 9_999 + 1 / 99_999))
     assert published.p_value == pytest.approx(p, abs=4 * error)
-    row = only(Seat.by("default", items=items, unit="word").score(table, seed=0))
+    row = only(Seat.by_convention("default", items=items, unit="word").score(table, seed=0))
     assert (row.value, row.p_value) == pytest.approx((d_words, p_words), abs=1e-4)
     assert row.low < row.value < row.high
 
@@ -258,11 +265,11 @@ def test_known_effect_sizes_on_minilm() -> None:
     items = BuiltInItems(sets=tuple(MINILM))
     encoder = minilm()
     for place, convention in enumerate(("default", "sent_debias")):
-        metric = Seat.by(convention, items=items, intervals=False, permuted="nothing")
+        metric = Seat.by_convention(convention, items=items, intervals=False, permuted="nothing")
         found = {row.query: row.value for row in metric.score(encoder, seed=0)}
         expected = {name: values[place] for name, values in MINILM.items()}
         assert found == pytest.approx(expected, abs=1e-4)
-    [row] = Ceat.by("default", items=BuiltInItems(sets=("seat6",)), draws=100).score(
+    [row] = Ceat.by_convention("default", items=BuiltInItems(sets=("seat6",)), draws=100).score(
         encoder, seed=0
     )
     assert (row.n_lost, row.reason) == (0, "")
