@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from files import loaded, source
+from train.engine.provenance import libraries, loaded, source, syntax
 
 CACHED = (
-    *(source.source_of, source._planned_source, source.read_module),  # noqa: SLF001
-    *(source.path_of, source.library_versions),
+    *(source.source_of, source._planned_source, libraries.library_versions),  # noqa: SLF001
+    *(syntax.read_module, syntax.path_of),
 )
 
 

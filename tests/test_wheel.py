@@ -19,8 +19,8 @@ import pytest
 
 import biasbridge
 from biasbridge.shadowed_packages import NEEDED
-from files.source import parse
 from files.vectors import keyed, save_vectors
+from train.engine.provenance.syntax import parse
 
 ROOT = Path(__file__).resolve().parent.parent
 NOT_SHIPPED = {"examples", ".ci", "benchmarks", "docs", "tests", "typings"}
@@ -140,7 +140,7 @@ def test_a_module_of_the_wheel_is_the_same_code_as_in_a_checkout(installed: Path
         shipped = installed / "biasbridge" / "rooms" / name
         if name.endswith(".py") and shipped.is_file():
             texts = (shipped.read_bytes(), (ROOT / name).read_bytes())
-            wheel, checkout = (parse(name, package=False, content=text) for text in texts)
+            wheel, checkout = (parse(name, is_package=False, content=text) for text in texts)
             assert wheel.digest == checkout.digest, name
 
 

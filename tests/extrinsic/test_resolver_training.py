@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +17,7 @@ from extrinsic.coreference.model.training import Training
 from extrinsic.coreference.resolution import ResolverOutput, mention_recall
 from extrinsic.coreference.resolver import EndToEnd
 from extrinsic.coreference.scorer import score
-from files import InputError, loaded
+from files import InputError
 from files.documents import Document
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -153,32 +151,6 @@ def test_checkpoint_of_another_training_is_refused(
         choice.resolve(splits, vectors, seed=1, folder=tmp_path)
     with pytest.raises(InputError, match="remove it, or give another folder"):
         replace(choice, hidden=8).resolve(splits, vectors, seed=0, folder=tmp_path)
-
-
-def test_a_training_that_other_code_began_starts_anew(
-    splits: Splits,
-    vectors: KeyedVectors,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    choice, run_epoch, run = replace(CHOICE, epochs=1), Training.run_epoch, list[int]()
-
-    def count(self: Training, *texts: Sequence[object]) -> None:
-        run.append(len(self.epochs))
-        run_epoch(self, *texts)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Training, "run_epoch", count)
-    few = {**splits, "train": splits["train"][:3], "dev": splits["dev"][:2]}
-    for _ in range(2):
-        choice.resolve(few, vectors, seed=0, folder=tmp_path)
-    assert run == [0]
-    name = Training.__module__
-    text = Path(str(inspect.getsourcefile(Training))).read_bytes() + b"\nMORE = 1\n"
-    monkeypatch.setitem(loaded._texts, name, text)  # noqa: SLF001
-    choice.resolve(few, vectors, seed=0, folder=tmp_path)
-    assert run == [0, 0]
-    assert "checkpoint.pt was written by other code: training restarts" in caplog.text
 
 
 def test_documents_without_tokens_or_with_one(

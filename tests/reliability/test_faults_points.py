@@ -15,10 +15,10 @@ from gensim.models import KeyedVectors
 from analysis.frame import as_text
 from debias.attract_repel import AttractRepel
 from extrinsic.cnn import CNN
-from files import source
 from tests.points import SUBJECT, TASK, plan
 from tests.reliability.sweeps import SWEEP, results_of, start
 from train.engine.outcome import read_outcome, run_point
+from train.engine.provenance import source
 from train.engine.store import Store
 from train.subjects.embed import Word2Vec
 

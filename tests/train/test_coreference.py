@@ -20,6 +20,7 @@ from corpora.generated_documents import (
 from debias.unmodified import Unmodified
 from debias.word_choice import WordChoice
 from extrinsic.coreference.challenge.gaps import ChallengeGaps
+from extrinsic.coreference.model import training as resolver_training
 from extrinsic.coreference.resolution import Resolution, ResolverOutput
 from extrinsic.coreference.resolver import EndToEnd
 from files import choice
@@ -27,12 +28,13 @@ from files.choice import Fileless
 from files.documents import Document, read_cases, read_documents
 from intrinsic.metrics.weat import Weat
 from train.engine.point import Plan, Point, plan_point
+from train.engine.provenance import loaded
 from train.engine.store import Store
 from train.engine.store.lock import locked
 from train.engine.store.tools import gc
 from train.subjects.embed import Word2Vec
 from train.subjects.static import StaticVectors
-from train.tasks.coreference import Coreference
+from train.tasks.coreference import Coreference, code_digest
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -163,6 +165,13 @@ def test_an_interrupted_training_finds_what_it_left(tmp_path: Path) -> None:
     training = store.path(steps[2].inputs["predictions"]) / "training.json"
     assert json.loads(training.read_text(encoding="utf-8"))["best"] == 3
     assert not list((tmp_path / "unfinished").iterdir())
+
+
+def test_a_training_by_other_code_is_not_continued(monkeypatch: pytest.MonkeyPatch) -> None:
+    digest = code_digest(TINY)
+    text = Path(resolver_training.__file__).read_bytes() + b"\nMORE = 1\n"
+    monkeypatch.setitem(loaded._texts, resolver_training.__name__, text)  # noqa: SLF001
+    assert code_digest(TINY) != digest
 
 
 def test_seeds_share_the_challenge_and_replicates_the_documents(tmp_path: Path) -> None:

@@ -18,13 +18,13 @@ import pandas as pd
 import pytest
 
 from files import InputError
-from files.patches import patches_of
 from files.rooms import is_ours
-from files.source import read_module
 from intrinsic.metrics import weat
 from intrinsic.metrics.weat import Weat
 from tests.fresh_code import forget_code
 from tests.points import plan
+from train.engine.provenance.patches import patches_of
+from train.engine.provenance.syntax import read_module
 from train.engine.store import Step, Store
 from train.engine.store.entry import read_recipe
 from train.engine.store.stale import outdated
@@ -209,9 +209,10 @@ def test_an_untouched_project_has_no_changes() -> None:
     code = """
 import importlib, pathlib, sys
 import train.engine.store
-from files.patches import patches_of
+from train.engine.provenance.patches import patches_of
 from files.rooms import ROOMS
-from files.source import PASSIVE, read_module
+from train.engine.provenance.source import PASSIVE
+from train.engine.provenance.syntax import read_module
 seen = 0
 for path in (path for room in ROOMS for path in pathlib.Path(room).rglob("*.py")):
     name = ".".join(path.with_suffix("").parts).removesuffix(".__init__")

@@ -21,11 +21,12 @@ import pytest
 from rich.console import Console
 
 from analysis.provenance import describe_mixture
-from files import InputError, source
+from files import InputError
 from files.rooms import is_ours
 from tests.fresh_code import forget_code
 from tests.points import TASK, plan
 from train.engine.outcome import Outcome, run_point
+from train.engine.provenance import source
 from train.engine.store import Step, Store
 from train.engine.store.stale import outdated, report_outdated
 from train.engine.store.tools import build_records
@@ -231,7 +232,7 @@ def test_other_libraries_are_used_and_named(
 ) -> None:
     before = metadata.version("numpy")
     versions = {"biasbridge": "0.1.0"}
-    monkeypatch.setattr("files.source.metadata.version", lambda name: versions.get(name, "99.1"))
+    monkeypatch.setattr(metadata, "version", lambda name: versions.get(name, "99.1"))
     code.begin_anew()
     found = outdated(store, [SCORES])
     assert [(each.step.name, each.code) for each in found] == [
@@ -256,7 +257,7 @@ def test_mixed_versions_are_read_from_recipes(
     ]
     assert describe_mixture(same) == ""
     versions = {"biasbridge": "0.1.0"}
-    monkeypatch.setattr("files.source.metadata.version", lambda name: versions.get(name, "99.1"))
+    monkeypatch.setattr(metadata, "version", lambda name: versions.get(name, "99.1"))
     code.edit("ones", "zeros")
     store.make(other)
     monkeypatch.undo()

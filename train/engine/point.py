@@ -13,9 +13,9 @@ from extrinsic.task_words import FROM_TASK
 from files import InputError, choice, nearest
 from files.digest import digest_of
 from files.language import require_one_language
-from files.source import full_name
 from intrinsic.probe import AnyMetric, Probe
 from train.engine.part import ComparesGroups, Facts, StepBuilder, Subject, Task
+from train.engine.provenance.source import full_name
 from train.engine.scores import build_probes, build_score
 from train.tasks.genders import compares_genders
 from train.tasks.task_words import TaskWords

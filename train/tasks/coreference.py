@@ -18,6 +18,7 @@ from files.choice import Fileless, Whole
 from files.documents import read_cases, read_documents, write_cases, write_documents
 from files.language import language_of
 from train.engine.device import one_thread
+from train.engine.provenance.source import loaded_source, source_of
 
 if TYPE_CHECKING:
     from extrinsic.coreference.resolution import Resolution
@@ -103,22 +104,29 @@ def load_challenge(challenge: Challenge, out: Path, inputs: Inputs, seed: int) -
 def resolve(resolver: Resolver, out: Path, inputs: Inputs, seed: int) -> None:
     """Write documents with predicted clusters, scored candidate spans, and ``training.json``.
 
-    An interrupted training continues from its state in the store's folder ``unfinished``.
+    An interrupted training continues from its state in the store's folder ``unfinished``, unless
+    its code has changed.
     """
     from files.vectors import open_mapped
 
     unfinished = out.parent.with_name("unfinished") / out.name
-    unfinished.mkdir(parents=True, exist_ok=True)
+    folder = unfinished / code_digest(resolver)
+    folder.mkdir(parents=True, exist_ok=True)
     documents = {path.stem: list(read_documents(path)) for path in _splits(inputs["documents"])}
     documents[CHALLENGE] = [case.document for case in read_cases(inputs["challenge"] / CASES)]
     vectors = open_mapped(inputs["vectors"] / "vectors")
     with one_thread():
-        resolved = resolver.resolve(documents, vectors, seed=seed, folder=unfinished)
+        resolved = resolver.resolve(documents, vectors, seed=seed, folder=folder)
     for split, resolutions in resolved.splits.items():
         write_documents((resolution.document for resolution in resolutions), out / f"{split}.jsonl")
     _mentions(resolved.splits).to_parquet(out / MENTIONS)
     (out / "training.json").write_text(json.dumps(resolved.history, indent=1), encoding="utf-8")
     shutil.rmtree(unfinished)
+
+
+def code_digest(resolver: Resolver) -> str:
+    """Return a hash of the source files of a resolver, as this process loaded them."""
+    return loaded_source(source_of((type(resolver).__module__,))).digest
 
 
 def _splits(folder: Path) -> list[Path]:

@@ -5,7 +5,6 @@ application; and checkpoints, from which training resumes to the same weights.
 from __future__ import annotations
 
 import hashlib
-import logging
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -23,7 +22,6 @@ from extrinsic.coreference.model.network import clusters_on_grid
 from extrinsic.coreference.resolution import Resolution
 from extrinsic.coreference.scorer import score
 from files import InputError, atomic_path
-from files.source import loaded_source, source_of
 
 if TYPE_CHECKING:
     from extrinsic.coreference.model.encode import Integers, Lexicon, Text
@@ -31,8 +29,6 @@ if TYPE_CHECKING:
     from extrinsic.coreference.resolution import Epoch
     from extrinsic.coreference.settings import ResolverSettings
     from files.documents import Document
-
-log = logging.getLogger(__name__)
 
 
 class Training:
@@ -143,7 +139,6 @@ def _components(sources: Integers, targets: Integers, count: int) -> list[int]:
 
 class _State(TypedDict):
     training: str
-    code: str
     network: dict[str, Tensor]
     best: dict[str, Tensor]
     optimiser: dict[str, object]
@@ -167,16 +162,10 @@ def fingerprint(
     return digest.hexdigest()
 
 
-def code_digest(choice: ResolverSettings) -> str:
-    """Return a hash of the source files of the training, as this process loaded them."""
-    return loaded_source(source_of((type(choice).__module__, __name__))).digest
-
-
 def save(path: Path, training: Training, name: str) -> None:
     """Write a checkpoint atomically."""
     state: _State = {
         "training": name,
-        "code": code_digest(training.network.choice),
         "network": training.network.state_dict(),
         "best": training.best_weights,
         "optimiser": training.optimiser.state_dict(),
@@ -189,8 +178,7 @@ def save(path: Path, training: Training, name: str) -> None:
 
 
 def restore(path: Path, training: Training, name: str) -> None:
-    """Restore ``training`` from a checkpoint; one by other code is ignored. Only tensors and plain
-    values are read.
+    """Restore ``training`` from a checkpoint. Only tensors and plain values are read.
 
     Raises ``InputError`` for the checkpoint of another training.
     """
@@ -200,9 +188,6 @@ def restore(path: Path, training: Training, name: str) -> None:
             f"{path} belongs to a training on other documents, vectors, settings or seed: remove"
             " it, or give another folder"
         )
-    if state.get("code") != code_digest(training.network.choice):
-        log.warning("%s was written by other code: training restarts", path)
-        return
     training.network.load_state_dict(state["network"])
     training.optimiser.load_state_dict(state["optimiser"])
     training.scheduler.load_state_dict(state["scheduler"])

@@ -1,6 +1,6 @@
 """Store of step results by a hash of everything that decides them (see ``biasbridge store``)."""
 
-from files.loaded import watch_loads
+from train.engine.provenance.loaded import watch_loads
 from train.engine.store.disk_errors import StoreError
 from train.engine.store.entry import DamagedError
 from train.engine.store.step import Step

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, TypedDict
 
 from files.digest import digest_of, sha256
 from files.rooms import HOME
-from files.source import Source, library_versions, user_module_hashes
+from train.engine.provenance.libraries import library_versions
+from train.engine.provenance.source import Source, user_module_hashes
 from train.engine.store.step import SCHEME
 
 if TYPE_CHECKING:

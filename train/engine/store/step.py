@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, TypedDict
 
 from files.digest import digest_of
-from files.source import Source, planned_source
+from train.engine.provenance.source import Source, planned_source
 
 SCHEME = 6  # of keys: raised when the composition of keys changes, which changes every key
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from files import InputError
 from files.digest import sha256
-from files.source import changed_modules, loaded_source
+from train.engine.provenance.source import changed_modules, loaded_source
 from train.engine.store.disk_errors import StoreError, writing
 from train.engine.store.entry import (
     RECIPE,

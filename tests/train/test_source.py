@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from files import source
-from files.loaded import watch_loads
 from files.rooms import ROOMS
-from files.source import Source, library_versions, loaded_source, source_of
 from tests.fresh_code import forget_code
+from train.engine.provenance import source
+from train.engine.provenance.libraries import library_versions
+from train.engine.provenance.loaded import watch_loads
+from train.engine.provenance.source import Source, loaded_source, source_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FILES = {

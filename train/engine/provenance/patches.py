@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from types import FunctionType
 
-from files.loaded import user_module_of
+from train.engine.provenance.loaded import user_module_of
 
 PLAIN = {bool, int, float, str, bytes, tuple, frozenset, list, dict, set, type(None)}
 # Functions, descriptors, wrappers and partials, and the attribute that holds what they wrap
