@@ -17,7 +17,7 @@ from analysis.joined import has_gaps, join_points
 from analysis.naming import present_confirmatory
 from analysis.points_table import print_points
 from analysis.results import write_csv_tables
-from analysis.slice_results import CORRELATION_COLUMNS, correlation_table
+from analysis.slice_results import CORRELATION_COLUMNS, correlation_table, scope_table
 from analysis.slices import without_repeats
 from analysis.summary import print_answer
 from analysis.terminal import (
@@ -61,8 +61,12 @@ def conclude(
         with _report_errors("not correlated", console):
             joined = join_points(tables, utility)
             results = correlate_slices(joined, declaration)
-    correlations = correlation_table(without_repeats(results), CORRELATION_COLUMNS)
-    written = write_csv_tables(folder, {"correlations": correlations})
+    distinct = without_repeats(results)
+    correlation_tables = {
+        "correlations": correlation_table(distinct, CORRELATION_COLUMNS),
+        "scopes": scope_table(distinct),
+    }
+    written = write_csv_tables(folder, correlation_tables)
     with _report_errors("effects of conditions not estimated", console):
         if changes := effects(tables, utility):
             written.append(write_effects(changes, confirmatory, folder / TABLE, details))

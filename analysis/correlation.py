@@ -13,16 +13,17 @@ embedding or model). u, v: x and y less their means over the observations of a p
     p    = (1 + #{t* >= t}) / (1 + permutations)
     interval = tanh(z -+ q sqrt(s^2 + c^2)),    q: the quantile of t* that t must exceed for p < .05
     b    = sum u v / sum u^2                    slope: change of y per unit of x
-    its interval: all b0 where t of x and y - b0 x does not exceed the same q
+    its interval: b -+ t(df) sqrt(s_b^2 + c_b^2), jackknife and sampling error of b
 
-So both intervals exclude 0 exactly where p < .05. Beyond 500 observations t* is Student's t.
+So the interval of r excludes 0 exactly where p < .05; that of b may differ where p is near .05.
+Beyond 500 observations t* is Student's t.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from math import atanh, inf, isfinite, nan, sinh, sqrt, tanh
+from math import atanh, inf, isfinite, nan, sqrt, tanh
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -31,15 +32,14 @@ from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
 from analysis.residuals import codes, residuals, undefined_reason, without
-from analysis.sampling import Sampling, SharedAlong, sampling_error
+from analysis.sampling import Sampling, sampling_error, slope_sampling_error
 from stats.intervals import Estimate
 
 if TYPE_CHECKING:
     from analysis.residuals import Residuals
-    from stats.arrays import Floats, Truths
+    from stats.arrays import Floats
 
 LEVEL = 0.05
-MIN_CLUSTERS = 5  # below, an interval over clusters is as wide as [-1, 1] or has no coverage
 PERMUTATIONS = 9_999
 MAX_PERMUTED = 500  # observations; beyond, Student's t replaces t*
 CELLS = 100_000  # numbers per batch of permutations: they stay in the cache
@@ -47,8 +47,6 @@ NEARLY_1 = 1 - 1e-9
 TIE = 1e-6  # closer values of t count as equal
 TINY = 1e-12
 ROUNDING = 1e-9  # of a sum of squares
-FARTHEST = 8.0  # z of y - b0 x; where t exceeds q nowhere before, the interval of b has no end
-GRID, ROUNDS = 9, 10  # points of each grid, and refinements, in the search for an end
 SMALLEST = 1e-6  # an error below is rounding
 # On arrays this small several BLAS threads only wait for each other.
 ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")
@@ -58,12 +56,10 @@ class Correlation(NamedTuple):
     """r_rm with its 95% interval and p.
 
     ``n``: observations that have another of their parent; ``df``: observations - parents - 1, less
-    what else is partialled out; ``low_90``, ``high_90``: the 90% interval, for two one-sided tests
-    at .05; ``s``: jackknife standard error of z; ``sampling``: that from sampling words and items;
-    ``influential``: the index of the observation without which r changes most, ``without``: r
-    without it; ``low_clusters``, ``high_clusters``: the delete-one-parent interval, from 5 parents
-    on and never narrower than the other; ``slope``: b, in units of y per unit of x, infinite ends
-    where no b0 that far is excluded; ``reason``: why r is NaN.
+    what else is partialled out; ``s``: jackknife standard error of z; ``sampling``: that from
+    sampling words and items; ``influential``: the index of the observation without which r changes
+    most, ``without``: r without it; ``slope``: b, in units of y per unit of x, without ends where
+    |r| = 1; ``null``: the distribution of t under no relation; ``reason``: why r is NaN.
     """
 
     r: float = nan
@@ -71,22 +67,32 @@ class Correlation(NamedTuple):
     high: float = nan
     p: float = nan
     n: int = 0
-    df: int = 0
-    low_90: float = nan
-    high_90: float = nan
+    df: float = 0
     s: float = nan
     sampling: Sampling = Sampling()
     influential: int = -1
     without: float = nan
-    low_clusters: float = nan
-    high_clusters: float = nan
     slope: Estimate = Estimate()
+    null: Null | None = None
     reason: str = ""
 
     @property
     def interval(self) -> Estimate:
         """r with its interval."""
         return Estimate(self.r, self.low, self.high)
+
+    @property
+    def error(self) -> float:
+        """The standard error of z: of models, words and items."""
+        return sqrt(self.s**2 + self.sampling.variance)
+
+    def p_negligible(self, bound: float) -> float:
+        """Return p of two one-sided tests that |r| is at least ``bound`` (Schuirmann, 1987)."""
+        if not isfinite(self.error) or abs(self.r) >= bound:
+            return 1.0
+        t = (atanh(bound) - abs(atanh(self.r))) / max(self.error, SMALLEST)
+        null = self.null or Null(np.zeros(0), np.zeros(0), self.df)
+        return null.p(t) / 2
 
 
 def correlation(
@@ -141,25 +147,23 @@ def correlation(
     sampling = sampling_error(residual, x_resampled, y_resampled)
     error = sqrt(s * s + sampling.variance)
     t = abs(atanh(residual.r)) / error if abs(residual.r) < NEARLY_1 and error > SMALLEST else inf
-    null = _Null.of(residual, permutations, seed)
+    null = Null.of(residual, permutations, seed)
+    low, high = null.interval(residual.r, t, error, LEVEL)
     influence = np.abs(r_jackknife - residual.r)
-    result = Correlation(
+    return Correlation(
         residual.r,
-        p=null.p(t),
+        low,
+        high,
+        null.p(t),
         n=len(residual.u),
         df=residual.df,
         s=s,
         sampling=sampling,
         influential=int(residual.indices[int(np.argmax(influence))]),
         without=float(r_jackknife[int(np.argmax(influence))]),
+        slope=_slope(residual, slope_sampling_error(residual, x_resampled, y_resampled).variance),
+        null=null,
     )
-    low, high = null.interval(residual.r, t, error, LEVEL)
-    low_90, high_90 = null.interval(residual.r, t, error, 2 * LEVEL)
-    low_90, high_90 = max(low, low_90), min(high, high_90)  # at |r| = 1 it is the wider one
-    result = result._replace(low=low, high=high, low_90=low_90, high_90=high_90)
-    shared = SharedAlong.of(residual, x_resampled, y_resampled)
-    result = result._replace(slope=_slope(residual, result, null.q(LEVEL), shared))
-    return _over_clusters(result, residual)
 
 
 def leave_one_out_r(residual: Residuals) -> Floats:
@@ -179,90 +183,33 @@ def _cosine(uv: Floats, uu: Floats, vv: Floats) -> Floats:
     return clipped
 
 
-def _jackknife(z: Floats, df: int) -> float:
-    return sqrt((df + 1) / len(z) * float(((z - float(z.mean())) ** 2).sum()))
+def _jackknife(values: Floats, df: int) -> float:
+    return sqrt((df + 1) / len(values) * float(((values - float(values.mean())) ** 2).sum()))
 
 
-def _over_clusters(result: Correlation, residual: Residuals) -> Correlation:
-    """Add the interval from leaving out each parent: z -+ t s, Student's t of parents - 1."""
-    parents = int(residual.stratum.max()) + 1
-    if parents < MIN_CLUSTERS or abs(result.r) >= NEARLY_1:
-        return result
-    u, v = residual.unit
-    uv, uu, vv = (
-        np.asarray(float(a @ b) - np.bincount(residual.stratum, a * b), dtype=np.float64)
-        for a, b in ((u, v), (u, u), (v, v))
-    )
-    z = np.arctanh(_cosine(uv, uu, vv))
-    s2 = (parents - 1) / parents * float(((z - float(z.mean())) ** 2).sum())
-    half_width = scipy.special.stdtrit(parents - 1, 1 - LEVEL / 2) * sqrt(
-        s2 + result.sampling.variance
-    )
-    low, high = tanh(atanh(result.r) - half_width), tanh(atanh(result.r) + half_width)
-    return result._replace(low_clusters=min(low, result.low), high_clusters=max(high, result.high))
+def _slope(residual: Residuals, sampling_variance: float) -> Estimate:
+    """Return b -+ t(df) times its standard error, from leaving out each observation exactly."""
+    b, u, v = residual.slope, residual.u, residual.v
+    if abs(residual.r) >= NEARLY_1:
+        return Estimate(b)
+    uv, uu = (float(u @ side) - u * side / (1 - residual.h) for side in (v, u))
+    degenerate = uu < ROUNDING * float(u @ u)
+    jackknife = np.where(degenerate, b, uv / np.where(degenerate, 1, uu))
+    error = sqrt(_jackknife(jackknife, residual.df) ** 2 + sampling_variance)
+    half_width = float(scipy.special.stdtrit(residual.df, 1 - LEVEL / 2)) * error
+    return Estimate(b, b - half_width, b + half_width)
 
 
-def _slope(residual: Residuals, result: Correlation, q: float, shared: SharedAlong) -> Estimate:
-    """Return b, and the ends of all b0 where t of x and y - b0 x is at most q.
-
-    Each b0 is parametrised by z = atanh r(x, y - b0 x): b0 = b - |e| / |u| sinh z, with e = v - b
-    u. On the side of 0 the interval ends before 0 exactly where p < .05. At |r| = 1 it is
-    one-sided, like that of r: from b times the |r| that one in twenty permutations reaches.
-    """
-    b, r, excludes = residual.slope, residual.r, result.p < LEVEL
-    exact = abs(r) >= NEARLY_1
-    if not isfinite(q) or (exact and not excludes):
-        return Estimate(b, -inf, inf)
-    if exact:
-        near, far = abs(b) * min(abs(result.low), abs(result.high)), inf
-    else:
-        side, zero = (1.0 if r >= 0 else -1.0), abs(atanh(r))
-        test = residual, q, shared
-        nearest = _farthest(side, (0, zero) if excludes else (zero, FARTHEST), *test)
-        unit = sqrt(float(residual.v @ residual.v) / float(residual.u @ residual.u) * (1 - r * r))
-        near = abs(b) - unit * sinh(nearest)
-        near = max(near, TINY * abs(b)) if excludes else min(near, 0.0)
-        far = abs(b) + unit * sinh(_farthest(-side, (0, FARTHEST), *test))
-    return Estimate(b, near, far) if r >= 0 else Estimate(b, -far, -near)
-
-
-def _farthest(
-    side: float, bounds: tuple[float, float], residual: Residuals, q: float, shared: SharedAlong
-) -> float:
-    """Return the largest |z| within bounds on one side of b whose b0 is not excluded."""
-    start, stop = bounds
-    if start >= FARTHEST:
-        return inf
-    for _ in range(ROUNDS):
-        grid = np.linspace(start, stop, GRID)
-        last = int(np.flatnonzero(_within(side * grid, residual, q, shared)).max(initial=0))
-        if last == GRID - 1:
-            return inf if stop == FARTHEST else stop
-        start, stop = float(grid[last]), float(grid[last + 1])
-    return start
-
-
-def _within(z: Floats, residual: Residuals, q: float, shared: SharedAlong) -> Truths:
-    """Test whether t of x and y - b0 x is at most q, for the b0 of each z. Shapes (k,)."""
-    u, v = residual.unit
-    e = (v - residual.r * u) / sqrt(1 - residual.r**2)
-    t = studentised(u, np.tanh(z)[:, None] * u + e / np.cosh(z)[:, None], residual.h, residual.df)[
-        1
-    ]
-    s = np.abs(z) / np.where(z == 0, inf, t)
-    is_within: Truths = np.abs(z) <= q * np.sqrt(s * s + shared.variance(z))
-    return is_within
-
-
-class _Null(NamedTuple):
+class Null(NamedTuple):
     """t* and |r*| of permutations, ascending; none where t* is Student's t of ``df``."""
 
     t: Floats
     r: Floats
-    df: int
+    df: float
 
     @classmethod
-    def of(cls, residual: Residuals, permutations: int, seed: int) -> _Null:
+    def of(cls, residual: Residuals, permutations: int, seed: int) -> Null:
+        """Permute v within parents."""
         u, v = residual.unit
         if len(u) > MAX_PERMUTED:
             return cls(np.zeros(0), np.zeros(0), residual.df)
@@ -273,6 +220,7 @@ class _Null(NamedTuple):
         return cls(np.sort(np.concatenate(t)), np.sort(np.abs(np.concatenate(r))), residual.df)
 
     def p(self, t: float) -> float:
+        """Return the share of t* that reach t."""
         if not len(self.t):
             return 2 * float(scipy.special.stdtr(self.df, -t))
         beyond = len(self.t) - int(np.searchsorted(self.t, t - TIE * max(1.0, min(t, 1e9))))
@@ -355,14 +303,14 @@ def orders(sizes: tuple[int, ...], permutations: int, seed: int) -> NDArray[np.u
     return positions
 
 
-def minimum_detectable(df: int, tests: int = 1, sampling: float = 0.0) -> float:
+def minimum_detectable(df: float, tests: int = 1, sampling: float = 0.0) -> float:
     """Return the |r| that about four of five studies detect at p < .05 / tests, with normal noise.
 
         tanh((q + .84) sqrt(1 / (df - 1) + c^2)),   q: the normal quantile of 1 - .05 / (2 tests)
 
     Parameters
     ----------
-    df : int
+    df : float
         Degrees of freedom of r.
     tests : int, default=1
         Number of tests that p is adjusted over.

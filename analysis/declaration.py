@@ -18,7 +18,7 @@ SETTINGS = "correlation.json"
 DETAILS = "details.txt"
 WRITES = (
     *(SETTINGS, DETAILS),
-    *("correlations.csv", "effects.csv", "crossed.csv"),
+    *("correlations.csv", "scopes.csv", "effects.csv", "crossed.csv"),
     *("specifications.csv", "specification_levels.csv"),
     *("figures", "report.html", "correlations.tex"),
 )

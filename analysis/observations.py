@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from analysis.correlation import PERMUTATIONS, Correlation, correlation
+from analysis.naming import CONTROL
 from analysis.reliability import training_noise
 from analysis.residuals import codes, demeaned, group_means, indicators, residuals
 from analysis.rows import Rows, row_weights
+from analysis.scopes import MIN_METHODS, MIN_PARENTS, over_groups, widen
 from files import InputError
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ class Observations(NamedTuple):
     parent: Labels
     cluster: Labels
     condition: Labels
+    method: Labels
     utility: Floats
     x_resampled: Floats
     y_resampled: Floats
@@ -99,6 +102,7 @@ class Observations(NamedTuple):
             parent=models.cluster[first_index],
             cluster=models.cluster[first_index],
             condition=models.condition[first_index],
+            method=models.method[first_index],
             utility=utility,
             x_resampled=x_resampled,
             y_resampled=y_resampled,
@@ -106,20 +110,47 @@ class Observations(NamedTuple):
         )
 
     def within(self, permutations: int = PERMUTATIONS) -> Correlation:
-        """Compute r_rm within parents: for these conditions."""
+        """Compute r_rm of models within parents; from five parents on with the wider of its own
+        interval and the one over parents.
+        """
+        return widen(self.within_models(permutations), self.over_parents())
+
+    def within_models(self, permutations: int = PERMUTATIONS) -> Correlation:
+        """Compute r_rm of models within parents: for these conditions of these parents."""
         return self._correlation(self.parent, permutations)
 
-    def over_conditions(self, permutations: int = PERMUTATIONS) -> Correlation:
-        """Compute r of the means of each condition over parents: for other conditions too."""
+    def over_parents(self) -> Correlation:
+        """Compute r_rm with the interval that leaves out each parent: for other parents."""
+        return over_groups(self.with_parents(), self.with_parents().parent, MIN_PARENTS)
+
+    def condition_means(self) -> Observations:
+        """Return the mean of each condition over parents, as observations of one parent."""
         models = self.with_parents()
         parent, condition = codes(models.parent), codes(models.condition)
-        x, y, x_resampled, y_resampled = (
+        x, y, utility, x_resampled, y_resampled = (
             group_means(demeaned(values, parent), condition)
-            for values in (models.x, models.y, models.x_resampled, models.y_resampled)
+            for values in (
+                *(models.x, models.y, models.utility),
+                *(models.x_resampled, models.y_resampled),
+            )
         )
-        return correlation(
-            x, y, x_resampled=x_resampled, y_resampled=y_resampled, permutations=permutations
+        first_index = np.unique(condition, return_index=True)[1]
+        return models.at(first_index)._replace(
+            x=x,
+            y=y,
+            model=models.condition[first_index],
+            parent=np.full(len(x), ""),
+            cluster=np.full(len(x), ""),
+            utility=utility,
+            x_resampled=x_resampled,
+            y_resampled=y_resampled,
+            noise=group_means(models.noise, condition) / np.bincount(condition),
         )
+
+    def over_methods(self) -> Correlation:
+        """Compute r of condition means with the interval that leaves out each method."""
+        means = self.condition_means()
+        return over_groups(means, np.where(means.method == CONTROL, "", means.method), MIN_METHODS)
 
     def given_condition(self, permutations: int = PERMUTATIONS) -> Correlation:
         """Compute r_rm given parent and condition."""
@@ -181,11 +212,10 @@ def observations(rows: Rows, *, trained: bool = False) -> Observations:
             rows.y_resampled.rows(),
         )
     )
-    labels = (rows.model, rows.parent, rows.cluster, rows.condition)
-    model, parent, cluster, condition = (values[first] for values in labels)
-    return Observations(
-        x, y, model, parent, cluster, condition, utility, x_resampled, y_resampled, noise
-    )
+    labels = (rows.model, rows.parent, rows.cluster, rows.condition, rows.method)
+    model, parent, cluster, condition, method = (values[first] for values in labels)
+    names = (model, parent, cluster, condition, method)
+    return Observations(x, y, *names, utility, x_resampled, y_resampled, noise)
 
 
 def widest(levels: Mapping[str, Sequence[str]], parent: Sequence[str]) -> Labels:

@@ -146,11 +146,11 @@ def power(design: Design, studies: int, scenario: Scenario = "ladder", seed: int
         detected.append(_beyond(study.within(permutations), level))
         if design.conditions >= MIN_CONDITIONS:
             detected_over.append(
-                detected[-1] and _beyond(study.over_conditions(permutations), level)
+                detected[-1] and _beyond(study.condition_means().within_models(permutations), level)
             )
     unrelated = _studies(design, 0, studies, scenario, seed + 1)
     null_results = [study.within(permutations) for study in unrelated]
-    negligible = [-bound < result.low_90 and result.high_90 < bound for result in null_results]
+    negligible = [result.p_negligible(bound) < LEVEL for result in null_results]
     return Power(
         float(np.mean(detected)),
         float(np.mean(detected_over)) if detected_over else nan,
@@ -186,6 +186,7 @@ def _studies(
             parent=parent.astype(str),
             cluster=parent.astype(str),
             condition=condition.astype(str),
+            method=np.full(design.models, ""),
             utility=np.full(design.models, nan),
             x_resampled=np.zeros((design.models, 0)),
             y_resampled=gap[:, None] + np.outer(slope, rng.normal(size=RESAMPLES)),

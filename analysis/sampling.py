@@ -15,8 +15,8 @@ MIN_RESAMPLES = 50
 
 
 class Sampling(NamedTuple):
-    """Standard errors of z = atanh(r_rm) from sampling the words behind scores and the items behind
-    gaps (Clark, 1973), beyond the part in the jackknife; NaN where not estimated.
+    """Standard errors, of z = atanh(r_rm) or of b, from sampling the words behind scores and the
+    items behind gaps (Clark, 1973), beyond the part in the jackknife; NaN where not estimated.
     """
 
     words: float = nan
@@ -53,75 +53,31 @@ def sampling_error(
     r = residual.r
     if not abs(r) < 1 - 1e-12:
         return Sampling()
-    sides = ((x_resampled, residual.u, residual.v), (y_resampled, residual.v, residual.u))
-    return Sampling(*(_shared(residual, resampled, u, v, r) for resampled, u, v in sides))
+    u, v = residual.u, residual.v
+    sides = ((x_resampled, slopes(u, v, r)), (y_resampled, slopes(v, u, r)))
+    return Sampling(*(_shared(residual, resampled, gradient) for resampled, gradient in sides))
 
 
-class SharedAlong(NamedTuple):
-    """The sampling error of z of x and y - b0 x, for any b0.
+def slope_sampling_error(
+    residual: Residuals, x_resampled: Floats | None, y_resampled: Floats | None
+) -> Sampling:
+    """Estimate the same part of the error of b = sum u v / sum u^2.
 
-    With z = atanh r(x, y - b0 x), e = v - b u and unit vectors u and e, sinh z is linear in the
-    gaps, and nearly so in the scores:
-
-        d sinh z = sum_i p_i dy_i - (b0 p_i - q_i) dx_i,    p = u / |e|, q = e / |u|
-
-    z itself moves less the farther it is from 0, so that its error at z would be too small to test
-    whether it is 0: c is that of sinh z times z / sinh z. ``words``, ``items`` (2, 2): the
-    variances and covariance that shared words and items give to the sums over models of u and e
-    times their resamples, divided by |u|^2 and |e|^2; 0 where not estimated. ``zero``: sinh z at b0
-    = 0.
+    With db / dy_i = u_i / sum u^2 and db / dx_i = (v_i - 2 b u_i) / sum u^2.
     """
-
-    words: Floats
-    items: Floats
-    zero: float
-
-    @classmethod
-    def of(
-        cls, residual: Residuals, x_resampled: Floats | None, y_resampled: Floats | None
-    ) -> SharedAlong:
-        """Estimate it from resamples as in ``sampling_error``."""
-        not_estimated = np.zeros((2, 2))
-        if not abs(residual.r) < 1 - 1e-12:
-            return cls(not_estimated, not_estimated, 0.0)
-        u, v = residual.unit
-        unexplained = sqrt(1 - residual.r**2)
-        axes = np.array([u, (v - residual.r * u) / unexplained])
-        lengths = float(residual.u @ residual.u), float(residual.v @ residual.v) * unexplained**2
-        words, items = (
-            not_estimated
-            if (usable := _usable(residual, resampled)) is None
-            else _shared_moments(residual, residual.residual(usable), axes) / length
-            for resampled, length in zip((x_resampled, y_resampled), lengths, strict=True)
-        )
-        return cls(words, items, residual.r / unexplained)
-
-    def variance(self, z: Floats) -> Floats:
-        """Return c^2 for each z. Shapes (k,)."""
-        shift = np.sinh(z) - self.zero  # -b0 |u| / |e|
-        words_variance = (
-            shift**2 * self.words[0, 0] + 2 * shift * self.words[0, 1] + self.words[1, 1]
-        )
-        variance = np.maximum(words_variance, 0) + max(float(self.items[0, 0]), 0.0)
-        nonzero_z = np.where(z == 0, 1.0, z)
-        scaled: Floats = variance * np.square(nonzero_z / np.where(z == 0, 1.0, np.sinh(z)))
-        return scaled
+    u, v, b = residual.u, residual.v, residual.slope
+    sides = ((x_resampled, v - 2 * b * u), (y_resampled, u))
+    return Sampling(
+        *(_shared(residual, resampled, side / float(u @ u)) for resampled, side in sides)
+    )
 
 
-def _shared_moments(residual: Residuals, resampled: Floats, axes: Floats) -> Floats:
-    """Return covariances of sums over models less those of each model alone. (n, b), (2, n)."""
-    own_variance = resampled.var(axis=1, ddof=1) / (1 - residual.h)
-    moments: Floats = np.cov(axes @ resampled) - (axes * own_variance) @ axes.T
-    return moments
-
-
-def _shared(
-    residual: Residuals, resampled: Floats | None, side: Floats, other_side: Floats, r: float
-) -> float:
+def _shared(residual: Residuals, resampled: Floats | None, gradient: Floats) -> float:
+    """Return the error of a statistic with this gradient that models share; NaN below 0."""
     usable = _usable(residual, resampled)
     if usable is None:
         return nan
-    influence = residual.residual(usable) * slopes(side, other_side, r)[:, None]
+    influence = residual.residual(usable) * gradient[:, None]
     variance = float(influence.sum(axis=0).var(ddof=1))
     shared = variance - float((influence.var(axis=1, ddof=1) / (1 - residual.h)).sum())
     return sqrt(shared) if shared > 0 else nan

@@ -39,7 +39,7 @@ NOTHING = "-"
 SCORES_SHOWN = 4
 ROWS_SHOWN = 20
 WIDTH, COLUMNS = 100, 10
-DROPPABLE = ("lost", "given utility", "given condition")  # left out of a wide table, in this order
+DROPPABLE = ("lost", "slope [95%]", "gap change")  # left out of a wide table, in this order
 R_RM = "r_rm, repeated-measures correlation within parents"
 HOLM = "p (Holm)"
 LEFT_ALIGNED = {*SLICE_COLUMNS, "direction", "status", "note"}
@@ -142,8 +142,8 @@ def describe_slice(result: SliceResult, *, alone: bool = False) -> dict[str, str
         "r_rm [95%]": format_estimate(*within.interval),
         **({"p": p_value(within.p)} if alone else {}),
         HOLM: p_value(result.p_holm),
-        "given condition": format_estimate(*result.given_condition.interval),
-        "given utility": format_estimate(*result.given_utility.interval),
+        "slope [95%]": format_estimate(*result.slope, digits=3),
+        "gap change": format_number(result.gap_change, 3),
         "lost": str(result.lost),
     }
 

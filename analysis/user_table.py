@@ -29,9 +29,9 @@ class Levels:
     """The columns of a table that name the levels of its rows.
 
     ``observation``: one model of a parent; without it each row is one. ``parent``: the model it was
-    made from. ``condition``: the modification; without it the observation's own name, where it
-    recurs under several parents. ``cluster``: levels above parents, such as corpus and language, in
-    any order. ``utility``: how well the task is done.
+    made from. ``condition``: the modification, of several columns the first its method; without it
+    the observation's own name, where it recurs under several parents. ``cluster``: levels above
+    parents, such as corpus and language, in any order. ``utility``: how well the task is done.
     """
 
     observation: Sequence[str] = ()
@@ -74,11 +74,16 @@ class Levels:
         return Rows(
             sign * as_float(table, x),
             as_float(table, y),
-            *(model, parent, cluster, condition, condition),
+            *(model, parent, cluster, condition, self._method(table)),
             *(blank, blank, blank),
             as_float(table, self.utility) if self.utility else np.full(len(table), np.nan),
             *(no_resamples, no_resamples),
         )
+
+    def _method(self, table: pd.DataFrame) -> Labels:
+        """Return the column ``method``, or the first of several, of the conditions; else none."""
+        named = [name for name in self.condition if name == "method"]
+        return _names(table, named or self.condition[: len(self.condition) > 1])
 
     def _condition(
         self, table: pd.DataFrame, observation: Labels, model: Labels, parent: Labels

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import inf, isfinite
+from collections.abc import Callable, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from analysis.correlation import LEVEL
 from analysis.naming import SESOI, with_count
-from analysis.slice_results import MIN_CONDITIONS
+from analysis.scopes import MIN_METHODS, MIN_PARENTS
+from analysis.slice_results import DOSES, METHODS, MIN_CONDITIONS, THESE
+from analysis.terminal import format_estimate, format_number
 from analysis.utility import MIN_ABOVE_BASELINE
 from stats.multiple_testing import holm
 
@@ -22,7 +26,7 @@ POSITIVE, NEGATIVE, NEGLIGIBLE, INCONCLUSIVE = VERDICTS = (
     "negligible",
     "inconclusive",
 )
-THESE, OTHERS, MODELS = "these conditions", "other conditions", "other models"
+MODELS = "other models"
 MIN_DF = 8
 MAX_LOST = 0.1
 RULES = f"""\
@@ -31,56 +35,87 @@ models made from the same unmodified one, does the gap rise with the score?
 positive:      p below {LEVEL}, r_rm above 0
 negative:      p below {LEVEL}, r_rm below 0
 negligible:    neither, and |r_rm| is below the smallest correlation of interest ({SESOI} where no
-               other is declared), times the noise ceiling where reliabilities are known, by two
-               one-sided tests at {LEVEL} (its 90% interval)
+               other is declared) times the noise ceiling, by two one-sided tests at {LEVEL}; takes
+               known reliabilities, and a gap that is a straight line of the score, the same for
+               all methods
 inconclusive:  everything else: fewer than {MIN_DF} degrees of freedom, more than a tenth of the
                models lost, a score or gap that is the same in most models, or of whose variance one
                model has two thirds, a task whose F1 is less than {MIN_ABOVE_BASELINE} above the
                majority baseline
 p is adjusted over the tests declared before the run (Holm, 1979). All others are exploratory: they
-carry r, interval and p of their own, and no verdict. A verdict holds for these conditions; for
-other conditions too where the means of {MIN_CONDITIONS} conditions or more show it (p adjusted
-likewise)."""
+carry r, interval and p of their own, and no verdict. From {MIN_PARENTS} parents on, p is the larger
+and the interval the wider of those over models and over parents; with fewer, a verdict holds for
+these seeds. It holds for these conditions; for other doses and words of these methods where the
+means of {MIN_CONDITIONS} conditions or more show it; for other methods where that stands without
+each of {MIN_METHODS} methods or more (p adjusted likewise)."""
 
 
 def judge(results: Sequence[SliceResult], sesoi: float = SESOI) -> list[SliceResult]:
     """Return the results; confirmatory ones with verdict, scope and sentence, by ``RULES``."""
     confirmatory = [index for index, result in enumerate(results) if result.confirmatory]
-    tested = [index for index in confirmatory if isfinite(results[index].within.p)]
-    adjusted = dict(zip(tested, holm([results[i].within.p for i in tested]), strict=True))
-    over_conditions = [index for index in tested if isfinite(results[index].conditions.p)]
-    p_wider = [max(results[i].within.p, results[i].conditions.p) for i in over_conditions]
-    p_others = dict(zip(over_conditions, holm(p_wider), strict=True))
+    p_holm = _adjust(results, lambda result: result.within.p)
+    p_doses = _adjust(results, lambda result: _largest_p(result.within, result.conditions))
+    p_methods = _adjust(
+        results, lambda result: _largest_p(result.within, result.conditions, result.methods)
+    )
+    p_negligible = _adjust(results, lambda result: _p_negligible(result, sesoi))
     judged = list(results)
     for index in confirmatory:
         result = results[index]._replace(
-            tests=len(tested), p_holm=adjusted.get(index, results[index].within.p)
+            tests=len(p_holm), p_holm=p_holm.get(index, results[index].within.p)
         )
-        verdict, scope, why = _verdict(result, p_others.get(index, inf), sesoi)
+        wider = p_methods.get(index, 1) < LEVEL, p_doses.get(index, 1) < LEVEL
+        verdict, scope, why = _verdict(result, wider, p_negligible.get(index, 1), sesoi)
         judged[index] = result._replace(verdict=verdict, scope=scope, why=why)
     return judged
 
 
-def _verdict(result: SliceResult, p_others: float, sesoi: float) -> tuple[str, str, str]:
+def _adjust(
+    results: Sequence[SliceResult], p_value: Callable[[SliceResult], float]
+) -> dict[int, float]:
+    """Return p of each confirmatory slice that has one, adjusted over them."""
+    tested = {
+        index: p
+        for index, result in enumerate(results)
+        if result.confirmatory and isfinite(p := p_value(result))
+    }
+    return dict(zip(tested, holm(list(tested.values())), strict=True))
+
+
+def _largest_p(*correlations: Correlation) -> float:
+    """Return the largest p; NaN where one is."""
+    return float(np.max([part.p for part in correlations]))
+
+
+def _p_negligible(result: SliceResult, sesoi: float) -> float:
+    """Return p that |r_rm| is at least ``sesoi`` times the noise ceiling, over models and parents;
+    NaN where the ceiling is unknown.
+    """
+    bound = sesoi * result.noise_ceiling
+    over_parents = isfinite(result.parents.r)
+    p = max(
+        part.p_negligible(bound) for part in (result.within, result.parents)[: 1 + over_parents]
+    )
+    return p if isfinite(bound) and isfinite(result.within.r) else float("nan")
+
+
+def _verdict(
+    result: SliceResult, wider: tuple[bool, bool], p_negligible: float, sesoi: float
+) -> tuple[str, str, str]:
     if refusal := _refusal(result):
         return INCONCLUSIVE, "", f"{INCONCLUSIVE}: {refusal}"
-    within = result.within
     if result.p_holm < LEVEL:
-        verdict = POSITIVE if within.r > 0 else NEGATIVE
-        scope = _scope(result, p_others < LEVEL and result.conditions.r * within.r > 0)
-        return verdict, scope, "; ".join([_claim(verdict, scope, result), *_provisos(result)])
-    bound = sesoi * (result.noise_ceiling if isfinite(result.noise_ceiling) else 1.0)
-    if _is_negligible(within, bound):
-        scope = _scope(result, _is_negligible(result.conditions, bound))
-        below = f"|r_rm| is below {sesoi:g}"
-        below += " with noise allowed for" if isfinite(result.noise_ceiling) else ""
-        claim = f"{NEGLIGIBLE} for {_population(scope, result)}: {below}"
-        return NEGLIGIBLE, scope, "; ".join([claim, *_fixed_samples(result)])
-    detectable = f"such a study finds |r| from about {result.mde:.2f} on"
-    if within.p < LEVEL:
-        p_values = f"p is {within.p:.2g} for this test alone, {result.p_holm:.2g} among"
-        detectable = f"{p_values} {result.tests}; {detectable}"
-    return INCONCLUSIVE, "", f"{INCONCLUSIVE}: {detectable}"
+        verdict = POSITIVE if result.within.r > 0 else NEGATIVE
+        scope = _scope(result, *wider)
+        result = result._replace(scope=_column(scope, result))
+        claim = f"{verdict} for {_population(scope, result)}: {describe_size(result)}"
+        return verdict, result.scope, "; ".join([claim, *_provisos(scope, result)])
+    if p_negligible < LEVEL and not result.nonlinear:
+        scope = _scope(result, over_methods=False, over_doses=False)
+        claim = f"{NEGLIGIBLE} for {_population(scope, result)}"
+        claim += f": |r_rm| is below {sesoi:g} with noise allowed for"
+        return NEGLIGIBLE, _column(scope, result), "; ".join([claim, *_fixed_samples(result)])
+    return INCONCLUSIVE, "", f"{INCONCLUSIVE}: {_shortfall(result, p_negligible, sesoi)}"
 
 
 def _refusal(result: SliceResult) -> str:
@@ -90,54 +125,106 @@ def _refusal(result: SliceResult) -> str:
     if within.df < MIN_DF:
         models = with_count(result.n, "model")
         models += f" of {with_count(result.n_parents, 'parent')}" if result.n_parents else ""
-        degrees = f"{with_count(within.df, 'degree')} of freedom"
+        degrees = f"{with_count(int(within.df), 'degree')} of freedom"
         return f"{models} leave {degrees}; a verdict takes {MIN_DF}"
     if result.lost > MAX_LOST * result.planned:
         return f"{result.lost} of {result.planned} models are lost, more than a tenth"
     return result.saturated
 
 
-def _is_negligible(result: Correlation, bound: float) -> bool:
-    """Test whether two one-sided tests at .05 put |r| below a bound."""
-    return -bound < result.low_90 and result.high_90 < bound
+def _shortfall(result: SliceResult, p_negligible: float, sesoi: float) -> str:
+    """Return why there is neither a relation nor its absence."""
+    detectable = f"such a study finds |r| from about {result.mde:.2f} on"
+    if result.models.p < LEVEL <= result.parents.p:
+        seeds = with_count(result.parents.n, _parent_noun(result))
+        interval = format_estimate(*result.parents.interval)
+        return f"p is {result.models.p:.2g} for these {seeds}; for others r_rm is {interval}"
+    if result.within.p < LEVEL:
+        p_values = f"p is {result.within.p:.2g} for this test alone, {result.p_holm:.2g} among"
+        return f"{p_values} {result.tests}; {detectable}"
+    if p_negligible < LEVEL:
+        return f"r_rm is near 0, but {result.nonlinear}"
+    if not isfinite(result.noise_ceiling) and abs(result.within.r) < sesoi:
+        return f"{detectable}; negligible takes known reliabilities"
+    return detectable
 
 
-def _scope(result: SliceResult, wider: bool) -> str:
+def _scope(result: SliceResult, over_methods: bool, over_doses: bool) -> str:
     if not result.n_conditions:
         return MODELS
-    return OTHERS if wider else THESE
+    same_sign = result.conditions.r * result.within.r > 0
+    if over_methods and over_doses and same_sign:
+        return METHODS
+    return DOSES if over_doses and same_sign else THESE
+
+
+def _column(scope: str, result: SliceResult) -> str:
+    """Return ``these conditions, these seeds``; ``other methods, other corpora``."""
+    if not result.n_parents:
+        return scope
+    which = "other" if isfinite(result.parents.r) else "these"
+    return f"{scope}, {which} {_parent_noun(result)}s"
+
+
+def _parent_noun(result: SliceResult) -> str:
+    """Return what parents stand for: seeds, or corpora over which their seeds were averaged."""
+    return "cluster" if 1 < result.n_clusters < result.n_parents else "seed"
 
 
 def _population(scope: str, result: SliceResult) -> str:
-    if scope == MODELS:
-        return "models like these"
-    conditions = f"these {with_count(result.n_conditions, 'condition')}"
-    return f"{conditions} and others like them" if scope == OTHERS else conditions
+    conditions = {
+        MODELS: "models like these",
+        THESE: f"these {with_count(result.n_conditions, 'condition')}",
+        DOSES: f"{with_count(result.n_conditions, 'condition')} and other doses and words",
+        METHODS: f"{with_count(result.n_methods, 'method')} and others like them",
+    }[scope]
+    if not result.n_parents:
+        return conditions
+    count = result.n_clusters if _parent_noun(result) == "cluster" else result.n_parents
+    parents = with_count(count, _parent_noun(result))
+    if isfinite(result.parents.r):
+        return f"{conditions}, {parents} and others like them"
+    return f"{conditions} and {'this' if count == 1 else 'these'} {parents}"
 
 
-def _claim(verdict: str, scope: str, result: SliceResult) -> str:
-    claim = f"{verdict} for {_population(scope, result)}"
-    if scope != THESE:
-        return claim
-    if result.n_conditions >= MIN_CONDITIONS:
-        return f"{claim}; not shown for others"
-    return f"{claim}; testing others needs {MIN_CONDITIONS} conditions"
+def describe_size(result: SliceResult) -> str:
+    """Return how far the gap moves: per unit of the score, without its noise, and in all."""
+    slope = result.slope
+    if not isfinite(slope.value):
+        return "the slope is undefined"
+    digits = 2 if abs(slope.value) >= 0.1 else 3
+    text = f"the gap changes by {format_estimate(*slope, digits=digits)} per unit of score"
+    corrected = result.slope_corrected
+    if isfinite(corrected.value) and result.slope_reliability < 0.995:
+        text += f" ({format_number(corrected.value, digits)} without its noise)"
+    return f"{text}, by {format_number(result.gap_change, digits)} over the range it was moved"
 
 
-def _provisos(result: SliceResult) -> list[str]:
-    provisos = _fixed_samples(result)
-    within, given_utility = result.within, result.given_utility
+def _provisos(scope: str, result: SliceResult) -> list[str]:
+    provisos = []
+    if scope == THESE and result.n_conditions < MIN_CONDITIONS:
+        provisos.append(f"testing others needs {MIN_CONDITIONS} conditions")
+    elif scope == THESE:
+        provisos.append("not shown for other doses and words")
+    elif scope == DOSES and result.n_methods < MIN_METHODS:
+        methods = with_count(result.n_methods, "method")
+        provisos.append(f"{methods} cannot speak for others ({MIN_METHODS} can)")
+    elif scope == DOSES:
+        provisos.append("not shown for other methods")
+    if _holds_zero(result.given_condition):
+        provisos.append("within a condition nothing is shown")
+    provisos += _fixed_samples(result)
     if result.lost:
         provisos.append(f"{result.lost} of {result.planned} models are lost")
     if result.n_clusters == 1 < result.n_parents:
         provisos.append("all parents share one corpus or seed")
-    elif result.n_parents and not isfinite(within.low_clusters):
-        provisos.append("for these corpora or seeds")
-    if within.low_clusters <= 0 <= within.high_clusters:
-        provisos.append("for other corpora or seeds it may be 0")
-    if given_utility.low <= 0 <= given_utility.high:
+    if _holds_zero(result.given_utility):
         provisos.append("given the task's utility it may be 0")
     return provisos
+
+
+def _holds_zero(correlation: Correlation) -> bool:
+    return correlation.low <= 0 <= correlation.high
 
 
 def _fixed_samples(result: SliceResult) -> list[str]:

@@ -382,6 +382,7 @@ def correlate(
     utility: str = "",
     confirmatory: str | Sequence[str] = (),
     sesoi: float = 0.3,
+    scopes: bool = False,
 ) -> pd.DataFrame:
     """Correlate two columns, scores and gaps, within each slice of a table.
 
@@ -407,12 +408,16 @@ def correlate(
         Slices declared beforehand, by their values of ``by``, or ``"all"``: they get a verdict.
     sesoi
         Smallest correlation of interest, in (0, 1): below it, a correlation is negligible.
+    scopes
+        Return what r and slope are for these conditions, for other doses and words, for other
+        methods, for other parents, within a condition and given utility.
 
     Returns
     -------
     DataFrame
-        One row per slice, with the columns in ``docs/results.md``; correlations are in [-1, 1],
-        above 0 where larger scores go with larger gaps. ``docs/inference.md`` explains verdicts.
+        One row per slice (with ``scopes``: per slice and scope), with the columns in
+        ``docs/results.md``; correlations are in [-1, 1], above 0 where larger scores go with larger
+        gaps. ``docs/inference.md`` explains verdicts.
 
     Raises
     ------
@@ -428,7 +433,7 @@ def correlate(
     """
     from analysis.correlate import correlate as correlate_table
     from analysis.joined import WITHOUT_RESAMPLES, lacks_resamples
-    from analysis.slice_results import RESULT_COLUMNS, correlation_table
+    from analysis.slice_results import RESULT_COLUMNS, correlation_table, scope_table
     from analysis.user_table import Levels
 
     by, table = _as_names(by), _table(table)
@@ -447,6 +452,8 @@ def correlate(
         confirmatory=_as_names(confirmatory),
         sesoi=sesoi,
     )
+    if scopes:
+        return _with_notes(scope_table(slice_results), "note")
     correlations = _with_notes(correlation_table(slice_results, [*by, *RESULT_COLUMNS]), "note")
     if lacks_resamples(table):
         correlations.attrs["notes"].append(

@@ -23,13 +23,9 @@ from analysis.joined import (
     rows_of,
     unbiased_values,
 )
+from analysis.measurement import measure
 from analysis.naming import ALL, KINDS, POOLED_OVER, SESOI, SLICE_COLUMNS
-from analysis.slice_results import (
-    FEW_PERMUTATIONS,
-    RESULT_COLUMNS,
-    SliceResult,
-    measure,
-)
+from analysis.slice_results import FEW_PERMUTATIONS, RESULT_COLUMNS, SliceResult
 from analysis.slices import slices
 from analysis.user_table import Levels, describe_repeats
 from analysis.utility import low_utility_reason

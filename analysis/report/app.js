@@ -1,7 +1,7 @@
 // The page: menus, figures, tables. All data are in the page; the page needs no network.
 const D = JSON.parse(document.getElementById("data").textContent);
 const ALL = "all", ORIGINAL = "unmodified";
-const TEXT = new Set(["task", "embedding", "metric", "query", "gap", "method", "direction", "wordset", "corpus", "source", "classifier", "convention", "part", "measure", "subset", "privileged", "unprivileged", "status", "error", "verdict", "why", "scope", "most_influential", "note", "reason", "point", "score", "other words", "groups", "by group"]);
+const TEXT = new Set(["task", "embedding", "metric", "query", "gap", "method", "direction", "wordset", "corpus", "source", "classifier", "convention", "part", "measure", "subset", "privileged", "unprivileged", "status", "error", "verdict", "why", "scope", "note", "reason", "point", "score", "other words", "groups", "by group"]);
 const LONG = new Set(["verdict", "why", "note", "reason", "error", "by group"]);
 const element = (tag, attributes = {}, ...children) => {
   const node = document.createElement(tag);

@@ -30,9 +30,9 @@ SPECIAL = {
 }
 COLUMNS = (
     *("Metric", "Embedding", "Query", "Models / parents / conditions"),
-    *(r"$r_\mathrm{rm}$ [95\%]", "$p$ (Holm)", "given condition", "given utility", "Verdict"),
+    *(r"$r_\mathrm{rm}$ [95\%]", "$p$ (Holm)", r"slope [95\%]", "gap change", "Verdict"),
 )
-HEAD = rf"""\begin{{tabular}}{{lllrlrlll}}
+HEAD = rf"""\begin{{tabular}}{{lllrlrlrl}}
 \toprule
 {" & ".join(COLUMNS)} \\
 \midrule"""

@@ -18,7 +18,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from analysis.correlate import correlate, correlate_slices
     from analysis.declaration import Declaration
     from analysis.joined import is_joined, open_table
-    from analysis.slice_results import CORRELATION_COLUMNS, RESULT_COLUMNS, correlation_table
+    from analysis.slice_results import (
+        CORRELATION_COLUMNS,
+        RESULT_COLUMNS,
+        correlation_table,
+        scope_table,
+    )
     from analysis.slices import without_repeats
     from analysis.terminal import print_correlations, print_slices
     from analysis.user_table import Levels
@@ -58,9 +63,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if args.confirmatory:
             console.print(RULES, soft_wrap=True)
     if args.out:
-        with atomic_path(args.out) as path:
+        scopes_path = args.out.with_name(f"{args.out.stem}_scopes{args.out.suffix}")
+        with atomic_path(args.out) as path, atomic_path(scopes_path) as path_of_scopes:
             write_csv(correlation_table(slice_results, columns), path)
-        console.print(str(args.out), soft_wrap=True)
+            write_csv(scope_table(slice_results), path_of_scopes)
+        console.print(f"{args.out}, {scopes_path}", soft_wrap=True)
     return 0
 
 
@@ -96,5 +103,10 @@ def _parser() -> Parser:
         help=f"smallest correlation of interest (default {SESOI}, or as the"
         " results folder declares)",
     )
-    parser.add_argument("--out", type=CSV, help="also write one row per slice to this CSV file")
+    parser.add_argument(
+        "--out",
+        type=CSV,
+        help="also write one row per slice to this CSV file, and one per slice and scope to"
+        " FILE_scopes.csv",
+    )
     return parser

@@ -10,8 +10,9 @@ import numpy as np
 
 from analysis.frame import as_float, as_text, text_rows
 from analysis.joined import join_points, origins, rows_of
+from analysis.measurement import measure
 from analysis.naming import CONTROL
-from analysis.slice_results import SliceResult, measure
+from analysis.slice_results import SliceResult
 from analysis.verdict import NEGATIVE, NEGLIGIBLE, POSITIVE, VERDICTS, judge
 from stats.intervals import Estimate, proportion_estimate
 

@@ -13,8 +13,9 @@ import numpy as np
 import scipy
 
 from analysis.correlation import LEVEL, Correlation, correlation
+from analysis.measurement import saturation_reason
 from analysis.observations import Observations
-from analysis.slice_results import MIN_CONDITIONS, SliceResult, saturation_reason
+from analysis.slice_results import MIN_CONDITIONS, SliceResult
 from analysis.verdict import NEGATIVE, NEGLIGIBLE, OTHERS, POSITIVE, judge
 
 if TYPE_CHECKING:

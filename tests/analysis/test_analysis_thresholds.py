@@ -18,6 +18,7 @@ from analysis.correlation import Correlation, _Null, correlation, minimum_detect
 from analysis.effects import mean_change
 from analysis.groups import GENDERS, group_mismatch
 from analysis.joined import join_points
+from analysis.measurement import measure, saturation_reason
 from analysis.observations import observations
 from analysis.planner import Design, _beyond, power
 from analysis.reliability import noise_shares
@@ -26,7 +27,6 @@ from analysis.report.gaps_page import _base_rates, _many_sentences
 from analysis.residuals import residuals
 from analysis.rows import select_comparable
 from analysis.sampling import sampling_error
-from analysis.slice_results import measure, saturation_reason
 from analysis.specifications import Curve, Level, specification_curves
 from analysis.user_table import describe_repeats
 from analysis.utility import low_utility_reason

@@ -8,7 +8,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from analysis.slice_results import correlation_table, measure
+from analysis.measurement import measure
+from analysis.slice_results import correlation_table
 from tests.analysis.conftest import make_rows
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from analysis.measurement import measure
 from analysis.rows import Resampled, Rows
-from analysis.slice_results import measure
 from analysis.verdict import judge
 from tests.analysis import slopes
 from tests.analysis.designs import (

@@ -1,0 +1,155 @@
+"""The measurement of a slice: from its rows to r_rm and what bears on a verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from math import isfinite
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analysis.correlation import PERMUTATIONS
+from analysis.frame import group_indices
+from analysis.linearity import nonlinearity_reason
+from analysis.naming import CONTROL, ORIGINAL
+from analysis.observations import observations
+from analysis.reliability import noise_shares
+from analysis.scopes import widen
+from analysis.slice_results import MIN_CONDITIONS, SliceResult
+
+if TYPE_CHECKING:
+    from analysis.observations import Observations
+    from analysis.rows import Rows
+    from stats.arrays import Labels
+
+MAX_EQUAL_SHARE = 0.5  # share of models with the same score, or gap: more is saturation
+MAX_MODEL_SHARE = 2 / 3  # share of the variance within parents that one model may carry
+
+
+def measure(
+    rows: Rows,
+    names: dict[str, str],
+    *,
+    full: bool,
+    permutations: int = PERMUTATIONS,
+) -> SliceResult:
+    """Measure the rows of a slice, without a verdict."""
+    comparable = rows.comparable()
+    planned, retained_models = set(rows.model.tolist()), set(comparable.model.tolist())
+    models = observations(comparable, trained=full)
+    with_parents, independent = models.with_parents(), models.independent()
+    over_models, over_parents = independent.within_models(permutations), independent.over_parents()
+    within = widen(over_models, over_parents)
+    result = SliceResult(
+        names,
+        within if full else within._replace(null=None),
+        n=len(with_parents.x),
+        n_parents=_count(with_parents.parent),
+        n_conditions=n if (n := _count(with_parents.condition)) > 1 else 0,
+        n_methods=_count(with_parents.method[with_parents.method != CONTROL]),
+        n_clusters=_count(with_parents.cluster),
+        lost=len(planned - retained_models),
+        planned=len(planned),
+        lost_models=lost_models(rows, comparable),
+        line=models.line(),
+    )
+    if not isfinite(within.r):
+        return result
+    residuals = independent.residuals()
+    result = result._replace(score_range=float(np.ptp(residuals.u)))
+    if not full:
+        return result
+    name = independent.model[within.influential]
+    noise = 0 * independent.noise, independent.noise
+    sizes = comparable.x_resampled.size, comparable.y_resampled.size
+    sides = (independent.x, independent.x_resampled), (independent.y, independent.y_resampled)
+    noise_x, noise_y = (
+        noise_shares(residuals, *side, size, trained)
+        for side, size, trained in zip(sides, sizes, noise, strict=True)
+    )
+    result = result._replace(
+        models=over_models,
+        parents=over_parents,
+        influential=f"{name} (without: {within.without:.2f})",
+        saturated=saturation_reason(with_parents, independent),
+        nonlinear=nonlinearity_reason(independent),
+        given_utility=independent.given_utility(permutations),
+        noise_x=noise_x,
+        noise_y=noise_y,
+        slope_reliability=noise_x.reliability,
+    )
+    if result.n_conditions < 2:
+        return result
+    result = result._replace(given_condition=independent.given_condition(permutations))
+    if result.n_conditions < MIN_CONDITIONS:
+        return result
+    means = independent.condition_means()
+    moved = means.residuals()
+    return result._replace(
+        conditions=means.within_models(permutations),
+        methods=independent.over_methods(),
+        score_range=float(np.ptp(moved.u)),
+        slope_reliability=noise_shares(
+            moved, means.x, means.x_resampled, sizes[0], 0 * means.noise
+        ).reliability,
+    )
+
+
+def _count(labels: Labels) -> int:
+    return len(set(labels.tolist()) - {""})
+
+
+def saturation_reason(models: Observations, independent: Observations) -> str:
+    """Return why a side varies too little for a verdict; empty where it does not.
+
+    A side is saturated if its value is exactly equal in most models, or if one model carries most
+    of its variance within parents. ``independent``: the same models as r_rm uses them.
+    """
+    residuals = independent.residuals()
+    for name, raw, side in (("score", models.x, residuals.u), ("gap", models.y, residuals.v)):
+        values, counts = np.unique(raw, return_counts=True)
+        top = int(counts.argmax())
+        if counts[top] > MAX_EQUAL_SHARE * len(raw):
+            count = f"{counts[top]} of {len(raw)} models"
+            return f"the {name} is exactly {values[top]:.3g} in {count}"
+        shares = side**2 / float(side @ side)
+        if shares.max() > MAX_MODEL_SHARE:
+            model_name = independent.model[residuals.indices[int(shares.argmax())]]
+            share = f"{shares.max():.0%} of the variance of the {name}"
+            return f"one model ({model_name}) carries {share}"
+    return ""
+
+
+def lost_models(rows: Rows, comparable: Rows) -> str:
+    """Return the lost models by method, and the kinds of rows left out, with the models that lack
+    them: ``1 of 32 balance; cnn left out (8 of 32 balance lack it)``.
+    """
+    methods = dict(zip(rows.model.tolist(), rows.method.tolist(), strict=True))
+    n_by_method = Counter(methods.values())
+
+    def without(present_models: Iterable[str]) -> str:
+        n_lost = Counter(methods[model] for model in methods.keys() - set(present_models))
+        names = [ORIGINAL if method == CONTROL else method for method in n_by_method]
+        lost = zip(names, n_by_method.items(), strict=True)
+        return ", ".join(
+            f"{n_lost[method]} of {n} {name}" for name, (method, n) in lost if n_lost[method]
+        )
+
+    parts = [without(comparable.model.tolist())]
+    if len(comparable.model):
+        complete = rows.at(np.flatnonzero(rows.is_complete))
+        rows_by_kind = group_indices(_kinds(complete))
+        used_kinds = set(_kinds(comparable))
+        words = {kind: " ".join(kind).split() for kind in rows_by_kind}
+        shared = set.intersection(*map(set, words.values()))
+        for kind, places in rows_by_kind.items():
+            if kind not in used_kinds:
+                name = " ".join(w for w in words[kind] if w not in shared) or "the rest"
+                lost = without(complete.model[places].tolist())
+                parts.append(f"{name} left out ({lost} lack it)")
+    return "; ".join(filter(None, parts))
+
+
+def _kinds(rows: Rows) -> list[tuple[str, str]]:
+    return list(zip(rows.setting.tolist(), rows.score_gap.tolist(), strict=True))

@@ -1,0 +1,97 @@
+"""What a correlation of models holds for: other parents, and other methods.
+
+Whole groups of observations (all models of a parent, all conditions of a method) are left out in
+turn, and the spread of what remains is the standard error:
+
+    s_z^2 = (G - 1) / G sum_g (z_(-g) - mean z_(-g))^2,    z = atanh(r_rm),    likewise for b
+    interval = tanh(z -+ t(E - 1) sqrt(s_z^2 + c^2)),      c: error of sampling words and items
+    E = 1 / sum_g w_g^2,    w_g: the share of group g in sum u^2
+
+The groups are what r is a statement about; E of them, were all alike, would say as much (Carter,
+Schnepel & Steigerwald, 2017). Doses of one method lie on one curve, so conditions alone would count
+a method once for each dose.
+"""
+
+from __future__ import annotations
+
+from math import atanh, sqrt, tanh
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy
+
+from analysis.correlation import LEVEL, NEARLY_1, Correlation
+from analysis.residuals import codes, residuals
+from analysis.sampling import sampling_error, slope_sampling_error
+from stats.intervals import Estimate
+
+if TYPE_CHECKING:
+    from analysis.observations import Observations
+    from stats.arrays import Floats, Labels
+
+MIN_PARENTS = 5  # below, delete-one intervals have no coverage, or are as wide as [-1, 1]
+MIN_METHODS = 4
+
+
+def over_groups(models: Observations, group: Labels, minimum: int) -> Correlation:
+    """Compute r_rm with the interval that leaves out each group.
+
+    Observations without a group (the unmodified models, which every method shares) always stay.
+    NaN, with its reason, below ``minimum`` groups, and where r is undefined with or without one.
+    ``n``: number of groups; ``s``: standard error of z.
+    """
+    groups = list(dict.fromkeys(label for label in group.tolist() if label))
+    parent = codes(models.parent)
+    whole = residuals(models.x, models.y, parent)
+    if len(groups) < minimum:
+        return Correlation(n=len(groups), reason=f"{len(groups)} groups; at least {minimum}")
+    remaining = [
+        residuals(models.x[indices], models.y[indices], parent[indices])
+        for indices in (np.flatnonzero(group != label) for label in groups)
+    ]
+    if not all(part.defined for part in (whole, *remaining)) or abs(whole.r) >= NEARLY_1:
+        return Correlation(n=len(groups), reason="r_rm is undefined, or 1, with or without a group")
+    resampled = models.x_resampled, models.y_resampled
+    sampling = sampling_error(whole, *resampled)
+    slope_sampling = slope_sampling_error(whole, *resampled)
+    r = np.clip([part.r for part in remaining], -NEARLY_1, NEARLY_1)
+    z, s = atanh(whole.r), delete_one_error(np.arctanh(r))
+    error = sqrt(s * s + sampling.variance)
+    share = np.array([np.square(whole.u[group[whole.indices] == label]).sum() for label in groups])
+    df = max(1.0, float(share.sum() ** 2 / np.square(share).sum()) - 1)
+    t = float(scipy.special.stdtrit(df, 1 - LEVEL / 2))
+    slope_error = delete_one_error(np.array([part.slope for part in remaining]))
+    slope_width = t * sqrt(slope_error**2 + slope_sampling.variance)
+    return Correlation(
+        whole.r,
+        tanh(z - t * error),
+        tanh(z + t * error),
+        2 * float(scipy.special.stdtr(df, -abs(z) / error)) if error > 0 else 0.0,
+        n=len(groups),
+        df=df,
+        s=s,
+        sampling=sampling,
+        slope=Estimate(whole.slope, whole.slope - slope_width, whole.slope + slope_width),
+    )
+
+
+def delete_one_error(values: Floats) -> float:
+    """Return the standard error of a statistic from its values without each of G groups."""
+    count = len(values)
+    return sqrt((count - 1) / count * float(np.square(values - values.mean()).sum()))
+
+
+def widen(models: Correlation, parents: Correlation) -> Correlation:
+    """Return r_rm of models with the wider interval, and the larger p, of models and parents."""
+    if not parents.p >= 0:
+        return models
+    return models._replace(
+        low=min(models.low, parents.low),
+        high=max(models.high, parents.high),
+        p=max(models.p, parents.p),
+        slope=Estimate(
+            models.slope.value,
+            min(models.slope.low, parents.slope.low),
+            max(models.slope.high, parents.slope.high),
+        ),
+    )
