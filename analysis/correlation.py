@@ -88,7 +88,7 @@ class Correlation(NamedTuple):
 
     def p_negligible(self, bound: float) -> float:
         """Return p of two one-sided tests that |r| is at least ``bound`` (Schuirmann, 1987)."""
-        if not isfinite(self.error) or abs(self.r) >= bound:
+        if not (isfinite(self.error) and abs(self.r) < bound):
             return 1.0
         t = (atanh(bound) - abs(atanh(self.r))) / max(self.error, SMALLEST)
         null = self.null or Null(np.zeros(0), np.zeros(0), self.df)

@@ -6,23 +6,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from math import exp, isfinite, nan, sqrt
+from math import exp, nan, sqrt
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 import scipy
 
 from analysis.correlation import LEVEL, Correlation, correlation
-from analysis.measurement import saturation_reason
+from analysis.measurement import measure
 from analysis.observations import Observations
-from analysis.slice_results import MIN_CONDITIONS, SliceResult
-from analysis.verdict import NEGATIVE, NEGLIGIBLE, OTHERS, POSITIVE, judge
+from analysis.rows import Resampled, Rows
+from analysis.verdict import NEGATIVE, NEGLIGIBLE, POSITIVE, judge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import ArrayLike
 
+    from analysis.slice_results import SliceResult
     from stats.arrays import Floats, Ints
 
 Kind = Literal[
@@ -42,6 +43,7 @@ LOST: tuple[Lost, ...] = get_args(Lost)
 WITHIN, OVER, GIVEN = "within parents", "over conditions", "given the condition"
 AVERAGED, UTILITY = "within clusters, averaged", "given utility"
 IGNORED, PRINTED = "within parents, items ignored", "as printed"
+NARROWEST = "the narrowest scope"
 PERMUTATIONS = 999
 TRUTH = 20_000  # studies that r of a population is computed from
 PARENTS = 2.0  # standard deviation of what parents do to scores and gaps; that of noise is 1
@@ -63,81 +65,70 @@ class Study(NamedTuple):
 class Outcome(NamedTuple):
     """What is found of a study under one scope; NaN where there is no such thing.
 
-    ``rm_corr``: whether Student's p, that of ``pingouin.rm_corr``, is below .05; ``claims``:
-    whether the verdict is positive or negative, ``coverage``: whether the 95% interval holds r;
-    ``clusters``: whether the delete-one-cluster interval excludes 0. As
-    printed: whether the verdict claims what is not so.
+    ``rm_corr``: whether Student's p, that of ``pingouin.rm_corr``, is below .05; ``coverage``:
+    whether the 95% interval holds r; as printed ``claims``: whether the verdict is positive or
+    negative, ``false_claim``: whether it claims what is not so.
     """
 
     p: float = nan
     rm_corr: float = nan
-    claims: float = nan
-    negligible: float = nan
     coverage: float = nan
     width: float = nan
-    clusters: float = nan
+    claims: float = nan
+    false_claim: float = nan
+    negligible: float = nan
 
 
 SCOPES: dict[str, Callable[[Observations], Correlation]] = {
-    WITHIN: lambda of: of.within(PERMUTATIONS),
-    AVERAGED: lambda of: of.independent().within(PERMUTATIONS),
+    WITHIN: lambda of: of.within_models(PERMUTATIONS),
+    AVERAGED: lambda of: of.independent().within_models(PERMUTATIONS),
     IGNORED: lambda of: correlation(of.x, of.y, of.parent, permutations=PERMUTATIONS),
-    OVER: lambda of: of.over_conditions(PERMUTATIONS),
+    OVER: lambda of: of.condition_means().within_models(PERMUTATIONS),
     GIVEN: lambda of: of.given_condition(PERMUTATIONS),
     UTILITY: lambda of: of.given_utility(PERMUTATIONS),
 }
 
 
 def outcomes(study: Study) -> dict[str, Outcome]:
-    """What is found of a study under each of its scopes."""
+    """What is found of a study under each of its scopes, and as printed."""
     found = {scope: SCOPES[scope](study.of) for scope in study.true if scope in SCOPES}
-    outcomes = {}
-    for scope, each in found.items():
-        verdict = ""
-        if scope in (WITHIN, AVERAGED, IGNORED):
-            verdict = verdict_of(study, {WITHIN: each}, scope == AVERAGED).verdict
-        outcomes[scope] = _outcome(each, study.true[scope], verdict)
-    if PRINTED in study.true:
-        outcomes[PRINTED] = Outcome(claims=overclaims(study, verdict_of(study, found)))
-    return outcomes
+    outcomes = {scope: _outcome(each, study.true[scope]) for scope, each in found.items()}
+    judged = verdict_of(study)
+    printed = Outcome(
+        claims=judged.verdict in (POSITIVE, NEGATIVE),
+        false_claim=overclaims(study, judged),
+        negligible=judged.verdict == NEGLIGIBLE,
+    )
+    return outcomes | {PRINTED: printed}
 
 
-def _outcome(found: Correlation, true: float, verdict: str) -> Outcome:
+def _outcome(found: Correlation, true: float) -> Outcome:
     t = abs(found.r) * sqrt(found.df / max(1e-12, 1 - found.r**2))
-    student = 2 * float(scipy.special.stdtr(found.df, -t))
-    beyond = found.low_clusters > 0 or found.high_clusters < 0
     return Outcome(
         p=found.p < LEVEL,
-        rm_corr=student < LEVEL,
-        claims=verdict in (POSITIVE, NEGATIVE) if verdict else nan,
-        negligible=verdict == NEGLIGIBLE if verdict else nan,
+        rm_corr=2 * float(scipy.special.stdtr(found.df, -t)) < LEVEL,
         coverage=found.low <= true <= found.high,
         width=found.high - found.low,
-        clusters=beyond if isfinite(found.low_clusters) else nan,
     )
 
 
-def verdict_of(
-    study: Study, found: Mapping[str, Correlation], averaged: bool = False
-) -> SliceResult:
+def verdict_of(study: Study) -> SliceResult:
     """The study as a single confirmatory slice, judged by the full rule."""
-    of = study.of.with_parents()
-    conditions = len(set(of.condition.tolist()))
-    one = SliceResult(
-        {},
-        found[WITHIN],
-        found.get(OVER, Correlation()) if conditions >= MIN_CONDITIONS else Correlation(),
-        given_utility=found.get(UTILITY, Correlation()),
-        n=len(of.x),
-        n_parents=len(set(of.parent.tolist())),
-        n_conditions=conditions if conditions > 1 else 0,
-        n_clusters=len(set(of.cluster.tolist())),
-        lost=study.planned - len(study.of.x),
-        planned=study.planned,
-        saturated=saturation_reason(of, study.of.independent() if averaged else study.of),
-        confirmatory=True,
+    found = measure(rows_of(study), {}, full=True, permutations=PERMUTATIONS)
+    lost = study.planned - len(study.of.x)
+    return judge([found._replace(lost=lost, planned=study.planned, confirmatory=True)])[0]
+
+
+def rows_of(study: Study) -> Rows:
+    """The models of a study as rows of a table."""
+    of, same = study.of, np.full(len(study.of.x), "")
+    return Rows(
+        *(of.x, of.y, of.model, of.parent, of.cluster, of.condition, of.method),
+        *(same, same, same),
+        utility=of.utility,
+        x_resampled=Resampled.of(of.x_resampled),
+        y_resampled=Resampled.of(of.y_resampled),
     )
-    return judge([one])[0]
 
 
 def overclaims(study: Study, found: SliceResult) -> bool:
@@ -146,11 +137,12 @@ def overclaims(study: Study, found: SliceResult) -> bool:
     """
     if found.verdict not in (POSITIVE, NEGATIVE):
         return False
-    claimed = [OVER if found.scope == OTHERS else WITHIN]
+    claimed = [OVER if found.scope.startswith("other") and OVER in study.true else NARROWEST]
     if UTILITY in study.true and "utility" not in found.why:
         claimed.append(UTILITY)
     sign = 1 if found.verdict == POSITIVE else -1
-    return any(sign * study.true[scope] <= 0 for scope in claimed)
+    true = {NARROWEST: study.true.get(AVERAGED, study.true[WITHIN]), **study.true}
+    return any(sign * true[scope] <= 0 for scope in claimed)
 
 
 def study_of(
@@ -178,6 +170,7 @@ def study_of(
         parent=labels(parent),
         cluster=labels(parent if cluster is None else cluster),
         condition=labels(np.full(n, "") if condition is None else condition),
+        method=np.full(n, ""),
         utility=np.full(n, nan) if utility is None else utility,
         x_resampled=none,
         y_resampled=none if y_resampled is None else y_resampled,
@@ -310,7 +303,6 @@ def conditions(sweep: Sweep, rng: np.random.Generator) -> Study:
     x, y, parent, _, condition, own = sweep.draw(rng)
     given = sweep.slope * OWN / sqrt(sweep.slope**2 * OWN**2 + 1)
     true = {WITHIN: sweep.r(own=own[0]), OVER: sweep.r(sweep.parents), GIVEN: given}
-    true[PRINTED] = true[OVER]
     return study_of(x, y, parent, true, condition=condition)
 
 
@@ -327,7 +319,7 @@ def damaged(sizes: tuple[int, ...], strength: float, rng: np.random.Generator) -
     damage = strength * rng.normal(size=len(parent))
     x, y = effects(parent, rng) + damage + rng.normal(size=(2, len(parent)))
     utility = -damage - strength * MEASURED * rng.normal(size=len(parent))
-    true = {WITHIN: strength**2 / (1 + strength**2), UTILITY: 0.0, PRINTED: 0.0}
+    true = {WITHIN: strength**2 / (1 + strength**2), UTILITY: 0.0}
     return study_of(x, y, parent, true, utility=utility)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from files import atomic_path
+from stats.intervals import wilson
 from tests.analysis.designs import (
     OVER,
     OWN,
@@ -25,7 +26,6 @@ from tests.analysis.designs import (
     effects,
     study_of,
 )
-from tests.analysis.simulate import wilson
 
 if TYPE_CHECKING:
     from stats.arrays import Floats
@@ -147,7 +147,7 @@ def rates(design: Design, count: int, seed: int = SEED) -> pd.DataFrame:
         coverage, claimed = np.mean(each, axis=0).tolist()
         b = design.true(design.parents if scope == OVER else 1)
         of = f"{design.parents} x {design.conditions}, {design.noise}", scope, b
-        rows.append((*of, count, coverage, *wilson(coverage, count), claimed))
+        rows.append((*of, count, coverage, *wilson(coverage * count, count, 0.95), claimed))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

@@ -14,7 +14,7 @@ import pytest
 import scipy
 
 from analysis.correlate import correlate_slices
-from analysis.correlation import Correlation, _Null, correlation, minimum_detectable, studentised
+from analysis.correlation import Correlation, Null, correlation, minimum_detectable, studentised
 from analysis.effects import mean_change
 from analysis.groups import GENDERS, group_mismatch
 from analysis.joined import join_points
@@ -32,9 +32,9 @@ from analysis.user_table import describe_repeats
 from analysis.utility import low_utility_reason
 from analysis.verdict import judge
 from tests.analysis.conftest import make_rows, make_sweep
-from tests.analysis.test_correlation import jackknife, left_out, literal
+from tests.analysis.test_correlation import jackknife
 from tests.analysis.test_specifications import measured, tables_of
-from tests.analysis.test_verdict import NARROW, OTHERS, SUPPORTED, WITHIN
+from tests.analysis.test_verdict import DOSES, METHODS, OTHERS, SUPPORTED, THESE, WITHIN
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,18 +49,18 @@ def known_pairs(n: int, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.
 @pytest.mark.parametrize(
     ("changed", "verdict", "scope"),
     [
-        ({"within": WITHIN._replace(p=0.0499)}, "positive", "these conditions"),
+        ({"within": WITHIN._replace(p=0.0499)}, "positive", THESE),
         ({"within": WITHIN._replace(p=0.05)}, "inconclusive", ""),
-        ({"conditions": OTHERS._replace(p=0.0499)}, "positive", "other conditions"),
-        ({"conditions": OTHERS._replace(p=0.05)}, "positive", "these conditions"),
-        ({"within": WITHIN._replace(df=8)}, "positive", "these conditions"),
+        ({"conditions": OTHERS._replace(p=0.0499)}, "positive", DOSES),
+        ({"conditions": OTHERS._replace(p=0.05)}, "positive", THESE),
+        ({"within": WITHIN._replace(df=8)}, "positive", THESE),
         ({"within": WITHIN._replace(df=7)}, "inconclusive", ""),
-        ({"lost": 10, "planned": 100}, "positive", "these conditions"),
+        ({"lost": 10, "planned": 100}, "positive", THESE),
         ({"lost": 11, "planned": 100}, "inconclusive", ""),
-        ({"within": NARROW._replace(high_90=0.299)}, "negligible", "these conditions"),
-        ({"within": NARROW._replace(high_90=0.3)}, "inconclusive", ""),
-        ({"within": NARROW._replace(low_90=-0.299)}, "negligible", "these conditions"),
-        ({"within": NARROW._replace(low_90=-0.3)}, "inconclusive", ""),
+        ({"conditions": OTHERS, "methods": OTHERS._replace(p=0.0499)}, "positive", METHODS),
+        ({"conditions": OTHERS, "methods": OTHERS._replace(p=0.05)}, "positive", DOSES),
+        ({"within": WITHIN._replace(r=0.1, p=0.2, s=0.1002)}, "negligible", THESE),
+        ({"within": WITHIN._replace(r=0.1, p=0.2, s=0.1003)}, "inconclusive", ""),
     ],
 )
 def test_a_verdict_changes_where_its_rule_says(
@@ -89,8 +89,15 @@ def test_beyond_500_observations_t_is_students() -> None:
 
 def test_over_clusters_an_interval_takes_five_parents() -> None:
     for parents, has_interval in ((4, False), (5, True)):
-        found = correlation(*known_pairs(40), np.arange(40) % parents, permutations=19)
-        assert isfinite(found.low_clusters) == has_interval
+        models = observations(make_rows(*known_pairs(40), parent=np.arange(40) % parents))
+        assert isfinite(models.over_parents().r) == has_interval
+
+
+def test_over_methods_an_interval_takes_four() -> None:
+    for methods, has_interval in ((3, False), (4, True)):
+        method = np.char.add("m", (np.arange(40) % methods).astype(str))
+        rows = make_rows(*known_pairs(40), condition=np.arange(40), method=method)
+        assert isfinite(observations(rows).over_methods().r) == has_interval
 
 
 @pytest.mark.parametrize(("off", "exact"), [(3e-5, True), (1e-4, False)])
@@ -105,7 +112,7 @@ def test_r_within_a_billionth_of_1_is_1(off: float, exact: bool) -> None:
 
 @pytest.mark.parametrize(("above", "p"), [(1e-6, 3 / 4), (1e-5, 2 / 4)])
 def test_a_t_within_a_millionth_of_that_of_a_permutation_is_its_tie(above: float, p: float) -> None:
-    null = _Null(np.array([1.0, 2.0, 3.0]), np.zeros(3), 5)
+    null = Null(np.array([1.0, 2.0, 3.0]), np.zeros(3), 5)
     assert null.p(2.0 + above) == p
 
 
@@ -123,21 +130,6 @@ def test_without_an_observation_a_billionth_of_the_squares_is_nothing(
     z[0] *= is_left
     t = abs(np.arctanh(u @ v)) / jackknife(z, 3)
     assert studentised(u, v[None], np.zeros(4), 3)[1] == pytest.approx(t, rel=1e-5)
-
-
-@pytest.mark.parametrize(("seed", "has_end"), [(16, True), (34, False)])
-def test_a_slope_has_an_end_where_t_exceeds_q_up_to_a_z_of_8(seed: int, has_end: bool) -> None:
-    """b0 = b + |e| / |u| sinh z; the ends of the first lie between 4 and 8."""
-    x, y = np.random.default_rng(seed).normal(size=(2, 6)) ** 3
-    found = correlation(x, y, permutations=199)
-    q = (np.arctanh(found.high) - np.arctanh(found.r)) / found.s
-    u, v = x - x.mean(), y - y.mean()
-    b, lengths = found.slope.value, np.linalg.norm([v - found.slope.value * u, u], axis=1)
-    left = y - (b + lengths[0] / lengths[1] * np.sinh(8)) * x
-    parent = np.zeros(6, dtype=np.intp)
-    z, each = np.arctanh(literal(x, left, parent)), np.arctanh(left_out(x, left, parent))
-    assert (abs(z) / jackknife(each, 4) > q) == has_end
-    assert isfinite(found.slope.high) == has_end
 
 
 def test_confirmatory_slices_have_9999_permutations_and_others_999() -> None:

@@ -98,8 +98,8 @@ def test_what_shares_no_corpus_or_one_stays(seeds: int, clusters: int) -> None:
 
 def test_seeds_of_a_corpus_taken_as_independent_claim_too_much() -> None:
     """Nothing ties gap to score but what each corpus does to each condition, alike in its seeds."""
-    p = [study(4, 4, 6, seed=seed).independent().within(199).p for seed in range(100)]
-    alone = [study(4, 4, 6, seed=seed).within(199).p for seed in range(100)]
+    p = [study(4, 4, 6, seed=seed).independent().within_models(199).p for seed in range(100)]
+    alone = [study(4, 4, 6, seed=seed).within_models(199).p for seed in range(100)]
     assert np.mean(np.array(p) < 0.05) < 0.12
     assert np.mean(np.array(alone) < 0.05) > 0.2
 
@@ -111,7 +111,7 @@ def test_over_conditions_is_r_of_the_means_of_each_condition(lost: int) -> None:
         np.array([left[of.condition == each].mean() for each in np.unique(of.condition)])
         for left in (residual(of.x, of.parent), residual(of.y, of.parent))
     )
-    found = of.over_conditions(99)
+    found = of.condition_means().within_models(99)
     assert found.r == pytest.approx(r_of(x, y))
     assert (found.n, found.df) == (12, 10)
 

@@ -80,7 +80,7 @@ def test_noise_of_measurement_is_foreseen() -> None:
     assert stated.seen == pytest.approx(found, abs=error(stated.seen, found))
     none = simulated(6, 12, 0.0, "normal", noise, STUDIES)
     bound = 0.4 * sqrt(0.8 * 0.7)
-    excluded = float(np.mean([-bound < each.low_90 and each.high_90 < bound for each in none]))
+    excluded = float(np.mean([each.p_negligible(bound) < 0.05 for each in none]))
     assert stated.excluded == pytest.approx(excluded, abs=error(stated.excluded, excluded))
 
 

@@ -14,7 +14,7 @@ from analysis.correlation import correlation
 from analysis.reliability import NoiseShares, noise_shares, training_noise
 from analysis.residuals import residuals
 from analysis.rows import Resampled
-from analysis.sampling import SharedAlong, sampling_error
+from analysis.sampling import sampling_error, slope_sampling_error
 from tests.analysis.conftest import make_rows
 
 if TYPE_CHECKING:
@@ -76,32 +76,33 @@ def test_it_is_what_resamples_do_to_all_models_together_less_what_to_each() -> N
     assert both.error == pytest.approx(math.hypot(both.words, found.items))
 
 
-@pytest.mark.parametrize("off", [0.0, 0.5, -3.0])
-def test_along_the_slope_words_move_x_and_what_is_taken_from_y(off: float) -> None:
-    """Items as they move y - b x; words as they move both x and b x: at the slope itself by finite
-    differences, off it by the formula and less by z / sinh z.
-    """
+def test_the_slope_moves_with_words_and_items_by_finite_differences() -> None:
     x, y, moves = measured()
-    of = residuals(x, y, PARENT)
-    b = of.slope + off
-    own = z(x, y - b * x)
-    e = of.v - of.slope * of.u
-    size = np.linalg.norm(of.u) * np.linalg.norm(e)
-    of_items, of_words = of.u / size, (e - b * of.u) / size
-    if not off:
-        steps = 1e-5 * np.eye(N)
-        items = [(z(x, y + i - b * x) - z(x, y - i - b * x)) / 2e-5 for i in steps]
-        words = [(z(x + i, y - b * (x + i)) - z(x - i, y - b * (x - i))) / 2e-5 for i in steps]
-        assert of_items - of_items.mean() == pytest.approx(np.array(items), abs=1e-6)
-        assert of_words - of_words.mean() == pytest.approx(np.array(words), abs=1e-6)
-    shrunk = own / math.sinh(own) if off else 1.0
-    drawn = {"x": (x[:, None] + moves, None), "y": (None, y[:, None] + moves)}
-    for side, weights in (("x", of_words), ("y", of_items)):
-        moved = shrunk * weights[:, None] * demeaned(moves)
-        each = moved.var(axis=1, ddof=1) / (1 - of.h)
-        literal = max(0, moved.sum(axis=0).var(ddof=1) - each.sum())
-        found = SharedAlong.of(of, *drawn[side]).variance(np.array([own]))
-        assert found == pytest.approx(literal, rel=1e-5)
+    found = {
+        "words": slope_sampling_error(residuals(x, y, PARENT), x[:, None] + moves, None).words,
+        "items": slope_sampling_error(residuals(x, y, PARENT), None, y[:, None] + moves).items,
+    }
+    step = 1e-5
+    for side, error in found.items():
+        gradient = [
+            (slope(*moved(x, y, i, step, side)) - slope(*moved(x, y, i, -step, side))) / (2 * step)
+            for i in range(N)
+        ]
+        effects = np.array(gradient)[:, None] * demeaned(moves)
+        h = 1 / np.bincount(PARENT)[PARENT]
+        each = effects.var(axis=1, ddof=1) / (1 - h)
+        expected = effects.sum(axis=0).var(ddof=1) - each.sum()
+        assert error**2 == pytest.approx(expected, rel=1e-5)
+
+
+def slope(x: Floats, y: Floats) -> float:
+    u, v = demeaned(x), demeaned(y)
+    return float(u @ v / (u @ u))
+
+
+def moved(x: Floats, y: Floats, i: int, step: float, side: str) -> tuple[Floats, Floats]:
+    change = np.where(np.arange(N) == i, step, 0)
+    return (x + change, y) if side == "words" else (x, y + change)
 
 
 def test_what_moves_no_model_against_another_is_not_estimated() -> None:

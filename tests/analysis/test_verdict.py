@@ -20,85 +20,88 @@ from analysis.sampling import Sampling
 from analysis.slice_results import SliceResult, correlation_table
 from analysis.user_table import Levels
 from analysis.verdict import RULES, VERDICTS, judge
+from stats.intervals import Estimate
 
 KNOWN = Sampling(0.05, 0.05)
-WITHIN = Correlation(
-    *(0.5, 0.2, 0.7, 0.004),
-    n=30,
-    df=26,
-    low_90=0.25,
-    high_90=0.65,
-    sampling=KNOWN,
-    low_clusters=0.1,
-    high_clusters=0.8,
-)
-FALLS = WITHIN._replace(
-    r=-0.5, low=-0.7, high=-0.2, low_90=-0.65, high_90=-0.25, low_clusters=-0.8, high_clusters=-0.1
-)
-NARROW = WITHIN._replace(r=0.1, p=0.2, low=-0.1, high=0.3, low_90=-0.05, high_90=0.25)
-WIDE = NARROW._replace(low=-0.3, high=0.5, low_90=-0.2, high_90=0.4)
+WITHIN = Correlation(*(0.5, 0.2, 0.7, 0.004), n=30, df=26, s=0.15, sampling=KNOWN)
+FALLS = WITHIN._replace(r=-0.5, low=-0.7, high=-0.2)
+NARROW = WITHIN._replace(r=0.1, p=0.2, low=-0.1, high=0.3, s=0.05)
+WIDE = NARROW._replace(low=-0.3, high=0.5, s=0.3)
+EXACT = NoiseShares(0, 0)
 SUPPORTED = SliceResult(
     *({}, WITHIN),
     n=30,
     n_parents=3,
     n_conditions=5,
+    n_methods=4,
     n_clusters=3,
     planned=30,
+    noise_x=EXACT,
+    noise_y=EXACT,
     confirmatory=True,
 )
-OTHERS = Correlation(r=0.6, p=0.01, low_90=0.3, high_90=0.8)
-THESE = "these 5 conditions"
+OTHERS = Correlation(r=0.6, p=0.01)
+HOLDS_0 = WITHIN._replace(low=-0.1)
+THESE, DOSES, METHODS = (
+    f"{scope}, these seeds"
+    for scope in ("these conditions", "other doses and words", "other methods")
+)
+FIVE = "these 5 conditions and these 3 seeds"
 
 
 @pytest.mark.parametrize(
     ("changed", "verdict", "scope", "why"),
     [
-        ({}, "positive", "these conditions", f"positive for {THESE}; testing others needs"),
-        ({"within": FALLS}, "negative", "these conditions", f"negative for {THESE}; testing oth"),
-        ({"n_conditions": 0}, "positive", "other models", "positive for models like these"),
+        ({}, "positive", THESE, f"positive for {FIVE}"),
+        ({"within": FALLS}, "negative", THESE, f"negative for {FIVE}"),
+        (
+            {"n_conditions": 0},
+            *("positive", "other models, these seeds", "for models like these and these 3 seeds"),
+        ),
+        ({"n_conditions": 0, "n_parents": 0}, "positive", "other models", "models like these: "),
         (
             {"conditions": OTHERS},
-            "positive",
-            "other conditions",
-            f"positive for {THESE} and others like them",
+            *("positive", DOSES, "for 5 conditions and other doses and words and these 3 seeds"),
         ),
         (
-            {"conditions": OTHERS._replace(p=0.07, r=0.36), "n_conditions": 10},
-            "positive",
-            "these conditions",
-            "positive for these 10 conditions; not shown for others",
+            {"conditions": OTHERS, "methods": OTHERS},
+            *("positive", METHODS, "for 4 methods and others like them and these 3 seeds"),
         ),
-        ({"n_conditions": 9}, "positive", "these conditions", "testing others needs 10"),
-        ({"conditions": OTHERS._replace(r=-0.6)}, "positive", "these conditions", "testing others"),
+        # Other methods take both
+        ({"methods": OTHERS}, "positive", THESE, FIVE),
+        ({"conditions": OTHERS._replace(r=-0.6)}, "positive", THESE, FIVE),
         (
-            {"conditions": OTHERS._replace(p=0.07, r=0.36), "n_conditions": 70},
-            "positive",
-            "these conditions",
-            "positive for these 70 conditions; not shown for others",
+            {"parents": WITHIN._replace(n=8), "n_parents": 8, "n_clusters": 8},
+            *("positive", "these conditions, other seeds", "8 seeds and others like them"),
         ),
-        ({"within": NARROW}, "negligible", "these conditions", f"{THESE}: |r_rm| is below 0.3"),
         (
-            {"within": NARROW, "conditions": NARROW},
-            "negligible",
-            "other conditions",
-            "and others like them: |r_rm| is below 0.3",
+            {"parents": WITHIN._replace(n=6), "n_parents": 12, "n_clusters": 6},
+            *("positive", "these conditions, other clusters", "6 clusters and others like them"),
         ),
-        # A ceiling of .8 asks |r_rm| to be below .24
+        ({"within": NARROW}, "negligible", THESE, f"{FIVE}: |r_rm| is below 0.3"),
+        # A ceiling of .8 asks |r_rm| to be below .24, of .5 below .15
         (
-            {"within": NARROW, "noise_x": NoiseShares(0.1, 0.1), "noise_y": NoiseShares(0.2, 0)},
+            {"within": NARROW, "noise_x": NoiseShares(0.3, 0.2), "noise_y": NoiseShares(0.4, 0.1)},
             *("inconclusive", "", "such a study finds |r| from about"),
         ),
         (
             {"within": NARROW, "noise_x": NoiseShares(0.1, 0), "noise_y": NoiseShares(0, 0.1)},
-            *("negligible", "these conditions", "below 0.3 with noise allowed for"),
+            *("negligible", THESE, "below 0.3 with noise allowed for"),
         ),
+        ({"within": NARROW, "noise_x": NoiseShares()}, "inconclusive", "", "known reliabilities"),
+        ({"within": NARROW, "nonlinear": "it is bent"}, "inconclusive", "", "but it is bent"),
+        ({"within": NARROW, "parents": WIDE}, "inconclusive", "", "such a study finds"),
         # What is beyond chance is not negligible, however small
-        ({"within": NARROW._replace(p=0.01)}, "positive", "these conditions", "positive for"),
+        ({"within": NARROW._replace(p=0.01)}, "positive", THESE, "positive for"),
         # tanh((1.96 + .84) sqrt(1 / 25 + .005)) = .53
         ({"within": WIDE}, "inconclusive", "", "such a study finds |r| from about 0.53 on"),
+        (
+            {"within": WIDE, "models": WITHIN, "parents": WIDE._replace(n=5)},
+            *("inconclusive", "", "p is 0.004 for these 5 seeds; for others r_rm is .10 [-.30,.5"),
+        ),
         ({"within": WITHIN._replace(df=7)}, "inconclusive", "", "30 models of 3 parents leave 7"),
         ({"lost": 4, "planned": 34}, "inconclusive", "", "4 of 34 models are lost, more than a te"),
-        ({"lost": 3, "planned": 33}, "positive", "these conditions", "positive for"),
+        ({"lost": 3, "planned": 33}, "positive", THESE, "positive for"),
         ({"saturated": "the gap is 0"}, "inconclusive", "", "inconclusive: the gap is 0"),
         ({"refused": "rows repeat"}, "inconclusive", "", "inconclusive: rows repeat"),
         (
@@ -119,15 +122,16 @@ def test_the_rules_of_the_verdict(
 @pytest.mark.parametrize(
     ("changed", "proviso"),
     [
+        ({"n_conditions": 9}, "; testing others needs 10 conditions"),
+        ({"n_conditions": 10}, "; not shown for other doses and words"),
+        ({"conditions": OTHERS, "n_methods": 3}, "; 3 methods cannot speak for others (4 can)"),
+        ({"conditions": OTHERS}, "; not shown for other methods"),
+        ({"given_condition": HOLDS_0}, "; within a condition nothing is shown"),
         ({"within": WITHIN._replace(sampling=Sampling())}, "; for these words and items"),
         ({"within": WITHIN._replace(sampling=Sampling(0.1))}, "; for these items"),
         ({"within": NARROW._replace(sampling=Sampling(nan, 0.1))}, "; for these words"),
         ({"n_clusters": 1}, "; all parents share one corpus or seed"),
-        ({"within": WITHIN._replace(low_clusters=-0.1)}, "; for other corpora or seeds it may be"),
-        (
-            {"given_utility": WITHIN._replace(low=-0.1)},
-            "; given the task's utility it may be 0",
-        ),
+        ({"given_utility": HOLDS_0}, "; given the task's utility it may be 0"),
         ({"given_utility": WITHIN}, ""),
     ],
 )
@@ -136,7 +140,32 @@ def test_a_claim_says_what_it_does_not_hold_for(changed: dict[str, object], prov
     assert plain.why.count(";") == 1, "nothing is said where nothing is to be said"
     (found,) = judge([SliceResult(**(SUPPORTED._asdict() | changed))])
     assert proviso in found.why
-    assert found.why.count(";") == (found.verdict == "positive") + bool(proviso)
+
+
+@pytest.mark.parametrize(
+    ("changed", "size"),
+    [
+        ({}, "the gap changes by .200 [.10,.30] per unit of score, by .80 over the range"),
+        ({"sign": -1.0}, "the gap changes by -.20 [-.30,-.10] per unit of score, by -.80 over"),
+        ({"slope_reliability": 0.5}, "per unit of score (.40 without its noise), by .80"),
+        ({"slope_reliability": 0.0}, "per unit of score, by .80 over"),
+    ],
+)
+def test_a_claim_says_how_large_it_is(changed: dict[str, object], size: str) -> None:
+    moved = WITHIN._replace(slope=Estimate(0.2, 0.1, 0.3))
+    result = SUPPORTED._replace(within=moved, score_range=4.0, **changed)  # type: ignore[arg-type]
+    (found,) = judge([result])
+    assert size.replace(".200", ".20") in found.why
+    assert found.gap_change == pytest.approx(0.8 * found.sign)
+
+
+def test_the_slope_of_many_conditions_leads_with_the_widest_interval_claimed() -> None:
+    conditions = OTHERS._replace(slope=Estimate(0.3, 0.2, 0.4))
+    methods = OTHERS._replace(slope=Estimate(0.3, 0.1, 0.5))
+    (found,) = judge([SUPPORTED._replace(conditions=conditions, methods=methods)])
+    assert found.slope == (0.3, 0.1, 0.5)
+    (these,) = judge([SUPPORTED._replace(conditions=conditions)])
+    assert these.slope == (0.3, 0.2, 0.4)
 
 
 def test_p_is_adjusted_over_confirmatory_slices_alone() -> None:
@@ -160,9 +189,18 @@ def test_other_conditions_are_adjusted_likewise() -> None:
     conditions = [OTHERS._replace(p=each) for each in (0.03, 0.04, 0.001)]
     asked = [SUPPORTED._replace(conditions=each) for each in conditions]
     strong = [each._replace(within=WITHIN._replace(p=1e-4)) for each in asked]
-    assert [each.scope for each in judge(strong)] == [*["these conditions"] * 2, "other conditions"]
+    assert [each.scope for each in judge(strong)] == [THESE, THESE, DOSES]
     # .004 within is the larger of the two, times 3
-    assert [each.scope for each in judge(asked)][2] == "other conditions"
+    assert judge(asked)[2].scope == DOSES
+
+
+def test_negligible_is_adjusted_likewise() -> None:
+    """Of one slice p is .04, of two not."""
+    near = WITHIN._replace(r=0.1, p=0.2, s=0.09)
+    assert judge([SUPPORTED._replace(within=near)])[0].verdict == "negligible"
+    assert [each.verdict for each in judge([SUPPORTED._replace(within=near)] * 2)] == [
+        "inconclusive"
+    ] * 2
 
 
 def test_what_is_declared_is_confirmatory() -> None:

@@ -1,0 +1,142 @@
+"""What a correlation holds for, against literal loops; whether a straight line describes it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from scipy import stats
+
+from analysis.correlate import correlate
+from analysis.linearity import nonlinearity_reason, partial_f
+from analysis.observations import Observations, observations
+from analysis.residuals import residuals
+from analysis.scopes import widen
+from analysis.slice_results import scope_table
+from analysis.user_table import Levels
+from tests.analysis.conftest import make_rows
+from tests.analysis.test_correlation import literal
+
+
+def sweep(seed: int = 0) -> Observations:
+    """Six parents of unequal size in conditions of five methods and the unmodified one."""
+    rng = np.random.default_rng(seed)
+    parent = np.repeat(np.arange(6), (11, 11, 9, 11, 8, 11))
+    condition = np.concatenate([np.arange(size) for size in (11, 11, 9, 11, 8, 11)])
+    method = np.where(condition == 0, "none", np.char.add("m", ((condition - 1) // 2).astype(str)))
+    x = rng.normal(size=len(parent)) + parent
+    y = 0.4 * x + rng.normal(size=len(parent))
+    return observations(make_rows(x, y, parent=parent, condition=condition, method=method))
+
+
+def expected_interval(r: float, without: list[float], shares: list[float]) -> tuple[float, float]:
+    z = np.arctanh(without)
+    groups, weights = len(z), np.array(shares) / sum(shares)
+    error = math.sqrt((groups - 1) / groups * float(((z - z.mean()) ** 2).sum()))
+    reach = stats.t.ppf(0.975, 1 / float((weights**2).sum()) - 1) * error
+    return math.tanh(math.atanh(r) - reach), math.tanh(math.atanh(r) + reach)
+
+
+def test_over_parents_each_is_left_out() -> None:
+    models = sweep()
+    x, y, parent = models.x, models.y, models.parent.astype(int)
+    without = [literal(x[parent != i], y[parent != i], parent[parent != i]) for i in range(6)]
+    shares = [float(((x - x[parent == i].mean())[parent == i] ** 2).sum()) for i in range(6)]
+    found = models.over_parents()
+    assert (found.r, found.n) == (pytest.approx(literal(x, y, parent)), 6)
+    assert found.interval[1:] == pytest.approx(expected_interval(found.r, without, shares))
+    assert (found.low > 0) == (found.p < 0.05)
+    widened = models.within(99)
+    narrow = models.within_models(99)
+    assert widened.interval[1:] == (min(narrow.low, found.low), max(narrow.high, found.high))
+    assert widened.p == max(narrow.p, found.p)
+
+
+def test_over_methods_each_is_left_out_and_the_unmodified_models_stay() -> None:
+    models = sweep()
+    means = models.condition_means()
+    x, y, method = means.x, means.y, means.method
+
+    def r(kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
+        return float(np.corrcoef(x[kept], y[kept])[0, 1])
+
+    names = [f"m{number}" for number in range(5)]
+    shares = [float(((x - x.mean())[method == name] ** 2).sum()) for name in names]
+    found = models.over_methods()
+    assert found.n == 5
+    expected = expected_interval(found.r, [r(method != name) for name in names], shares)
+    assert found.interval[1:] == pytest.approx(expected)
+
+
+def test_too_few_groups_say_so_and_change_nothing() -> None:
+    models = sweep()
+    few = models.at(np.flatnonzero(models.parent.astype(int) < 4))
+    found = few.over_parents()
+    assert (math.isnan(found.r), found.reason) == (True, "4 groups; at least 5")
+    own = few.within_models(99)
+    assert widen(own, found) is own
+
+
+def test_one_parent_that_holds_most_of_the_score_leaves_no_degrees_of_freedom() -> None:
+    models = sweep()
+    large = models._replace(x=np.where(models.parent == "0", 50, 1) * models.x)
+    assert large.over_parents().df == pytest.approx(1, abs=0.01)
+
+
+def test_a_table_of_scopes_has_a_row_each() -> None:
+    rng = np.random.default_rng(0)
+    doses = np.tile(np.linspace(-1, 1, 4), 20)
+    table = pd.DataFrame(
+        {
+            "parent": np.repeat(np.arange(5), 16),
+            "method": np.tile(np.repeat([*"abcd"], 4), 5),
+            "dose": doses,
+            "x": doses + rng.normal(size=80),
+            "name": np.arange(80),
+        }
+    )
+    table["y"] = table["x"] + rng.normal(size=80)
+    levels = Levels(["name"], ["parent"], ["method", "dose"])
+    (found,) = correlate(table, x="x", y="y", levels=levels, confirmatory=["all"])
+    scopes = scope_table([found])
+    assert dict(zip(scopes["scope"], scopes["n"], strict=True)) == {
+        "these conditions": 80,
+        "other doses and words": 16,
+        "other methods": 4,
+        "other parents": 5,
+        "within a condition": 80,
+    }
+    assert ((scopes["low"] > 0) == (scopes["p"] < 0.05)).all()
+    assert found.n_methods == 4
+    one = Levels(["name"], ["parent"], ["dose"])
+    (unnamed,) = correlate(table, x="x", y="y", levels=one, confirmatory=["all"])
+    assert unnamed.n_methods == 0, "a single column of conditions names no methods"
+
+
+def test_a_partial_f_is_that_of_nested_regressions() -> None:
+    models = sweep()
+    of = residuals(models.x, models.y, models.parent.astype(int))
+    indicators = pd.get_dummies(models.parent).to_numpy(dtype=float)
+    squared = of.u[:, None] ** 2
+    plain = sm.OLS(models.y, np.column_stack([indicators, models.x])).fit()
+    bent = sm.OLS(models.y, np.column_stack([indicators, models.x, squared])).fit()
+    assert partial_f(of, squared) == pytest.approx(bent.compare_f_test(plain)[1])
+    assert math.isnan(partial_f(of, of.u[:, None])), "the score itself explains nothing more"
+    assert math.isnan(partial_f(of, np.zeros((len(of.u), 0))))
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [("line", ""), ("bent", "no straight line of the score"), ("methods", "differs between meth")],
+)
+def test_what_is_no_single_line_says_so(kind: str, reason: str) -> None:
+    models = sweep(3)
+    u = residuals(models.x, models.y, models.parent.astype(int)).u
+    signs = np.where(np.isin(models.method, ("m0", "m1")), -1, 1)
+    noise = 0.5 * np.random.default_rng(2).normal(size=len(u))
+    y = {"line": u, "bent": u + u**2, "methods": signs * u}[kind] + noise
+    assert reason in nonlinearity_reason(models._replace(y=y))
+    assert bool(reason) == bool(nonlinearity_reason(models._replace(y=y)))
