@@ -20,14 +20,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from analysis.correlation import LEVEL, NEARLY_1, Correlation
+from analysis.correlation import LEVEL, NEARLY_1, ROUNDING, Correlation
 from analysis.residuals import codes, residuals
 from analysis.sampling import sampling_error, slope_sampling_error
 from stats.intervals import Estimate
 
 if TYPE_CHECKING:
     from analysis.observations import Observations
-    from stats.arrays import Floats, Labels
+    from analysis.residuals import Residuals
+    from stats.arrays import Floats, Ints, Labels
 
 MIN_PARENTS = 5  # below, delete-one intervals have no coverage, or are as wide as [-1, 1]
 MIN_METHODS = 4
@@ -40,39 +41,63 @@ def over_groups(models: Observations, group: Labels, minimum: int) -> Correlatio
     NaN, with its reason, below ``minimum`` groups, and where r is undefined with or without one.
     ``n``: number of groups; ``s``: standard error of z.
     """
-    groups = list(dict.fromkeys(label for label in group.tolist() if label))
-    parent = codes(models.parent)
-    whole = residuals(models.x, models.y, parent)
-    if len(groups) < minimum:
-        return Correlation(n=len(groups), reason=f"{len(groups)} groups; at least {minimum}")
-    remaining = [
-        residuals(models.x[indices], models.y[indices], parent[indices])
-        for indices in (np.flatnonzero(group != label) for label in groups)
-    ]
-    if not all(part.defined for part in (whole, *remaining)) or abs(whole.r) >= NEARLY_1:
-        return Correlation(n=len(groups), reason="r_rm is undefined, or 1, with or without a group")
+    whole = residuals(models.x, models.y, codes(models.parent))
+    label = group[whole.indices]
+    names = np.unique(label[label != ""])
+    if len(names) < minimum:
+        return Correlation(n=len(names), reason=f"{len(names)} groups; at least {minimum}")
+    uv, uu, vv, df = _without_groups(whole, np.where(label == "", -1, names.searchsorted(label)))
+    undefined = (df < 1) | (uu < ROUNDING) | (vv < ROUNDING)
+    if not whole.defined or undefined.any() or abs(whole.r) >= NEARLY_1:
+        return Correlation(n=len(names), reason="r_rm is undefined, or 1, with or without a group")
     resampled = models.x_resampled, models.y_resampled
     sampling = sampling_error(whole, *resampled)
     slope_sampling = slope_sampling_error(whole, *resampled)
-    r = np.clip([part.r for part in remaining], -NEARLY_1, NEARLY_1)
+    r = np.clip(uv / np.sqrt(uu * vv), -NEARLY_1, NEARLY_1)
     z, s = atanh(whole.r), delete_one_error(np.arctanh(r))
     error = sqrt(s * s + sampling.variance)
-    share = np.array([np.square(whole.u[group[whole.indices] == label]).sum() for label in groups])
-    df = max(1.0, float(share.sum() ** 2 / np.square(share).sum()) - 1)
-    t = float(scipy.special.stdtrit(df, 1 - LEVEL / 2))
-    slope_error = delete_one_error(np.array([part.slope for part in remaining]))
-    slope_width = t * sqrt(slope_error**2 + slope_sampling.variance)
+    share = np.array([np.square(whole.u[label == name]).sum() for name in names])
+    groups_df = max(1.0, float(share.sum() ** 2 / np.square(share).sum()) - 1)
+    t = float(scipy.special.stdtrit(groups_df, 1 - LEVEL / 2))
+    scale = sqrt(float(whole.v @ whole.v) / float(whole.u @ whole.u))
+    slope_width = t * sqrt(delete_one_error(scale * uv / uu) ** 2 + slope_sampling.variance)
     return Correlation(
         whole.r,
         tanh(z - t * error),
         tanh(z + t * error),
-        2 * float(scipy.special.stdtr(df, -abs(z) / error)) if error > 0 else 0.0,
-        n=len(groups),
-        df=df,
+        2 * float(scipy.special.stdtr(groups_df, -abs(z) / error)) if error > 0 else 0.0,
+        n=len(names),
+        df=groups_df,
         s=s,
         sampling=sampling,
         slope=Estimate(whole.slope, whole.slope - slope_width, whole.slope + slope_width),
     )
+
+
+def _without_groups(residual: Residuals, group: Ints) -> tuple[Floats, Floats, Floats, Ints]:
+    """Return sum u v, sum u^2, sum v^2 (u, v of length 1) and df without each group, exactly.
+
+    A sum within strata loses the group's products and what the strata's means move by it.
+    """
+    u, v = residual.unit
+    strata, groups = int(residual.stratum.max()) + 1, int(group.max()) + 1
+    is_grouped = group >= 0
+    cell = (group * strata + residual.stratum)[is_grouped]
+
+    def by_cell(values: Floats | None = None) -> Floats:
+        weights = None if values is None else values[is_grouped]
+        sums = np.bincount(cell, weights, groups * strata).astype(np.float64)
+        return sums.reshape(groups, strata)
+
+    remaining = np.bincount(residual.stratum, minlength=strata) - by_cell()
+    uv, uu, vv = (
+        float(a @ b)
+        - by_cell(a * b).sum(axis=1)
+        - (by_cell(a) * by_cell(b) / np.maximum(remaining, 1)).sum(axis=1)
+        for a, b in ((u, v), (u, u), (v, v))
+    )
+    df: Ints = (np.maximum(remaining - 1, 0).sum(axis=1) - 1).astype(np.intp)
+    return uv, uu, vv, df
 
 
 def delete_one_error(values: Floats) -> float:

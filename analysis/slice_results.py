@@ -118,13 +118,16 @@ class SliceResult(NamedTuple):
 
     @property
     def reliability_x(self) -> float:
-        """Return the share of the scores' variance within parents that is no model's own noise."""
-        return self.noise_x.reliability
+        """Return the share of the scores' variance within parents that is no model's own noise.
+
+        At least r_rm^2: noise proper to models cannot make two sides agree (Spearman, 1904).
+        """
+        return max(self.noise_x.reliability, self.within.r**2)
 
     @property
     def reliability_y(self) -> float:
         """Return the share of the gaps' variance within parents that is no model's own noise."""
-        return self.noise_y.reliability
+        return max(self.noise_y.reliability, self.within.r**2)
 
     @property
     def noise_ceiling(self) -> float:

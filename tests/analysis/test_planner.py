@@ -8,12 +8,14 @@ from typing import NamedTuple, get_args
 import numpy as np
 import pytest
 
-from analysis.correlation import Correlation, correlation
+from analysis.correlation import Correlation
+from analysis.observations import observations
 from analysis.planner import Design, Planner, Scenario, estimate_pilot, power
 from analysis.reliability import NoiseShares
 from analysis.sampling import Sampling
 from analysis.slice_results import SliceResult
 from files import InputError
+from tests.analysis.conftest import make_rows
 from tests.analysis.designs import on_items
 
 stress = pytest.mark.stress
@@ -55,7 +57,7 @@ def simulated(
         y = r * x + sqrt(1 - r * r) * e
         x = x + sqrt(noise.x) * rng.normal(size=len(parent)) + rng.normal(0, 2, parents)[parent]
         y = y + sqrt(noise.y) * rng.normal(size=len(parent)) + rng.normal(0, 2, parents)[parent]
-        found.append(correlation(x, y, parent, permutations=PERMUTATIONS))
+        found.append(observations(make_rows(x, y, parent=parent)).within(PERMUTATIONS))
     return found
 
 
