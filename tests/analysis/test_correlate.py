@@ -23,9 +23,9 @@ from tests.analysis.conftest import make_rows, make_sweep
 
 # What users read; others may come and go.
 FIXED = (
-    *("n", "n_parents", "n_conditions", "n_clusters", "lost"),
-    *("r_rm", "low", "high", "p", "p_holm", "verdict", "scope"),
-    *("r_conditions", "p_conditions", "r_given_condition", "r_given_utility", "mde"),
+    *("n", "n_parents", "n_conditions", "n_methods", "n_lost"),
+    *("r_rm", "low", "high", "p", "p_holm", "verdict", "scope", "why"),
+    *("slope", "slope_low", "slope_high", "gap_change", "mde", "reliability_x", "reliability_y"),
 )
 # Goldfarb-Tarrant et al. (2021), coreference results of their repository, computed with scipy
 # alone: n and Pearson r.
@@ -197,7 +197,7 @@ def written(tmp_path: Path, table: pd.DataFrame | Tables, *options: str) -> pd.D
         write_tables(source, table)
     out = tmp_path / "out" / "slices.csv"
     assert main([str(source), *options, "--out", str(out)]) == 0
-    assert not [path for path in out.parent.iterdir() if path != out]
+    assert {path.name for path in out.parent.iterdir()} == {"slices.csv", "slices_scopes.csv"}
     return pd.read_csv(out, keep_default_na=False, na_values=[""])
 
 
@@ -261,4 +261,4 @@ def test_a_wide_table_is_narrowed_on_the_terminal(
     assert max(map(len, lines[: lines.index(heading) + 9])) <= 100
     [left_out] = [line for line in lines if line.startswith("not shown: corpus, lost")]
     assert left_out.endswith("--out FILE has every column")
-    assert {"corpus", "lost", "r_given_utility", "note"} <= {*pd.read_csv(out)}
+    assert {"corpus", "n_lost", "slope", "note"} <= {*pd.read_csv(out)}

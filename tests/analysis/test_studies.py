@@ -44,7 +44,9 @@ def test_points_and_correlations_are_printed_and_everything_is_written(
     assert "hatespeech_en, weat: r_rm" in details
     assert "recall gap (confirmatory: inconclusive): no clear relation with WEAT 7 .00" in details
     names = [path.name for path in written if path.parent == tmp_path]
-    assert names == ["correlations.csv", "report.html", "correlations.tex", "details.txt"]
+    assert names == [
+        *("correlations.csv", "scopes.csv", "report.html", "correlations.tex", "details.txt")
+    ]
     assert all(path.is_file() for path in written)
     assert {path.suffix for path in (tmp_path / "figures").iterdir()} == {
         ".svg",
@@ -64,8 +66,8 @@ def test_what_cannot_be_correlated_is_said_and_is_no_failure(
     some = tables.extrinsic[tables.extrinsic["point"] != "word2vec none"]
     written, printed = concluded(Correlation(), tmp_path, tables._replace(extrinsic=some))
     assert "not correlated: 1 done points have no row in the extrinsic table" in printed
-    assert written == [tmp_path / "correlations.csv"]
-    assert pd.read_csv(written[0]).empty
+    assert written == [tmp_path / "correlations.csv", tmp_path / "scopes.csv"]
+    assert all(pd.read_csv(path).empty for path in written)
 
 
 def test_what_cannot_be_drawn_is_said_and_is_no_failure(
