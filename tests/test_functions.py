@@ -161,8 +161,8 @@ def test_what_reads_results_without_resamples_says_so(tmp_path: Path) -> None:
     said = "intervals leave out the sampling error of words and items, without resamples"
     assert without.attrs["notes"][-1] == f"{said}: read_results(..., resamples=True) reads them"
     assert not any("sampling error" in note for note in with_resamples.attrs["notes"])
-    assert without["sampling_error"].isna().all()
-    assert with_resamples["sampling_error"].notna().any()
+    assert without["reliability_y"].isna().all()
+    assert with_resamples["reliability_y"].notna().any()
     assert said in json.dumps(plot.scatter(rows).to_dict())
 
 
@@ -238,23 +238,17 @@ def test_levels_are_those_of_the_command() -> None:
     table["score"] = rng.normal(size=24) + 9 * (table["parent"] == "b")
     table["gap"] = table["score"] + 0.5 * rng.normal(size=24)
     table["gap"] -= 30 * (table["parent"] == "b")
-    found = correlate(
-        table,
-        "score",
-        "gap",
-        observation="list",
-        parent="parent",
-        condition="list",
-        confirmatory="all",
-    )
-    [row] = found.to_dict("records")
+    levels = {"observation": "list", "parent": "parent", "condition": "list"}
+    asked = partial(correlate, table, "score", "gap", **levels, confirmatory="all")
+    [row] = asked().to_dict("records")
     own = table.groupby("parent")[["score", "gap"]].transform("mean")
     left = table[["score", "gap"]] - own
     assert row["r_rm"] == pytest.approx(left.corr().iloc[0, 1])
     means = left.groupby(table["list"]).mean()
-    assert row["r_conditions"] == pytest.approx(means.corr().iloc[0, 1])
+    over_conditions = asked(scopes=True).set_index("scope").loc["other doses and words"]
+    assert over_conditions["r"] == pytest.approx(means.corr().iloc[0, 1])
     assert (row["n"], row["n_parents"], row["n_conditions"]) == (24, 2, 12)
-    assert (row["verdict"], row["scope"]) == ("positive", "other conditions")
+    assert (row["verdict"], row["scope"]) == ("positive", "other doses and words, these seeds")
 
 
 SEVEN: Any = 7

@@ -12,7 +12,6 @@ from analysis.frame import as_float, as_text, text_rows
 from analysis.joined import join_points, origins, rows_of
 from analysis.measurement import measure
 from analysis.naming import CONTROL
-from analysis.slice_results import SliceResult
 from analysis.verdict import NEGATIVE, NEGLIGIBLE, POSITIVE, VERDICTS, judge
 from stats.intervals import Estimate, proportion_estimate
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from analysis.results import Tables
     from analysis.rows import Rows
+    from analysis.slice_results import SliceResult
     from stats.arrays import Floats
 
 PLANTED = "planted stereotype"

@@ -225,17 +225,18 @@ def designs() -> Iterator[Design]:
         yield Design("slopes by parent", f"{count} parents of 12, slope 1", power, "claims", 1)
     uneven = partial(slopes_by_parent, (40, *(3,) * 6), 0, 1)
     yield Design("slopes by parent", "one of 40, six of 3", uneven, "claims", 0.08)
-    for name, draw, limit in (
-        ("ten slices at the bound", partial(near_the_bound, 10), 0.06),
-        ("two methods of opposite slopes", opposite_methods, 0.05),
-        ("U shape", u_shape, 0.05),
-        ("unknown reliability", unreliable, 0),
-        ("no relation", null_studies, 1),
-    ):
-        yield Design("negligible", name, draw, "negligible", limit)
+    slices: dict[str, tuple[Draw, float]] = {
+        "ten slices at the bound": (partial(near_the_bound, 10), 0.06),
+        "two methods of opposite slopes": (opposite_methods, 0.05),
+        "U shape": (u_shape, 0.05),
+        "unknown reliability": (unreliable, 0),
+        "no relation": (null_studies, 1),
+    }
+    for name, (studies, limit) in slices.items():
+        yield Design("negligible", name, studies, "negligible", limit)
     for reliability in (0.8, 0.5):
-        draw = partial(noisy_scores, reliability)
-        yield Design("slope", f"reliability {reliability}", draw, "corrected slope within", 0.91)
+        scores = partial(noisy_scores, reliability)
+        yield Design("slope", f"reliability {reliability}", scores, "corrected slope within", 0.91)
     yield Design("slope", "slopes by condition", slopes_by_condition, "slope within", 0.91)
 
 

@@ -239,8 +239,8 @@ def test_the_slope_has_its_jackknife_interval() -> None:
         return float(u @ v / (u @ u))
 
     assert found.slope.value == pytest.approx(slope(x, y, PARENT))
-    without = [slope(*(np.delete(side, i) for side in (x, y, PARENT))) for i in range(len(x))]
-    reach = stats.t.ppf(0.975, found.df) * jackknife(np.array(without), found.df)
+    without = [slope(np.delete(x, i), np.delete(y, i), np.delete(PARENT, i)) for i in range(len(x))]
+    reach = stats.t.ppf(0.975, found.df) * jackknife(np.array(without), int(found.df))
     assert found.slope[1:] == pytest.approx((found.slope.value - reach, found.slope.value + reach))
 
 
@@ -291,8 +291,8 @@ def test_a_model_alone_of_its_parent_says_nothing() -> None:
     x, y = made(PARENT)
     alone = correlation(np.append(9, x), np.append(-9, y), np.append(7, PARENT))
     assert alone.influential == correlation(x, y, PARENT).influential + 1
-    plain = {"influential": 0, "null": None}
-    assert alone._replace(**plain) == correlation(x, y, PARENT)._replace(**plain)
+    expected = correlation(x, y, PARENT)
+    assert alone._replace(influential=0, null=None) == expected._replace(influential=0, null=None)
 
 
 def test_p_is_not_that_of_chance_where_noise_grows_with_the_score() -> None:
