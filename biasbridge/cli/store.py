@@ -44,7 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command of ``biasbridge store``; return 1 if ``verify`` finds damage."""
     args = _parser().parse_args(arguments)
     from files.terminal import open_console
-    from train.engine.store.tools import explain, export, find, gc, ls, open_store, verify
+    from train.engine.store.explain import explain
+    from train.engine.store.tools import export, find, gc, ls, open_store, verify
 
     console, store = open_console(), open_store(args.store)
     if args.command == "explain":

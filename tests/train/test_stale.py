@@ -28,8 +28,8 @@ from tests.points import TASK, plan
 from train.engine.outcome import Outcome, run_point
 from train.engine.provenance import source
 from train.engine.store import Step, Store
+from train.engine.store.explain import build_records
 from train.engine.store.stale import outdated, report_outdated
-from train.engine.store.tools import build_records
 
 if TYPE_CHECKING:
     from types import FrameType

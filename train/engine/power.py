@@ -108,7 +108,8 @@ def planned_design(
     planner: Planner, study: Correlation, plans: Sequence[Plan], pilot: Pilot
 ) -> Design:
     """Return the planned design: models from the plan, the rest as stated or from the pilot."""
-    n_models, n_parents = _count_models_and_parents(plans)
+    n_models = len({plan.unit.key for plan in plans})
+    n_parents = len({plan.parent.key for plan in plans})
     tests = planner.tests or pilot.tests or confirmatory_slices(study, plans[0].point.metrics)
     reliabilities = []
     for name, stated, estimated in (
@@ -148,7 +149,3 @@ def confirmatory_slices(study: Correlation, metrics: Sequence[AnyMetric]) -> int
     ]
     factors = (queries, study.confirmatory, study.embeddings, study.methods)
     return prod(max(1, len(factor)) for factor in factors)
-
-
-def _count_models_and_parents(plans: Sequence[Plan]) -> tuple[int, int]:
-    return len({plan.unit.key for plan in plans}), len({plan.parent.key for plan in plans})

@@ -1,10 +1,9 @@
-"""Actions of ``biasbridge store``: list, check, clean up, explain a result, export it."""
+"""Actions of ``biasbridge store``: list, check, clean up and export results."""
 
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,13 +11,9 @@ from typing import TYPE_CHECKING
 
 from rich.filesize import decimal
 from rich.table import Table
-from rich.text import Text
-from rich.tree import Tree
 
-from analysis.provenance import BuildRecord
 from files import InputError
 from files.atomic import require_new
-from files.digest import digest_of
 from files.progress import duration
 from train.engine.store.disk_errors import StoreError
 from train.engine.store.entry import RECIPE, Content, DamagedError, check, read_recipe
@@ -77,7 +72,7 @@ def _list_steps(store: Store) -> Table:
     table = _table(str(store.root), "step", "results", "size", "took", "last used")
     for name in dict.fromkeys(entry.parent.name for entry in entries(store)):
         group = entries(store, name)
-        contents = [content for entry in group if (content := _content(entry))]
+        contents = [content for entry in group if (content := content_of(entry))]
         table.add_row(
             name,
             str(len(group)),
@@ -92,7 +87,7 @@ def _list_results(store: Store, step: str) -> Table:
     table = _table(str(store.root), "key", "made by", "size", "took", "made", "last used")
     for entry in entries(store, step):
         cells = ("damaged",) * 4
-        if content := _content(entry):
+        if content := content_of(entry):
             cells = (
                 content["recipe"]["made_by"].rpartition(".")[2],
                 decimal(size(entry)),
@@ -200,7 +195,7 @@ def _damaged(store: Store) -> list[Path]:
     return sorted((store.root / "damaged").glob("*"))
 
 
-def _content(entry: Path) -> Content | None:
+def content_of(entry: Path) -> Content | None:
     """Return the recipe of a result; None for a damaged one."""
     with suppress(DamagedError):
         return read_recipe(entry)
@@ -209,84 +204,6 @@ def _content(entry: Path) -> Content | None:
 
 def _date(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
-
-
-def explain(store: Store, prefix: str, console: Console) -> None:
-    """Print the recipe of a result and its ancestors, and the command that rebuilds it.
-
-    Raises ``InputError`` for an unknown or ambiguous prefix of a key.
-    """
-    entry = find(store, prefix)
-    by_key = {path.name: path for path in entries(store)}
-    console.print(_tree(entry.parent.name, entry.name, by_key))
-    if not (content := _content(entry)):
-        return
-    made = content["made"]
-    code, loaded = made["modules"], made.get("loaded", {})
-    lines = [
-        f"\nmade {made['time']} on {made['host']}, {made.get('device', 'cpu')}, by",
-        f"  biasbridge {made['project'] or '(no version)'}, commit {made['commit'] or 'unknown'}",
-        f"  {_list(made['libraries'])}",
-        f"  code {_list({name: digest[:8] for name, digest in code.items()})}",
-        f"  other loaded code: {', '.join(sorted(loaded.keys() - code)) or 'none'}",
-        "to rebuild, in any store:",
-        f"  {made.get('command', 'unknown: not made by train.py')}",
-    ]
-    console.print("\n".join(lines), soft_wrap=True)
-
-
-def _tree(step: str, key: str, by_key: Mapping[str, Path]) -> Tree:
-    """Return the recipe of a result and, below, those of its inputs."""
-    title = Text.assemble((step, "bold"), f" {key}")
-    if key not in by_key:
-        return Tree(title + " (no longer in the store)")
-    try:
-        content = read_recipe(by_key[key])
-    except DamagedError as damage:
-        return Tree(title + f" (damaged: {damage})")
-    recipe = content["recipe"]
-    made_by = f"{recipe['made_by']} v{recipe['version']}"
-    cost = f"{decimal(size(by_key[key]))}, {content['made']['seconds']:.1f} s"
-    tree = Tree(title + f"  {made_by}, {cost}")
-    if params := recipe["params"]:
-        tree.add(", ".join(f"{name}={value}" for name, value in params.items()))
-    if recipe["seed"] is not None:
-        tree.add(f"seed {recipe['seed']}")
-    for name, digest in recipe["files"].items():
-        tree.add(f"file {name.partition(' ')[2]} sha256 {digest}")
-    tree.children += [_tree(name, key, by_key) for name, key in recipe["inputs"].items()]
-    return tree
-
-
-def _list(values: Mapping[str, str]) -> str:
-    """Return ``Python 3.11.7, gensim 4.4.0``."""
-    return ", ".join(f"{name} {value}" for name, value in values.items())
-
-
-def build_records(store: Store, keys: Iterable[str]) -> list[BuildRecord]:
-    """Return build records of the stored results with these keys and of their ancestors."""
-    folders = {entry.name: entry for entry in entries(store)}
-    queue, visited = list(keys), set[str]()
-    counts: Counter[BuildRecord] = Counter()
-    while queue:
-        if (key := queue.pop()) in visited or key not in folders:
-            continue
-        visited.add(key)
-        if not (content := _content(folders[key])):
-            continue
-        made, recipe = content["made"], content["recipe"]
-        queue += recipe["inputs"].values()
-        record = BuildRecord(
-            step=recipe["step"],
-            made_by=recipe["made_by"],
-            results=0,
-            project=made["project"],
-            commit=made["commit"],
-            code=digest_of(made["modules"])[:12],
-            libraries=_list(made["libraries"]),
-        )
-        counts[record] += 1
-    return [record._replace(results=counts[record]) for record in sorted(counts)]
 
 
 def export(entry: Path, out: str | Path, console: Console, *, force: bool = False) -> None:
