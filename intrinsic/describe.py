@@ -1,4 +1,4 @@
-"""Lists of metrics, options, conventions and queries, for a terminal and as tables of
+"""Lists of metrics, options, conventions and queries for a terminal, and the tables of
 docs/metrics.md, which ``python -m intrinsic.describe`` writes from the root of the repository.
 """
 
@@ -37,7 +37,7 @@ MARK = "<!-- From here on written by python -m intrinsic.describe -->\n"
 
 
 def print_metrics(console: Console) -> None:
-    """Print metrics with their word sets and conventions, then queries and sets of items."""
+    """Print metrics with their word sets and conventions, queries, sets of items and options."""
     metrics = (
         (name, metric.about.title, format_roles(metric), ", ".join(metric.conventions()))
         for name, metric in METRICS.items()
@@ -64,22 +64,31 @@ def print_metrics(console: Console) -> None:
         for row in rows:
             table.add_row(*row)
         console.print(table)
+    print_options(console, "Options of metrics", Metric, METRICS.values())
+    model_metrics_title = "Options of metrics of language models"
+    print_options(console, model_metrics_title, ItemMetric, MODEL_METRICS.values())
+
+
+def print_options(
+    console: Console, title: str, base: type[ByConvention], metrics: Iterable[type[ByConvention]]
+) -> None:
+    """Print a line per option with its default in each metric."""
+    console.print(title, style="italic")
+    for option in format_options(base, metrics):
+        console.print(f" {option}", markup=False, highlight=False)
 
 
 def write_page(root: Path) -> str:
-    """Return the text of the page: its introduction, then tables of metrics by family, their
-    conventions, and options.
+    """Return the text of the page: its introduction, then tables of metrics by family and their
+    conventions.
     """
     introduction, mark, _ = (root / PAGE).read_text(encoding="utf-8").partition(MARK)
     lines = [introduction + mark]
     for family, metrics in FAMILIES.items():
         lines += format_family(family, metrics)
-    lines += ["## Options", "", *format_options(Metric, METRICS.values()), ""]
     lines += ["# Metrics of language models", ""]
     for family, model_metrics in MODEL_FAMILIES.items():
         lines += format_family(family, model_metrics)
-    model_options = format_options(ItemMetric, MODEL_METRICS.values())
-    lines += ["## Options of metrics of language models", "", *model_options, ""]
     return "\n".join(_wrap(line) if line.startswith("- ") else line for line in lines)
 
 
@@ -129,7 +138,7 @@ def format_options(
             allowed = describe_type(hint)
             values = f" ({allowed})" if allowed.startswith("one of") else ""
             default = defaults[option]
-            label = f"`{option}`" if default is MISSING else f"`{option}={_spell(default)}`"
+            label = option if default is MISSING else f"{option}={_spell(default)}"
             names_by_label = names_by_meaning.setdefault(f"{note.documentation}{values}", {})
             if not names_by_label.keys() & {label} or names_by_label[label]:
                 names = names_by_label.setdefault(label, [])
@@ -139,7 +148,7 @@ def format_options(
             f"{label} ({', '.join(names)})" if names else label
             for label, names in names_by_label.items()
         )
-        yield f"- {', '.join(labels)}: {meaning}"
+        yield f"{', '.join(labels)}: {meaning}"
 
 
 def format_roles(metric: type[Metric]) -> str:
