@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from math import isclose, isnan, nan
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
@@ -40,7 +39,6 @@ ON_MODELS = (
     " seed: 'range(20)'}",
 )
 SEEDS = {"vectors": 8, "model": 3, "encoder": 3}
-KEYS = ["metric", "convention", "subject"]
 
 
 class _ConfiguredMetric(NamedTuple):
@@ -222,52 +220,3 @@ def _versions(folder: Path) -> dict[str, str]:
     from analysis.provenance import describe_provenance, read_provenance
 
     return {"libraries": describe_provenance(read_provenance(folder))}
-
-
-def check_certificate(table: pd.DataFrame) -> None:
-    """Raise ``InputError`` if the table is no certificate."""
-    if missing := [name for name in KEYS if name not in table]:
-        raise InputError(f"the table has no column {missing[0]}; give one written by --export")
-
-
-def compare(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
-    """Return the numbers that differ between two certificates, and rows that one of them lacks.
-
-    Columns: ``metric``, ``convention``, ``subject``, ``quantity``, ``before``, ``after``. Raise
-    ``InputError`` for a table that is no certificate.
-    """
-    import pandas as pd
-
-    for table in (before, after):
-        check_certificate(table)
-    earlier, later = (table.fillna({"convention": ""}).set_index(KEYS) for table in (before, after))
-    shared_columns = earlier.columns.intersection(later.columns)
-    rows = []
-    for key in dict.fromkeys([*earlier.index, *later.index]):
-        if not (key in earlier.index and key in later.index):
-            states = ("there" if key in table.index else "missing" for table in (earlier, later))
-            rows.append((*key, "row", *states))
-            continue
-        old, new = earlier.loc[key], later.loc[key]
-        rows += [
-            (*key, name, old[name], new[name])
-            for name in shared_columns
-            if not _is_equal(old[name], new[name])
-        ]
-    return pd.DataFrame(rows, columns=[*KEYS, "quantity", "before", "after"])
-
-
-def _is_equal(old: object, new: object) -> bool:
-    """Test whether two cells agree to nine digits, or are both missing."""
-    before, after = _parse_cell(old), _parse_cell(new)
-    if isinstance(before, str) or isinstance(after, str):
-        return before == after
-    return (isnan(before) and isnan(after)) or isclose(before, after, rel_tol=1e-9, abs_tol=1e-9)
-
-
-def _parse_cell(value: object) -> float | str:
-    text = str(value)
-    try:
-        return float(text) if text else nan
-    except ValueError:
-        return text

@@ -13,7 +13,6 @@ import pytest
 
 import biasbridge
 from analysis.naming import SESOI
-from biasbridge.certifying import compare
 from biasbridge.cli.gaps import main
 from biasbridge.data import Data, _guess_text, guess_languages, read_data
 from biasbridge.data_checks import _check_coverage
@@ -65,18 +64,6 @@ def test_check_warns_where_fewer_than_80_of_100_tokens_have_a_vector(
     vectors = keyed([*"abcd"], np.ones((4, 1), dtype=np.float32))
     _check_coverage(Data(posts=posts, columns={"text": "text"}), vectors, found)
     assert bool(found.warnings) == warned
-
-
-@pytest.mark.parametrize(("off", "same"), [(0.9e-9, True), (1.1e-9, False)])
-@pytest.mark.parametrize("size", [0.0, 1.0])
-def test_numbers_of_certificates_are_the_same_up_to_nine_digits(
-    size: float, off: float, same: bool
-) -> None:
-    one, other = (
-        pd.DataFrame([{"metric": "m", "convention": "", "subject": "s", "slope": value}])
-        for value in (size, size + off)
-    )
-    assert compare(one, other).empty == same
 
 
 @pytest.mark.parametrize(("items", "known"), [(9, False), (10, True)])

@@ -24,7 +24,6 @@ from analysis.naming import ALL, gap_titles, measure_title, score_titles
 from analysis.results import read_tables
 from analysis.terminal import format_estimate, format_number, p_value
 from files.charts import save_charts
-from studies.certificate.recorded import RECORDED_CSV as RECORDED
 from studies.certificate.verdict import DOES_NOT_DETECT
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ MODEL_KINDS = {
     "models": ("tiny_bert en", "tiny_gpt2 en", "tiny_bert es", "tiny_gpt2 es"),
 }
 ENDS = ("", "_low", "_high")
-TRANSFER = (STUDIES / "certificate_transfer.csv", RECORDED.with_name("transfer.csv"))
+TRANSFER = STUDIES / "certificate_transfer.csv"
 SLOPES = "transfer_slopes"  # figure of docs/runs/transfer.md
 PLANTED_RUNS = ("transfer_hatespeech", "transfer_coreference", "transfer_retrieval")
 TITLES = {  # the runs of docs/runs/transfer.md
@@ -453,5 +452,4 @@ if __name__ == "__main__":
     for path in pages():
         path.write_text(render(path.read_text(encoding="utf-8")), encoding="utf-8")
     draw_slopes([run for run in TITLES if run not in PLANTED_RUNS])
-    for path in TRANSFER:
-        all_slopes().to_csv(path, index=False, float_format="%.6g")
+    all_slopes().to_csv(TRANSFER, index=False, float_format="%.6g")

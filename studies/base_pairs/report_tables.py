@@ -20,11 +20,7 @@ TITLES = {
     "truth": "known: {}",
     "measures": "with {}",
 }
-# Tables of the page: one row per estimate over all pairs, then one column per base pair
-OVERALL = {
-    "Scores over the vocabulary (table 1)": ("mean", "sd"),
-    "Agreement of the pairs (table 2)": ("fleiss", "unanimous", "magnitude"),
-}
+# Tables of the page with one column per base pair
 BY_PAIR = {
     "Pairs against their other forms, Cohen's kappa (table 3)": "pair_form",
     "Words against their other forms, Cohen's kappa (table 4)": "word_form",
@@ -59,10 +55,8 @@ def estimate_title(statistic: str, other: str) -> str:
 def report_tables(estimates: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return the tables of the page by heading; like the paper's, with one column per base pair."""
     overall = estimates[estimates["pair"].eq("")]
-    tables = {
-        heading: _estimate_columns(overall[overall["statistic"].isin(statistics)])
-        for heading, statistics in OVERALL.items()
-    }
+    extra = ["published"] if "published" in estimates else []
+    tables = {"Every estimate over all pairs (tables 1 and 2)": _estimate_columns(overall, *extra)}
     for heading, statistic in BY_PAIR.items():
         rows = estimates[estimates["statistic"].eq(statistic)]
         by_pair = rows.assign(pair=rows["pair"].replace("", "all"))
@@ -74,12 +68,6 @@ def report_tables(estimates: pd.DataFrame) -> dict[str, pd.DataFrame]:
             dropna=False,
         )
         tables[heading] = _drop_constant_names(wide.dropna(how="all").reset_index())
-    is_cosine = overall["statistic"].isin(("cosine", "cosine_sd"))
-    tables["Cosines"] = _estimate_columns(overall[is_cosine])
-    if "published" in estimates:
-        rows = estimates[estimates["published"].notna()]
-        tables["Estimates and published numbers"] = _estimate_columns(rows, "published")
-    tables["Every estimate over all pairs"] = _estimate_columns(overall)
     return tables
 
 

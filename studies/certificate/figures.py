@@ -14,8 +14,6 @@ from analysis.charts import (
     Drawing,
     colour,
     finish,
-    intervals,
-    rule_at,
     shades,
 )
 from studies.certificate.verdict import (
@@ -37,14 +35,12 @@ LABELS = {DETECTS_HALF: "half", DETECTS_PART: "strong only"}  # else: the verdic
 DETECTION = {DETECTS_HALF: 3, DETECTS_PART: 1, NOT_GRADED: 0}  # shades
 COLOURS = {DOES_NOT_DETECT: "#eeeeee", CANNOT_TELL: "#f8f8f8", NOT_ESTIMATED: "white"}
 FAULT = "#f2d7c9"
-MAX_SLOPE = 10.0  # on the axis; larger slopes are drawn at its end
 
 
 def charts(tables: CertificateTables, planted: str) -> dict[str, Drawing]:
-    """Draw verdicts, slopes, curves and, if models were stopped early, the course of training."""
+    """Draw verdicts, curves and, if models were stopped early, the course of training."""
     drawings = {
         "certificate": verdict_chart(tables.certificate),
-        "certificate_slopes": slope_chart(tables.certificate),
         "certificate_curves": curve_chart(tables.curves, planted.replace("_", " ")),
     }
     if len(progress := _training_progress(tables.training)):
@@ -78,28 +74,6 @@ def verdict_chart(table: pd.DataFrame) -> Drawing:
         chart.properties(width=alt.Step(104), height=alt.Step(17)),
         "Which scores follow the planted bias",
         [STAMP, "r: correlation of planted strength and score, over models."],
-    )
-
-
-def slope_chart(table: pd.DataFrame) -> Drawing:
-    """Draw the slope of each score with its interval, one panel per subject."""
-    columns = ["slope", "slope_low", "slope_high"]
-    estimated = table[table["slope"].notna()]
-    rows = estimated.assign(score=[_score_label(row) for row in row_dicts(estimated)])
-    rows = rows.rename(columns=dict(zip(columns, ("value", "low", "high"), strict=True)))
-    base = alt.Chart().encode(alt.Y("score:N", sort=None, title=None))
-    scale = alt.Scale(domain=[-2, MAX_SLOPE], clamp=True)
-    layers = [rule_at(0), *intervals(base, size=25, title="slope (sd)", scale=scale)]
-    panel = alt.layer(*layers).properties(width=150, height=alt.Step(12))
-    chart = panel.facet(
-        alt.Facet("subject:N", title=None, sort=None),
-        data=rows[["score", "subject", "value", "low", "high"]],
-        columns=3,
-    ).resolve_scale(y="independent")
-    return finish(
-        chart,
-        "Change of each score from no bias to full bias",
-        [STAMP, "In standard deviations of models of one strength; larger slopes are clipped."],
     )
 
 

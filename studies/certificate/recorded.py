@@ -11,7 +11,6 @@ from typing import NamedTuple
 from studies.certificate.verdict import DOES_NOT_DETECT, NOT_ESTIMATED
 
 RECORDED_CSV = Path(__file__).with_name("recorded.csv")
-TRANSFER_CSV = RECORDED_CSV.with_name("transfer.csv")  # docs/runs/transfer.md
 MODELS = {"vectors": "word2vec", "masked": "tiny_bert", "causal": "tiny_gpt2"}
 # Options that say which words are found, not how a score is made of them
 LOOKUP = ("case=", "min_found=")
@@ -55,12 +54,6 @@ def recorded_verdict(metric: str, convention: str, kind: str, language: str) -> 
     return (
         RecordedVerdict() if changed else recorded().get((metric, name, subject), RecordedVerdict())
     )
-
-
-def recorded_transfer(metric: str) -> list[Mapping[str, str]]:
-    """Read how gaps moved with a metric's scores (``docs/studies/certificate_transfer.csv``)."""
-    with TRANSFER_CSV.open(encoding="utf-8", newline="") as text:
-        return [row for row in csv.DictReader(text) if row["metric"] == metric]
 
 
 def not_called_bias(verdict_by_name: Mapping[str, RecordedVerdict]) -> str:

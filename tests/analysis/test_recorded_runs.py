@@ -124,7 +124,6 @@ def test_the_certificate_that_ships_is_the_recorded_one() -> None:
     assert RECORDED_CSV.read_bytes() == (STUDIES / "certificate.csv").read_bytes()
 
 
-def test_the_slopes_that_ship_are_those_of_the_runs(pages: ModuleType) -> None:
-    shipped, shown = (pd.read_csv(path) for path in pages.TRANSFER)
-    pd.testing.assert_frame_equal(shipped, shown)
-    pd.testing.assert_frame_equal(shipped, pages.all_slopes(), rtol=1e-5, check_dtype=False)
+def test_the_recorded_slopes_are_those_of_the_runs(pages: ModuleType) -> None:
+    recorded = pd.read_csv(pages.TRANSFER)
+    pd.testing.assert_frame_equal(recorded, pages.all_slopes(), rtol=1e-5, check_dtype=False)

@@ -214,14 +214,6 @@ def test_analogies_with_and_without_a_base_pair(
         assert alone == pytest.approx(expected)
 
 
-def test_too_few_words_give_no_kappa_and_say_so(
-    concluded: tuple[pd.DataFrame, str, Path],
-) -> None:
-    row = value(concluded[0], "word_form", "ripa", "upper")
-    assert isnan(row["value"])
-    assert row["reason"] == "3 words, fewer than 10"
-
-
 def test_all_words_in_one_direction_have_no_kappa(tmp_path: Path) -> None:
     rows = probe_rows()
     rows["score"] = rows["score"].abs()
@@ -231,17 +223,6 @@ def test_all_words_in_one_direction_have_no_kappa(tmp_path: Path) -> None:
     row = value(found, "fleiss", "ripa")
     assert isnan(row["value"])
     assert row["reason"].startswith("all words have one direction")
-
-
-def test_two_pairs_have_no_interval_over_pairs(tmp_path: Path) -> None:
-    rows = probe_rows()
-    kept = rows["pair"].isin(["", *PAIRS[:2]]) & rows["other"].isin(["", PAIRS[1]])
-    given = tables()._replace(probes=rows[kept])
-    BasePairs(resamples=10).conclude(given, tmp_path, Console(file=io.StringIO()))
-    found = pd.read_csv(tmp_path / "base_pairs.csv").fillna({"other": "", "pair": ""})
-    row = value(found, "fleiss", "ripa")
-    assert not isnan(row["value"])
-    assert isnan(row["pairs_low"])
 
 
 def kappa_of(directions: Floats, kept: Sequence[int]) -> float:
