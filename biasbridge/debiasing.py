@@ -198,7 +198,7 @@ def move(
     if goal:
         method, axis = find_method(method, vectors, query, goal, direction, seed=seed)
     else:
-        axis = method.along(vectors, query, seed=seed)
+        axis = method.dose_axis(vectors, query, seed=seed)
     changed = axis.at(signed_dose(method))
     if method.dose:
         require_sound(method, vectors, changed)
@@ -217,9 +217,9 @@ def move_pairs(
     """Modify vectors by your own pairs, which have no opposite direction."""
     from debias.until import find_dose
 
-    axis = method.along_pairs(vectors, attract, repel, seed=seed)
+    axis = method.pairs_dose_axis(vectors, attract, repel, seed=seed)
     if goal:
-        method = method.by(find_dose(axis, vectors, goal, (1,)))
+        method = method.with_dose(find_dose(axis, vectors, goal, (1,)))
     return ModifiedVectors(method, axis.at(method.dose), None)
 
 

@@ -169,7 +169,7 @@ def _metrics(
     """
     for name in names:
         metric = MODEL_METRICS[name]
-        source = items or named_items(metric.about.asks, there_only=not are_requested)
+        source = items or named_items(metric.about.asks, available_only=not are_requested)
         if not source.load() or (items and not are_requested and not _takes_any(metric, items)):
             continue
         for convention_name in select_conventions(metric, convention):

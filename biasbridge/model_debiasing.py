@@ -103,7 +103,7 @@ class ModelErasure:
             return goal.value_of(self.scores(goal.metric, dose))
 
         ways = goal.ways(score_at(0.0), directed=False)
-        method = self.method.by(dose_for_goal(score_at, goal, ways))
+        method = self.method.with_dose(dose_for_goal(score_at, goal, ways))
         return replace(self, method=method, eraser=self.eraser.at(signed_dose(method)))
 
     def compared(self, metrics: Iterable[ItemMetric]) -> pd.DataFrame:
@@ -182,6 +182,6 @@ def usual_metrics(opened: LanguageModel) -> list[ItemMetric]:
     for name, model_kinds in COMPARED.items():
         if name in MODEL_METRICS and opened.kind in model_kinds:
             metric = MODEL_METRICS[name]
-            source = named_items(ITEM_SETS.get(name, metric.about.asks), there_only=True)
+            source = named_items(ITEM_SETS.get(name, metric.about.asks), available_only=True)
             metrics += [metric.by_convention(items=source)] if source.load() else []
     return metrics

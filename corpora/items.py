@@ -358,8 +358,8 @@ def published_source(name: str, data: str) -> PublishedFile | None:
     return reader(str(path)) if data and relative_path and path.is_file() else None
 
 
-def named_items(names: Sequence[str], *, there_only: bool = False) -> ItemSource:
-    """Return the named sets; ``there_only``: only those whose data are available."""
+def named_items(names: Sequence[str], *, available_only: bool = False) -> ItemSource:
+    """Return the named sets; ``available_only``: only those whose data are available."""
     data = os.environ.get(DATA_VARIABLE, "")
     available = [name for name in names if name in library() or published_source(name, data)]
-    return NamedItems(tuple(available if there_only else names), data)
+    return NamedItems(tuple(available if available_only else names), data)

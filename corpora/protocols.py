@@ -156,19 +156,9 @@ class PostChallenge(Data, Protocol):
         """Name of label 1; see ``Source``."""
 
     def posts(self, *, seed: int) -> pd.DataFrame:
-        """Read or draw the posts.
-
-        Parameters
-        ----------
-        seed : int
-            Seed of the order and of everything drawn.
-
-        Returns
-        -------
-        DataFrame
-            One row per post: ``id``, ``text``, ``raw``, ``label`` and ``group`` as in ``Source``;
-            optionally ``term``, the word for people in the post, and ``frame``: posts of one frame
-            differ in their term only (empty: the post belongs to no frame).
+        """Read or draw the posts: ``id``, ``text``, ``raw``, ``label`` and ``group`` as
+        ``Source.load`` returns them; optionally ``term``, the word for people in the post, and
+        ``frame``: posts of one frame differ in their term only (empty: the post has no frame).
         """
 
 

@@ -13,7 +13,7 @@ from annotated_types import Ge
 from debias.axis import restrict
 from debias.base import Direction, DoseAxis, OnVectors
 from debias.constraints import stereotype_pairs, usable_pairs
-from debias.margins import Doubles, Singles, attract_repel
+from debias.margins import attract_repel
 from debias.roles import TARGETS_AND_ATTRIBUTES
 from files import InputError, choice
 from files.choice import Count, Fileless, NotNegative, Share
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from debias.base import Pair
     from intrinsic.wordsets import Query
+    from stats.arrays import Floats, Singles
 
 Norms = Literal["keep", "unit"]
 HYPERPARAMETERS = (
@@ -36,7 +37,7 @@ class Run(NamedTuple):
     """The words of the pairs, and their vectors before and after a full run, (n_words, dim)."""
 
     words: list[str]
-    before: Doubles
+    before: Floats
     after: Singles
 
 
@@ -94,36 +95,36 @@ class AttractRepel(OnVectors, Fileless):
         self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int
     ) -> KeyedVectors:
         """Return a copy moved by the given pairs; ``direction`` is ignored."""
-        return self.along_pairs(vectors, attract, repel, seed=seed).at(self.dose)
+        return self.pairs_dose_axis(vectors, attract, repel, seed=seed).at(self.dose)
 
-    def by(self, dose: float) -> Self:
+    def with_dose(self, dose: float) -> Self:
         """Return the method at a dose in [-1, 1] (-1: overbias, 1: debias)."""
         return replace(self, direction="overbias" if dose < 0 else "debias", dose=abs(dose))
 
-    def along(self, vectors: KeyedVectors, query: Query, *, seed: int) -> DoseAxis:
+    def dose_axis(self, vectors: KeyedVectors, query: Query, *, seed: int) -> DoseAxis:
         """Return the vectors at any dose in [-1, 1]; each direction runs once, on first use."""
 
         @cache
         def axis_of(direction: Direction) -> DoseAxis:
             pairs = replace(self, direction=direction).constraints(query)
-            return self.along_pairs(vectors, *pairs, seed=seed)
+            return self.pairs_dose_axis(vectors, *pairs, seed=seed)
 
         def at(dose: float, words: Collection[str] | None = None) -> KeyedVectors:
-            method = self.by(dose)
+            method = self.with_dose(dose)
             if dose:
                 return axis_of(method.direction).at(method.dose, words)
-            return method.at_dose(restrict(vectors, words), None)
+            return method.moved(restrict(vectors, words), None)
 
         return DoseAxis(at)
 
-    def along_pairs(
+    def pairs_dose_axis(
         self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int
     ) -> DoseAxis:
         """Run on the given pairs and return the vectors at any dose in [0, 1]."""
         run = self.run(vectors, attract, repel, seed=seed)
 
         def at(dose: float, words: Collection[str] | None = None) -> KeyedVectors:
-            return replace(self, dose=dose).at_dose(restrict(vectors, words), run)
+            return replace(self, dose=dose).moved(restrict(vectors, words), run)
 
         return DoseAxis(at)
 
@@ -145,7 +146,7 @@ class AttractRepel(OnVectors, Fileless):
         after = attract_repel(before, *pair_rows, seed=seed, **hyper)
         return Run(words, before, after)
 
-    def at_dose(self, vectors: KeyedVectors, run: Run | None) -> KeyedVectors:
+    def moved(self, vectors: KeyedVectors, run: Run | None) -> KeyedVectors:
         """Return a copy of ``vectors`` in which the words of a run are moved by the dose."""
         matrix = np.array(vectors.vectors)
         if run and self.dose > 0:
@@ -170,20 +171,20 @@ class AttractRepel(OnVectors, Fileless):
             matrix[index[run.words[place]]] = row
 
 
-def interpolate(before: Doubles, after: Singles | Doubles, dose: float) -> Doubles:
+def interpolate(before: Floats, after: Singles | Floats, dose: float) -> Floats:
     """Compute unit((1 - dose) u0 + dose u1), u0 and u1 the unit rows of ``before`` and ``after``.
 
     If the sum vanishes (u1 = -u0 and dose 0.5), the row is u0.
     """
-    start: Doubles = before / np.linalg.norm(before, axis=1, keepdims=True)
+    start: Floats = before / np.linalg.norm(before, axis=1, keepdims=True)
     end = after / np.linalg.norm(after.astype(np.float64), axis=1, keepdims=True)
     point = (1 - dose) * start + dose * end
-    length: Doubles = np.linalg.norm(point, axis=1, keepdims=True)
+    length: Floats = np.linalg.norm(point, axis=1, keepdims=True)
     np.divide(point, length, out=start, where=length > 1e-6)
     return start
 
 
-def _check_rows(rows: Doubles, words: list[str]) -> None:
+def _check_rows(rows: Floats, words: list[str]) -> None:
     for word, length in zip(words, np.linalg.norm(rows, axis=1), strict=True):
         if not 0 < length < np.inf:
             problem = f"the vector of {word!r} is zero or not finite and has no direction"

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 import numpy as np
 from annotated_types import Ge, Le
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from debias.base import Direction, DoseAxis, OnVectors
@@ -20,9 +19,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
     from intrinsic.wordsets import Query
-    from stats.arrays import Floats
-
-Singles = NDArray[np.float32]
+    from stats.arrays import Floats, Singles
 
 ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")  # threads wait for each other
 SignedDose = Annotated[float, Ge(-1), Le(1)]
@@ -52,11 +49,11 @@ class OnAxis(OnVectors, Fileless):
         """Compute f of every vector, (n_words, dim), in the order of the vocabulary."""
         raise NotImplementedError
 
-    def by(self, dose: float) -> Self:
+    def with_dose(self, dose: float) -> Self:
         """Return the method at another dose."""
         return replace(self, dose=dose)
 
-    def along(self, vectors: KeyedVectors, query: Query, *, seed: int) -> DoseAxis:
+    def dose_axis(self, vectors: KeyedVectors, query: Query, *, seed: int) -> DoseAxis:
         """Compute f once and return the vectors at any dose."""
         from files.vectors import with_matrix  # loads gensim
 

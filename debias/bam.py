@@ -27,7 +27,7 @@ class Bam(LinearEraser):
     """
 
     name: ClassVar[str] = "bam"
-    asks: ClassVar[tuple[str, ...]] = PAIRS
+    needed_roles: ClassVar[tuple[str, ...]] = PAIRS
 
     def fit(self, examples: Examples, *, seed: int) -> Eraser:
         """Fit an eraser of norm at most 1; it changes nearly all dimensions."""

@@ -146,10 +146,10 @@ class DosedMethod(VectorsMethod, Protocol):
     def direction(self) -> Direction:
         """``debias`` lowers the bias, ``overbias`` raises it."""
 
-    def by(self, dose: float) -> Self:
+    def with_dose(self, dose: float) -> Self:
         """Return the method at a dose in [-1, 1] (-1: overbias, 1: debias)."""
 
-    def along(self, vectors: KeyedVectors, query: Query, *, seed: int) -> DoseAxis:
+    def dose_axis(self, vectors: KeyedVectors, query: Query, *, seed: int) -> DoseAxis:
         """Fit the method and return the vectors at any dose; its own dose is ignored."""
 
 
@@ -160,7 +160,7 @@ class PairsMethod(DosedMethod, Protocol):
     def constraints(self, query: Query) -> tuple[list[Pair], list[Pair]]:
         """Return the pairs of a query to attract and those to repel."""
 
-    def along_pairs(
+    def pairs_dose_axis(
         self, vectors: KeyedVectors, attract: Iterable[Pair], repel: Iterable[Pair], *, seed: int
     ) -> DoseAxis:
         """Fit the method on these pairs and return the vectors at any dose in [0, 1]."""

@@ -8,7 +8,7 @@ import numpy as np
 from annotated_types import doc
 from numpy.typing import NDArray
 
-from debias.axis import ONE_THREAD, Singles, map_blocks
+from debias.axis import ONE_THREAD, map_blocks
 from debias.examples import require_enough
 from debias.hard import Hard, Rows, find_word_rows, neutralise, pair_axes, units
 from files import choice
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
     from intrinsic.wordsets import Query
-    from stats.arrays import Floats
+    from stats.arrays import Floats, Singles
 
 FREQUENT = 50_000  # most frequent words, among which the most biased are searched
 

@@ -47,10 +47,10 @@ class Examples(NamedTuple):
         return np.repeat([1.0, 0.0], [len(self.first), len(self.second)])
 
 
-def word_examples(vectors: KeyedVectors, query: Query, asks: Sequence[str]) -> Examples:
-    """Look up the vectors of the words of the roles in ``asks``."""
+def word_examples(vectors: KeyedVectors, query: Query, roles: Sequence[str]) -> Examples:
+    """Look up the vectors of the words of the roles in ``roles``."""
     dim = vectors.vector_size
-    found_sets = {role: find_set(vectors, query[role], case="lower") for role in asks}
+    found_sets = {role: find_set(vectors, query[role], case="lower") for role in roles}
     for role, found_set in found_sets.items():
         require_enough(len(found_set.items), query[role].name, "the vectors")
     first, second = (
@@ -65,11 +65,11 @@ def word_examples(vectors: KeyedVectors, query: Query, asks: Sequence[str]) -> E
 
 
 def template_examples(
-    encoder: Encoder, query: Query, asks: Sequence[str], templates: Sequence[str]
+    encoder: Encoder, query: Query, roles: Sequence[str], templates: Sequence[str]
 ) -> Examples:
-    """Encode the words of the roles in ``asks`` in every template."""
+    """Encode the words of the roles in ``roles`` in every template."""
     texts: dict[str, Any] = {"X": [], "Y": [], "pairs": []}
-    for role in asks:
+    for role in roles:
         for item in query[role].items:
             filled = [
                 [template.replace(TERM, word.replace("_", " ")) for word in item]
@@ -77,10 +77,10 @@ def template_examples(
             ]
             texts[role] += filled if role == "pairs" else [text for [text] in filled]
     description = f"words of {query.name} in {len(templates)} templates"
-    return _encoded(encoder, texts["X"], texts["Y"], texts["pairs"], description, asks)
+    return _encoded(encoder, texts["X"], texts["Y"], texts["pairs"], description, roles)
 
 
-def item_examples(encoder: Encoder, sets: Sequence[ItemSet], asks: Sequence[str]) -> Examples:
+def item_examples(encoder: Encoder, sets: Sequence[ItemSet], roles: Sequence[str]) -> Examples:
     """Encode the texts of two groups; a text with a slot is encoded with both fillers."""
     first: list[str] = []
     second: list[str] = []
@@ -103,7 +103,7 @@ def item_examples(encoder: Encoder, sets: Sequence[ItemSet], asks: Sequence[str]
     first += [first_text for first_text, _ in pairs]
     second += [second_text for _, second_text in pairs]
     names = ", ".join(item_set.name for item_set in sets)
-    return _encoded(encoder, first, second, pairs, names, asks)
+    return _encoded(encoder, first, second, pairs, names, roles)
 
 
 def two_groups(name: str, items: Sequence[Item]) -> tuple[list[str], list[str]]:
@@ -130,13 +130,13 @@ def _encoded(
     second: Texts,
     pairs: Sequence[Texts],
     description: str,
-    asks: Sequence[str],
+    roles: Sequence[str],
 ) -> Examples:
     known_first, known_second = (list(filter(encoder.knows, texts)) for texts in (first, second))
     known_pairs = [pair for pair in pairs if all(map(encoder.knows, pair))]
     numbers = (len(known_first), len(known_second), len(known_pairs))
     for role, number in zip((*GROUPS, *PAIRS), numbers, strict=True):
-        if role in asks:
+        if role in roles:
             require_enough(number, f"texts of {role} ({description})", "the model's vocabulary")
     pair_texts = [text for pair in known_pairs for text in pair]
     rows = [
@@ -146,7 +146,7 @@ def _encoded(
     dim = rows[0].shape[1]
     counts = (
         f"{len(known_pairs)} of {len(pairs)} pairs"
-        if asks == PAIRS
+        if roles == PAIRS
         else f"{len(known_first)} of {len(first)} and {len(known_second)} of {len(second)} texts"
     )
     return Examples(rows[0], rows[1], rows[2].reshape(-1, 2, dim), f"{counts}, {description}")

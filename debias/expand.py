@@ -16,8 +16,8 @@ from files import InputError
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from debias.margins import Singles
     from intrinsic.wordsets import Query, WordSet
+    from stats.arrays import Singles
 
 ROWS = 8192  # vocabulary rows compared at a time
 

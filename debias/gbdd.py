@@ -20,7 +20,7 @@ class Gbdd(LinearEraser):
     """
 
     name: ClassVar[str] = "gbdd"
-    asks: ClassVar[tuple[str, ...]] = GROUPS
+    needed_roles: ClassVar[tuple[str, ...]] = GROUPS
 
     def fit(self, examples: Examples, *, seed: int) -> Eraser:
         """Fit an eraser of norm 1 and rank 1. Raises ``InputError`` if all vectors are equal."""

@@ -9,7 +9,7 @@ from annotated_types import doc
 from numpy.typing import NDArray
 
 from debias.attract_repel import Norms
-from debias.axis import OnAxis, Singles, map_blocks
+from debias.axis import OnAxis, map_blocks
 from debias.directions import main_axes, unit_differences
 from debias.examples import require_enough
 from debias.roles import require_roles
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
     from intrinsic.wordsets import Query
-    from stats.arrays import Floats
+    from stats.arrays import Floats, Singles
 
 Rows = NDArray[np.intp]
 

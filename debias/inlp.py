@@ -26,7 +26,7 @@ class Inlp(LinearEraser):
     rounds: Annotated[Count, doc("at most; each removes a dimension")] = 8
 
     name: ClassVar[str] = "inlp"
-    asks: ClassVar[tuple[str, ...]] = GROUPS
+    needed_roles: ClassVar[tuple[str, ...]] = GROUPS
 
     def fit(self, examples: Examples, *, seed: int) -> Eraser:
         """Fit an eraser of norm 1 and rank at most ``rounds``."""

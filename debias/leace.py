@@ -30,7 +30,7 @@ class Leace(LinearEraser):
     shrinkage: Annotated[bool, doc("shrink cov(x)")] = True
 
     name: ClassVar[str] = "leace"
-    asks: ClassVar[tuple[str, ...]] = GROUPS
+    needed_roles: ClassVar[tuple[str, ...]] = GROUPS
 
     def fit(self, examples: Examples, *, seed: int) -> Eraser:
         """Fit an eraser of rank 1 and norm at least 1 (not orthogonal). Raises ``InputError`` if

@@ -31,9 +31,9 @@ TEMPLATES = ("This is {}.", "That is {}.", "There is {}.", "{} is here.", "It wa
 
 @choice
 class LinearEraser:
-    """Base of methods that fit an ``Eraser``; a subclass provides ``asks`` and ``fit``.
+    """Base of methods that fit an ``Eraser``; a subclass provides ``needed_roles`` and ``fit``.
 
-    On word vectors it is fitted on the words of the query's roles in ``asks``: the groups X and Y,
+    On word vectors it is fitted on the words of the query's ``needed_roles``: the groups X and Y,
     or ``pairs``. On a language model it is fitted on texts in the subject's encoding, and acts on
     that layer. The texts are the same words in ``templates``, or ``items`` of two groups, such as
     BEC-Pro; an item with a slot gives a pair of texts, one per filler.
@@ -48,7 +48,7 @@ class LinearEraser:
     acts_on: ClassVar[str] = "states"
     unkeyed: ClassVar[tuple[str, ...]] = ("items",)
     name: ClassVar[str]
-    asks: ClassVar[tuple[str, ...]]
+    needed_roles: ClassVar[tuple[str, ...]]
 
     def __post_init__(self) -> None:
         for template in self.templates:
@@ -58,7 +58,7 @@ class LinearEraser:
     @property
     def roles(self) -> tuple[str, ...]:
         """Word sets of the query that the method needs; none if it has items."""
-        return () if self.items else self.asks
+        return () if self.items else self.needed_roles
 
     @property
     def direction(self) -> Direction:
@@ -82,7 +82,7 @@ class LinearEraser:
         Parameters
         ----------
         examples : Examples
-            Vectors of the two groups and of the pairs that ``asks`` names.
+            Vectors of the two groups and of the pairs that ``needed_roles`` names.
         seed : int
             Seed of whatever is drawn at random.
         """
@@ -94,19 +94,19 @@ class LinearEraser:
             raise InputError(
                 f"items={self.items.name} are texts for a language model; give the words of a query"
             )
-        return self._fitted(word_examples(vectors, query, self.asks), seed)
+        return self._fitted(word_examples(vectors, query, self.needed_roles), seed)
 
     def fit_encoder(self, encoder: Encoder, query: Query | None, *, seed: int) -> Eraser:
         """Fit on the encodings of the items, or of a query's words in templates. Raises
         ``InputError`` if the model knows too few of the texts.
         """
-        if not self.asks:
+        if not self.needed_roles:
             empty = encoder.encode([]).astype(np.float64)
             examples = Examples(empty, empty, empty.reshape(0, 2, empty.shape[1]), "nothing")
         elif self.items:
-            examples = item_examples(encoder, self.items.load(), self.asks)
+            examples = item_examples(encoder, self.items.load(), self.needed_roles)
         elif query:
-            examples = template_examples(encoder, query, self.asks, self.templates)
+            examples = template_examples(encoder, query, self.needed_roles, self.templates)
         else:
             raise InputError("give the words of a query, or items")
         return replace(self._fitted(examples, seed), layer=encoder.layer)
@@ -116,11 +116,11 @@ class LinearEraser:
         source = {"method": self.name, "on": examples.description}
         return replace(eraser, fitted={**source, **eraser.fitted})
 
-    def by(self, dose: float) -> Self:
+    def with_dose(self, dose: float) -> Self:
         """Return the method at another dose."""
         return replace(self, dose=dose)
 
-    def along(self, vectors: KeyedVectors, query: Query, *, seed: int) -> DoseAxis:
+    def dose_axis(self, vectors: KeyedVectors, query: Query, *, seed: int) -> DoseAxis:
         """Fit once and return the vectors at any dose."""
         eraser = self.fit_vectors(vectors, query, seed=seed)
 

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from files import InputError
 
-Singles = NDArray[np.float32]
-Doubles = NDArray[np.float64]
-Indices = NDArray[np.intp]
+if TYPE_CHECKING:
+    from stats.arrays import Floats, Ints, Singles
 
 ATTRACT, REPEL = 1, -1
 CLIP = 2.0
 
 
 def attract_repel(
-    rows: Singles | Doubles,
-    attract: Indices,
-    repel: Indices,
+    rows: Singles | Floats,
+    attract: Ints,
+    repel: Ints,
     *,
     seed: int,
     epochs: int = 5,
@@ -90,7 +89,7 @@ def attract_repel(
 def batch_gradient(
     current: Singles,
     original: Singles,
-    positions: Indices,
+    positions: Ints,
     kind: int,
     rng: np.random.Generator,
     *,
@@ -135,7 +134,7 @@ def _through_normalisation(gradient: Singles, units: Singles, lengths: Singles) 
     gradient /= lengths
 
 
-def choose_negatives(cosines: Singles, kind: int, rng: np.random.Generator) -> Indices:
+def choose_negatives(cosines: Singles, kind: int, rng: np.random.Generator) -> Ints:
     """Return the position of each position's negative, from all cosines, shape (2 B, 2 B).
 
     It is the nearest (attract) or farthest (repel) position of another pair; with probability one
@@ -153,8 +152,8 @@ def choose_negatives(cosines: Singles, kind: int, rng: np.random.Generator) -> I
 
 
 def _shuffled_batches(
-    pairs: Mapping[int, Indices], size: int, drop_last: bool, rng: np.random.Generator
-) -> list[tuple[int, Indices]]:
+    pairs: Mapping[int, Ints], size: int, drop_last: bool, rng: np.random.Generator
+) -> list[tuple[int, Ints]]:
     """Return an epoch's batches with their kinds, in random order."""
     batches = [
         (kind, batch)
@@ -164,8 +163,8 @@ def _shuffled_batches(
     return [batches[number] for number in rng.permutation(len(batches))]
 
 
-def _batches(pairs: Indices, size: int, drop_last: bool, rng: np.random.Generator) -> list[Indices]:
-    shuffled: Indices = rng.permutation(pairs)
+def _batches(pairs: Ints, size: int, drop_last: bool, rng: np.random.Generator) -> list[Ints]:
+    shuffled: Ints = rng.permutation(pairs)
     n_full = len(pairs) // size
     if drop_last:
         return [shuffled[start : start + size] for start in range(0, n_full * size, size)]
@@ -179,7 +178,7 @@ def _batches(pairs: Indices, size: int, drop_last: bool, rng: np.random.Generato
 
 
 def _adagrad_step(
-    rows: Singles, accumulator: Singles, words: Indices, gradient: Singles, learning_rate: float
+    rows: Singles, accumulator: Singles, words: Ints, gradient: Singles, learning_rate: float
 ) -> None:
     squares = accumulator[words] + gradient**2
     accumulator[words] = squares

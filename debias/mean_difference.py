@@ -18,7 +18,7 @@ class MeanDifference(LinearEraser):
     """
 
     name: ClassVar[str] = "mean_difference"
-    asks: ClassVar[tuple[str, ...]] = GROUPS
+    needed_roles: ClassVar[tuple[str, ...]] = GROUPS
 
     def fit(self, examples: Examples, *, seed: int) -> Eraser:
         """Fit an eraser of norm 1 and rank 1."""

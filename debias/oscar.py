@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from debias.axis import OnAxis, Singles, map_blocks
+from debias.axis import OnAxis, map_blocks
 from debias.directions import unit
 from debias.examples import require_enough
 from debias.roles import TARGETS_AND_ATTRIBUTES, require_roles
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
     from intrinsic.wordsets import Query
-    from stats.arrays import Floats
+    from stats.arrays import Floats, Singles
 
 PARALLEL = 1e-6  # largest sine of the angle between two directions that span no plane
 

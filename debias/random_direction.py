@@ -22,7 +22,7 @@ class RandomDirection(LinearEraser):
 
     name: ClassVar[str] = "random_direction"
     seeded: ClassVar[bool] = True
-    asks: ClassVar[tuple[str, ...]] = ()
+    needed_roles: ClassVar[tuple[str, ...]] = ()
 
     def fit(self, examples: Examples, *, seed: int) -> Eraser:
         """Draw an eraser of norm 1 and rank 1."""

@@ -25,7 +25,7 @@ class SentDebias(LinearEraser):
     components: Annotated[Count, doc("k, number of directions projected out")] = 1
 
     name: ClassVar[str] = "sent_debias"
-    asks: ClassVar[tuple[str, ...]] = PAIRS
+    needed_roles: ClassVar[tuple[str, ...]] = PAIRS
 
     def fit(self, examples: Examples, *, seed: int) -> Eraser:
         """Fit an eraser of norm 1 and rank k. Raises ``InputError`` if pairs span fewer axes."""

@@ -25,7 +25,7 @@ class Steering(LinearEraser):
 
     name: ClassVar[str] = "steering"
     acts_on: ClassVar[str] = "model"
-    asks: ClassVar[tuple[str, ...]] = GROUPS
+    needed_roles: ClassVar[tuple[str, ...]] = GROUPS
 
     def fit_encoder(self, encoder: Encoder, query: Query | None, *, seed: int) -> Eraser:
         """Fit as every eraser does. Raises ``InputError`` for a model that is not causal."""

@@ -175,11 +175,11 @@ def find_method(
     Without a ``direction`` both are searched, the one that ``Goal.ways`` expects first. Raises
     ``InputError`` as ``dose_for_goal`` does.
     """
-    axis = method.along(vectors, query, seed=seed)
+    axis = method.dose_axis(vectors, query, seed=seed)
     ways = goal.ways(goal.score(vectors), directed=isinstance(method, PairsMethod))
     if direction is not None:
         ways = (-1,) if direction == "overbias" else (1,)
-    return method.by(find_dose(axis, vectors, goal, ways)), axis
+    return method.with_dose(find_dose(axis, vectors, goal, ways)), axis
 
 
 def _crossing(

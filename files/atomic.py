@@ -67,13 +67,13 @@ def require_output(target: str | Path, endings: Sequence[str]) -> Path:
 
 
 def require_new(
-    target: str | Path, *, read: Iterable[str | Path] = (), force: bool = False
+    target: str | Path, *, inputs: Iterable[str | Path] = (), force: bool = False
 ) -> None:
-    """Raise ``InputError`` if writing ``target`` would replace a file of ``read`` or, without
+    """Raise ``InputError`` if writing ``target`` would replace a file of ``inputs`` or, without
     ``force``, any file, or if its folder does not exist.
     """
     target = Path(target)
-    for path in map(Path, read):
+    for path in map(Path, inputs):
         if path.exists() and target.exists() and target.samefile(path):
             raise InputError(f"{target} is read, and would be overwritten; give another name")
     if target.is_dir():

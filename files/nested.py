@@ -42,16 +42,16 @@ def read_nested(path: str | Path) -> object:
     return content
 
 
-def read_yaml(path: str | Path, *, most: int = MAX_VALUES) -> str:
+def read_yaml(path: str | Path, *, max_values: int = MAX_VALUES) -> str:
     """Read the text of a YAML file without building its values.
 
     Raises ``InputError`` for invalid YAML and beyond these bounds: ``LARGEST`` bytes, lists and
-    mappings ``MAX_DEPTH`` deep, ``most`` values (an alias counts as all its values), and
+    mappings ``MAX_DEPTH`` deep, ``max_values`` values (an alias counts as all its values), and
     ``LONGEST_PLAIN`` characters without quotation marks, which may be a number.
     """
     text = "\n".join(read_lines(path, largest=LARGEST))
     try:
-        problem = _beyond_bounds(text, most)
+        problem = _beyond_bounds(text, max_values)
     except yaml.YAMLError as error:
         raise InputError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
     if problem:

@@ -243,7 +243,7 @@ def _check_outputs(args: Namespace) -> None:
     inputs = [args.words, args.neighbours, args.stop, args.attract, args.repel]
     read = [args.subject, *vector_files(args.subject), *filter(None, inputs)]
     for path in filter(None, (args.out, args.write_words)):
-        require_new(path, read=read, force=args.force)
+        require_new(path, inputs=read, force=args.force)
 
 
 def _check_words(args: Namespace, method: object, has_pairs: bool) -> None:

@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         raise InputError("; ".join(report.problems))
     path = Path("experiment") / f"{args.name}.yaml"
     path.parent.mkdir(exist_ok=True)
-    require_new(path, read=data.paths.values(), force=args.force)
+    require_new(path, inputs=data.paths.values(), force=args.force)
     with atomic_path(path) as work:
         work.write_text(_experiment(data, settings, args.name), encoding="utf-8")
     for line in report.warnings:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from files.errors import InputError
 from files.models.language_model import (
@@ -19,6 +18,7 @@ from files.models.language_model import (
     batches_by_length,
     open_model,
 )
+from stats.arrays import Singles
 
 if TYPE_CHECKING:
     import torch
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 WordPooling = Literal["mean", "first", "last", "cls", "text"]
 Pooling = Literal["mean", "words", "cls", "last"]
-Singles = NDArray[np.float32]
 Encodings = dict[tuple[int, Pooling], dict[str, Singles]]  # by layer and pooling, then by text
 TOKENS = 4096  # per batch, padding included
 MODEL = "model"  # folder of the model in that of its step

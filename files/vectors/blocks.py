@@ -10,10 +10,10 @@ from gensim.models import KeyedVectors
 from numpy.typing import NDArray
 
 from files.errors import InputError
+from stats.arrays import Singles
 
-Floats = NDArray[np.float32]
 Counts = NDArray[np.int64]
-Block = tuple[list[str], Floats]
+Block = tuple[list[str], Singles]
 """n words and their vectors, float32 of shape (n, dim)."""
 
 FLOATS_PER_BLOCK = 4_000_000
@@ -43,7 +43,7 @@ def check_blocks(
         raise InputError(_no_vectors(path, vocab))
 
 
-def refuse_nonfinite(words: list[str], rows: Floats, path: Path) -> None:
+def refuse_nonfinite(words: list[str], rows: Singles, path: Path) -> None:
     """Raise ``InputError`` for the first word whose vector has a NaN or an infinite value."""
     step = max(1, FLOATS_PER_BLOCK // max(1, rows.shape[1]))
     for start in range(0, len(words), step):
@@ -67,7 +67,7 @@ def gather(blocks: Iterable[Block]) -> KeyedVectors:
     return keyed(names, matrix)
 
 
-def keyed(words: list[str], matrix: Floats, counts: Counts | None = None) -> KeyedVectors:
+def keyed(words: list[str], matrix: Singles, counts: Counts | None = None) -> KeyedVectors:
     """Wrap a float32 matrix (n, dim) without a copy; ``counts`` (n,) become gensim's 'count'."""
     vectors = KeyedVectors(matrix.shape[1])
     vectors.index_to_key = words
@@ -79,7 +79,7 @@ def keyed(words: list[str], matrix: Floats, counts: Counts | None = None) -> Key
     return vectors
 
 
-def with_matrix(vectors: KeyedVectors, matrix: Floats) -> KeyedVectors:
+def with_matrix(vectors: KeyedVectors, matrix: Singles) -> KeyedVectors:
     """Return plain vectors with the words and counts of ``vectors`` and the rows of ``matrix``."""
     counts = vectors.expandos.get("count")
     return keyed(list(vectors.index_to_key), matrix, None if counts is None else np.array(counts))

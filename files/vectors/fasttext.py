@@ -15,7 +15,8 @@ from files.errors import InputError
 from files.text import OPENERS, open_binary, open_plain
 
 if TYPE_CHECKING:
-    from files.vectors.blocks import Counts, Floats
+    from files.vectors.blocks import Counts
+    from stats.arrays import Singles
 
 HEADER = struct.Struct("<14id3i2q")  # magic, version, 12 arguments, t, then the dictionary's sizes
 ENTRY = struct.Struct("<qb")  # count and type, after each word and its zero byte
@@ -94,7 +95,7 @@ def _words(buffer: bytes | mmap.mmap, entries: int) -> tuple[list[str], Counts, 
 def _build(
     words: list[str],
     counts: Counts,
-    matrix: Floats,
+    matrix: Singles,
     selected: list[int],
     *,
     bucket: int,

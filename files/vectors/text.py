@@ -15,7 +15,8 @@ from files.text import open_binary
 from files.vectors.detect import Layout, is_number
 
 if TYPE_CHECKING:
-    from files.vectors.blocks import Block, Floats
+    from files.vectors.blocks import Block
+    from stats.arrays import Singles
 
 CHUNK = 32 << 20
 LONGEST_ROW = 2 << 20  # MAX_DIM numbers of 40 characters
@@ -96,7 +97,7 @@ def _decode(path: Path, number: int, word: bytes) -> str:
         raise InputError(f"{path}: {problem}; convert the file with iconv") from None
 
 
-def _parse(path: Path, line_numbers: list[int], rows: list[bytes], dim: int) -> Floats:
+def _parse(path: Path, line_numbers: list[int], rows: list[bytes], dim: int) -> Singles:
     """Parse the numbers of each row, float32 (rows, dim)."""
     names = [str(i) for i in range(dim)]
     try:

@@ -10,9 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from corpora import founta
 from corpora.corpus import TextCorpus
-from corpora.founta import Founta
 from corpora.generated_documents import GeneratedDocuments
 from corpora.generated_posts import draw_posts
 from corpora.linked_documents import LinkedDocuments
@@ -33,21 +31,6 @@ WORLD = make_world(SETTINGS["en_gender"], 0)
 def test_a_language_is_told_from_the_first_5000_texts(size: int, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("text\n" * size, encoding="utf-8")
     assert len(TextCorpus(str(tmp_path / "a.txt")).sample()) == min(size, 5_000)
-
-
-def test_a_file_of_founta_has_at_most_2_gib(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[int] = []
-
-    def read_lines(path: str, largest: int) -> list[str]:
-        seen.append(largest)
-        return []
-
-    monkeypatch.setattr(founta, "read_lines", read_lines)
-    with pytest.raises(InputError):
-        Founta(str(tmp_path / "a.csv")).load(seed=0)
-    assert seen == [2 * 1024**3]
 
 
 @pytest.mark.parametrize(("size", "is_tweet"), [(50_000, True), (50_001, False)])

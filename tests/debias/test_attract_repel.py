@@ -19,7 +19,7 @@ from tests.debias.make_query import make_query
 
 if TYPE_CHECKING:
     from debias.base import Direction
-    from debias.margins import Doubles
+    from stats.arrays import Floats
 
 ROLES = [tuple(f"{role}{number}" for number in range(8)) for role in ("m", "f", "c", "h")]
 EIGHTS = make_query("eights", *ROLES)
@@ -109,20 +109,20 @@ rows = arrays.arrays(np.float64, (3, 4), elements=st.floats(-5, 5)).filter(
 )
 
 
-def directions(rows: Doubles) -> Doubles:
-    lengths: Doubles = np.linalg.norm(rows, axis=1, keepdims=True)
+def directions(rows: Floats) -> Floats:
+    lengths: Floats = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / lengths
 
 
-def angle(left: Doubles, right: Doubles) -> Doubles:
-    apart: Doubles = np.linalg.norm(left - right, axis=1)
-    together: Doubles = np.linalg.norm(left + right, axis=1)
+def angle(left: Floats, right: Floats) -> Floats:
+    apart: Floats = np.linalg.norm(left - right, axis=1)
+    together: Floats = np.linalg.norm(left + right, axis=1)
     return np.arctan2(apart, together) * 2
 
 
 @given(rows, rows, st.lists(st.floats(0, 1), min_size=2, max_size=5))
 def test_the_angle_moved_grows_with_the_dose(
-    before: Doubles, after: Doubles, doses: list[float]
+    before: Floats, after: Floats, doses: list[float]
 ) -> None:
     start, end = directions(before), directions(after)
     moved = [angle(start, interpolate(before, after, dose)) for dose in sorted(doses)]

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from corpora.planted_occupations import Language, PlantedOccupations
 from corpora.recount import recount_truths
 from corpora.truths import PlantedTerm, read_truths, write_truths
-from debias.base import method_label
 from debias.cda import CounterfactualAugmentation, stands_alone
 from files import InputError
 from files.choice import Fileless, choice
@@ -201,11 +200,6 @@ def test_built_in_pairs_are_in_lower_case_and_no_word_is_on_both_sides(name: str
     assert not male & female
     assert query["counterparts"].lowered() == query["counterparts"]
     assert query.swapped()["counterparts"] == query["counterparts"]
-
-
-def test_tables_call_it_a_debiasing_method() -> None:
-    assert method_label(CounterfactualAugmentation(0.5)) == ("cda", "debias", 0.5)
-    assert method_label(CounterfactualAugmentation(0)) == ("none", "", 0)
 
 
 @choice

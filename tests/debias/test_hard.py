@@ -15,10 +15,10 @@ from debias.hard import Hard, equalise, neutralise
 from files import InputError
 from files.vectors import keyed, read_vectors
 from intrinsic import Weat
-from intrinsic.wordsets import Query, WordSet, load_query, load_wordset
+from intrinsic.wordsets import Query, WordSet, load_wordset
 from stats.arrays import Floats
 from tests.debias.make_query import query_of
-from tests.debias.planted import EQUAL, MEN, OTHERS, QUERY, WOMEN, planted_vectors, require_doses
+from tests.debias.planted import QUERY, planted_vectors, require_doses
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -71,18 +71,6 @@ def test_against_a_loop_over_words(norms: Norms, components: int) -> None:
 
 def test_doses() -> None:
     require_doses(Hard)
-
-
-def test_pairs_are_as_far_from_every_neutral_word_and_specific_words_stay() -> None:
-    before = planted_vectors()
-    after = Hard().modify(before, QUERY, seed=0)
-    for one, other in zip(EQUAL[::2], EQUAL[1::2], strict=True):
-        for word in OTHERS:
-            assert after.similarity(one, word) == pytest.approx(
-                after.similarity(other, word), abs=1e-6
-            )
-    for word in {*MEN, *WOMEN} - set(EQUAL):
-        assert (after[word] == before[word]).all()
 
 
 def test_words_that_are_not_there_and_zero_vectors() -> None:
@@ -182,10 +170,3 @@ def test_glove_as_by_wefe(glove: KeyedVectors, realdata: Path, released: bool) -
     start = [0.06462926, 0.01935963, -0.15616734, -0.20472941]
     np.testing.assert_allclose(after["nurse"][:4], start, atol=1e-7)
     assert after.similarity("man", "woman") == pytest.approx(0.839482, abs=1e-6)
-
-
-def test_the_words_of_a_run() -> None:
-    query = load_query("gender_union").lowered()
-    assert set(Hard.roles) <= query.sets.keys()
-    assert len(query["equalise"].items) > 40
-    assert {"he", "she", "mother"} <= set(query["specific"].words)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from itertools import product
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -17,12 +18,13 @@ from debias.constraints import read_pairs, usable_pairs
 from debias.margins import (
     ATTRACT,
     REPEL,
-    Doubles,
-    Singles,
     attract_repel,
     batch_gradient,
     choose_negatives,
 )
+
+if TYPE_CHECKING:
+    from stats.arrays import Floats, Singles
 
 Pairs = list[tuple[int, int]]
 HYPER = {
@@ -134,8 +136,8 @@ class Reference:
         return self.now.numpy()
 
 
-def directions(rows: Singles | Doubles) -> Doubles:
-    lengths: Doubles = np.linalg.norm(rows, axis=1, keepdims=True)
+def directions(rows: Singles | Floats) -> Floats:
+    lengths: Floats = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / lengths
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from shutil import copytree
-from typing import Any
 
 import numpy as np
 import pytest
@@ -130,22 +129,6 @@ def test_steering_shifts_every_text_alike(causal: Path, tmp_path: Path) -> None:
     for text in LINES:
         moved = pushed.encode([text]) - plain.encode([text])
         assert moved[0] == pytest.approx(-shift, abs=1e-4)
-
-
-def test_until_a_likelihood(causal: Path) -> None:
-    query = "next_word_professions"
-    how: dict[str, Any] = {"method": "mean_difference", "templates": ["this is {}"]}
-
-    def score(model: Any) -> float:
-        [value] = audit(model, metrics="next_word", queries=query)["value"]
-        return float(value)
-
-    plain, full = score(str(causal)), score(debias(causal, **how))
-    assert abs(plain - full) > 0.01
-    wanted = (plain + full) / 2
-    found = debias(causal, until=f"next_word:{query}={wanted}", **how)
-    assert 0 < abs(found.eraser.dose) < 1
-    assert score(found) == pytest.approx(wanted, abs=2e-3)
 
 
 def test_an_opened_model_is_left_as_it_is(masked: Path, tmp_path: Path) -> None:

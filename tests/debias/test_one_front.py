@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,9 +12,9 @@ from biasbridge import debias
 from biasbridge.cli.debias import main
 from biasbridge.debiasing import move
 from debias.axis import OnAxis
-from debias.base import WORDS, DoseAxis, write_modified
+from debias.base import WORDS, write_modified
 from debias.mean_difference import MeanDifference
-from debias.until import CLOSE, Goal, dose_for_goal, find_dose, find_method
+from debias.until import CLOSE, Goal, dose_for_goal, find_method
 from files import InputError, choice
 from files.vectors import keyed, read_vectors, save_mapped, save_vectors
 from intrinsic import effect_size
@@ -94,15 +91,6 @@ def test_python_and_the_command_do_the_same(
     assert (attrs["method"], attrs["dose"], attrs["direction"]) == (method, -0.4, "overbias")
     assert attrs["norm"] >= 1 - 1e-9
     assert attrs["rank"] == (8 if method == "inlp" else 1)
-
-
-def test_further_fields_of_the_method(biased: KeyedVectors, tmp_path: Path) -> None:
-    save_vectors(biased, tmp_path / "a.bin")
-    files = [str(tmp_path / "a.bin"), str(tmp_path / "b.bin"), "--method", "inlp", "--lowercase"]
-    assert main([*files, "--option", "rounds=3"]) == 0
-    gone = biased.vectors - read_vectors(tmp_path / "b.bin").vectors
-    assert np.linalg.matrix_rank(gone, tol=1e-4) == 3
-    assert debias(biased, method="inlp", rounds=3).attrs["rank"] == 3
 
 
 @pytest.mark.parametrize("wanted", [0.2, 1.48])
@@ -193,24 +181,6 @@ def test_a_method_that_makes_a_vector_zero_is_refused_by_its_name(
         move(Vanishing(0.5), biased, UNION, goal=None, direction=None, seed=0)
     write_modified(Vanishing(0.4), tmp_path / "out", inputs, 0)
     assert (tmp_path / "out" / "vectors").is_dir()
-
-
-@pytest.mark.parametrize(("score", "alone"), [("weat7=0", True), ("male_neighbours:own=.2", False)])
-def test_only_a_score_of_its_own_words_is_looked_at_among_them_alone(
-    biased: KeyedVectors, tmp_path: Path, score: str, alone: bool
-) -> None:
-    own = {"pairs": [["she", "he"]], "words": ["science", "poetry", "physics", "dance"]}
-    (tmp_path / "own.json").write_text(json.dumps({"queries": {"own": own}}), encoding="utf-8")
-    axis = MeanDifference().along(biased, UNION, seed=0)
-    asked: list[object] = []
-
-    def at(dose: float, words: Collection[str] | None = None) -> KeyedVectors:
-        asked.append(words)
-        return axis.at(dose, words)
-
-    with suppress(InputError):  # this share may not be reached
-        find_dose(DoseAxis(at), biased, Goal.read(score, str(tmp_path / "own.json")), (1,))
-    assert (asked[-1] is not None) == alone
 
 
 @pytest.mark.parametrize(

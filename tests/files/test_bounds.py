@@ -12,7 +12,6 @@ from files import InputError, read_lines
 from files.errors import LONGEST
 from files.nested import MAX_DEPTH, read_nested
 from files.tables import read_table
-from files.vectors import read_vectors
 from tests.fuzz import PACKED
 
 
@@ -48,18 +47,6 @@ def test_a_line_or_file_that_is_too_long(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("files.text.LONGEST_LINE", 100_000)
     with pytest.raises(InputError, match=r"holds a line of more than 100,000 bytes from byte 6"):
         list(read_lines(path))
-
-
-def test_a_row_of_vectors_that_is_too_long(tmp_path: Path) -> None:
-    (tmp_path / "v.txt").write_bytes(b"the 1 2\n" + b"x" * 3_000_000)
-    with pytest.raises(InputError, match="a line of more than 2,097,152 bytes from byte 8; break"):
-        read_vectors(tmp_path / "v.txt")
-
-
-def test_a_table_of_too_many_columns(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text(",".join(f"c{i}" for i in range(10_001)))
-    with pytest.raises(InputError, match="the header has 10,001 columns, allowed are 10,000"):
-        read_table(tmp_path / "t.csv")
 
 
 def nested(depth: int) -> str:

@@ -17,16 +17,12 @@ from files import InputError, masking, text
 from files.documents import read_documents
 from files.eraser import Eraser
 from files.language import guess_language
-from files.models.encoder import Encoder
 from files.models.language_model import LanguageModel
 from files.nested import read_nested
 from files.tables import read_table
-from files.text import Bounded, _check_ratio, read_lines
+from files.text import _check_ratio
 from files.vectors import detect_format, read_vectors
-from files.vectors.detect import _sample
 from files.vectors.fasttext import HEADER, _words
-
-GIB = 1024**3
 
 
 def test_an_error_of_4000_characters_is_shown_whole() -> None:
@@ -62,23 +58,6 @@ def test_an_eraser_stretches_at_most_100_times(stretch: float, is_taken: bool) -
             Eraser(left, right, np.zeros(2), np.zeros(2))
 
 
-@pytest.mark.parametrize(
-    ("row", "word"),
-    [
-        ("0\tsaid\t(0)", "said"),  # OntoGUM's three columns
-        ("d\t0\t0\tsaid\t(0)", "said"),
-    ],
-)
-def test_the_word_of_a_row_is_the_second_of_three_cells_else_the_fourth(
-    row: str, word: str, tmp_path: Path
-) -> None:
-    (tmp_path / "a.conll").write_text(
-        f"#begin document (a); part 000\n{row}\n#end document\n", encoding="utf-8"
-    )
-    [document] = read_documents(tmp_path / "a.conll")
-    assert document.sentences == ((word,),)
-
-
 @pytest.mark.parametrize(("columns", "speakers"), [(11, ()), (12, ("c9",))])
 def test_speakers_stand_in_the_tenth_of_12_cells(
     columns: int, speakers: tuple[str, ...], tmp_path: Path
@@ -92,12 +71,6 @@ def test_speakers_stand_in_the_tenth_of_12_cells(
     assert document.tokens == ["c3"]
 
 
-def test_a_row_of_two_cells_is_none(tmp_path: Path) -> None:
-    (tmp_path / "a.conll").write_text("#begin document (a); part 000\nsaid\t(0)\n", "utf-8")
-    with pytest.raises(InputError, match="has 2 columns, not 3"):
-        list(read_documents(tmp_path / "a.conll"))
-
-
 def test_a_model_without_positions_takes_2_to_the_20_tokens() -> None:
     model = SimpleNamespace(config=SimpleNamespace(), named_modules=list)
     tokenizer = SimpleNamespace(model_max_length=10**30)
@@ -105,16 +78,6 @@ def test_a_model_without_positions_takes_2_to_the_20_tokens() -> None:
     object.__setattr__(opened, "model", model)
     object.__setattr__(opened, "tokenizer", tokenizer)
     assert opened.longest == 2**20
-
-
-@pytest.mark.parametrize(("longest", "is_cut"), [(2**20 - 1, True), (2**20, False)])
-def test_texts_are_cut_where_a_model_has_a_limit(longest: int, is_cut: bool) -> None:
-    asked: dict[str, object] = {}
-    encoder = Encoder.__new__(Encoder)
-    opened = SimpleNamespace(longest=longest, tokenizer=lambda texts, **how: asked.update(how))
-    object.__setattr__(encoder, "opened", opened)
-    encoder._tokenise(["a"])  # noqa: SLF001 (no model is needed)
-    assert asked == {"truncation": is_cut, "max_length": longest if is_cut else None}
 
 
 def read_error(read: Callable[[], object]) -> str:
@@ -150,33 +113,6 @@ def test_a_table_has_at_most_10000_columns(tmp_path: Path) -> None:
         (tmp_path / "t.csv").write_text(",".join(f"c{i}" for i in range(number)), encoding="utf-8")
         found = read_error(lambda: read_table(tmp_path / "t.csv"))
         assert ("allowed are 10,000" in found) == (number == 10_001)
-
-
-@pytest.mark.parametrize(
-    ("read", "name", "largest"),
-    [
-        (read_nested, "a.json", 16 * 1024**2),
-        (read_table, "a.csv", 2 * GIB),
-        (lambda path: list(read_lines(path)), "a.txt", 1024 * GIB),
-    ],
-)
-def test_a_file_has_at_most_so_many_bytes_and_lines_64_mib(
-    read: Callable[[Path], object],
-    name: str,
-    largest: int,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    seen: list[tuple[int, int]] = []
-
-    def keep(*given: object, **options: int) -> Bounded:
-        seen.append((options["largest"], options["longest_line"]))
-        return Bounded(*given, **options)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(text, "Bounded", keep)
-    (tmp_path / name).write_text('"a"\n', encoding="utf-8")
-    read(tmp_path / name)
-    assert {*seen} == {(largest, 64 * 1024**2)}
 
 
 @pytest.mark.parametrize(("size", "is_refused"), [(1_000, False), (1_001, True)])
@@ -237,9 +173,3 @@ def test_a_word_of_a_binary_file_has_less_than_10000_bytes(
     else:
         with pytest.raises(ValueError, match="without an end within 10,000 bytes"):
             _words(buffer, 1)
-
-
-@pytest.mark.parametrize("size", [1_048_575, 1_048_576, 1_048_577])
-def test_vectors_are_told_by_their_first_mebibyte(size: int, tmp_path: Path) -> None:
-    (tmp_path / "a.vec").write_bytes(b"1" * size)
-    assert len(_sample(tmp_path / "a.vec")) == min(size, 1_048_576)

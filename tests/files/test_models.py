@@ -260,16 +260,6 @@ def test_a_headless_checkpoint_is_an_encoder_and_a_name_that_leads_nowhere_is_re
             find_model(name)
 
 
-def test_a_model_with_its_tokenizer_is_taken_as_it_is(masked: Path) -> None:
-    model = transformers.AutoModelForMaskedLM.from_pretrained(masked)
-    tokenizer = transformers.AutoTokenizer.from_pretrained(masked)
-    opened = open_model((model, tokenizer))
-    assert opened.kind == "masked"
-    assert opened.model is model
-    architectures = json.loads((masked / "config.json").read_text())["architectures"]
-    assert architectures == ["BertForMaskedLM"]
-
-
 def test_batches_hold_like_lengths_within_the_budget() -> None:
     lengths = [5, 1, 9, 2, 9, 30]
     batches = list(batches_by_length(lengths, 20))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -13,7 +12,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from biasbridge.__main__ import main
 from files import InputError
 from files.tables import csv_text, read_table, write_csv
 from tests.fuzz import PACK
@@ -177,39 +175,6 @@ def test_binary_and_nested_cells_of_parquet_are_text(tmp_path: Path) -> None:
     assert read.isna().sum().tolist() == [1, 1, 1, 1, 0, 1]
     for name in cells:
         assert {type(cell) for cell in read[name].dropna()} == {str}
-
-
-@pytest.mark.parametrize("odd", [[b"\xff"] * 40, [["A", "B"]] * 40, [{"a": [1]}] * 40, [None] * 40])
-@pytest.mark.parametrize("role", ["text", "label", "group", "prediction", "x", "other"])
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["gaps", "t.parquet"],
-        ["correlate", "t.parquet", "--x", "x", "--y", "y"],
-        ["check", "t.parquet"],
-        ["agreement", "t.parquet", "--text", "text", "--group", "group"],
-    ],
-    ids=" ".join,
-)
-def test_odd_columns_of_parquet_are_read_or_refused(
-    odd: list[object],
-    role: str,
-    command: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    columns: dict[str, list[object]] = {
-        "text": ["she said it"] * 40,
-        "label": [0, 1] * 20,
-        "prediction": [0, 0, 1, 1] * 10,
-        "group": ["men", "women"] * 20,
-        "x": [float(number) for number in range(40)],
-        "y": [float(number % 7) for number in range(40)],
-    }
-    pq.write_table(pa.table(columns | {role: odd}), "t.parquet")
-    with suppress(InputError):
-        main(command)
 
 
 def test_lists_of_columns_that_are_named_stay(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ class FileConfigSource(file_config_source.FileConfigSource):
         """Load a file. Raises ``InputError`` for one that is too large or no YAML."""
         path = Path(self.path) / self._normalize_file_name(config_path)
         if path.is_file():
-            read_yaml(path, most=MAX_VALUES)
+            read_yaml(path, max_values=MAX_VALUES)
         return super().load_config(config_path)
 
 

@@ -92,7 +92,7 @@ def test_built_in_items_exist(monkeypatch: pytest.MonkeyPatch) -> None:
             if not name.startswith("crows_pairs"):
                 assert not kind.reason_against(library()[name])
     monkeypatch.delenv("BIASBRIDGE_DATA", raising=False)
-    assert not named_items(("bec_pro_male",), there_only=True).load()
+    assert not named_items(("bec_pro_male",), available_only=True).load()
 
 
 def test_the_sign_test_counts_clusters() -> None:
