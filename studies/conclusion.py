@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import html
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analysis.frame import as_text
 from analysis.provenance import describe_provenance, read_provenance
-from analysis.report.frame import banner, build_page, count_points, fill
+from analysis.report.frame import as_image, count_points, write_page
 from analysis.results import write_csv_tables
 from analysis.terminal import as_text_columns, print_as_text, print_lines, text_columns
-from files import InputError, atomic_path
+from files import InputError
 from files.charts import save_charts
 
 if TYPE_CHECKING:
@@ -75,59 +73,32 @@ def _write_page(
     points: pd.DataFrame,
     folder: Path,
 ) -> Path:
-    fields = {
-        "title": html.escape(conclusion.title),
-        "banner": banner("True" in as_text(points, "generated")),
-        "answer": html.escape(conclusion.answer),
-        "tables": "".join(
-            _table(heading, columns, text_columns(conclusion.shown[heading]))
+    return write_page(
+        folder / "report.html",
+        "study_page.html",
+        title=conclusion.title,
+        is_synthetic="True" in as_text(points, "generated"),
+        answer=conclusion.answer,
+        sections=[
+            {
+                "heading": heading,
+                "head": list(columns),
+                "rows": list(zip(*columns.values(), strict=True)),
+                "text_columns": text_columns(conclusion.shown[heading]),
+            }
             for heading, columns in shown.items()
-        ),
-        "figures": "".join(_figure(path, conclusion.charts[path.stem]) for path in drawings),
-        "notes": "".join(f"<li>{html.escape(note)}</li>" for note in conclusion.notes),
-        "points": count_points(points),
-        "made": html.escape(describe_provenance(read_provenance(folder))),
-    }
-    page = build_page(fields["title"], fill("study_page.html", fields), "img-src data:")
-    with atomic_path(folder / "report.html") as path:
-        path.write_text(page, encoding="utf-8")
-    return folder / "report.html"
-
-
-def _table(heading: str, columns: Mapping[str, Sequence[str]], text_columns: Sequence[str]) -> str:
-    classes = {name: ' class="text"' if name in text_columns else "" for name in columns}
-    head = "".join(
-        f'<th scope="col"{css_class}>{html.escape(name.replace("_", " "))}</th>'
-        for name, css_class in classes.items()
-    )
-    rows = list(zip(*columns.values(), strict=True))
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f"<td{css_class}>{html.escape(cell)}</td>"
-            for cell, css_class in zip(row, classes.values(), strict=True)
-        )
-        + "</tr>"
-        for row in rows[:MAX_ROWS]
-    )
-    n_omitted = len(rows) - MAX_ROWS
-    omitted = f'<p class="soft">and {n_omitted} more rows, in the CSV beside this page</p>'
-    title = html.escape(heading)
-    region = f"<div class='wide scroll' tabindex='0' role='region' aria-label='{title}'>"
-    return (
-        f"<section><h2>{title}</h2>{region}<table><thead><tr>{head}</tr></thead>"
-        f"<tbody>{body}</tbody></table></div>{omitted if n_omitted > 0 else ''}</section>"
+        ],
+        max_rows=MAX_ROWS,
+        figures=[_figure(path, conclusion.charts[path.stem]) for path in drawings],
+        notes=conclusion.notes,
+        points=count_points(points),
+        provenance=describe_provenance(read_provenance(folder)),
     )
 
 
-def _figure(path: Path, chart: TopLevelMixin) -> str:
-    """Embed a drawing, with its title as the alternative text."""
-    data = base64.b64encode(path.read_bytes()).decode()
-    name = html.escape(path.stem.replace("_", " "))
+def _figure(path: Path, chart: TopLevelMixin) -> dict[str, str]:
+    """Return a drawing with its name and its title, the text alternative."""
+    name = path.stem.replace("_", " ")
     title = getattr(chart, "title", name)  # to_dict refuses charts of more than 5,000 rows
-    text = html.escape(title if isinstance(title, str) else getattr(title, "text", name))
-    return (
-        f'<figure><div class="wide"><img alt="{text}" src="data:image/svg+xml;base64,{data}">'
-        f"</div><figcaption>{name}; its numbers: the CSV files beside this page</figcaption>"
-        "</figure>"
-    )
+    text = title if isinstance(title, str) else getattr(title, "text", name)
+    return {"name": name, "title": str(text), "image": as_image(path.read_bytes())}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Sequence
 from math import isinf
 from typing import TYPE_CHECKING
@@ -45,14 +44,6 @@ def describe_compared(tables: Tables, confirmatory: Sequence[str]) -> dict[str, 
         "tokens with a vector": _coverage(extrinsic),
     }
     return {name: text for name, text in facts.items() if text}
-
-
-def facts_list(facts: dict[str, str]) -> str:
-    """Format facts as HTML."""
-    listed = [
-        f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>" for name, text in facts.items()
-    ]
-    return f'<dl class="facts">{"".join(listed)}</dl>' if listed else ""
 
 
 def _scores(intrinsic: pd.DataFrame) -> str:

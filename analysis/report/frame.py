@@ -1,15 +1,17 @@
-"""The frame of every page: head, style, security policy, and the banner for synthetic data."""
+"""The templates of pages: all text is escaped, and no page needs the network."""
 
 from __future__ import annotations
 
-import html
-from collections.abc import Mapping
+import base64
 from pathlib import Path
-from string import Template
 from typing import TYPE_CHECKING
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from analysis.charts import STAMP
 from analysis.frame import as_text
+from files import atomic_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,31 +19,26 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 
 
-def read_part(name: str) -> str:
-    """Read a file of this folder."""
-    return (HERE / name).read_text(encoding="utf-8")
+def write_page(path: Path, template: str, **values: object) -> Path:
+    """Render a template of this folder into a page."""
+    with atomic_path(path) as work:
+        work.write_text(render(template, **values), encoding="utf-8")
+    return path
 
 
-def build_page(title: str, body: str, policy: str) -> str:
-    """Build a page from a title and a body in HTML.
-
-    ``policy``: what the content security policy allows besides the style. It forbids all else, so
-    the page needs no network.
-    """
-    return fill(
-        "frame.html",
-        {"title": title, "style": read_part("style.css"), "policy": policy, "body": body},
-    )
+def render(template: str, **values: object) -> str:
+    """Render a template of this folder; a value that it uses and lacks is an error."""
+    return TEMPLATES.get_template(template).render(values)
 
 
-def fill(name: str, words: Mapping[str, str]) -> str:
-    """Read a file of this folder and replace every ``$word``."""
-    return Template(read_part(name)).substitute(words)
+def read_part(name: str) -> Markup:
+    """Read a style sheet or a script of this folder, which is not escaped."""
+    return Markup((HERE / name).read_text(encoding="utf-8"))
 
 
-def banner(synthetic: bool) -> str:
-    """Return the banner of synthetic data; an empty string for other data."""
-    return f'<p class="banner" role="note">{html.escape(STAMP)}</p>' if synthetic else ""
+def as_image(svg: bytes) -> str:
+    """Return the address that holds a drawing."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
 
 
 def count_points(points: pd.DataFrame) -> str:
@@ -49,3 +46,15 @@ def count_points(points: pd.DataFrame) -> str:
     done = as_text(points, "status").count("done")
     failed = len(points) - done
     return f"{done} of {len(points)} done" + (f", {failed} failed" if failed else "")
+
+
+TEMPLATES = Environment(
+    autoescape=True,
+    keep_trailing_newline=True,
+    loader=FileSystemLoader(HERE),
+    lstrip_blocks=True,
+    trim_blocks=True,
+    undefined=StrictUndefined,
+)
+TEMPLATES.globals |= {"read_part": read_part, "synthetic_stamp": STAMP}
+TEMPLATES.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}

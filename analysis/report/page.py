@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import platform
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import vl_convert
+from markupsafe import Markup
 
 from analysis.correlate import DECLARED
 from analysis.effects_table import saturation
@@ -24,14 +24,13 @@ from analysis.provenance import describe_provenance, read_provenance
 from analysis.report.answer import (
     TRUST,
     Card,
-    Line,
     answer_card,
     gaps_lacking,
     missing_results_card,
     scores_lacking,
 )
-from analysis.report.comparison_facts import describe_compared, facts_list
-from analysis.report.frame import banner, build_page, count_points, fill, read_part
+from analysis.report.comparison_facts import describe_compared
+from analysis.report.frame import count_points, render
 from analysis.report.page_data import Json, has_further, page_data
 from analysis.report.tex import correlations_tex
 from analysis.terminal import word_lists
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
     from analysis.slice_results import SliceResult
     from analysis.specifications import Curve
 
-POLICY = "script-src 'unsafe-inline' 'unsafe-eval'; img-src data: blob:"
 MOST_BYTES = 5_000_000
 MOST_ROWS = 50_000
 LEFT_OUT = "undeclared gaps, to keep the page small: see correlations.csv"
@@ -126,72 +124,44 @@ def _page(
     data = page_data(tables, joined, slice_results, declared, curves)
     tables = typed(tables)
     has_pairs = bool(np.isfinite(as_float(joined, "x") + as_float(joined, "y")).any())
-    parts = _context(tables, folder) | _answer(slice_results, tables, has_pairs=has_pairs)
-    label = {"label": _label(tables), "sesoi": f"{declared.sesoi:g}", "rules": html.escape(RULES)}
-    parts |= {
-        "facts": facts_list(
-            describe_compared(tables, declared.confirmatory)
-            | ({"Left out": left_out} if left_out else {})
-        ),
-        "verdicts": fill("verdicts.html", label) if has_pairs else "",
-        "gaps": "" if has_pairs else fill("gaps.html", label),
-        "scored": fill("scored.html", label) if has_pairs else "",
-        "tables": read_part("tables.html") if has_pairs else "",
-        "further_measures": read_part("further.html") if has_further(tables) else "",
-        "banner": banner(bool(data["synthetic"])),
-        "curves": read_part("specifications.html") if curves else "",
-    }
-    return _within_size(data, parts)
+    facts = describe_compared(tables, declared.confirmatory)
+    method = _method(tables, _cost(folder), describe_provenance(read_provenance(folder)))
+    return _within_size(
+        data,
+        title=_title(tables, folder),
+        card=_card(slice_results, tables, has_pairs=has_pairs),
+        facts=facts | ({"Left out": left_out} if left_out else {}),
+        label_sentences=label_sentences(tables.points),
+        sesoi=f"{declared.sesoi:g}",
+        rules=RULES,
+        word_lists=word_lists(tables.words),
+        saturation=saturation(tables),
+        method=method,
+        synthetic=data["synthetic"],
+        has_pairs=has_pairs,
+        has_further=has_further(tables),
+        has_curves=bool(curves),
+        bundle=_bundle(),
+    )
 
 
-def _answer(
-    slice_results: Sequence[SliceResult], tables: Tables, *, has_pairs: bool
-) -> dict[str, str]:
+def _card(slice_results: Sequence[SliceResult], tables: Tables, *, has_pairs: bool) -> Card:
     done = tables.points.loc[tables.points["status"] == "done", "point"]
     missing_scores = scores_lacking(tables.intrinsic[tables.intrinsic["point"].isin(done)])
     if not has_pairs:
         gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
-        return {"card": _card(missing_results_card(missing_scores, gaps_lacking(gaps), tables))}
+        return missing_results_card(missing_scores, gaps_lacking(gaps), tables)
     mismatch = group_mismatch_of(tables.points, tables.extrinsic)
     card = answer_card(slice_results, tables)
     trust = [*card.parts[TRUST], *(("No score", f"{reason}.") for reason in missing_scores)]
-    headline = f"{mismatch} {card.headline}".strip()
-    return {"card": _card(Card(headline, {**card.parts, TRUST: trust}))}
+    return Card(f"{mismatch} {card.headline}".strip(), {**card.parts, TRUST: trust})
 
 
-def _card(card: Card) -> str:
-    parts = [
-        f"<h3>{html.escape(question)}</h3><ul>{''.join(map(_list_item, lines))}</ul>"
-        for question, lines in card.parts.items()
-        if lines
-    ]
-    headline = f'<p class="first">{html.escape(card.headline)}</p>'
-    return f'<div class="card">{headline}{"".join(parts)}</div>'
-
-
-def _list_item(line: Line) -> str:
-    subject, sentence = map(html.escape, line)
-    return f"<li><b>{subject}</b>: {sentence}</li>" if subject else f"<li>{sentence}</li>"
-
-
-def _label(tables: Tables) -> str:
-    return "".join(f" {html.escape(sentence)}" for sentence in label_sentences(tables.points))
-
-
-def _context(tables: Tables, folder: Path) -> dict[str, str]:
-    return {
-        "title": html.escape(_title(tables, folder)),
-        "words": _word_lists(tables),
-        "saturation": html.escape(saturation(tables)),
-        "method": _method(tables, _cost(folder), describe_provenance(read_provenance(folder))),
-    }
-
-
-def _within_size(data: Mapping[str, Json], parts: Mapping[str, str]) -> str:
+def _within_size(data: Mapping[str, Json], **values: object) -> str:
     """Render the page; leave out tooltip data if it would be too large."""
-    page = _render(data, parts)
+    page = render("page.html", data=data, **values)
     if len(page.encode()) > MOST_BYTES:
-        page = _render({**data, **_without_tooltips(data)}, parts)
+        page = render("page.html", data={**data, **_without_tooltips(data)}, **values)
     if len(page.encode()) > MOST_BYTES:
         raise InputError(
             f"the page would have {len(page.encode()) / 1e6:.1f} MB, more than 5: give the results"
@@ -208,29 +178,11 @@ def _without_tooltips(data: Mapping[str, Json]) -> dict[str, Json]:
     }
 
 
-def _render(data: Mapping[str, Json], parts: Mapping[str, str]) -> str:
-    # In a script element only these characters could end it.
-    values = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-    scripts = {
-        "data": values,
-        "bundle": _bundle(),
-        "app": read_part("figures.js") + read_part("app.js"),
-    }
-    return build_page(parts["title"], fill("page.html", {**parts, **scripts}), POLICY)
-
-
 @cache
-def _bundle() -> str:
+def _bundle() -> Markup:
     """Return Vega, Vega-Lite and Vega-Embed, a megabyte of JavaScript built in a second."""
     bundle = vl_convert.javascript_bundle("window.vegaEmbed=vegaEmbed;")
-    return bundle.replace("</script", "<\\/script")
-
-
-def _word_lists(tables: Tables) -> str:
-    if not (lines := word_lists(tables.words)):
-        return ""
-    words = html.escape("\n".join(lines))
-    return f"<details><summary>The words drawn from the task</summary><pre>{words}</pre></details>"
+    return Markup(bundle.replace("</script", "<\\/script"))
 
 
 def _title(tables: Tables, folder: Path) -> str:
@@ -249,12 +201,12 @@ def _cost(folder: Path) -> str:
     return f"{minutes} of computing in the last attempts at {len(seconds)} points"
 
 
-def _method(tables: Tables, cost: str, libraries: str) -> str:
+def _method(tables: Tables, cost: str, libraries: str) -> dict[str, str]:
     points = tables.points
     done = points[points["status"] == "done"]
     models = set(as_text(done, "unit_key")) - {""} or set(as_text(done, "point"))
     versions = [f"{name} {metadata.version(name)}" for name in LIBRARIES]
-    facts = {
+    return {
         "points": count_points(points),
         "models": with_count(len(models), "different embedding"),
         "embeddings": _values(points, "embedding"),
@@ -270,13 +222,6 @@ def _method(tables: Tables, cost: str, libraries: str) -> str:
         "results made with": libraries,
         "analysed with": ", ".join([f"Python {platform.python_version()}", *versions]),
     }
-    rows = "".join(
-        f"<tr><th scope='row' class='text'>{html.escape(name)}</th><td class='text"
-        f" long'>{html.escape(text)}</td></tr>"
-        for name, text in facts.items()
-    )
-    opening = '<div class="wide" tabindex="0" role="region" aria-label="Method">'
-    return f"{opening}<table>{rows}</table></div>{read_part('method.html')}"
 
 
 def _values(table: pd.DataFrame, column: str) -> str:

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.report.gaps_page import MISSED_FACTOR, write_gaps_page
+from analysis.report.gap_tables import MISSED_FACTOR
+from analysis.report.gaps_page import write_gaps_page
 from biasbridge import gaps
 
 
@@ -80,7 +81,7 @@ def test_of_many_groups_what_is_beyond_chance_is_named_and_what_base_rates_make_
 ) -> None:
     table = gaps(predictions(15, 20_000))
     page = page_of(table, tmp_path)
-    card = page[page.index("class='card'") :].split("</div>")[0]
+    card = page[page.index('class="card"') :].split("</div>")[0]
     assert "Recall is worse for group 14</b>" in card
     assert "Precision and F1 differ for" in card
     [far] = table[(table["kind"] == "max_difference") & (table["measure"] == "recall")].to_dict(

@@ -1,0 +1,181 @@
+"""The sentences of the page of gaps: who fares worse, by how much, and whether by chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isnan, nan
+from statistics import NormalDist
+from typing import TYPE_CHECKING, NamedTuple
+
+from analysis.gap_charts import ALL
+from analysis.naming import capitalise, measure_title
+from analysis.report.gap_tables import (
+    REST,
+    Row,
+    detectable_gap,
+    group_names,
+    measure_names,
+    row_estimate,
+)
+from analysis.terminal import format_number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Line = tuple[str, str]  # in bold, and the rest
+MAX_NAMED = 5  # in a sentence
+LEVEL = 0.05
+ERROR_RATES = ("fpr", "fnr")  # lower is better
+MOVED_BY_BASE_RATES = ("precision", "f1", "accuracy", "selection_rate")
+LARGE_DIFFERENCE = 0.1  # of base rates; from here precision gaps need a caution
+
+
+class ExplainedGaps(NamedTuple):
+    """Gaps whose intervals exclude 0, by what may have made them; and how many were tested.
+
+    After a Bonferroni correction ``by_classifier``, largest first, and ``by_base_rates`` still
+    exclude 0, and ``by_chance`` do not.
+    """
+
+    by_classifier: list[Row]
+    by_base_rates: list[Row]
+    by_chance: list[Row]
+    n_tested: int
+
+
+def many_sentences(
+    block: pd.DataFrame, gaps: pd.DataFrame, *, base_rates_differ: bool
+) -> tuple[str, list[Line]]:
+    """Return the headline and the sentences: differences beyond chance, then possible chance.
+
+    Differences that unequal base rates make by themselves come between.
+    """
+    rows = gaps[gaps["value"].notna()].to_dict("records")
+    rate_measures = MOVED_BY_BASE_RATES if base_rates_differ else ()
+    explained = _explain(rows, rate_measures)
+    lines = [*_worse_lines(explained.by_classifier, block), *_uncertain_lines(explained)]
+    counted = [row for row in rows if row["measure"] not in rate_measures]
+    n_differ = len(explained.by_classifier)
+    headline = (
+        f"{n_differ or 'None'} of {len(counted)} comparisons of {measure_names(counted)}"
+        f" {'differs' if n_differ < 2 else 'differ'} beyond chance."
+    )
+    return headline, lines
+
+
+def _explain(rows: Sequence[Row], rate_measures: Sequence[str]) -> ExplainedGaps:
+    bonferroni = NormalDist().inv_cdf(1 - LEVEL / 2 / max(1, len(rows)))
+    widening = bonferroni / NormalDist().inv_cdf(0.975)
+    apart = [row for row in rows if _excludes_zero(row)]
+    beyond_chance = [row for row in apart if _excludes_zero(row, widening)]
+    by_rates = [row for row in beyond_chance if row["measure"] in rate_measures]
+    by_classifier = [row for row in beyond_chance if row not in by_rates]
+    return ExplainedGaps(
+        sorted(by_classifier, key=lambda row: -abs(row["value"])),
+        by_rates,
+        [row for row in apart if row not in beyond_chance],
+        len(rows),
+    )
+
+
+def _excludes_zero(row: Row, widening: float = 1) -> bool:
+    """Test whether the interval, made so many times wider, excludes 0."""
+    to_zero = row["value"] - row["low"] if row["value"] > 0 else row["high"] - row["value"]
+    return bool(abs(row["value"]) > widening * to_zero)
+
+
+def _worse_lines(by_classifier: Sequence[Row], block: pd.DataFrame) -> list[Line]:
+    worse = [row for row in by_classifier if row["value"] > 0]
+    better = [row for row in by_classifier if row["value"] < 0]
+    lines = [_group_sentence(row, block) for row in worse[:MAX_NAMED]]
+    if len(worse) > MAX_NAMED:
+        lines.append(("", f"Worse too: {_listed(worse[MAX_NAMED:])}."))
+    if better:
+        lines.append(("", f"Better than others: {_listed(better)}."))
+    return lines
+
+
+def _uncertain_lines(explained: ExplainedGaps) -> list[Line]:
+    lines = []
+    if rows := explained.by_base_rates:
+        names = f"{capitalise(measure_names(rows))} differ for {group_names(rows)}"
+        lines.append(("", f"{names}, as they must where base rates do (below)."))
+    if rows := explained.by_chance:
+        n_chance = max(1, round(LEVEL * explained.n_tested))
+        chance = (
+            f"Of {explained.n_tested} comparisons about {n_chance} would look like these if all"
+            " groups were treated alike."
+        )
+        lines.append(("", f"May be chance: {_listed(rows)}. {chance}"))
+    return lines
+
+
+def _group_sentence(row: Row, block: pd.DataFrame) -> Line:
+    """Format ``False positive rate is worse for x: .24, others .08; gap .17 [.13,.21] (n 434)``."""
+    values = block[(block["kind"] == "value") & (block["measure"] == row["measure"])]
+    value = dict(zip(values["group"], values["value"], strict=True)).get(row["unprivileged"], nan)
+    other_value = value - row["value"] if row["measure"] in ERROR_RATES else value + row["value"]
+    others = "others" if row["privileged"] == REST else str(row["privileged"])
+    return (
+        f"{capitalise(measure_title(row['measure']))} is worse for {row['unprivileged']}",
+        f": {format_number(value)}, {others} {format_number(other_value)}; gap"
+        f" {row_estimate(row)} (n {row['support_unprivileged']:,}).",
+    )
+
+
+def pair_sentence(row: Row) -> Line:
+    """Format ``Recall is worse for female by .19 [.03,.29]``, or that no difference is seen."""
+    name = capitalise(measure_title(str(row["measure"])))
+    if isnan(row["value"]):
+        return "", f"{name}: no value, {row['reason']}."
+    n = f"n {row['support_privileged']:,} and {row['support_unprivileged']:,}"
+    if not (row["low"] > 0 or row["high"] < 0):
+        missed = f"A gap below about {format_number(detectable_gap(row))} could be missed."
+        estimate = row_estimate(row, plus=True)
+        return f"{name}: no difference seen", f", {estimate} ({n}). {missed}"
+    if row["value"] > 0:
+        return f"{name} is worse for {row['unprivileged']}", f" by {row_estimate(row)} ({n})."
+    flipped = {"value": -row["value"], "low": -row["high"], "high": -row["low"]}
+    return f"{name} is worse for {row['privileged']}", f" by {row_estimate(flipped)} ({n})."
+
+
+def _listed(rows: Sequence[Row]) -> str:
+    texts = [
+        f"{row['unprivileged']}, {measure_title(row['measure'])} {row_estimate(row, plus=True)}"
+        f" (n {row['support_unprivileged']:,})"
+        for row in rows[:MAX_NAMED]
+    ]
+    n_hidden = len(rows) - len(texts)
+    return "; ".join(texts) + (f"; and {n_hidden} more in the tables" if n_hidden else "")
+
+
+def base_rate_warning(block: pd.DataFrame, label: str) -> str:
+    """Warn if base rates differ, with the precision that they alone would give."""
+    values = block[(block["kind"] == "value") & block["value"].notna()]
+    by_measure = {
+        name: values[values["measure"] == name].set_index("group")["value"]
+        for name in ("base_rate", "recall", "fpr")
+    }
+    rates = by_measure["base_rate"].drop(ALL, errors="ignore")
+    if len(rates) < 2 or rates.max() - rates.min() < LARGE_DIFFERENCE:
+        return ""
+    low, high = str(rates.idxmin()), str(rates.idxmax())
+    text = (
+        f"Base rates differ: {rates[low]:.0%} of the items of “{low}” are {label},"
+        f" {rates[high]:.0%} of those of “{high}”. That alone moves precision and F1."
+    )
+    if all(ALL in by_measure[name] for name in ("recall", "fpr")):
+        recall, fpr = by_measure["recall"][ALL], by_measure["fpr"][ALL]
+        at_low, at_high = (_precision(float(rates[name]), recall, fpr) for name in (low, high))
+        numbers = [format_number(rate) for rate in (recall, fpr, at_low, at_high)]
+        text += (
+            f" A classifier with the same recall ({numbers[0]}) and false positive rate"
+            f" ({numbers[1]}) for both would have a precision of {numbers[2]} and"
+            f" {numbers[3]}. Compare recall and false positive rate first."
+        )
+    return text
+
+
+def _precision(base_rate: float, recall: float, fpr: float) -> float:
+    true_positives = base_rate * recall
+    return true_positives / (true_positives + (1 - base_rate) * fpr)
