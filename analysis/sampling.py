@@ -63,10 +63,11 @@ def slope_sampling_error(
 ) -> Sampling:
     """Estimate the same part of the error of b = sum u v / sum u^2.
 
-    With db / dy_i = u_i / sum u^2 and db / dx_i = (v_i - 2 b u_i) / sum u^2.
+    With db / dy_i = u_i / sum u^2 and db / dx_i = (v_i - b u_i) / sum u^2: b per standard deviation
+    of the score, for words also set the scale of the score, which is no error of the gap's change.
     """
     u, v, b = residual.u, residual.v, residual.slope
-    sides = ((x_resampled, v - 2 * b * u), (y_resampled, u))
+    sides = ((x_resampled, v - b * u), (y_resampled, u))
     return Sampling(
         *(_shared(residual, resampled, side / float(u @ u)) for resampled, side in sides)
     )

@@ -11,8 +11,8 @@ import numpy as np
 from analysis.correlation import LEVEL
 from analysis.naming import SESOI, with_count
 from analysis.scopes import MIN_METHODS, MIN_PARENTS
-from analysis.slice_results import DOSES, METHODS, MIN_CONDITIONS, THESE
-from analysis.terminal import format_estimate, format_number
+from analysis.slice_results import DOSES, METHODS, MIN_CONDITIONS, PARENTS, THESE
+from analysis.terminal import NOTHING, format_estimate, format_number
 from analysis.utility import MIN_ABOVE_BASELINE
 from stats.multiple_testing import holm
 
@@ -44,8 +44,9 @@ inconclusive:  everything else: fewer than {MIN_DF} degrees of freedom, more tha
                majority baseline
 p is adjusted over the tests declared before the run (Holm, 1979). All others are exploratory: they
 carry r, interval and p of their own, and no verdict. From {MIN_PARENTS} parents on, p is the larger
-and the interval the wider of those over models and over parents; with fewer, a verdict holds for
-these seeds. It holds for these conditions; for other doses and words of these methods where the
+and the interval the wider of those over models and over parents; with fewer, or where p over
+parents is not below {LEVEL} after adjustment, a verdict holds for these seeds. It holds for these
+conditions; for other doses and words of these methods where the
 means of {MIN_CONDITIONS} conditions or more show it; for other methods where that stands without
 each of {MIN_METHODS} methods or more (p adjusted likewise)."""
 
@@ -53,18 +54,24 @@ each of {MIN_METHODS} methods or more (p adjusted likewise)."""
 def judge(results: Sequence[SliceResult], sesoi: float = SESOI) -> list[SliceResult]:
     """Return the results; confirmatory ones with verdict, scope and sentence, by ``RULES``."""
     confirmatory = [index for index, result in enumerate(results) if result.confirmatory]
-    p_holm = _adjust(results, lambda result: result.within.p)
-    p_doses = _adjust(results, lambda result: _largest_p(result.within, result.conditions))
+    p_models = _adjust(results, lambda result: _models(result).p)
+    p_parents = _adjust(results, lambda result: _largest_p(_models(result), result.parents))
+    p_doses = _adjust(results, lambda result: _largest_p(_models(result), result.conditions))
     p_methods = _adjust(
-        results, lambda result: _largest_p(result.within, result.conditions, result.methods)
+        results, lambda result: _largest_p(_models(result), result.conditions, result.methods)
     )
     p_negligible = _adjust(results, lambda result: _p_negligible(result, sesoi))
     judged = list(results)
     for index in confirmatory:
+        own_p = results[index].within.p
         result = results[index]._replace(
-            tests=len(p_holm), p_holm=p_holm.get(index, results[index].within.p)
+            tests=len(p_models), p_holm=max(p_models.get(index, own_p), own_p)
         )
-        wider = p_methods.get(index, 1) < LEVEL, p_doses.get(index, 1) < LEVEL
+        wider = {
+            scope
+            for scope, p in ((METHODS, p_methods), (DOSES, p_doses), (PARENTS, p_parents))
+            if p.get(index, 1) < LEVEL
+        }
         verdict, scope, why = _verdict(result, wider, p_negligible.get(index, 1), sesoi)
         judged[index] = result._replace(verdict=verdict, scope=scope, why=why)
     return judged
@@ -80,6 +87,11 @@ def _adjust(
         if result.confirmatory and isfinite(p := p_value(result))
     }
     return dict(zip(tested, holm(list(tested.values())), strict=True))
+
+
+def _models(result: SliceResult) -> Correlation:
+    """Return r_rm with the interval of models alone."""
+    return result.models if result.models.n else result.within
 
 
 def _largest_p(*correlations: Correlation) -> float:
@@ -100,21 +112,23 @@ def _p_negligible(result: SliceResult, sesoi: float) -> float:
 
 
 def _verdict(
-    result: SliceResult, wider: tuple[bool, bool], p_negligible: float, sesoi: float
+    result: SliceResult, wider: set[str], p_negligible: float, sesoi: float
 ) -> tuple[str, str, str]:
     if refusal := _refusal(result):
         return INCONCLUSIVE, "", f"{INCONCLUSIVE}: {refusal}"
     if result.p_holm < LEVEL:
         verdict = POSITIVE if result.within.r > 0 else NEGATIVE
-        scope = _scope(result, *wider)
-        result = result._replace(scope=_column(scope, result))
-        claim = f"{verdict} for {_population(scope, result)}: {describe_size(result)}"
-        return verdict, result.scope, "; ".join([claim, *_provisos(scope, result)])
+        scope = _scope(result, wider)
+        result = result._replace(scope=_column(scope, result, wider))
+        claim = f"{verdict} for {_population(scope, result, wider)}: {describe_size(result)}"
+        return verdict, result.scope, "; ".join([claim, *_provisos(scope, result, wider)])
     if p_negligible < LEVEL and not result.nonlinear:
-        scope = _scope(result, over_methods=False, over_doses=False)
-        claim = f"{NEGLIGIBLE} for {_population(scope, result)}"
+        wider = {PARENTS} if isfinite(result.parents.r) else set()
+        scope = _scope(result, wider)
+        claim = f"{NEGLIGIBLE} for {_population(scope, result, wider)}"
         claim += f": |r_rm| is below {sesoi:g} with noise allowed for"
-        return NEGLIGIBLE, _column(scope, result), "; ".join([claim, *_fixed_samples(result)])
+        column = _column(scope, result, wider)
+        return NEGLIGIBLE, column, "; ".join([claim, *_fixed_samples(result)])
     return INCONCLUSIVE, "", f"{INCONCLUSIVE}: {_shortfall(result, p_negligible, sesoi)}"
 
 
@@ -149,42 +163,45 @@ def _shortfall(result: SliceResult, p_negligible: float, sesoi: float) -> str:
     return detectable
 
 
-def _scope(result: SliceResult, over_methods: bool, over_doses: bool) -> str:
+def _scope(result: SliceResult, wider: set[str]) -> str:
+    """Return the widest scope over conditions that holds."""
     if not result.n_conditions:
         return MODELS
-    same_sign = result.conditions.r * result.within.r > 0
-    if over_methods and over_doses and same_sign:
-        return METHODS
-    return DOSES if over_doses and same_sign else THESE
+    if DOSES not in wider or result.conditions.r * result.within.r < 0:
+        return THESE
+    return METHODS if METHODS in wider else DOSES
 
 
-def _column(scope: str, result: SliceResult) -> str:
-    """Return ``these conditions, these seeds``; ``other methods, other corpora``."""
+def _column(scope: str, result: SliceResult, wider: set[str]) -> str:
+    """Return ``these conditions, these seeds``; ``other methods, other clusters``."""
     if not result.n_parents:
         return scope
-    which = "other" if isfinite(result.parents.r) else "these"
-    return f"{scope}, {which} {_parent_noun(result)}s"
+    return f"{scope}, {'other' if PARENTS in wider else 'these'} {_parent_noun(result)}s"
 
 
 def _parent_noun(result: SliceResult) -> str:
-    """Return what parents stand for: seeds, or corpora over which their seeds were averaged."""
+    """Return what parents stand for: seeds, or clusters over which their seeds were averaged."""
     return "cluster" if 1 < result.n_clusters < result.n_parents else "seed"
 
 
-def _population(scope: str, result: SliceResult) -> str:
+def _population(scope: str, result: SliceResult, wider: set[str]) -> str:
     conditions = {
         MODELS: "models like these",
         THESE: f"these {with_count(result.n_conditions, 'condition')}",
-        DOSES: f"{with_count(result.n_conditions, 'condition')} and other doses and words",
-        METHODS: f"{with_count(result.n_methods, 'method')} and others like them",
+        DOSES: f"other doses and words of these {with_count(result.n_methods, 'method')}",
+        METHODS: f"other methods like these {result.n_methods}",
     }[scope]
+    if scope == DOSES and not result.n_methods:
+        conditions = "other conditions like these"
     if not result.n_parents:
         return conditions
-    count = result.n_clusters if _parent_noun(result) == "cluster" else result.n_parents
-    parents = with_count(count, _parent_noun(result))
-    if isfinite(result.parents.r):
-        return f"{conditions}, {parents} and others like them"
-    return f"{conditions} and {'this' if count == 1 else 'these'} {parents}"
+    noun = _parent_noun(result)
+    count = result.n_clusters if noun == "cluster" else result.n_parents
+    if count == 1:
+        return f"{conditions} of this one parent"
+    if PARENTS in wider:
+        return f"{conditions} in {noun}s like these {count}"
+    return f"{conditions} in these {with_count(count, noun)}"
 
 
 def describe_size(result: SliceResult) -> str:
@@ -195,12 +212,13 @@ def describe_size(result: SliceResult) -> str:
     digits = 2 if abs(slope.value) >= 0.1 else 3
     text = f"the gap changes by {format_estimate(*slope, digits=digits)} per unit of score"
     corrected = result.slope_corrected
-    if isfinite(corrected.value) and result.slope_reliability < 0.995:
-        text += f" ({format_number(corrected.value, digits)} without its noise)"
+    without_noise = format_number(corrected.value, digits)
+    if without_noise not in (NOTHING, format_number(slope.value, digits)):
+        text += f" ({without_noise} without its noise)"
     return f"{text}, by {format_number(result.gap_change, digits)} over the range it was moved"
 
 
-def _provisos(scope: str, result: SliceResult) -> list[str]:
+def _provisos(scope: str, result: SliceResult, wider: set[str]) -> list[str]:
     provisos = []
     if scope == THESE and result.n_conditions < MIN_CONDITIONS:
         provisos.append(f"testing others needs {MIN_CONDITIONS} conditions")
@@ -211,6 +229,8 @@ def _provisos(scope: str, result: SliceResult) -> list[str]:
         provisos.append(f"{methods} cannot speak for others ({MIN_METHODS} can)")
     elif scope == DOSES:
         provisos.append("not shown for other methods")
+    if isfinite(result.parents.r) and PARENTS not in wider:
+        provisos.append(f"not shown for other {_parent_noun(result)}s among {result.tests} tests")
     if _holds_zero(result.given_condition):
         provisos.append("within a condition nothing is shown")
     provisos += _fixed_samples(result)

@@ -17,11 +17,13 @@ import pandas as pd
 
 from analysis.charts import finish, intervals, rule_at
 from analysis.correlate import correlate_slices
+from analysis.correlation import Correlation
 from analysis.declaration import Declaration
 from analysis.effects import effects
 from analysis.joined import join_points
 from analysis.naming import ALL, gap_titles, measure_title, score_titles
 from analysis.results import read_tables
+from analysis.slice_results import DOSES, GIVEN_CONDITION, GIVEN_UTILITY, METHODS, PARENTS
 from analysis.terminal import format_estimate, format_number, p_value
 from files.charts import save_charts
 from studies.certificate.verdict import DOES_NOT_DETECT
@@ -115,11 +117,13 @@ def slices(run: str) -> str:
     rows = [
         {
             **titles,
-            "these conditions": format_estimate(*result.within.interval),
+            "these conditions": format_estimate(*result.models.interval),
+            **{
+                scope: format_estimate(*result.scopes().get(scope, Correlation()).interval)
+                for scope in (PARENTS, DOSES, METHODS, GIVEN_CONDITION, GIVEN_UTILITY)
+            },
             "p (Holm)": p_value(result.p_holm),
-            "other conditions": format_estimate(*result.conditions.interval),
-            "given the condition": format_estimate(*result.given_condition.interval),
-            "given utility": format_estimate(*result.given_utility.interval),
+            "gap change": format_number(result.gap_change, 3),
             "detectable r": format_number(result.mde),
             "reliability": ", ".join(
                 map(format_number, (result.reliability_x, result.reliability_y))
@@ -131,6 +135,18 @@ def slices(run: str) -> str:
     first = recorded_slices(run)[0][0]
     counts = f"{first.n} models of {first.n_parents} parents, {first.n_conditions} conditions:"
     return f"{counts}\n\n{markdown(rows)}"
+
+
+def by_corpus(run: str) -> str:
+    """Tabulate r over the means of conditions for each corpus alone. Exploratory."""
+    rows = joined(run)
+    corpora = {name: rows[rows["corpus"] == name] for name in dict.fromkeys(rows["corpus"])}
+    table: dict[tuple[str, str], dict[str, str]] = {}
+    for name, part in corpora.items():
+        for result, titles in confirmatory_slices(part, run):
+            row = table.setdefault((titles["score"], titles["gap"]), dict(titles))
+            row[name] = format_estimate(*result.conditions.interval)
+    return markdown(list(table.values()))
 
 
 def _spread(values: pd.Series) -> str:
@@ -256,10 +272,10 @@ def slopes(run: str) -> pd.DataFrame:
                 "parents": result.n_parents,
                 "conditions": result.n_conditions,
                 "moved": float(part.groupby("parent")["x"].agg(np.ptp).max()),
-                **_ends("slope", result.slope),
+                **_ends("slope", result.models.slope.times(result.sign)),
                 "slope_without_least": min(without),
                 "slope_without_most": max(without),
-                **_ends("slope_conditions", result.slope_conditions),
+                **_ends("slope_conditions", result.conditions.slope.times(result.sign)),
                 **_ends("r_rm", result.within.interval),
             }
         )
@@ -427,6 +443,7 @@ TABLES: dict[str, Callable[[str], str]] = {
     "slices": slices,
     "unmodified": unmodified,
     "conditions": conditions,
+    "by_corpus": by_corpus,
     "visible": irreversible,
 }
 

@@ -62,7 +62,7 @@ def test_intervals_are_those_of_the_prototype() -> None:
         of = found[query, "precision"]
         assert (of.n, of.n_parents, of.n_conditions, of.lost) == (192, 8, 24, 0)
         over = (*of.conditions.interval, of.conditions.p)
-        assert of.within.interval == pytest.approx(within, abs=0.03)
+        assert of.models.interval == pytest.approx(within, abs=0.03)
         assert over == pytest.approx(conditions, abs=0.05)
         assert of.given_condition.interval == pytest.approx(given, abs=0.05)
     for query, expected in RECALL.items():

@@ -78,8 +78,9 @@ def test_it_is_what_resamples_do_to_all_models_together_less_what_to_each() -> N
 
 def test_the_slope_moves_with_words_and_items_by_finite_differences() -> None:
     x, y, moves = measured()
+    of_words = 0.2 * np.outer(y, np.random.default_rng(1).normal(size=400))
     found = {
-        "words": slope_sampling_error(residuals(x, y, PARENT), x[:, None] + moves, None).words,
+        "words": slope_sampling_error(residuals(x, y, PARENT), x[:, None] + of_words, None).words,
         "items": slope_sampling_error(residuals(x, y, PARENT), None, y[:, None] + moves).items,
     }
     step = 1e-5
@@ -88,7 +89,7 @@ def test_the_slope_moves_with_words_and_items_by_finite_differences() -> None:
             (slope(*moved(x, y, i, step, side)) - slope(*moved(x, y, i, -step, side))) / (2 * step)
             for i in range(N)
         ]
-        effects = np.array(gradient)[:, None] * demeaned(moves)
+        effects = np.array(gradient)[:, None] * demeaned(of_words if side == "words" else moves)
         h = 1 / np.bincount(PARENT)[PARENT]
         each = effects.var(axis=1, ddof=1) / (1 - h)
         expected = effects.sum(axis=0).var(ddof=1) - each.sum()
@@ -96,8 +97,9 @@ def test_the_slope_moves_with_words_and_items_by_finite_differences() -> None:
 
 
 def slope(x: Floats, y: Floats) -> float:
-    u, v = demeaned(x), demeaned(y)
-    return float(u @ v / (u @ u))
+    """b per standard deviation of the score, in the unit of the score as measured."""
+    u, v, measured_u = demeaned(x), demeaned(y), demeaned(measured()[0])
+    return float(u @ v / np.sqrt(u @ u) / np.sqrt(measured_u @ measured_u))
 
 
 def moved(x: Floats, y: Floats, i: int, step: float, side: str) -> tuple[Floats, Floats]:

@@ -46,7 +46,7 @@ THESE, DOSES, METHODS = (
     f"{scope}, these seeds"
     for scope in ("these conditions", "other doses and words", "other methods")
 )
-FIVE = "these 5 conditions and these 3 seeds"
+FIVE = "these 5 conditions in these 3 seeds"
 
 
 @pytest.mark.parametrize(
@@ -56,27 +56,31 @@ FIVE = "these 5 conditions and these 3 seeds"
         ({"within": FALLS}, "negative", THESE, f"negative for {FIVE}"),
         (
             {"n_conditions": 0},
-            *("positive", "other models, these seeds", "for models like these and these 3 seeds"),
+            *("positive", "other models, these seeds", "for models like these in these 3 seeds"),
         ),
         ({"n_conditions": 0, "n_parents": 0}, "positive", "other models", "models like these: "),
         (
             {"conditions": OTHERS},
-            *("positive", DOSES, "for 5 conditions and other doses and words and these 3 seeds"),
+            *("positive", DOSES, "for other doses and words of these 4 methods in these 3 s"),
         ),
         (
             {"conditions": OTHERS, "methods": OTHERS},
-            *("positive", METHODS, "for 4 methods and others like them and these 3 seeds"),
+            *("positive", METHODS, "for other methods like these 4 in these 3 seeds"),
         ),
         # Other methods take both
         ({"methods": OTHERS}, "positive", THESE, FIVE),
         ({"conditions": OTHERS._replace(r=-0.6)}, "positive", THESE, FIVE),
         (
             {"parents": WITHIN._replace(n=8), "n_parents": 8, "n_clusters": 8},
-            *("positive", "these conditions, other seeds", "8 seeds and others like them"),
+            *(
+                "positive",
+                "these conditions, other seeds",
+                "these 5 conditions in seeds like these 8",
+            ),
         ),
         (
             {"parents": WITHIN._replace(n=6), "n_parents": 12, "n_clusters": 6},
-            *("positive", "these conditions, other clusters", "6 clusters and others like them"),
+            *("positive", "these conditions, other clusters", "in clusters like these 6"),
         ),
         ({"within": NARROW}, "negligible", THESE, f"{FIVE}: |r_rm| is below 0.3"),
         # A ceiling of .8 asks |r_rm| to be below .24, of .5 below .15
@@ -130,6 +134,7 @@ def test_the_rules_of_the_verdict(
         ({"within": WITHIN._replace(sampling=Sampling())}, "; for these words and items"),
         ({"within": WITHIN._replace(sampling=Sampling(0.1))}, "; for these items"),
         ({"within": NARROW._replace(sampling=Sampling(nan, 0.1))}, "; for these words"),
+        ({"parents": WITHIN._replace(p=0.05)}, "; not shown for other seeds among 1 tests"),
         ({"n_clusters": 1}, "; all parents share one corpus or seed"),
         ({"given_utility": HOLDS_0}, "; given the task's utility it may be 0"),
         ({"given_utility": WITHIN}, ""),
