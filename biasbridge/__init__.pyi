@@ -1,10 +1,10 @@
 from . import plot as plot
-from .functions import audit as audit
-from .functions import certify as certify
-from .functions import correlate as correlate
-from .functions import debias as debias
-from .functions import gaps as gaps
-from .functions import query as query
-from .functions import read_results as read_results
+from .auditing import audit as audit
+from .certifying import certify as certify
+from .correlating import correlate as correlate
+from .correlating import read_results as read_results
+from .debiasing import debias as debias
+from .group_gaps import gaps as gaps
+from .inputs import query as query
 
 __version__: str

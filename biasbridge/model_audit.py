@@ -10,7 +10,7 @@ from biasbridge.certificates import gender_words
 from corpora.items import UserItems, named_items, user_items
 from files import InputError, nearest
 from files.models.encoder import Encoder, Pooling
-from files.models.language_model import AnyModel, LanguageModel, open_model
+from files.models.language_model import AnyModel, open_model
 from intrinsic.audit import AuditedScore, choose_metrics, select_conventions
 from intrinsic.audit import audit as audit_vectors
 from intrinsic.items.read import no_fillers
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from intrinsic.item_metric import ItemMetric
     from intrinsic.items.item import ItemSource
     from intrinsic.metric import Metric
-
-Measuring = tuple["ItemMetric", LanguageModel | Encoder]
 
 
 def audit_model(
@@ -70,7 +68,7 @@ def audit_model(
 
     Returns
     -------
-    list of Audited
+    list of AuditedScore
         One per metric, convention and item set, or part of it.
 
     Raises
@@ -79,16 +77,8 @@ def audit_model(
         An unknown name, a convention that no metric has, unreadable items, slots without fillers,
         or a model that cannot be opened whole.
     """
-    every_metric = {**MODEL_METRICS, **METRICS}
-    for metric_name in metrics:
-        if metric_name not in every_metric:
-            choices = f"{nearest(metric_name, every_metric)}; there are {', '.join(every_metric)}"
-            raise InputError(f"unknown metric {metric_name!r}{choices}")
-    if items and queries:
-        raise InputError(f"give items={items!r} or queries ({', '.join(queries)}), not both")
-    if fillers and not items:
-        raise InputError(f"fillers {', '.join(fillers)} are for the slots of items: give --items")
-    own_items = user_items(items, language, fillers) if items else None
+    _require_known(metrics)
+    own_items = _own_items(items, queries, fillers, language)
     if own_items:  # fails early, before a model is opened
         _require_fillers(own_items, metrics or list(MODEL_METRICS))
     source = named_items(queries) if queries else own_items
@@ -96,27 +86,10 @@ def audit_model(
     opened = replace(opened, name=name or opened.name)
     encoder = Encoder(opened, layer=layer, pooling=pooling)
     model_kind = opened.kind if random_seed is None else "random"
-    item_metric_names = [name for name in metrics if name in MODEL_METRICS]
-    item_metrics = list(
-        _metrics(
-            item_metric_names or list(MODEL_METRICS),
-            source,
-            convention,
-            are_requested=bool(item_metric_names),
-        )
-    )
-    item_sets = [items for source in {m.items for m in item_metrics} for items in source.load()]
-    languages = {items.name: gender_words(items) for items in item_sets}
     audited: list[AuditedScore] = []
-    for metric in item_metrics if item_metric_names or not metrics else ():
-        if metric.needs == "model" and opened.kind == "encoder" and not item_metric_names:
-            continue  # an encoder has no likelihoods
-        rows = metric.score_with_singles(
-            encoder if metric.needs == "encoder" else opened, seed=seed
-        )
-        audited += [
-            AuditedScore(opened.name, *row, model_kind, languages[row[0].query]) for row in rows
-        ]
+    item_metrics = [name for name in metrics if name in MODEL_METRICS]
+    if item_metrics or not metrics:
+        audited += _item_scores(encoder, model_kind, item_metrics, source, convention, seed)
     if word_metric_names := [name for name in metrics if name in METRICS]:
         word_metrics = choose_metrics(
             word_metric_names,
@@ -130,6 +103,53 @@ def audit_model(
         audited += [AuditedScore(opened.name, *row, model_kind) for row in word_scores]
     if not audited:
         raise InputError(_no_scores_message(metrics, convention))
+    return audited
+
+
+def _require_known(metrics: Sequence[str]) -> None:
+    every_metric = {**MODEL_METRICS, **METRICS}
+    for metric_name in metrics:
+        if metric_name not in every_metric:
+            choices = f"{nearest(metric_name, every_metric)}; there are {', '.join(every_metric)}"
+            raise InputError(f"unknown metric {metric_name!r}{choices}")
+
+
+def _own_items(
+    items: str | None, queries: Sequence[str], fillers: Sequence[str], language: str | None
+) -> ItemSource | None:
+    if items and queries:
+        raise InputError(f"give items={items!r} or queries ({', '.join(queries)}), not both")
+    if fillers and not items:
+        raise InputError(f"fillers {', '.join(fillers)} are for the slots of items: give --items")
+    return user_items(items, language, fillers) if items else None
+
+
+def _item_scores(
+    encoder: Encoder,
+    model_kind: str,
+    names: Sequence[str],
+    source: ItemSource | None,
+    convention: str | None,
+    seed: int,
+) -> list[AuditedScore]:
+    """Measure the metrics on items; all those that apply to the model if none is named."""
+    opened = encoder.opened
+    are_requested = bool(names)
+    metrics = list(
+        _metrics(names or list(MODEL_METRICS), source, convention, are_requested=are_requested)
+    )
+    item_sets = [items for source in {m.items for m in metrics} for items in source.load()]
+    languages = {items.name: gender_words(items) for items in item_sets}
+    audited: list[AuditedScore] = []
+    for metric in metrics:
+        if metric.needs == "model" and opened.kind == "encoder" and not are_requested:
+            continue  # an encoder has no likelihoods
+        rows = metric.score_with_singles(
+            encoder if metric.needs == "encoder" else opened, seed=seed
+        )
+        audited += [
+            AuditedScore(opened.name, *row, model_kind, languages[row[0].query]) for row in rows
+        ]
     return audited
 
 

@@ -507,7 +507,7 @@ def test_whole_numbers_of_numpy_are_taken() -> None:
     assert rows["value"].iloc[0] == pytest.approx(expected())
 
 
-@pytest.mark.parametrize("name", ["functions", "inputs", "debiasing"])
+@pytest.mark.parametrize("name", ["auditing", "correlating", "debiasing", "group_gaps", "inputs"])
 def test_the_examples_of_docstrings_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parent.parent)
     failed, attempted = doctest.testmod(importlib.import_module(f"biasbridge.{name}"))

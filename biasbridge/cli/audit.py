@@ -151,7 +151,7 @@ def _audit(args: Namespace) -> tuple[list[AuditedScore], list[str]]:
     language = query_language(args.query, args.words)
     for path in args.vectors:
         choose(assume_language(path, query_language=language)[0])
-    from biasbridge.functions import audit_embeddings
+    from biasbridge.vector_audit import audit_embeddings
 
     return audit_embeddings(
         dict(zip(_names(args.vectors), args.vectors, strict=True)),

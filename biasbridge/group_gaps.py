@@ -1,0 +1,97 @@
+"""Performance by group and the gaps between groups, as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from biasbridge.input_tables import InputTable, as_dataframe, as_names, with_notes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def gaps(
+    predictions: InputTable,
+    *,
+    privileged: str | None = None,
+    unprivileged: str | None = None,
+    gold: str = "label",
+    pred: str | Sequence[str] = "prediction",
+    group: str = "group",
+    score: str | Sequence[str] = (),
+    measures: str | Sequence[str] = (),
+    compare: str | Sequence[str] = (),
+    groups: str | Sequence[str] = (),
+    positive: str | Sequence[str] = (),
+    multiclass: bool = False,
+    min_support: int = 10,
+) -> pd.DataFrame:
+    """Measure performance by group and the gaps between groups, with 95% intervals.
+
+    Parameters
+    ----------
+    predictions
+        A table, or its path, with a row per item.
+    privileged, unprivileged
+        The groups compared. Without ``unprivileged``: the privileged group and each other one;
+        without both: each group and all other items.
+    gold, pred, group
+        Columns. Labels are 0 or 1 unless ``positive`` or ``multiclass`` is given. Several ``pred``
+        are classifiers of the same items, compared item by item.
+    score
+        Columns of scores, one per ``pred``, larger for label 1: adds areas under the ROC curve.
+    measures
+        Names, by default precision, recall, F1 and false positive rate.
+    compare
+        Any of ``"pair"``, ``"pairwise"``, ``"one-vs-rest"``, ``"max-difference"``.
+    groups
+        Only these groups, by default all.
+    positive
+        Labels of the positive class.
+    multiclass
+        Take each class against the rest.
+    min_support
+        Fewest items behind a value; groups with fewer have none.
+
+    Returns
+    -------
+    DataFrame
+        One row per value and gap, with ``low`` and ``high``. A gap is in [-1, 1] and positive where
+        the unprivileged group fares worse (formulas: ``extrinsic.gaps``). A value that is not
+        estimated is NaN, with its ``reason``, which is a note in ``attrs["notes"]`` too.
+
+    Raises
+    ------
+    InputError
+        A column or group that does not exist, labels other than 0 and 1, or options that do not go
+        together.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> labels, predictions = [1] * 20 + [0] * 20, [1] * 15 + [0] * 5 + [1] * 2 + [0] * 18
+    >>> items = {"label": labels, "prediction": predictions, "group": ["male", "female"] * 20}
+    >>> table = gaps(pd.DataFrame(items), privileged="male", measures="recall")
+    >>> print(round(table.loc[table["kind"] == "gap", "value"].item(), 2))
+    0.1
+    """
+    from extrinsic.gap_table import as_table
+    from extrinsic.request import GapRequest
+
+    request = GapRequest(
+        gold=gold,
+        pred=as_names(pred),
+        group=group,
+        score=as_names(score),
+        privileged=privileged,
+        unprivileged=unprivileged,
+        groups=as_names(groups),
+        compare=as_names(compare),
+        measures=as_names(measures),
+        positive=as_names(positive),
+        multiclass=multiclass,
+        min_support=min_support,
+    )
+    rows = as_table(request.find_rows(as_dataframe(predictions)))
+    return with_notes(rows.drop(columns="resampled", errors="ignore"), "reason")
