@@ -28,6 +28,15 @@ def gaps(table: pd.DataFrame) -> alt.TopLevelMixin:
     ------
     InputError
         A column is missing.
+
+    Examples
+    --------
+    >>> from biasbridge import gaps as measure_gaps
+    >>> import pandas as pd
+    >>> items = {"label": [0, 1] * 20, "prediction": [1] * 40, "group": ["a"] * 20 + ["b"] * 20}
+    >>> chart = gaps(measure_gaps(pd.DataFrame(items)))
+    >>> len(chart.to_dict()["concat"]) > 1
+    True
     """
     from analysis.gap_charts import gaps_chart
 
@@ -52,6 +61,15 @@ def audit(table: pd.DataFrame) -> alt.TopLevelMixin:
     ------
     InputError
         A column is missing.
+
+    Examples
+    --------
+    >>> from biasbridge import audit as measure_scores
+    >>> vectors = {"he": [1, 0], "she": [0, 1], "doctor": [0.9, 0.1], "nurse": [0.2, 0.8]}
+    >>> words = {"X": ["doctor"], "Y": ["nurse"], "A": ["he"], "B": ["she"]}
+    >>> chart = audit(measure_scores(vectors, words, metrics="weat"))
+    >>> "2.0" in chart.to_json()
+    True
     """
     from analysis.score_charts import scores_chart
 
@@ -95,6 +113,14 @@ def scatter(
     ------
     InputError
         A column is missing or holds no numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"weat": [0.1, 0.4, 0.7, 0.9], "gap": [0.02, 0.05, 0.04, 0.09]})
+    >>> chart = scatter(table, "weat", "gap", title="Score and gap")
+    >>> "Score and gap" in chart.to_json()
+    True
     """
     from analysis.scatter import scatter_chart
 
