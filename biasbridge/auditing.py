@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import isnan
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from biasbridge.input_tables import as_names
@@ -15,6 +13,8 @@ from files import InputError
 from files.choice import Whole, check_arguments
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     import pandas as pd
 
     from files.models.encoder import Pooling
@@ -119,8 +119,10 @@ def audit(
         raise InputError(
             f"{unused[0]} applies to word vectors; for a language model give items or queries"
         )
-    return _audit_models(
-        vectors,
+    from biasbridge.model_audit import audit_models
+
+    scores, notes = audit_models(
+        vectors if isinstance(vectors, list) else [vectors],
         revision,
         metrics=metrics,
         queries=queries,
@@ -134,6 +136,7 @@ def audit(
         resamples=resamples,
         seed=seed,
     )
+    return _audit_table(scores, notes)
 
 
 def _audit_vectors(
@@ -172,22 +175,6 @@ def _audit_vectors(
             trusted=trusted,
         )
     return _audit_table(scores, notes)
-
-
-def _audit_models(models: object, revision: str | None, **options: Any) -> pd.DataFrame:
-    """Measure one language model, or each of a list; a path names its model."""
-    from biasbridge.model_audit import audit_model, notes_on
-
-    model_list = models if isinstance(models, list) else [models]
-    paths = [str(model) if isinstance(model, str | PathLike) else None for model in model_list]
-    file_names = [path and Path(path).name for path in paths]
-    names = file_names if len(set(file_names)) == len(file_names) else paths
-    scores = [
-        score
-        for name, model in zip(names, model_list, strict=True)
-        for score in audit_model(model, revision, name=name, **options)
-    ]
-    return _audit_table(scores, notes_on(scores, options["items"] or None, options["language"]))
 
 
 def _all_models(vectors: object) -> bool:

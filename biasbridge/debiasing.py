@@ -115,6 +115,7 @@ def debias(
     True
     """
     from debias.methods import MODEL_KINDS, VECTOR_KINDS, make_method
+    from debias.until import Goal
     from intrinsic.lookup import CASES
 
     if case not in CASES:
@@ -143,7 +144,7 @@ def debias(
     vector_method = make_method(method, VECTOR_KINDS, **fields)
     original = as_vectors(cast("Vectors", vectors), trusted=trusted)
     with word_file(None if built_in(words) else words) as file:
-        goal = None if until is None else read_goal(str(until), file, word_query.name)
+        goal = None if until is None else Goal.read(str(until), file, word_query.name)
         goals = [*usual_goals(word_query.name, file), *([goal] if goal else [])]
     modified = move(
         vector_method,
@@ -162,13 +163,6 @@ def debias(
         "scores": scores.drop(columns="part"),
     }
     return modified.vectors
-
-
-def read_goal(until: str, words: str | None, default_query: str) -> Goal[Metric]:
-    """Read the target of a score of vectors; a number alone is WEAT of ``default_query``."""
-    from debias.until import Goal
-
-    return Goal.read(until, words, default_query)
 
 
 def usual_goals(query: str, words: str | None) -> list[Goal[Metric]]:

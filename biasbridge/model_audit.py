@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from biasbridge.certificates import gender_words
 from corpora.items import UserItems, named_items, user_items
@@ -24,6 +26,30 @@ if TYPE_CHECKING:
     from intrinsic.item_metric import ItemMetric
     from intrinsic.items.item import ItemSource
     from intrinsic.metric import Metric
+
+
+def audit_models(
+    models: Sequence[Any],
+    revision: str | None,
+    *,
+    items: str | None,
+    language: str | None,
+    **options: Any,
+) -> tuple[list[AuditedScore], list[str]]:
+    """Measure language models by :func:`audit_model`. Return the scores and notes.
+
+    A model is called by the name of its folder, or by its path if two have the same name.
+    """
+    paths = [str(model) if isinstance(model, str | PathLike) else None for model in models]
+    folder_names = [path and Path(path).name for path in paths]
+    names = folder_names if len(set(folder_names)) == len(folder_names) else paths
+    options |= {"items": items, "language": language}
+    scores = [
+        score
+        for name, model in zip(names, models, strict=True)
+        for score in audit_model(model, revision, name=name, **options)
+    ]
+    return scores, notes_on(scores, items, language)
 
 
 def audit_model(

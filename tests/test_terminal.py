@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import ast
-import io
 import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from rich.table import Table
 
 from biasbridge.__main__ import main
 from biasbridge.commands import COMMANDS
-from files.terminal import open_console
 from files.vectors import keyed, save_vectors
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -93,17 +90,6 @@ def test_a_name_is_printed_as_it_is(
 
 def test_every_command_is_looked_at() -> None:
     assert {*PRINTED} | OTHERS == {*COMMANDS}
-
-
-def test_a_console_prints_what_it_is_given() -> None:
-    """In lines, in cells, headings and titles of tables."""
-    console = open_console(file=io.StringIO(), width=200)
-    table = Table(*NAMES, title=" ".join(NAMES), caption=" ".join(NAMES))
-    table.add_row(*NAMES)
-    for what in (table, " ".join(NAMES)):
-        console.print(what)
-    printed = console.file.getvalue()  # type: ignore[attr-defined]
-    assert {name: printed.count(name) for name in NAMES} == dict.fromkeys(NAMES, 5)
 
 
 def test_nothing_else_opens_a_console_or_reads_markup() -> None:

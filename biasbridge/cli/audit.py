@@ -176,7 +176,7 @@ def _refuse_model_metrics(args: Namespace) -> None:
 
 
 def _audit_models(args: Namespace) -> tuple[list[AuditedScore], list[str]]:
-    from biasbridge.model_audit import audit_model, notes_on
+    from biasbridge.model_audit import audit_models
 
     for option in ("words", "similarity", "case", "min_found", "trusted"):
         if getattr(args, option):
@@ -184,27 +184,21 @@ def _audit_models(args: Namespace) -> tuple[list[AuditedScore], list[str]]:
             raise InputError(
                 f"--{name} applies to word vectors; for a language model give --items, --query"
             )
-    audited = [
-        row
-        for name, model in zip(_names(args.vectors), args.vectors, strict=True)
-        for row in audit_model(
-            model,
-            args.revision,
-            metrics=args.metric,
-            queries=args.query,
-            items=args.items,
-            fillers=args.fillers,
-            convention=args.convention,
-            language=args.language,
-            layer=args.layer,
-            pooling=args.pooling,
-            random_seed=args.seed if args.random_weights else None,
-            name=name,
-            resamples=args.resamples,
-            seed=args.seed,
-        )
-    ]
-    return audited, notes_on(audited, args.items, args.language)
+    return audit_models(
+        args.vectors,
+        args.revision,
+        metrics=args.metric,
+        queries=args.query,
+        items=args.items,
+        fillers=args.fillers,
+        convention=args.convention,
+        language=args.language,
+        layer=args.layer,
+        pooling=args.pooling,
+        random_seed=args.seed if args.random_weights else None,
+        resamples=args.resamples,
+        seed=args.seed,
+    )
 
 
 def _split(names: Sequence[str]) -> list[str]:

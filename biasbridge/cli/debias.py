@@ -222,9 +222,9 @@ def _options(args: Namespace) -> Mapping[str, Any]:
 
 
 def _goal(args: Namespace, name: str) -> Goal[Metric] | None:
-    from biasbridge.debiasing import read_goal
+    from debias.until import Goal
 
-    return None if args.until is None else read_goal(args.until, args.words, name)
+    return None if args.until is None else Goal.read(args.until, args.words, name)
 
 
 def _weat(name: str, words: str | None) -> list[Metric]:
