@@ -25,12 +25,11 @@ from analysis.report.answer import (
     TRUST,
     Card,
     answer_card,
-    gaps_lacking,
     missing_results_card,
-    scores_lacking,
 )
 from analysis.report.comparison_facts import describe_compared
 from analysis.report.frame import count_points, render
+from analysis.report.missing_results import gaps_lacking, scores_lacking
 from analysis.report.page_data import Json, has_further, page_data
 from analysis.report.tex import correlations_tex
 from analysis.terminal import word_lists

@@ -12,7 +12,7 @@ from analysis.correlate import correlate_slices
 from analysis.correlation import Correlation
 from analysis.joined import join_points
 from analysis.report import build_report
-from analysis.report.answer import verdict_takes
+from analysis.report.missing_results import verdict_takes
 from analysis.slice_results import SliceResult
 
 if TYPE_CHECKING:
