@@ -75,9 +75,7 @@ MISTAKES = [
     ("intrinsic own.vec --convention calisken", "did you mean 'caliskan'?"),
     ("intrinsic own.vec --words broken.yaml", "is not valid YAML"),
     ("intrinsic own.vec --metric", "expected at least one argument"),
-    ("intrinsic own.vec --metrc weat", "unrecognized arguments: --metrc"),
     ("intrinsic posts.csv --metric weat", "holds no word vectors"),
-    ("debias own.vec out.vec --direction up", "invalid choice: 'up'"),
     ("debias own.vec out.vec", "give --direction"),
     (f"{DEBIAS} --dose 2", "from 0 to 1"),
     ("debias own.vec out.vec --attract absent.txt", "no such file"),
@@ -85,7 +83,6 @@ MISTAKES = [
     ("extrinsic posts.csv --gold g --pred label --group text --privileged a", "no column 'g'"),
     ("scatter posts.csv --x a --y label --out a.svg", "no column 'a'"),
     ("gaps absent.csv --group a --group b", "--group is given twice; give it once"),
-    ("audit own.vec --metric weat --metric ect", "--metric is given twice; give it once"),
     # What is to be written is looked at before what is to be read, which is not there
     ("gaps absent.csv --csv .", "cannot write .: it is a folder; give the name of a file"),
     ("gaps posts.csv --csv ./posts.csv", "is the file that is read"),
@@ -95,11 +92,8 @@ MISTAKES = [
     ("gaps absent.csv --csv /dev/null", "it is a pipe or device; give the name of a file"),
     ("gaps absent.csv --csv posts.csv/x.csv", "is no folder that can be written"),
     ("gaps absent.csv --report .", "cannot write .: the name must end in .html"),
-    ("gaps absent.csv --report x.tex", "cannot write x.tex: the name must end in .html"),
     ("report absent --out x.tex", "cannot write x.tex: the name must end in .html"),
     ("audit absent.vec --csv .", "it is a folder"),
-    ("audit absent.vec --json .", "it is a folder"),
-    ("audit absent.vec --csv x.json", "the name must end in .csv"),
     ("audit absent.vec --json x.csv", "the name must end in .json"),
     ("certify absent --export .", "it is a folder"),
     ("correlate absent.csv --x a --y b --out .", "it is a folder"),
@@ -112,7 +106,6 @@ MISTAKES = [
     ("tsne own.vec --out a.doc", "a.doc"),
     ("train corpus=text corpus.path=absent.txt source=none", "absent.txt"),
     ("train overwrite=allways", "did you mean 'always'?"),
-    ("train +sed=3", "did you mean 'seed'?"),
     ("train words=file words.file=absent.yaml debias=balance", "no such file"),
 ]
 
