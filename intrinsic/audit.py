@@ -219,7 +219,6 @@ def rank_correlations(ranked: pd.DataFrame) -> pd.DataFrame:
 
 
 def _select_queries(queries: Sequence[str], words: str | None, language: str) -> dict[str, Query]:
-    """Return the named queries, else those of the file ``words``, by name."""
     selected = {query.name: query for query in load_queries(queries or _queries_of(words), words)}
     for query in selected.values():
         if query.language not in (language, "und"):

@@ -68,10 +68,6 @@ class ResolvedWords:
             [self.items[place] for place in places], self.lost, self.raw[places], values
         )
 
-    def first(self, size: int) -> ResolvedWords:
-        """Return the first ``size`` items."""
-        return ResolvedWords(self.items[:size], self.lost, self.raw[:size], self.values[:size])
-
 
 def find(vectors: KeyedVectors, words: Iterable[str], *, case: str = "exact") -> ResolvedWords:
     """Look up words in vectors, in the given order.
@@ -86,7 +82,7 @@ def find(vectors: KeyedVectors, words: Iterable[str], *, case: str = "exact") ->
 
     Returns
     -------
-    Found
+    ResolvedWords
         The words found with their vectors, and the words out of vocabulary (``lost``).
 
     Raises

@@ -70,7 +70,7 @@ class ResolvedQuery:
     def truncated(self, sizes: Mapping[str, int]) -> ResolvedQuery:
         """Return a copy with the sets of these roles cut to their first items."""
         sets = {
-            role: words.first(sizes[role]) if role in sizes else words
+            role: words.take(np.arange(len(words.items))[: sizes.get(role)])
             for role, words in self.sets.items()
         }
         cut = [word for role in sets for word in self[role].words[len(sets[role].words) :]]

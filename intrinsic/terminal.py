@@ -18,7 +18,7 @@ from intrinsic.likelihood.model_metrics import MODEL_METRICS
 from intrinsic.metrics.vector_metrics import METRICS
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, JustifyMethod
 
     from intrinsic.audit import AuditedScore
     from intrinsic.score import Score
@@ -27,48 +27,70 @@ MIN_FILES = 3  # for a rank correlation
 # Flowers and insects, instruments and weapons: what everybody prefers, no bias against people
 HARMLESS = ("weat1", "weat2", "seat1", "seat2")
 LEVEL = 0.05
+NUMBERS = ("value", "95% interval", "no bias", "p", "found", "lost")
+SUMMARY_COLUMNS = ("metric", "query", "vectors", *NUMBERS, "convention", "certificate")
 
 
 def print_summary(audited: Sequence[AuditedScore], console: Console) -> None:
     """Print the result of WEAT, then a line for every score that has a value."""
     print_headlines(audited, console)
     scored = [row for row in audited if not math.isnan(row.score.value)]
-    has_files = len({row.vectors for row in audited}) > 1
-    has_intervals = any(math.isfinite(row.score.low) for row in scored)
-    has_conventions = any(row.score.convention != "default" for row in scored)
-    has_certificates = any(row.certificate for row in scored)
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for name in ("metric", "query", *["vectors"] * has_files):
-        table.add_column(name, no_wrap=True)
-    for name in ("value", *["95% interval"] * has_intervals, "no bias", "p", "found", "lost"):
-        table.add_column(name, justify="right", no_wrap=True)
-    if has_conventions:
-        table.add_column("convention")
-    if has_certificates:
-        table.add_column("certificate", no_wrap=True)
-    previous_metric = ""
-    for row in scored:
-        score = row.score
-        unbiased = "" if score.unbiased is None else f"{score.unbiased:g}"
-        interval = f"{score.low:.3f}, {score.high:.3f}" if math.isfinite(score.low) else ""
-        cells = [
-            score.metric if score.metric != previous_metric else "",
-            f"{score.query} {score.part}".rstrip(),
-        ]
-        cells += [row.vectors] * has_files + [f"{score.value:.3f}"] + [interval] * has_intervals
-        cells += [unbiased.replace("nan", ""), format_p(score), str(score.n_found)]
-        cells += [str(score.n_lost), *[score.convention] * has_conventions]
-        verdict = row.certificate.partition(":")[0]
-        table.add_row(*cells, *[verdict] * has_certificates)
-        previous_metric = score.metric
+    table = _summary_table(scored, has_files=len({row.vectors for row in audited}) > 1)
     open_console(width=max(console.width, 120), file=console.file).print(table)
     if n_without := len(audited) - len(scored):
-        are_models = all(row.score.metric in MODEL_METRICS for row in audited)
         total = f"{n_without} of {len(audited)} scores have no value"
         print_line(console, f"{total}: --verbose says why")
+    if not scored and all(row.score.metric in MODEL_METRICS for row in audited):
         reasons = {row.score.reason: row.score.metric for row in audited}
-        for reason, metric in reasons.items() if are_models and not scored else ():
+        for reason, metric in reasons.items():
             print_line(console, f"  {metric}: {reason}", "italic")
+
+
+def _summary_table(scored: Sequence[AuditedScore], *, has_files: bool) -> Table:
+    """Return a row per score, without the columns that say nothing."""
+    rows = [_summary_cells(row) for row in scored]
+    is_shown = {
+        "vectors": has_files,
+        "95% interval": any(cells["95% interval"] for cells in rows),
+        "convention": any(cells["convention"] != "default" for cells in rows),
+        "certificate": any(cells["certificate"] for cells in rows),
+    }
+    names = [name for name in SUMMARY_COLUMNS if is_shown.get(name, True)]
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name in names:
+        justify: JustifyMethod = "right" if name in NUMBERS else "left"
+        table.add_column(name, justify=justify, no_wrap=name != "convention")
+    previous_metric = ""
+    for cells in rows:
+        metric = cells["metric"] if cells["metric"] != previous_metric else ""
+        table.add_row(metric, *(cells[name] for name in names[1:]))
+        previous_metric = cells["metric"]
+    return table
+
+
+def _summary_cells(audited: AuditedScore) -> dict[str, str]:
+    unbiased = audited.score.unbiased
+    return _cells(audited, digits=3) | {
+        "metric": audited.score.metric,
+        "no bias": "" if unbiased is None or math.isnan(unbiased) else f"{unbiased:g}",
+        "certificate": audited.certificate.partition(":")[0],
+    }
+
+
+def _cells(audited: AuditedScore, *, digits: int) -> dict[str, str]:
+    score = audited.score
+    low, high = f"{score.low:.{digits}f}", f"{score.high:.{digits}f}"
+    return {
+        "query": f"{score.query} {score.part}".rstrip(),
+        "vectors": audited.vectors,
+        "value": f"{score.value:.{digits}f}".replace("nan", "NaN"),
+        "95% interval": f"{low}, {high}" if math.isfinite(score.low) else "",
+        "p": format_p(score),
+        "found": str(score.n_found),
+        "lost": str(score.n_lost),
+        "convention": score.convention,
+        "certificate": audited.certificate,
+    }
 
 
 def print_headlines(audited: Sequence[AuditedScore], console: Console) -> None:
@@ -132,18 +154,7 @@ def print_scores(audited: Sequence[AuditedScore], console: Console, *, singles: 
 
 def _table_rows(audited: AuditedScore, *, singles: bool) -> Iterator[dict[str, str]]:
     """Yield the cells of a score's line and, with ``singles``, of its single scores."""
-    score = audited.score
-    summary = {
-        "query": f"{score.query} {score.part}".rstrip(),
-        "vectors": audited.vectors,
-        "value": f"{score.value:.4f}".replace("nan", "NaN"),
-        "95% interval": f"{score.low:.4f}, {score.high:.4f}" if math.isfinite(score.low) else "",
-        "p": format_p(score),
-        "found": str(score.n_found),
-        "lost": str(score.n_lost),
-        "convention": score.convention,
-        "certificate": audited.certificate,
-    }
+    summary = _cells(audited, digits=4)
     yield summary
     for word, value in audited.single_scores.items() if singles else ():
         single = {"query": f"  {word}", "vectors": audited.vectors, "value": f"{value:.4f}"}

@@ -63,7 +63,6 @@ def _sets(content: dict[str, Any]) -> Iterator[ItemSet]:
 def _by_kind(
     groups: Mapping[str, Mapping[str, Sequence[Any]]], templates: Mapping[str, Mapping[str, str]]
 ) -> Iterator[Item]:
-    """Yield every word in the templates of its kind."""
     for group, kinds in groups.items():
         for kind, words in kinds.items():
             for entry in words:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -10,12 +11,10 @@ from annotated_types import doc
 
 from files import choice
 from intrinsic.conventions import Convention
-from intrinsic.item_metric import ItemMetric, Observations
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
 from intrinsic.likelihood.pairs import (
+    PairMetric,
     Ties,
-    mean_of_groups,
-    no_pairs,
     pair_observations,
     preferences,
     read_pairs,
@@ -27,7 +26,7 @@ from intrinsic.permutation import PValue  # noqa: TC001 (as above)
 from intrinsic.score import MetricInfo
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from intrinsic.item_metric import Observations
 
 KANEKO = Convention(
     "kaneko", "Kaneko & Bollegala (2022) by their code: a tie counts as anti.", {"ties": "anti"}
@@ -35,7 +34,7 @@ KANEKO = Convention(
 
 
 @choice
-class Aul(ItemMetric):
+class Aul(PairMetric):
     """The share of pairs whose stereotype has the higher mean log-likelihood, nothing masked."""
 
     about: ClassVar[MetricInfo] = MetricInfo(
@@ -55,11 +54,6 @@ class Aul(ItemMetric):
 
     ties: Annotated[Ties, doc("value of a tie: 1/2, or 0 as for anti")] = "half"
 
-    @classmethod
-    def reason_against(cls, items: ItemSet) -> str:
-        """Return why the items give no pairs of sentences; empty if they do."""
-        return no_pairs(items)
-
     def observe(self, model: Any, items: ItemSet) -> Observations:
         """Return 1 for each pair whose stereotype is likelier, else 0."""
         require_kind(model, "masked", "use crows_pairs or pll for causal models")
@@ -75,10 +69,6 @@ class Aul(ItemMetric):
         }
         return pair_observations(pairs, values, {**settings, **details}, lost)
 
-    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
-        """Return the share of all pairs and of each group of pairs."""
-        return mean_of_groups(observed, weights)
-
     def test(self, observed: Observations) -> Mapping[str, PValue]:
         """Return the exact sign test over clusters; nothing if ties count as anti."""
         return {"": sign_test(observed)} if self.ties == "half" else {}
@@ -88,7 +78,8 @@ class Aul(ItemMetric):
 class Aula(Aul):
     """``Aul`` with each token's log-likelihood weighted by the attention it receives."""
 
-    about: ClassVar[MetricInfo] = MetricInfo(
+    about: ClassVar[MetricInfo] = dataclasses.replace(
+        Aul.about,
         name="aula",
         title="All unmasked likelihood with attention weights",
         formula=(
@@ -99,11 +90,5 @@ class Aula(Aul):
             "> .5: stereotypes are the likelier sentences; a_t falls with the length of a text, so"
             " sentences of different lengths compare badly"
         ),
-        range=(0, 1),
-        source="Kaneko & Bollegala (2022)",
-        roles={"stereo": "sentences", "anti": "sentences"},
-        asks=("crows_pairs_gender",),
-        unbiased=0.5,
-        default="Without special tokens; a tie counts 1/2.",
     )
     attention: ClassVar[bool] = True

@@ -11,13 +11,11 @@ from annotated_types import doc
 
 from files import InputError, choice
 from intrinsic.conventions import Convention
-from intrinsic.item_metric import ItemMetric, Observations
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
 from intrinsic.likelihood.pairs import (
+    PairMetric,
     ReadPair,
     Ties,
-    mean_of_groups,
-    no_pairs,
     pair_observations,
     preferences,
     read_pairs,
@@ -35,7 +33,7 @@ from intrinsic.permutation import PValue  # noqa: TC001 (as above)
 from intrinsic.score import MetricInfo
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from intrinsic.item_metric import Observations
 
 Scored = Literal["auto", "shared", "changed", "all", "likelihood"]
 PairPositions = tuple[Sequence[int], Sequence[int]]  # of tokens in stereo and anti sentence
@@ -43,7 +41,7 @@ Combined = Literal["sum", "mean", "probability"]
 
 
 @choice
-class CrowsPairs(ItemMetric):
+class CrowsPairs(PairMetric):
     """The share of pairs whose stereotype is the likelier sentence."""
 
     about: ClassVar[MetricInfo] = MetricInfo(
@@ -134,11 +132,6 @@ class CrowsPairs(ItemMetric):
     digits: Annotated[Literal[-1, 3], doc("decimals of a sentence's score; -1: not rounded")] = -1
     ties: Annotated[Ties, doc("value of a tie: 1/2, or 0 as for anti")] = "half"
 
-    @classmethod
-    def reason_against(cls, items: ItemSet) -> str:
-        """Return why the items give no pairs of sentences; empty if they do."""
-        return no_pairs(items)
-
     def observe(self, model: Any, items: ItemSet) -> Observations:
         """Return 1 for each pair whose stereotype is likelier, else 0."""
         scored = self._scored(model)
@@ -172,10 +165,6 @@ class CrowsPairs(ItemMetric):
         return pair_observations(
             [pair for pair, _ in scored_pairs], values, {**settings, **details}, lost
         )
-
-    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
-        """Return the share of all pairs and of each group of pairs."""
-        return mean_of_groups(observed, weights)
 
     def test(self, observed: Observations) -> Mapping[str, PValue]:
         """Return the exact sign test over clusters; nothing if ties count as anti."""

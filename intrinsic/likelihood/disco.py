@@ -181,7 +181,6 @@ def _overlap(tokens: Floats, in_first: Floats, weights: Floats) -> tuple[Floats,
 
 
 def _is_unknown(text: Text, term: str, unknown: int | None) -> bool:
-    """Test whether a text lacks its term, or the term has an unknown token."""
     spans = find_words(text.text, term)
     positions = [position for span in spans for position in text.positions_of(*span)]
     return not positions or any(text.ids[position] == unknown for position in positions)

@@ -10,25 +10,23 @@ from annotated_types import doc
 
 from files import choice
 from intrinsic.conventions import Convention
-from intrinsic.item_metric import ItemMetric, Observations
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
 from intrinsic.likelihood.slots import (
+    TermMetric,
     group_difference,
     item_observations,
     log_odds,
-    no_two_groups,
-    term_test,
 )
 from intrinsic.likelihood.tokenised_text import require_kind
-from intrinsic.permutation import PValue  # noqa: TC001 (as above)
 from intrinsic.score import MetricInfo
 
 if TYPE_CHECKING:
+    from intrinsic.item_metric import Observations
     from stats.arrays import Floats
 
 
 @choice
-class LogProbabilityBias(ItemMetric):
+class LogProbabilityBias(TermMetric):
     """How much likelier terms of the first group than those of the second make the first filler."""
 
     about: ClassVar[MetricInfo] = MetricInfo(
@@ -67,11 +65,6 @@ class LogProbabilityBias(ItemMetric):
         bool, doc("divide the difference by the standard deviation of all terms")
     ] = False
 
-    @classmethod
-    def reason_against(cls, items: ItemSet) -> str:
-        """Return why the items do not compare two groups of terms; empty if they do."""
-        return no_two_groups(items)
-
     def observe(self, model: Any, items: ItemSet) -> Observations:
         """Return b(t) of each term in each template."""
         require_kind(model, "masked", "use next_word for causal models")
@@ -81,7 +74,3 @@ class LogProbabilityBias(ItemMetric):
     def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
         """Return the difference between the groups."""
         return {"": group_difference(observed, weights, standardised=self.standardised)}
-
-    def test(self, observed: Observations) -> Mapping[str, PValue]:
-        """Return the exact p over terms."""
-        return term_test(observed)

@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from annotated_types import doc
 
 from files import choice
 from intrinsic.conventions import Convention
-from intrinsic.item_metric import ItemMetric, Observations
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
 from intrinsic.likelihood.slots import (
-    group_difference,
+    TermMetric,
     item_observations,
     log_odds,
-    no_two_groups,
-    term_test,
 )
 from intrinsic.likelihood.tokenised_text import require_kind
-from intrinsic.permutation import PValue  # noqa: TC001 (as above)
 from intrinsic.score import MetricInfo
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from intrinsic.item_metric import Observations
 
 
 @choice
-class NextWord(ItemMetric):
+class NextWord(TermMetric):
     """How much likelier the first filler is after terms of the first group than of the second."""
 
     about: ClassVar[MetricInfo] = MetricInfo(
@@ -60,11 +55,6 @@ class NextWord(ItemMetric):
     sentence: Annotated[bool, doc("score the whole sentence")] = False
     first_token: Annotated[str, doc("token before the text")] = "own"
 
-    @classmethod
-    def reason_against(cls, items: ItemSet) -> str:
-        """Return why the items do not compare two groups of terms; empty if they do."""
-        return no_two_groups(items)
-
     def observe(self, model: Any, items: ItemSet) -> Observations:
         """Return b(t) of each term in each template."""
         require_kind(model, "causal", "use lpbs for masked models")
@@ -72,11 +62,3 @@ class NextWord(ItemMetric):
             model, items, sentence=self.sentence, first_token=self.first_token
         )
         return item_observations(scored_items, values, settings, lost)
-
-    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
-        """Return the difference between the groups."""
-        return {"": group_difference(observed, weights)}
-
-    def test(self, observed: Observations) -> Mapping[str, PValue]:
-        """Return the exact p over terms."""
-        return term_test(observed)

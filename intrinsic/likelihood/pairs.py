@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from files import InputError
-from intrinsic.item_metric import Observations, Settings
+from files import InputError, choice
+from intrinsic.item_metric import ItemMetric, Observations, Settings
 from intrinsic.likelihood.tokenised_text import Text, describe_reading, tokenise_texts
 from intrinsic.permutation import PValue
 
@@ -32,9 +32,25 @@ class ReadPair(NamedTuple):
     anti: Text
 
 
-def no_pairs(items: ItemSet) -> str:
-    """Return why a set gives no pairs of sentences; empty if it does."""
-    return "" if items.paired else f"{items.name} has no pairs of sentences"
+@choice
+class PairMetric(ItemMetric):
+    """Base of metrics on pairs of sentences."""
+
+    @classmethod
+    def reason_against(cls, items: ItemSet) -> str:
+        """Return why the items give no pairs of sentences; empty if they do."""
+        return "" if items.paired else f"{items.name} has no pairs of sentences"
+
+    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
+        """Return the mean of all pairs and, if there are several groups, of each group."""
+        groups = list(dict.fromkeys(observed.groups)) if len({*observed.groups}) > 1 else []
+        labels = np.array(observed.groups)
+        masks = {"": np.ones(len(labels), dtype=bool)} | {name: labels == name for name in groups}
+        with np.errstate(invalid="ignore"):
+            return {
+                part: observed.values[mask] @ weights[mask] / weights[mask].sum(axis=0)
+                for part, mask in masks.items()
+            }
 
 
 def read_pairs(
@@ -96,18 +112,6 @@ def preferences(stereo: Floats, anti: Floats, ties: Ties) -> Floats:
     difference = stereo - anti
     tie = 0.5 if ties == "half" else 0.0
     return np.where(np.abs(difference) < SAME, tie, (difference > 0).astype(float))
-
-
-def mean_of_groups(observed: Observations, weights: Floats) -> dict[str, Floats]:
-    """Compute the weighted mean of all items and, if there are several groups, of each group."""
-    groups = list(dict.fromkeys(observed.groups)) if len({*observed.groups}) > 1 else []
-    labels = np.array(observed.groups)
-    masks = {"": np.ones(len(labels), dtype=bool)} | {name: labels == name for name in groups}
-    with np.errstate(invalid="ignore"):
-        return {
-            part: observed.values[mask] @ weights[mask] / weights[mask].sum(axis=0)
-            for part, mask in masks.items()
-        }
 
 
 def sign_test(observed: Observations) -> PValue:

@@ -88,7 +88,6 @@ class PlantedBias(ItemMetric):
 
 
 def _term_means(observed: Observations, weights: Floats) -> tuple[TermMeans, TermMeans]:
-    """Return measured and true log odds, averaged by term."""
     return by_term(observed, weights, observed.values[:, 0]), by_term(
         observed, weights, observed.values[:, 1]
     )

@@ -11,11 +11,9 @@ from annotated_types import doc
 
 from files import choice
 from intrinsic.conventions import Convention
-from intrinsic.item_metric import ItemMetric, Observations
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
 from intrinsic.likelihood.pairs import (
-    mean_of_groups,
-    no_pairs,
+    PairMetric,
     pair_observations,
     read_pairs,
     t_test,
@@ -26,11 +24,11 @@ from intrinsic.permutation import PValue  # noqa: TC001 (as above)
 from intrinsic.score import MetricInfo
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from intrinsic.item_metric import Observations
 
 
 @choice
-class PseudoLogLikelihood(ItemMetric):
+class PseudoLogLikelihood(PairMetric):
     """The mean over pairs of PLL(stereo) - PLL(anti), in nats."""
 
     about: ClassVar[MetricInfo] = MetricInfo(
@@ -68,11 +66,6 @@ class PseudoLogLikelihood(ItemMetric):
     ] = False
     first_token: Annotated[str, doc("token before the text of a causal model")] = "own"
 
-    @classmethod
-    def reason_against(cls, items: ItemSet) -> str:
-        """Return why the items give no pairs of sentences; empty if they do."""
-        return no_pairs(items)
-
     def observe(self, model: Any, items: ItemSet) -> Observations:
         """Return PLL(stereo) - PLL(anti) of each pair."""
         if self.within_word_l2r:
@@ -86,10 +79,6 @@ class PseudoLogLikelihood(ItemMetric):
             masks = "the token and the rest of its word" if self.within_word_l2r else "one token"
             details = {"masked at a time": masks, **details}
         return pair_observations(pairs, sums[::2] - sums[1::2], {**settings, **details}, lost)
-
-    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
-        """Return the mean of all pairs and of each group of pairs."""
-        return mean_of_groups(observed, weights)
 
     def test(self, observed: Observations) -> Mapping[str, PValue]:
         """Return Student's p with cluster-robust errors."""

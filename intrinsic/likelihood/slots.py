@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from files import InputError
-from intrinsic.item_metric import Observations, Settings
+from files import InputError, choice
+from intrinsic.item_metric import ItemMetric, Observations, Settings
 from intrinsic.items.item import SLOT, Item
 from intrinsic.items.read import no_fillers
 from intrinsic.likelihood.sentences import log_likelihoods, preceded_tokens
@@ -51,6 +51,36 @@ class FilledText(NamedTuple):
 FilledItems = list[tuple[Item, list[list[FilledText]]]]
 
 
+@choice
+class TermMetric(ItemMetric):
+    """Base of metrics that compare two groups of terms."""
+
+    @classmethod
+    def reason_against(cls, items: ItemSet) -> str:
+        """Return why the items do not compare two groups of terms; empty if they do."""
+        if reason := no_slots(items):
+            return reason
+        groups = items.groups
+        if len(groups) > 2:
+            return f"{items.name} has {len(groups)} groups; the metric compares two"
+        if len(groups) == 1 and items.items[0].fills:
+            return f"the terms that fill {items.name} are of one group, {groups[0]}; give two"
+        return ""
+
+    def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
+        """Return the difference between the groups."""
+        return {"": group_difference(observed, weights)}
+
+    def test(self, observed: Observations) -> Mapping[str, PValue]:
+        """Return the two-sided p over partitions of terms, exact up to 40; none for one group."""
+        terms = by_term(observed, np.ones((len(observed.names), 1)))
+        groups = list(dict.fromkeys(terms.groups))[:2]
+        if len(groups) < 2:
+            return {}
+        x, y = (terms.means[np.array(terms.groups) == name, 0] for name in groups)
+        return {"": permutation_p(x, y, tail="two-sided", seed=observed.seed)}
+
+
 def no_slots(items: ItemSet) -> str:
     """Return why a set has no slots to fill; empty if it has."""
     if not any(SLOT in item.text for item in items.items):
@@ -58,18 +88,6 @@ def no_slots(items: ItemSet) -> str:
     if len({item.fills for item in items.items}) > 1:
         return f"{items.name} mixes texts that contain their term with texts that it fills"
     return no_fillers(items)
-
-
-def no_two_groups(items: ItemSet) -> str:
-    """Return why a set does not compare two groups of terms; empty if it does."""
-    if reason := no_slots(items):
-        return reason
-    groups = items.groups
-    if len(groups) > 2:
-        return f"{items.name} has {len(groups)} groups; the metric compares two"
-    if len(groups) == 1 and items.items[0].fills:
-        return f"the terms that fill {items.name} are of one group, {groups[0]}; give two"
-    return ""
 
 
 def fill_slots(
@@ -344,16 +362,3 @@ def _weighted_mean(terms: TermMeans, mask: Any) -> Floats:
     weights = terms.weights[mask]
     mean: Floats = (terms.means[mask] * weights).sum(axis=0) / weights.sum(axis=0)
     return mean
-
-
-def term_test(observed: Observations) -> dict[str, PValue]:
-    """Compute the two-sided p of the group difference over partitions of terms, exact up to 40.
-
-    Returns nothing for a single group.
-    """
-    terms = by_term(observed, np.ones((len(observed.names), 1)))
-    groups = list(dict.fromkeys(terms.groups))[:2]
-    if len(groups) < 2:
-        return {}
-    x, y = (terms.means[np.array(terms.groups) == name, 0] for name in groups)
-    return {"": permutation_p(x, y, tail="two-sided", seed=observed.seed)}

@@ -97,7 +97,7 @@ def generalised_weat(targets: Sequence[ArrayLike], attributes: Sequence[ArrayLik
 
 @choice
 class Association(Metric):
-    """Mean association of single words with A against B; ``each``: by word."""
+    """Mean association of single words with A against B; single scores by word."""
 
     about: ClassVar[MetricInfo] = MetricInfo(
         name="association",
@@ -171,7 +171,7 @@ def correlation(x: ArrayLike, y: ArrayLike, names: Sequence[str]) -> MetricResul
     Returns
     -------
     Measured
-        r in [-1, 1] with its p; ``each``: y by name.
+        r in [-1, 1] with its p; single scores: y by name.
 
     Raises
     ------

@@ -169,7 +169,7 @@ ROLES = {"words": "words", "pairs": "pairs"}
 
 @choice
 class DirectBias(Metric):
-    """Direct Bias along the direction of the base pairs; ``each``: cosine with it, by word."""
+    """Direct Bias along the direction of the base pairs; single scores: cosine with it, by word."""
 
     about: ClassVar[MetricInfo] = MetricInfo(
         name="direct_bias",
@@ -211,7 +211,7 @@ class DirectBias(Metric):
 
 @choice
 class PairBias(Metric):
-    """Projection of words on each pair's difference (Zhang et al., 2020); ``each``: by word."""
+    """Projection of words on each pair's difference (Zhang et al., 2020); single scores by word."""
 
     about: ClassVar[MetricInfo] = MetricInfo(
         name="pair_bias",
@@ -269,7 +269,7 @@ class Projection(Metric):
 
 @choice
 class Ripa(Metric):
-    """Inner product of words with the relation of the base pairs; ``each``: by word."""
+    """Inner product of words with the relation of the base pairs; single scores by word."""
 
     about: ClassVar[MetricInfo] = MetricInfo(
         name="ripa",
@@ -315,7 +315,7 @@ class Ripa(Metric):
 
 @choice
 class IndirectBias(Metric):
-    """Share of two words' similarity due to the base pairs' direction; ``each``: by pair."""
+    """Share of two words' similarity due to the base pairs' direction; single scores by pair."""
 
     about: ClassVar[MetricInfo] = MetricInfo(
         name="indirect_bias",
@@ -347,7 +347,7 @@ class IndirectBias(Metric):
 
 @choice
 class Same(Metric):
-    """Mean absolute bias along the direction between attribute groups; ``each``: by word."""
+    """Mean absolute bias along the direction between attribute groups; single scores by word."""
 
     about: ClassVar[MetricInfo] = MetricInfo(
         name="same",

@@ -149,7 +149,7 @@ class _AlongDirection(_Neighbours):
 
 @choice
 class NeighbourhoodBias(_Neighbours):
-    """NBM, the mean over words and base pairs; ``each``: mean over the pairs, by word."""
+    """NBM, the mean over words and base pairs; single scores: mean over the pairs, by word."""
 
     about: ClassVar[MetricInfo] = MetricInfo(
         name="nbm",
@@ -182,7 +182,7 @@ class NeighbourhoodBias(_Neighbours):
 
 @choice
 class MaleNeighbours(_AlongDirection):
-    """PMN: share of neighbours on the side of the pairs' second words; ``each``: by word."""
+    """PMN: share of neighbours on the side of the pairs' second words; single scores by word."""
 
     about: ClassVar[MetricInfo] = MetricInfo(
         name="male_neighbours",
@@ -204,7 +204,7 @@ class MaleNeighbours(_AlongDirection):
 
 @choice
 class ProfessionCorrelation(_AlongDirection):
-    """Correlation of direct bias with the share of male neighbours; ``each``: that share."""
+    """Correlation of direct bias with the share of male neighbours; single scores: that share."""
 
     about: ClassVar[MetricInfo] = MetricInfo(
         name="profession_correlation",
@@ -227,7 +227,7 @@ class ProfessionCorrelation(_AlongDirection):
 
 @choice
 class ProximityBias(_AlongDirection):
-    """ProxBias; ``each``: by word."""
+    """ProxBias; single scores by word."""
 
     about: ClassVar[MetricInfo] = MetricInfo(
         name="prox_bias",
@@ -264,7 +264,7 @@ class ProximityBias(_AlongDirection):
 
 @choice
 class IllicitProximity(ProximityBias):
-    """GIPE; ``each``: share of illicit neighbours, by word."""
+    """GIPE; single scores: share of illicit neighbours, by word."""
 
     about: ClassVar[MetricInfo] = MetricInfo(
         name="gipe",

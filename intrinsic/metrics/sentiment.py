@@ -136,7 +136,7 @@ def divergence_from_uniform(values: ArrayLike) -> float:
 
 @choice
 class NegativeSentiment(Metric):
-    """RNSB; ``each``: share of the negative probability, by target word or group."""
+    """RNSB; single scores: share of the negative probability, by target word or group."""
 
     about: ClassVar[MetricInfo] = MetricInfo(
         name="rnsb",

@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from functools import cache
+from itertools import permutations
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
@@ -167,11 +168,7 @@ def _share_as_extreme(first: Floats, second: Floats) -> float:
 
 @cache
 def _orders(n: int) -> NDArray[np.intp]:
-    """Return all permutations of range(n), (n!, n)."""
-    orders = np.zeros((1, 0), dtype=np.intp)
-    for i in range(n):
-        orders = np.concatenate([np.insert(orders, j, i, axis=1) for j in range(i + 1)])
-    return orders
+    return np.array(list(permutations(range(n))), dtype=np.intp)
 
 
 def ranks(values: Floats) -> Floats:
@@ -243,7 +240,7 @@ def _stereotypical(offsets: Floats, expected: Floats, origins: Floats) -> int:
 
 @choice
 class RelativeNormDistance(Metric):
-    """RND: distance of A to one group's mean less that to the other's; ``each``: by attribute."""
+    """RND: distance of A to one group's mean less that to the other's."""
 
     about: ClassVar[MetricInfo] = MetricInfo(
         name="rnd",
@@ -285,7 +282,7 @@ class RelativeNormDistance(Metric):
 
 @choice
 class MeanAverageCosine(Metric):
-    """MAC: mean cosine distance of targets and attribute sets; ``each``: by target word."""
+    """MAC: mean cosine distance of targets and attribute sets; single scores by target word."""
 
     about: ClassVar[MetricInfo] = MetricInfo(
         name="mac",

@@ -23,8 +23,8 @@ class UnrelatedAnalogies(Metric):
     """3CosAdd with base pairs on pairs of words unrelated to them.
 
     "man is to apple as woman is to ?" is solved by apples if man and woman are similar enough.
-    ``statistic``: the share solved without a base pair, y being the word nearest to x; ``each``: by
-    pair of words.
+    ``statistic``: the share solved without a base pair, y being the word nearest to x; single
+    scores by pair of words.
     """
 
     about: ClassVar[MetricInfo] = MetricInfo(

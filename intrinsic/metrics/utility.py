@@ -135,7 +135,7 @@ class SemanticQuality(Metric):
 
 @choice
 class Analogies(Metric):
-    """3CosAdd: share of base pairs a : b, c : d with d nearest to b - a + c; ``each``: by pair."""
+    """3CosAdd: share of base pairs a : b, c : d with d nearest to b - a + c."""
 
     about: ClassVar[MetricInfo] = MetricInfo(
         name="analogies",
@@ -182,7 +182,7 @@ class Analogies(Metric):
 
 @choice
 class GeneratedAnalogies(Metric):
-    """Bolukbasi's generator: pairs of frequent words that differ as the first pair; ``each``."""
+    """Bolukbasi's generator: pairs of frequent words that differ as the first pair."""
 
     about: ClassVar[MetricInfo] = MetricInfo(
         name="generated_analogies",

@@ -179,7 +179,7 @@ def resampled_effect_sizes(
 
 @choice
 class Weat(Metric):
-    """WEAT over several queries; ``value`` is the effect size, ``each`` the associations."""
+    """WEAT over several queries; ``value`` is the effect size, single scores are associations."""
 
     about: ClassVar[MetricInfo] = MetricInfo(
         name="weat",

@@ -105,7 +105,6 @@ class EncodedItems(ItemMetric):
 
 
 def _require_groups(groups: Sequence[str], items: ItemSet) -> None:
-    """Raise ``InputError`` if a group has no sentence."""
     for role in ROLES:
         if role not in groups:
             raise InputError(f"the model knows no sentence of group {role} of {items.name}")

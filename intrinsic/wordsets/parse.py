@@ -199,7 +199,6 @@ class _Parser:
 
 
 def _items(entry: object, where: str) -> list[tuple[str, ...]]:
-    """Parse a list of words, or of lists of equally many words."""
     if isinstance(entry, list) and any(isinstance(item, list) for item in entry):
         items = [_words(item, where) for item in entry]
         for item in items:
@@ -236,7 +235,6 @@ def _words(entry: object, where: str) -> tuple[str, ...]:
 
 
 def _one_line(value: object, where: str) -> str:
-    """Return a language, source or title on one line."""
     return _printable(" ".join(str(value).split()), where)
 
 

@@ -268,7 +268,6 @@ BROKEN = {
         '{"sets": {"mine": {"word": ["a"]}}}',
         "unknown key 'word'; did you mean 'words'",
     ),
-    "a name taken": ('{"weat7": {' + ROLES + ', "B": ["d"]}}', "the query name weat7 is taken"),
 }
 
 

@@ -189,19 +189,6 @@ def test_next_word_is_asked_after_the_text_before_the_slot() -> None:
     assert asked(model, "next_word", items, "sentence")[0].value == pytest.approx(2, abs=1e-5)
 
 
-def test_terms_that_fill_the_slot_are_compared_within_texts() -> None:
-    table: Table = {
-        ("_", "is", "a", "nurse"): {"he": 0.1, "him": 0.2, "she": 0.4, "her": 0.1},
-        ("_", "is", "a", "cook"): {"he": 0.2, "him": 0.1, "she": 0.1, "her": 0.1},
-    }
-    groups = {"male": ("he", "him"), "female": ("she", "her")}
-    items = cross(groups, {"nurse": "{} is a nurse", "cook": "{} is a cook"})
-    [row] = asked(table_model(KNOWN, table), "lpbs", ItemSet("fill", "en", items=items), "default")
-    nurse = (math.log(0.1 * 0.2) - math.log(0.4 * 0.1)) / 2
-    cook = (math.log(0.2 * 0.1) - math.log(0.1 * 0.1)) / 2
-    assert row.value == pytest.approx((nurse + cook) / 2, abs=1e-6)
-
-
 @pytest.mark.parametrize("causal", [True, False])
 def test_planted_bias_is_a_slope_and_a_correlation(causal: bool) -> None:
     """Planted odds half of those measured: slope 2, r 1; what calibrates is left out. Where a

@@ -242,15 +242,6 @@ def test_what_cannot_be_compared_has_no_value(
     assert told in row.reason
 
 
-def test_a_group_of_terms_that_the_model_does_not_know_leaves_no_value() -> None:
-    """It was the mean of the other group."""
-    items = cross({"male": ("guard",), "female": ("zoe",)}, {"is": "[MASK] is a {}"})
-    asked = ItemSet("one", "en", items=items, fillers=(("he", "she"),))
-    row = scored(table_model(WORDS, {}), asked)
-    assert math.isnan(row.value)
-    assert "no text of group female" in row.reason
-
-
 NAMES = {
     "men": [f"m{letter}" for letter in "abcdefgh"],
     "women": [f"w{letter}" for letter in "abcdefgh"],
