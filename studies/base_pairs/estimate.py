@@ -111,22 +111,10 @@ def with_word_interval(row: Estimate, values: Floats, bootstrap: Bootstrap) -> E
 
 
 def jackknife(compute: Callable[[Sequence[int]], float], n_pairs: int) -> tuple[float, float]:
-    """Return the jackknife 95% interval of a statistic of base pairs.
+    """Return the jackknife 95% interval of a statistic of indices of base pairs.
 
     value +- t sqrt((n - 1) / n sum_i (value_i - mean)^2), where value_i leaves out pair i and t has
-    n - 1 degrees of freedom. For a mean it is Student's interval.
-
-    Parameters
-    ----------
-    compute : callable
-        The statistic, from indices of base pairs.
-    n_pairs : int
-        Number of base pairs.
-
-    Returns
-    -------
-    tuple of float
-        NaN for fewer than three pairs, and where a value is NaN.
+    n - 1 degrees of freedom: for a mean, Student's. NaN for fewer than three pairs.
     """
     if n_pairs < 3:
         return nan, nan

@@ -28,7 +28,6 @@ def charts(
     estimates: pd.DataFrame,
     query_results: Sequence[QueryResults],
     names: Mapping[str, str],
-    word: str | None,
 ) -> dict[str, tuple[Drawing, pd.DataFrame]]:
     """Draw, with their numbers, the figures of the first point and query with scores of words."""
     with_words = (
@@ -45,7 +44,7 @@ def charts(
     point, query, results = first
     rows = estimates[estimates["point"].eq(point) & estimates["query"].eq(query)]
     title = f"{names[point]}, {query}"
-    word, scores = word_scores(results, word)
+    word, scores = word_scores(results)
     cosines, kappas = two_pairs(rows, results), overall_kappas(rows)
     return {
         "base_pairs_word": (word_chart(scores, results, f"Scores of {word}: {title}"), scores),
@@ -54,15 +53,15 @@ def charts(
     }
 
 
-def word_scores(results: Mapping[str, ProbeResult], word: str | None) -> tuple[str, pd.DataFrame]:
-    """Return scores of a word (default: first with most forms) by metric, form and pair."""
+def word_scores(results: Mapping[str, ProbeResult]) -> tuple[str, pd.DataFrame]:
+    """Return the first word with most forms, and its scores by metric, form and pair."""
     first = next(iter(results.values()))
     form_tables = [table for key, table in first.tables.items() if key[::2] == WORDS[::2]]
     n_forms = {
         item: sum(item in table.items for table in form_tables)
         for item in first.tables[WORDS].items
     }
-    chosen = word if word in n_forms else max(n_forms, key=lambda item: n_forms[item])
+    chosen = max(n_forms, key=lambda item: n_forms[item])
     rows = [
         {"metric": metric, "word": chosen, "form": form, "pair": pair, "score": score}
         for metric, result in results.items()

@@ -34,14 +34,12 @@ class BasePairs(Fileless):
 
     Prints a summary and writes ``base_pairs.csv``, figures and ``report.html``. ``resamples`` of
     the words give intervals; fewer than ``least_words`` words give no kappa. ``published`` adds the
-    numbers that the paper prints for GoogleNews. ``shown``: the word of figure 1; by default the
-    first one with most forms.
+    numbers that the paper prints for GoogleNews.
     """
 
     resamples: Whole = 1_000
     least_words: Count = 10
     published: bool = False
-    shown: str | None = None
 
     name: ClassVar[str] = "base_pairs"
     version: ClassVar[int] = 1
@@ -68,7 +66,7 @@ class BasePairs(Fileless):
         if self.published:
             estimates = with_published(estimates)
         estimates.insert(0, "vectors", [names[point] for point in estimates["point"]])
-        drawings = charts(estimates, query_results, names, self.shown)
+        drawings = charts(estimates, query_results, names)
         missing_words = {
             word: None
             for *_, results in query_results

@@ -178,15 +178,17 @@ def _strength_scores(names: Mapping[str, str], rows: pd.DataFrame) -> StrengthSc
     )
     strengths = sorted({0.0, *scores.columns})
     off_target = rows[has_other_words].groupby("seed")["value"].mean().reindex(scores.index)
+    values, p_values, claims = (
+        table.reindex(columns=strengths).to_numpy(dtype=float) for table in (scores, p, excluded)
+    )
     return StrengthScores(
         {name: names[name] for name in NAMES},
         {name: names[name] for name in SETTINGS},
         np.array(strengths),
         np.asarray(scores.index, dtype=float),
-        *(
-            table.reindex(columns=strengths).to_numpy(dtype=float)
-            for table in (scores, p, excluded)
-        ),
+        values,
+        p_values,
+        claims,
         float(rows["sign"].iloc[0] * unbiased[0]),
         off_target.to_numpy(dtype=float),
         digest_of(sorted(set(rows["model"])))[:KEY_LENGTH],

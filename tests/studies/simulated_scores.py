@@ -49,7 +49,7 @@ def falling(strengths: Floats) -> Floats:
     """Rise up to .4, then fall to half."""
     sizes = np.abs(strengths)
     rise = 20 * np.minimum(sizes, 0.4) - 10 * np.maximum(sizes - 0.4, 0)
-    return np.sign(strengths) * rise
+    return np.asarray(np.sign(strengths) * rise)
 
 
 RESPONSES = {
