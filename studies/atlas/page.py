@@ -56,7 +56,7 @@ file in the folder that `BIASBRIDGE_DATA` names, which is read and never copied.
 """
 OVERVIEW = ("set", "models, parents", "slices", *VERDICTS, "r_rm")
 NUMBERS = (
-    *("n", "n_parents", "n_conditions", "lost", "r_rm", "low", "high", "p", "p_holm"),
+    *("n", "n_parents", "n_conditions", "n_lost", "r_rm", "low", "high", "p", "p_holm"),
     *("verdict", "scope", "why", "mde"),
 )
 

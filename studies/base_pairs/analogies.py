@@ -35,7 +35,7 @@ UNAIDED = "no base pair"
 
 def add_unaided_solutions(estimates: pd.DataFrame, intrinsic: pd.DataFrame) -> pd.DataFrame:
     """Append the share of analogies solved without a base pair: ``statistic`` of the scores."""
-    is_solved = estimates["statistic"].eq("solved") & estimates["other"].eq("partners")
+    is_solved = estimates["statistic"].eq("solved") & estimates["compared_with"].eq("partners")
     solved = estimates[is_solved]
     rows = solved[solved["pair"].eq("")].copy()
     if not len(rows):
@@ -44,7 +44,7 @@ def add_unaided_solutions(estimates: pd.DataFrame, intrinsic: pd.DataFrame) -> p
     keys = zip(*(as_text(rows, name) for name in ("point", "query", "metric")), strict=True)
     values = [float(statistics.get(key, nan)) for key in keys]
     no_intervals = dict.fromkeys(("low", "high", "pairs_low", "pairs_high"), nan)
-    rows = rows.assign(other=UNAIDED, value=values, pairs=0, **no_intervals)
+    rows = rows.assign(compared_with=UNAIDED, value=values, pairs=0, **no_intervals)
     is_pooled = rows["query"].eq(ALL)
     for point in rows.loc[is_pooled, "point"]:
         queries = rows[~is_pooled & rows["point"].eq(point)]

@@ -45,7 +45,7 @@ class Estimate(NamedTuple):
 
     statistic: str
     metric: str
-    other: str
+    compared_with: str
     pair: str
     value: float
     low: float = nan
@@ -58,10 +58,10 @@ class Estimate(NamedTuple):
 
 
 def empty_estimate(
-    statistic: str, metric: str, other: str, size: tuple[int, int], pair: str = ""
+    statistic: str, metric: str, compared_with: str, size: tuple[int, int], pair: str = ""
 ) -> Estimate:
     """Return an estimate without a value; ``size``: words, pairs; ``pair``: empty for all."""
-    return Estimate(statistic, metric, other, pair, nan, words=size[0], pairs=size[1])
+    return Estimate(statistic, metric, compared_with, pair, nan, words=size[0], pairs=size[1])
 
 
 def with_both_intervals(

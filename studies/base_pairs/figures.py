@@ -115,14 +115,14 @@ def two_pairs(estimates: pd.DataFrame, results: Mapping[str, ProbeResult]) -> pd
     is_kappa = estimates["statistic"].eq("two_pairs") & estimates["value"].notna()
     rows = []
     for row in row_dicts(estimates[is_kappa]):
-        metric, first, second = row["metric"], row["pair"], row["other"]
+        metric, first, second = row["metric"], row["pair"], row["compared_with"]
         result = results[metric]
         cell = result.pairs.index(first), result.pairs.index(second)
         label = f"{metric}: r {r[metric]}" if metric in r else metric
         cosine = float(result.differences[cell])
-        rows.append({"metric": label, "pair": first, "other": second, "cosine": cosine})
+        rows.append({"metric": label, "pair": first, "compared_with": second, "cosine": cosine})
         rows[-1] |= {"kappa": row["value"]}
-    return pd.DataFrame(rows, columns=["metric", "pair", "other", "cosine", "kappa"])
+    return pd.DataFrame(rows, columns=["metric", "pair", "compared_with", "cosine", "kappa"])
 
 
 def cosine_chart(cosines: pd.DataFrame, title: str) -> Drawing:
@@ -142,9 +142,9 @@ def overall_kappas(estimates: pd.DataFrame) -> pd.DataFrame:
     kappas = estimates[is_kappa & estimates["value"].notna()]
     titles = [
         estimate_title(statistic, other)
-        for statistic, other in zip(kappas["statistic"], kappas["other"], strict=True)
+        for statistic, other in zip(kappas["statistic"], kappas["compared_with"], strict=True)
     ]
-    return kappas.assign(what=titles).reindex(columns=["what", "metric", *ENDS])
+    return kappas.assign(estimate=titles).reindex(columns=["estimate", "metric", *ENDS])
 
 
 def agreement_chart(kappas: pd.DataFrame, title: str) -> Drawing:
@@ -152,7 +152,7 @@ def agreement_chart(kappas: pd.DataFrame, title: str) -> Drawing:
     metrics = list(dict.fromkeys(kappas["metric"]))
     axis_title = "kappa; thick: 95% over words, thin: over base pairs"
     rows = alt.Chart().encode(
-        alt.Y("what:N", title=None, sort=None), alt.YOffset("metric:N", sort=metrics)
+        alt.Y("estimate:N", title=None, sort=None), alt.YOffset("metric:N", sort=metrics)
     )
     base = rows.encode(colour("metric", metrics))
     pair_intervals, _ = intervals(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Row = dict[str, str | float]
 TEXTS = (*("metric", "convention", "query", "kind", "set", "word", "form"), "pair", "pair_form")
 NUMBERS = ("truth", "score", "sd", "n")
-EMPTY: Row = {**dict.fromkeys((*TEXTS, "other"), ""), **dict.fromkeys(NUMBERS, np.nan)}
+EMPTY: Row = {**dict.fromkeys((*TEXTS, "compared_with"), ""), **dict.fromkeys(NUMBERS, np.nan)}
 BLOCK = 5_000
 
 
@@ -42,10 +42,10 @@ class BasePairs(Fileless):
       of the query's own words, or the query of ``truths`` with the word in X (``truth`` 1) or Y
       (-1)
     * ``vocabulary``: mean and ``sd`` under a pair, over the ``vocabulary`` most frequent words
-    * ``difference``: cosine of the differences a - b of ``pair`` and ``other``
+    * ``difference``: cosine of the differences a - b of ``pair`` and ``compared_with``
     * ``likeness``: cosine of the two words of a pair, base pairs and pairs that are scored
     * ``random``: mean and ``sd`` of ``samples`` cosines of random words, and of their differences
-    * ``lost``: a word or pair that is out of vocabulary
+    * ``oov``: a word or pair that is out of vocabulary
 
     Words and base pairs are those of each query of the metric. Raises ``InputError`` for a metric
     without such scores, fewer than two base pairs and a pair of one word.
@@ -60,7 +60,7 @@ class BasePairs(Fileless):
     samples: Annotated[Count, doc("random pairs of words, and of differences")] = 100_000
 
     name: ClassVar[str] = "base_pairs"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     needs: ClassVar[str] = "vectors"
     per_metric: ClassVar[bool] = True
 
@@ -125,7 +125,7 @@ class Entry(NamedTuple):
 def _out_of_vocabulary(scores: PairScores) -> Iterator[Row]:
     for role in (scores.metric.items, "pairs"):
         for word in scores.resolved[role].lost:
-            yield {"kind": "lost", "set": role, "word": word}
+            yield {"kind": "oov", "set": role, "word": word}
 
 
 def _scores(
@@ -177,7 +177,7 @@ def _cosines(scores: PairScores) -> Iterator[Row]:
     differences = unit_rows(pairs[:, 0] - pairs[:, 1])
     names = words["pairs"].words
     for i, j in combinations(range(len(names)), 2):
-        about: Row = {"kind": "difference", "pair": names[i], "other": names[j]}
+        about: Row = {"kind": "difference", "pair": names[i], "compared_with": names[j]}
         yield about | {"score": float(differences[i] @ differences[j])}
     for role in ("pairs", scores.metric.items):
         if words.query[role].width == 2:

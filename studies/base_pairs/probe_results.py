@@ -113,7 +113,7 @@ def _probe_result(metric: str, rows: pd.DataFrame) -> ProbeResult:
     vocabulary = rows_by_kind.get("vocabulary", no_rows)
     lost = {
         str(role): tuple(as_text(part, "word"))
-        for role, part in rows_by_kind.get("lost", no_rows).groupby("set", sort=False)
+        for role, part in rows_by_kind.get("oov", no_rows).groupby("set", sort=False)
     }
     return ProbeResult(
         metric=metric,
@@ -147,7 +147,7 @@ def _difference_cosines(rows: pd.DataFrame, pairs: tuple[str, ...]) -> Floats:
     cosines = np.full((len(pairs), len(pairs)), np.nan)
     index_of_pair = {pair: i for i, pair in enumerate(pairs)}
     columns = zip(
-        as_text(rows, "pair"), as_text(rows, "other"), as_float(rows, "score"), strict=True
+        as_text(rows, "pair"), as_text(rows, "compared_with"), as_float(rows, "score"), strict=True
     )
     for first, second, cosine in columns:
         i, j = index_of_pair[first], index_of_pair[second]

@@ -61,7 +61,7 @@ def report_tables(estimates: pd.DataFrame) -> dict[str, pd.DataFrame]:
         rows = estimates[estimates["statistic"].eq(statistic)]
         by_pair = rows.assign(pair=rows["pair"].replace("", "all"))
         wide = by_pair.pivot_table(
-            index=["vectors", "query", "metric", "other"],
+            index=["vectors", "query", "metric", "compared_with"],
             columns="pair",
             values="value",
             sort=False,
@@ -72,12 +72,12 @@ def report_tables(estimates: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _drop_constant_names(table: pd.DataFrame) -> pd.DataFrame:
-    names = [name for name in ("vectors", "other") if name in table]
+    names = [name for name in ("vectors", "compared_with") if name in table]
     return table.drop(columns=[name for name in names if len(set(table[name])) == 1])
 
 
 def _estimate_columns(rows: pd.DataFrame, *extra_columns: str) -> pd.DataFrame:
-    names = ("vectors", "query", "statistic", "metric", "other", "pair", *INTERVALS)
+    names = ("vectors", "query", "statistic", "metric", "compared_with", "pair", *INTERVALS)
     columns = [
         name for name in (*names, *extra_columns, "words", "pairs", "reason") if name in rows
     ]

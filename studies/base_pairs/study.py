@@ -42,7 +42,7 @@ class BasePairs(Fileless):
     published: bool = False
 
     name: ClassVar[str] = "base_pairs"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     writes: ClassVar[tuple[str, ...]] = ("base_pairs.csv", "figures", "report.html")
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
@@ -93,7 +93,7 @@ def with_published(estimates: pd.DataFrame) -> pd.DataFrame:
     """
     import pandas as pd
 
-    keys = ["query", "statistic", "metric", "other", "pair"]
+    keys = ["query", "statistic", "metric", "compared_with", "pair"]
     published = pd.read_csv(PUBLISHED, keep_default_na=False)
     joined = estimates.merge(published, on=keys, how="left", validate="many_to_one")
     single_pairs = joined[joined["pair"].ne("") & joined["value"].notna()]

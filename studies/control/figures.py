@@ -36,7 +36,7 @@ def r_chart(whole: pd.DataFrame) -> Drawing:
     chart = (
         alt.layer(*layers)
         .properties(width=240, height=alt.Step(9))
-        .facet(column=_varied_columns(), data=whole.assign(link=links, query=queries))
+        .facet(column=_difference_columns(), data=whole.assign(link=links, query=queries))
     )
     return finish(chart, "r_rm rises with the planted link and is near 0 without one", [STAMP])
 
@@ -66,7 +66,7 @@ def power_chart(smaller: pd.DataFrame) -> Drawing:
         .properties(width=alt.Step(34, **{"for": "position"}), height=120)
         .facet(
             row=alt.Row("words:N", title=None, sort=[LINKED, UNRELATED]),
-            column=_varied_columns(),
+            column=_difference_columns(),
             data=smaller.assign(link=links, words=words),
         )
         .resolve_scale(x="independent", xOffset="independent")
@@ -75,8 +75,8 @@ def power_chart(smaller: pd.DataFrame) -> Drawing:
     return finish(chart, title, [STAMP])
 
 
-def _varied_columns() -> alt.Column:
-    return alt.Column("varied:N", title=None, sort=None)
+def _difference_columns() -> alt.Column:
+    return alt.Column("difference:N", title=None, sort=None)
 
 
 def _link_labels(table: pd.DataFrame) -> list[str]:

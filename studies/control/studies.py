@@ -38,14 +38,14 @@ class Design:
     """Rows of one study.
 
     ``transmission``: strength of the planted link. ``n_learned``: posts or documents learned from.
-    ``varied``: how embeddings differ, ``planted stereotype`` or a method. ``slices`` and ``seeds``
-    are by measure and query; ``controls``: queries unrelated to the task.
+    ``difference``: how embeddings differ, ``planted stereotype`` or a method. ``slices`` and
+    ``seeds`` are by measure and query; ``controls``: queries unrelated to the task.
     """
 
     transmission: float
     size_column: str
     n_learned: int
-    varied: str
+    difference: str
     slices: dict[tuple[str, str], Rows]
     seeds: dict[tuple[str, str], Floats]
     controls: Sequence[str]
@@ -54,7 +54,7 @@ class Design:
         """Return the columns that name a slice."""
         measure, query = key
         return {
-            "varied": self.varied,
+            "difference": self.difference,
             "transmission": self.transmission,
             self.size_column: self.n_learned,
             "measure": measure,
@@ -77,10 +77,10 @@ def designs(
     for _, group in joined.groupby(["transmission", size_column], sort=False):
         method = np.array(as_text(group, "method"))
         modified = list(dict.fromkeys(method[method != CONTROL].tolist()))
-        for varied in (PLANTED, *modified):
-            rows = group[(method == CONTROL) | (method == varied)]
-            if varied != PLANTED:
-                parents = set(rows.loc[rows["method"] == varied, "parent"])
+        for difference in (PLANTED, *modified):
+            rows = group[(method == CONTROL) | (method == difference)]
+            if difference != PLANTED:
+                parents = set(rows.loc[rows["method"] == difference, "parent"])
                 rows = rows[rows["parent"].isin(parents)]
             slices = [part for _, part in rows.groupby(["measure", "query"], sort=False)]
             if len(rows) > 1:
@@ -88,8 +88,8 @@ def designs(
                     as_float(rows, "transmission")[0].item(),
                     size_column,
                     int(as_float(rows, size_column)[0].item()),
-                    varied,
-                    {_slice_key(part): _slice_rows(part, varied) for part in slices},
+                    difference,
+                    {_slice_key(part): _slice_rows(part, difference) for part in slices},
                     {_slice_key(part): as_float(part, "seed") for part in slices},
                     controls,
                 )
@@ -104,12 +104,12 @@ def _slice_key(part: pd.DataFrame) -> tuple[str, str]:
     return as_text(part, "measure")[0], as_text(part, "query")[0]
 
 
-def _slice_rows(part: pd.DataFrame, varied: str) -> Rows:
+def _slice_rows(part: pd.DataFrame, difference: str) -> Rows:
     """Return a slice's rows; where stereotypes are planted, a seed counts as a parent, for its
     embeddings share the biases of the unplanted corpus and the training texts.
     """
     rows = rows_of(part)
-    if varied != PLANTED:
+    if difference != PLANTED:
         return rows
     parents, clusters = text_rows(part, ("embedding", "seed")), as_text(part, "seed")
     return rows._replace(
@@ -126,7 +126,7 @@ def whole_study(design: Design) -> list[Row]:
     return [
         design.names(key)
         | {
-            "linked": design.is_linked(key),
+            "is_linked": design.is_linked(key),
             "embeddings": finding.n,
             "seeds": len(np.unique(design.seeds[key])),
             "r_rm": finding.within.r,
@@ -141,14 +141,14 @@ def whole_study(design: Design) -> list[Row]:
 
 
 def smaller_studies(
-    design: Design, draws: int, sizes: Sequence[int], *, apart: bool = False
+    design: Design, draws: int, sizes: Sequence[int], *, disjoint: bool = False
 ) -> list[Row]:
     """Estimate how often smaller studies reach each verdict, and a wrong one, per slice and size.
 
     Seeds are drawn without replacement within a study. Studies of m of n seeds share seeds, but the
     share over all of them varies no more than that over the n / m, rounded down, studies without a
     common seed (Hoeffding, 1963): intervals are Wilson's for this number. ``sizes`` above half of
-    all seeds are left out; ``apart`` uses only studies without a common seed, not ``draws``.
+    all seeds are left out; ``disjoint`` uses only studies without a common seed, not ``draws``.
     """
     all_seeds = np.unique(np.concatenate(list(design.seeds.values())))
     rng = np.random.default_rng(0)
@@ -157,7 +157,7 @@ def smaller_studies(
         if size * FEWEST_STUDIES > len(all_seeds):
             continue
         n_disjoint = len(all_seeds) // size
-        if apart:
+        if disjoint:
             samples = rng.permutation(all_seeds)[: n_disjoint * size].reshape(n_disjoint, size)
         else:
             samples = np.array([rng.permutation(all_seeds)[:size] for _ in range(draws)])
@@ -166,8 +166,8 @@ def smaller_studies(
         verdicts = np.array([study_verdicts for study_verdicts, _ in studies])  # (draws, slices)
         for column, key in enumerate(design.slices):
             is_linked = design.is_linked(key)
-            row: Row = design.names(key) | {"linked": is_linked, "seeds": size}
-            row |= {"embeddings": n_embeddings, "studies": len(samples), "apart": n_disjoint}
+            row: Row = design.names(key) | {"is_linked": is_linked, "seeds": size}
+            row |= {"embeddings": n_embeddings, "studies": len(samples), "n_disjoint": n_disjoint}
             wrong = WRONG_WITH_LINK if is_linked else WRONG_WITHOUT_LINK
             counted = {verdict: (verdict,) for verdict in VERDICTS}
             for name, counted_verdicts in (counted | {"wrong": wrong}).items():

@@ -24,7 +24,7 @@ NOTES = (
     " queries are unrelated to the task.",
     "r_rm is within parents: embeddings of one seed share the biases of the unplanted corpus and"
     " the training texts of the task.",
-    "apart: number of smaller studies without a common seed, for which the intervals are Wilson's.",
+    "n_disjoint: number of smaller studies without a common seed, for Wilson's intervals.",
     "The result shows what such a study can detect in synthetic data, not that the link exists in"
     " real data.",
 )
@@ -39,7 +39,7 @@ class Control(Fileless):
     embeddings differ (planted stereotypes, or a method). It correlates gaps of the ``confirmatory``
     measures with the scores of each query (``controls``: queries unrelated to the task): r and
     verdict of all embeddings, and how often smaller studies reach each verdict. Smaller studies
-    have ``sizes`` seeds, drawn from all: ``draws`` of each size, or with ``apart`` only those
+    have ``sizes`` seeds, drawn from all: ``draws`` of each size, or with ``disjoint`` only those
     without a common seed. Prints both tables and writes ``control.csv``, ``control_studies.csv``,
     figures and ``report.html``.
     """
@@ -48,10 +48,10 @@ class Control(Fileless):
     controls: tuple[str, ...] = ()
     draws: Annotated[Count, Ge(20)] = 100
     sizes: tuple[Count, ...] = (2, 3, 4, 6, 10)
-    apart: bool = False
+    disjoint: bool = False
 
     name: ClassVar[str] = "control"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     writes: ClassVar[tuple[str, ...]] = (
         "control.csv",
         "control_studies.csv",
@@ -75,7 +75,7 @@ class Control(Fileless):
         rows, smaller_rows = [], []
         for design in designs(tables, self.confirmatory, self.controls):
             rows += whole_study(design)
-            smaller_rows += smaller_studies(design, self.draws, self.sizes, apart=self.apart)
+            smaller_rows += smaller_studies(design, self.draws, self.sizes, disjoint=self.disjoint)
         whole, smaller = pd.DataFrame(rows), pd.DataFrame(smaller_rows)
         shown = {
             "Whole study: r_rm and verdict": whole,
@@ -94,8 +94,8 @@ class Control(Fileless):
 
 def answer(rows: Sequence[Row]) -> str:
     """Say in one sentence how often the whole study is right and wrong."""
-    with_link = [str(row["verdict"]) for row in rows if row["linked"]]
-    without_link = [str(row["verdict"]) for row in rows if not row["linked"]]
+    with_link = [str(row["verdict"]) for row in rows if row["is_linked"]]
+    without_link = [str(row["verdict"]) for row in rows if not row["is_linked"]]
     false_claims = without_link.count(POSITIVE) + without_link.count(NEGATIVE)
     return (
         f"Of {len(with_link)} slices with a planted link the whole study calls"

@@ -64,7 +64,7 @@ class ScoreProperties(Fileless):
     margin: Positive = 0.1
 
     name: ClassVar[str] = "score_properties"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     needs: ClassVar[str] = "vectors"
     per_metric: ClassVar[bool] = True
 
@@ -103,7 +103,7 @@ class ScoreProperties(Fileless):
                 yield about | {"part": part, "unbiased": unbiased} | row
 
 
-TEXTS = ("metric", "convention", "part", "search", "attributes", "witness", "reason")
+TEXTS = ("metric", "convention", "part", "search", "attributes", "counterexample", "reason")
 COUNTS = ("items", "words", "dim", "evaluations")
 VALUES = ("least", "most", "unbiased", "value", "bias")
 COLUMNS = (*TEXTS, *COUNTS, *VALUES)
@@ -217,12 +217,12 @@ class PropertySearch:
     def _row(self, search: str, attributes: str, result: Lowest) -> Row:
         is_defined = math.isfinite(result.loss)
         bias = float(np.abs(self.words.biases(result.matrix)).max())
-        witness = json.dumps(self.words.vectors_by_role(result.matrix)) if is_defined else ""
+        counterexample = json.dumps(self.words.vectors_by_role(result.matrix)) if is_defined else ""
         return {
             "search": search,
             "attributes": attributes,
             "value": self._score(result.matrix) if is_defined else math.nan,
             "bias": bias if is_defined else math.nan,
             "evaluations": result.evaluations,
-            "witness": witness,
+            "counterexample": counterexample,
         }

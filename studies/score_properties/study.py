@@ -36,7 +36,7 @@ class ScoreProperties(Fileless):
     """
 
     name: ClassVar[str] = "score_properties"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     writes: ClassVar[tuple[str, ...]] = (
         *("score_properties.csv", "attribute_differences.csv"),
         *("figures", "report.html"),

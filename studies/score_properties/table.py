@@ -26,7 +26,7 @@ class Extremes(NamedTuple):
 
     scores: list[float]
     sets: list[str]
-    witnesses: list[str]
+    counterexamples: list[str]
 
     @property
     def spread(self) -> float:
@@ -67,12 +67,12 @@ def _verdict_row(key: tuple[object, ...], rows: pd.DataFrame) -> dict[str, objec
     return about | {
         "words": int(words),
         "comparable": comparable,
-        "most_low": min(largest.scores),
-        "most_high": max(largest.scores),
-        "least_low": min(smallest.scores),
-        "least_high": max(smallest.scores),
-        "declared_least": scale_min,
-        "declared_most": scale_max,
+        "max_low": min(largest.scores),
+        "max_high": max(largest.scores),
+        "min_low": min(smallest.scores),
+        "min_high": max(smallest.scores),
+        "scale_min": scale_min,
+        "scale_max": scale_max,
         "trustworthy": _verdict(off, off > EXACT),
         "unbiased": unbiased,
         "nearest": nearest.value,
@@ -81,9 +81,11 @@ def _verdict_row(key: tuple[object, ...], rows: pd.DataFrame) -> dict[str, objec
         "farthest": fair.value,
         "sets": len(largest.scores),
         "evaluations": int(as_float(rows, "evaluations").sum()),
-        "witness_comparable": _describe_extremes(smallest, largest) if comparable == "no" else "",
-        "witness_trustworthy": nearest.witness if off <= EXACT else "",
-        "witness_fair": fair.witness if farthest > EXACT else "",
+        "counterexample_comparable": _describe_extremes(smallest, largest)
+        if comparable == "no"
+        else "",
+        "counterexample_trustworthy": nearest.counterexample if off <= EXACT else "",
+        "counterexample_fair": fair.counterexample if farthest > EXACT else "",
         "reason": "",
     }
 
@@ -91,18 +93,20 @@ def _verdict_row(key: tuple[object, ...], rows: pd.DataFrame) -> dict[str, objec
 class _Counterexample(NamedTuple):
     value: float
     bias: float
-    witness: str
+    counterexample: str
 
 
 def _extremes(rows: pd.DataFrame) -> Extremes:
     return Extremes(
-        as_float(rows, "value").tolist(), as_text(rows, "attributes"), as_text(rows, "witness")
+        as_float(rows, "value").tolist(),
+        as_text(rows, "attributes"),
+        as_text(rows, "counterexample"),
     )
 
 
 def _counterexample(rows: pd.DataFrame) -> _Counterexample:
     value, bias = (float(as_float(rows, name)[0]) for name in ("value", "bias"))
-    return _Counterexample(value, bias, spell_vectors(as_text(rows, "witness")[0]))
+    return _Counterexample(value, bias, spell_vectors(as_text(rows, "counterexample")[0]))
 
 
 def _comparable_verdict(
@@ -126,16 +130,16 @@ def _describe_extremes(smallest: Extremes, largest: Extremes) -> str:
     order = sorted(range(len(extremes.scores)), key=lambda i: sign * extremes.scores[i])
     return "; ".join(
         f"{extremes.sets[i]}: {format_number(extremes.scores[i], 3)} at"
-        f" {spell_vectors(extremes.witnesses[i])}"
+        f" {spell_vectors(extremes.counterexamples[i])}"
         for i in (order[0], order[-1])
     )
 
 
-def spell_vectors(witness: str, digits: int = 3) -> str:
+def spell_vectors(counterexample: str, digits: int = 3) -> str:
     """Format vectors by role: ``X (1, 0) (0, 1) A (.6, .8)``."""
-    if not witness:
+    if not counterexample:
         return ""
-    by_role: dict[str, list[list[float]]] = json.loads(witness)
+    by_role: dict[str, list[list[float]]] = json.loads(counterexample)
     return " ".join(
         f"{role} "
         + " ".join(f"({', '.join(format_number(x, digits) for x in row)})" for row in rows)

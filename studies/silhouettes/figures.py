@@ -60,7 +60,7 @@ def _panel_title(row: dict[str, Any]) -> str:
     scores = robust_biased
     if isfinite(row["score_unbiased"]):
         scores = f"{robust_biased} / {robust_unbiased}, accuracy {accuracy}"
-    return f"{name}, {row['varied']}: robustness {scores}"
+    return f"{name}, {row['list_kind']}: robustness {scores}"
 
 
 def sketch(pair: ModelPair, title: str) -> Drawing:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MODELS = ("biased", "unbiased")
 PAIR = ("biased_key", "unbiased_key", "seed")
-KEYS = ("metric", "convention", "query", "part", "varied")
+KEYS = ("metric", "convention", "query", "part", "list_kind")
 DIFFERING = ("embedding", "corpus", "sentences", "dim", "stereotype", "method", "direction", "dose")
 UNMODIFIED = ("", "none", "0")
 Limits = Mapping[str, Sequence[float]]
@@ -32,9 +32,9 @@ class ModelPair:
     """Values of one metric and query on two reference models while lists of one kind grow.
 
     A single model is the ``biased`` one; the other then has no runs. ``biased``, ``unbiased``:
-    (runs, sizes), all finite. ``sizes``: words in the lists; ``left_out`` counts those at which
+    (runs, sizes), all finite. ``sizes``: words in the lists; ``n_left_out`` counts those at which
     some subset had no value. ``about``: metric, convention, query, part and kind of list
-    (``varied``). ``reason``: why there are no values; else empty.
+    (``list_kind``). ``reason``: why there are no values; else empty.
     """
 
     models: str
@@ -44,7 +44,7 @@ class ModelPair:
     biased: Floats
     unbiased: Floats
     scale: Scale
-    left_out: int
+    n_left_out: int
     reason: str
 
     @property

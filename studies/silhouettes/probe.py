@@ -38,12 +38,12 @@ class Silhouettes(Fileless):
     attribute_step: Count = 6
 
     name: ClassVar[str] = "silhouettes"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     needs: ClassVar[str] = "vectors"
     per_metric: ClassVar[bool] = True
 
     def rows(self, vectors: KeyedVectors, metric: Metric | None, *, seed: int) -> pd.DataFrame:
-        """Return one row per query, kind of list (``varied``), part and ``size``.
+        """Return one row per query, kind of list (``list_kind``), part and ``size``.
 
         ``size`` counts the words in all lists of the kind; ``values`` has one value per run, NaN
         where a subset has no score. A query without a silhouette has one row of size 0 with the
@@ -61,11 +61,11 @@ class Silhouettes(Fileless):
                 resolve_query(vectors, query, metric.about.takes, case=metric.case)
             )
             scores = scores_by_query[query.name]
-            for varied, lists in lists_by_kind(words).items():
+            for list_kind, lists in lists_by_kind(words).items():
                 try:
-                    rows += self._silhouettes(metric, words, varied, lists, scores, seed)
+                    rows += self._silhouettes(metric, words, list_kind, lists, scores, seed)
                 except InputError as error:
-                    row = _score_columns(scores[0], varied)
+                    row = _score_columns(scores[0], list_kind)
                     rows.append(row | {"size": 0, "values": [], "reason": str(error)})
         if not any(row["size"] for row in rows):
             raise InputError(str(rows[0]["reason"]))
@@ -75,7 +75,7 @@ class Silhouettes(Fileless):
         self,
         metric: Metric,
         words: ResolvedQuery,
-        varied: str,
+        list_kind: str,
         lists: Mapping[str, ResolvedWords],
         scores: list[Score],
         seed: int,
@@ -84,27 +84,27 @@ class Silhouettes(Fileless):
 
         if not any(math.isfinite(score.value) for score in scores):
             raise InputError(scores[0].reason)
-        step = self.target_step if varied == TARGETS else self.attribute_step
+        step = self.target_step if list_kind == TARGETS else self.attribute_step
         subsets = nested_subsets(lists, step, self.runs, seed=seed)
         if len(subsets.sizes) < 2:
             raise InputError(
                 f"query {words.query.name!r}: {subsets.sizes[-1]} words of {' and '.join(lists)}"
                 f" are in the vocabulary, not more than one step of {step}; lower"
-                f" probe.{varied[:-1]}_step, or give longer lists"
+                f" probe.{list_kind[:-1]}_step, or give longer lists"
             )
         values = subset_values(metric, words, subsets, seed=seed)
         sizes: list[int] = subsets.sizes.tolist()
         return [
-            _score_columns(score, varied) | {"size": size, "values": column, "reason": ""}
+            _score_columns(score, list_kind) | {"size": size, "values": column, "reason": ""}
             for score in scores
             for size, column in zip(sizes, values[score.part].T, strict=True)
         ]
 
 
-def _score_columns(score: Score, varied: str) -> Row:
+def _score_columns(score: Score, list_kind: str) -> Row:
     names = ("metric", "convention", "query", "part", "least", "most", "unbiased", "n_lost")
     columns = score._asdict()
-    return {name: columns[name] for name in names} | {"varied": varied}
+    return {name: columns[name] for name in names} | {"list_kind": list_kind}
 
 
 def lists_by_kind(words: ResolvedQuery) -> dict[str, dict[str, ResolvedWords]]:

@@ -42,7 +42,7 @@ class SilhouetteAnalysis(Fileless):
     limits: tuple[tuple[str, float, float], ...] = ()
 
     name: ClassVar[str] = "silhouettes"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     writes: ClassVar[tuple[str, ...]] = (
         *("silhouettes.csv", "silhouettes_means.csv"),
         *("silhouettes_curves.csv", "silhouettes_runs.csv"),
@@ -108,4 +108,4 @@ def _single_model_answer(scored: pd.DataFrame) -> str:
 
 
 def _metric_labels(scored: pd.DataFrame) -> pd.Series[str]:
-    return scored["metric"] + " (" + scored["query"] + ", " + scored["varied"] + ")"
+    return scored["metric"] + " (" + scored["query"] + ", " + scored["list_kind"] + ")"

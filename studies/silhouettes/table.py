@@ -14,7 +14,7 @@ from studies.silhouettes.pairs import MODELS, ModelPair
 from studies.silhouettes.scores import Definition, accuracy, robustness
 
 SCORES = ("robustness_biased", "robustness_unbiased", "accuracy")
-ABOUT = ("models", "metric", "convention", "query", "part", "varied")
+ABOUT = ("models", "metric", "convention", "query", "part", "list_kind")
 PILOT_STEP = 10  # runs from one point of the pilot study to the next
 NO_ENDS = "its scale has no ends; give them in study.limits"
 NO_ZERO = "it has no unbiased value"
@@ -23,8 +23,8 @@ NO_ZERO = "it has no unbiased value"
 def scores(pairs: Sequence[ModelPair], definition: Definition) -> pd.DataFrame:
     """Return one row per pair of models, metric, query, part and kind of list.
 
-    ``words``: in the complete lists; ``steps``: sizes of subset, ``left_out``: those at which some
-    subset has no score; ``score_biased``, ``score_unbiased``: the scores on the complete lists.
+    ``words``: in the complete lists; ``steps``: sizes of subset; ``n_left_out``: those at which
+    some subset has no score; ``score_biased``, ``score_unbiased``: on the complete lists.
     Scores that need two models are NaN for a single one.
     """
     return pd.DataFrame([_score_row(pair, definition) for pair in pairs])
@@ -46,7 +46,7 @@ def _score_row(pair: ModelPair, definition: Definition) -> dict[str, object]:
         float(values.mean()) if len(values) else nan for values in last_values
     )
     row |= {"runs": runs, "words": pair.sizes[-1].item() if runs else nan}
-    row |= {"steps": len(pair.sizes) if runs else 0, "left_out": pair.left_out}
+    row |= {"steps": len(pair.sizes) if runs else 0, "n_left_out": pair.n_left_out}
     row |= {"score_biased": score_biased, "score_unbiased": score_unbiased}
     row |= dict(zip(SCORES, robustness_and_accuracy, strict=True))
     return row | {"definition": definition, "reason": reason}

@@ -73,11 +73,11 @@ def probe_rows() -> pd.DataFrame:
         rng = np.random.default_rng(7)
         for one, other in combinations(PAIRS, 2):
             cosine = rng.uniform(0.2, 0.9)
-            own.append({"kind": "difference", "pair": one, "other": other, "score": cosine})
+            own.append({"kind": "difference", "pair": one, "compared_with": other, "score": cosine})
         for pair in PAIRS:
             of_pair: dict[str, object] = {"kind": "vocabulary", "pair": pair, "n": 500}
             own.append(of_pair | {"score": MEAN, "sd": SPREAD})
-        own.append({"kind": "lost", "set": "pairs", "word": "mary:john"})
+        own.append({"kind": "oov", "set": "pairs", "word": "mary:john"})
         rows += [{"metric": name, "query": "mine"} | row for row in own]
     for query, table in SOLVED.items():
         about = {"metric": "unrelated_analogies", "query": query}
@@ -85,7 +85,7 @@ def probe_rows() -> pd.DataFrame:
         for item in table.index:
             likeness = {"kind": "likeness", "set": "partners", "word": item, "score": 0.5}
             rows.append(about | likeness)
-    texts = ["set", "word", "form", "pair", "pair_form", "other"]
+    texts = ["set", "word", "form", "pair", "pair_form", "compared_with"]
     table = pd.DataFrame(rows).assign(point="p", probe="base_pairs", convention="sneyd")
     return table.fillna(dict.fromkeys(texts, ""))
 
@@ -106,7 +106,7 @@ def concluded(tmp_path_factory: pytest.TempPathFactory) -> tuple[pd.DataFrame, s
     written = study.conclude(tables(), folder, Console(file=out, width=120))
     assert all(path.exists() for path in written)
     found = pd.read_csv(folder / "base_pairs.csv", keep_default_na=False, na_values=[""])
-    found = found.fillna({"other": "", "pair": "", "reason": ""})
+    found = found.fillna({"compared_with": "", "pair": "", "reason": ""})
     return found, out.getvalue(), folder
 
 
@@ -114,7 +114,7 @@ def value(
     found: pd.DataFrame, statistic: str, metric: str, other: str = "", pair: str = ""
 ) -> pd.Series:
     """The one row of an estimate."""
-    wanted = {"statistic": statistic, "metric": metric, "other": other, "pair": pair}
+    wanted = {"statistic": statistic, "metric": metric, "compared_with": other, "pair": pair}
     for name, text in wanted.items():
         found = found[found[name].eq(text)]
     assert len(found) == 1, wanted
@@ -219,7 +219,7 @@ def test_all_words_in_one_direction_have_no_kappa(tmp_path: Path) -> None:
     rows["score"] = rows["score"].abs()
     given = tables()._replace(probes=rows)
     BasePairs(resamples=10).conclude(given, tmp_path, Console(file=io.StringIO()))
-    found = pd.read_csv(tmp_path / "base_pairs.csv").fillna({"other": "", "pair": ""})
+    found = pd.read_csv(tmp_path / "base_pairs.csv").fillna({"compared_with": "", "pair": ""})
     row = value(found, "fleiss", "ripa")
     assert isnan(row["value"])
     assert row["reason"].startswith("all words have one direction")

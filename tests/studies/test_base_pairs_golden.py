@@ -103,8 +103,12 @@ def test_cosines_that_the_study_prints(found: pd.DataFrame, probes: pd.DataFrame
 def test_the_published_table_is_whole() -> None:
     printed = pd.read_csv(PUBLISHED, keep_default_na=False)
     every = printed[printed["query"].eq("base_pairs")]
-    means = every[every["pair"].eq("")].set_index(["statistic", "metric", "other"])["published"]
-    by_pair = every[every["pair"].ne("")].groupby(["statistic", "metric", "other"])["published"]
+    means = every[every["pair"].eq("")].set_index(["statistic", "metric", "compared_with"])[
+        "published"
+    ]
+    by_pair = every[every["pair"].ne("")].groupby(["statistic", "metric", "compared_with"])[
+        "published"
+    ]
     assert by_pair.count().eq(10).all()
     # The printed means are of unrounded kappas
     assert (by_pair.mean() - means.loc[by_pair.mean().index]).abs().max() < 0.011

@@ -103,7 +103,7 @@ def test_pairs_and_words_in_all_forms_that_the_vocabulary_has(tmp_path: Path) ->
     assert set(scores[scores["pair_form"].eq("capital")]["pair"]) == {"she:he"}, "no Man, no Girl"
     truths = scores[scores["set"].eq("known")].groupby("word")["truth"].first().to_dict()
     assert truths == {"kind": 1, "warm": 1, "bold": -1, "loud": -1}
-    lost = rows[rows["kind"].eq("lost")]
+    lost = rows[rows["kind"].eq("oov")]
     assert lost[["set", "word"]].to_numpy().tolist() == [
         ["words", "unheard"],
         ["pairs", "mary:john"],

@@ -61,7 +61,7 @@ def found() -> pd.DataFrame:
         for design in designs(make_tables(), ("precision",), ("control",))
         for row in whole_study(design)
     ]
-    return pd.DataFrame(rows).set_index(["varied", "transmission", "query"])
+    return pd.DataFrame(rows).set_index(["difference", "transmission", "query"])
 
 
 def test_a_planted_link_is_positive_and_nothing_else() -> None:
@@ -74,7 +74,7 @@ def test_a_planted_link_is_positive_and_nothing_else() -> None:
 
 
 def test_only_score_and_gap_at_a_transmission_are_linked() -> None:
-    linked = found()["linked"]
+    linked = found()["is_linked"]
     assert linked[linked].index.tolist() == [(PLANTED, 1.0, "weat7"), ("balance", 1.0, "weat7")]
 
 
@@ -87,7 +87,7 @@ def test_embeddings_of_a_method_come_with_their_parents_alone() -> None:
 def test_a_stronger_link_is_drawn_darker_and_named_once() -> None:
     links = [(1.0, 4000), (0.25, 1000), (0.0, 4000), (0.25, 4000)]
     whole = pd.DataFrame(links, columns=["transmission", "posts"])
-    whole = whole.assign(varied="balance", query="weat7", r_rm=0.1, low=0.0, high=0.2)
+    whole = whole.assign(difference="balance", query="weat7", r_rm=0.1, low=0.0, high=0.2)
     color = r_chart(whole).to_dict()["spec"]["layer"][1]["encoding"]["color"]
     assert color["scale"]["domain"] == ["0", "0.25 (1000 posts)", "0.25", "1"]
     reds = [int(each[1:3], 16) for each in color["scale"]["range"][1:]]
@@ -107,13 +107,13 @@ def test_smaller_studies_count_their_verdicts() -> None:
     assert weat["positive"] == 1
     assert weat["wrong"] == 0
     # Two studies of four seeds are all that share none of the eight: Wilson's interval of 2 of 2
-    assert (weat["apart"], weat["positive_low"]) == (2, pytest.approx(0.342, abs=0.001))
+    assert (weat["n_disjoint"], weat["positive_low"]) == (2, pytest.approx(0.342, abs=0.001))
     shares = table[["positive", "negative", "negligible", "inconclusive"]].sum(axis=1)
     assert shares.to_numpy() == pytest.approx(1)
 
 
 def test_studies_kept_apart_use_every_seed_once() -> None:
-    table = pd.DataFrame(smaller_studies(linked_design("documents"), 30, (3,), apart=True))
-    assert table["studies"].unique().tolist() == table["apart"].unique().tolist() == [2]
+    table = pd.DataFrame(smaller_studies(linked_design("documents"), 30, (3,), disjoint=True))
+    assert table["studies"].unique().tolist() == table["n_disjoint"].unique().tolist() == [2]
     assert set(table["documents"]) == {4_000}
     assert set(table.loc[table["query"] == "weat7", "positive"]) == {1.0}

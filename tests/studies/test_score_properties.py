@@ -52,7 +52,7 @@ def verdicts(rows: pd.DataFrame) -> dict[int, tuple[str, str, str]]:
 def counterexample(rows: pd.DataFrame, search: str, items: int) -> tuple[float, dict[str, Floats]]:
     """The value of a search and its vectors by role, the last of several."""
     found = rows[(rows["search"] == search) & (rows["items"] == items)].iloc[-1]
-    vectors = json.loads(str(found["witness"]))
+    vectors = json.loads(str(found["counterexample"]))
     return float(found["value"]), {role: np.array(each) for role, each in vectors.items()}
 
 
@@ -73,7 +73,9 @@ def test_weat_of_a_word_is_trustworthy_and_not_comparable() -> None:
     assert len(singles) == 2 * PROBE.sets
     reaches = []
     for row in singles.to_dict("records"):
-        found = {role: np.array(each) for role, each in json.loads(str(row["witness"])).items()}
+        found = {
+            role: np.array(each) for role, each in json.loads(str(row["counterexample"])).items()
+        }
         [word], groups = found["words"], (found["A"], found["B"])
         between = [sum(a / math.sqrt(sum(a * a)) for a in rows) / len(rows) for rows in groups]
         reach = math.sqrt(sum((between[0] - between[1]) ** 2))

@@ -39,7 +39,7 @@ def search(name: str, value: float, attributes: str = "", **change: Any) -> dict
         "value": value,
         "bias": 0.5,
         "evaluations": 10,
-        "witness": WITNESS if math.isfinite(value) else "",
+        "counterexample": WITNESS if math.isfinite(value) else "",
         "reason": "",
     }
     return row | change
@@ -78,12 +78,12 @@ def searched(
 def test_verdicts(probes: pd.DataFrame, expected: tuple[str, str, str]) -> None:
     [row] = score_table(probes).to_dict("records")
     assert (row["comparable"], row["trustworthy"], row["fair"]) == expected
-    for verdict, witness in (
-        ("comparable", "witness_comparable"),
-        ("trustworthy", "witness_trustworthy"),
-        ("fair", "witness_fair"),
+    for verdict, counterexample in (
+        ("comparable", "counterexample_comparable"),
+        ("trustworthy", "counterexample_trustworthy"),
+        ("fair", "counterexample_fair"),
     ):
-        assert bool(row[witness]) == (row[verdict] == "no")
+        assert bool(row[counterexample]) == (row[verdict] == "no")
     assert row["evaluations"] == 60
     assert row["sets"] == 2
 

@@ -47,7 +47,7 @@ def test_any_metric_has_silhouettes(words: Path) -> None:
         metric = metric_of(name, words)
         rows = Silhouettes(runs=2, target_step=2, attribute_step=2).rows(VECTORS, metric, seed=0)
         whole = {score.part: score.value for score in metric.score(VECTORS, seed=0)}
-        last = rows.drop_duplicates(["part", "varied"], keep="last")
+        last = rows.drop_duplicates(["part", "list_kind"], keep="last")
         assert len(last), name
         for part, values in zip(last["part"], last["values"], strict=True):
             assert values == pytest.approx(whole[part], abs=1e-6), name
@@ -76,7 +76,7 @@ def test_weat_ect_and_rnsb_by_their_equations(words: Path) -> None:
     for name, options in (("weat", {"p_value": False}), ("rnsb", {"unit": "group"})):
         probe = Silhouettes(runs=4, attribute_step=2)
         rows = probe.rows(VECTORS, metric_of(name, words, **options), seed=5)
-        rows = rows[rows["varied"] == "attributes"]
+        rows = rows[rows["list_kind"] == "attributes"]
         assert rows["size"].tolist() == [2, 4, 6, 7, 8]
         found = np.array([*rows["values"]])[:4]
         assert found.T.ravel() == pytest.approx(expected[name], abs=1e-6), name
@@ -106,9 +106,9 @@ def test_lists_shorter_than_the_step_are_refused(words: Path) -> None:
         Silhouettes(target_step=20, attribute_step=20).rows(VECTORS, metric, seed=0)
     rows = Silhouettes(runs=2, target_step=20).rows(VECTORS, metric, seed=0)
     short = rows[rows["size"] == 0]
-    assert short["varied"].tolist() == ["targets"]
+    assert short["list_kind"].tolist() == ["targets"]
     assert "lower probe.target_step" in short["reason"].iloc[0]
-    assert set(rows[rows["size"] > 0]["varied"]) == {"attributes"}
+    assert set(rows[rows["size"] > 0]["list_kind"]) == {"attributes"}
 
 
 def test_words_in_both_lists_are_refused_as_by_the_metric(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def probe_rows(
         "metric": metric,
         "convention": "default",
     }
-    shared |= {"query": "q", "part": "", "varied": "targets", "least": least, "most": most}
+    shared |= {"query": "q", "part": "", "list_kind": "targets", "least": least, "most": most}
     return [
         shared | {"unbiased": unbiased, "n_lost": 0, "size": size, "values": each, "reason": ""}
         for size, each in zip((2, 4, 6), values, strict=True)

@@ -249,7 +249,7 @@ def test_a_silhouette_has_two_sizes(sizes: int, said: bool) -> None:
         values[at] = [nan, *values[at][1:]]
     pair = read_model_pairs(tables._replace(probes=tables.probes.assign(values=values)), {})[0]
     assert ("fewer than two sizes" in pair.reason) == said
-    assert pair.left_out == 3 - sizes
+    assert pair.n_left_out == 3 - sizes
 
 
 @pytest.mark.parametrize(("rows", "known"), [(2, False), (3, True)])
