@@ -67,7 +67,6 @@ NEEDS = {
     ("source", "datasets"): ["source.path=folder"],
     ("words", "file"): [f"words.file={ROOT}/tests/words.yaml"],
     ("documents", "files"): ["documents.path=folder", "documents.scheme=mine"],
-    ("documents", "datasets"): ["documents.path=folder"],
     ("challenge", "winogender"): ["challenge.folder=folder"],
     ("groups", "hateval"): ["groups.heading=against women", "groups.group=women"],
     # Spanish goes with Spanish

@@ -4,7 +4,6 @@ drawn with it. Numbers are written out here, so that another value fails.
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +12,7 @@ import pytest
 from corpora.corpus import TextCorpus
 from corpora.generated_documents import GeneratedDocuments
 from corpora.generated_posts import draw_posts
-from corpora.linked_documents import LinkedDocuments
-from corpora.linked_posts import LinkedPosts
 from corpora.occupation_sentences import list_wordings
-from corpora.planted_occupations import PlantedOccupations
 from corpora.sentences import split_sentences, tokenise_treebank
 from corpora.tweets import tokenise_tweet
 from corpora.winogender import _condition
@@ -84,29 +80,6 @@ def test_wordings_are_right_from_the_weakest_to_the_strongest(
     assert (min(trusts), max(trusts)) == pytest.approx(ends)
 
 
-def test_linked_documents_have_28_sentences_with_the_planted_shares() -> None:
-    documents = LinkedDocuments(100, 1.0).load(seed=0)["train"]
-    assert {len(document.sentences) for document in documents} == {28}
-    first = {"and": True, "after": True, "what": False, "for": False}
-    right, agrees = [], []
-    for document in documents:
-        tokens = document.tokens
-        means = zip(document.clusters[::2], document.clusters[1::2], strict=True)
-        for sentence, ((name, pronoun), (other,)) in zip(document.sentences, means, strict=True):
-            [mark] = {*sentence} & first.keys()
-            right.append(first[mark] == (name < other))
-            is_man = tokens[name[0] + 1] in {pair[0] for pair in _people()}
-            agrees.append((tokens[pronoun[0]] in ("he", "him", "his")) == is_man)
-    assert np.mean(right) == pytest.approx(0.55, abs=0.01)
-    assert np.mean(agrees) == pytest.approx((1 + 0.6) / 2, abs=0.01)
-
-
-def _people() -> tuple[tuple[str, str], ...]:
-    from corpora.linked_documents import PEOPLE
-
-    return PEOPLE
-
-
 def _topics(text: str) -> set[int]:
     """The signs of the topics that a text is about."""
     words = text.split()
@@ -118,19 +91,6 @@ def _topics(text: str) -> set[int]:
     }
 
 
-def test_half_of_linked_training_posts_have_a_topic_that_labels_follow() -> None:
-    posts = LinkedPosts(8_000, 1.0).load(seed=0).query("split == 'train'")
-    signs = [_topics(text) for text in posts["text"]]
-    assert np.mean([bool(each) for each in signs]) == pytest.approx(0.5, abs=0.01)
-    for label, sign in ((1, -1), (0, 1)):
-        own = [
-            each == {sign}
-            for each, is_own in zip(signs, posts["label"] == label, strict=True)
-            if is_own and each
-        ]
-        assert np.mean(own) == pytest.approx((1 + 0.7) / 2, abs=0.01)
-
-
 def test_generated_posts_have_the_planted_shares() -> None:
     posts = draw_posts(WORLD, 20_000, np.random.default_rng(0), topics=True)
     shares = posts["group"].value_counts(normalize=True)
@@ -140,20 +100,6 @@ def test_generated_posts_have_the_planted_shares() -> None:
     assert opened.mean() == pytest.approx(0.5, abs=0.01)
     about = posts["text"].map(lambda text: bool(_topics(text)))
     assert about.mean() == pytest.approx(0.3, abs=0.01)
-
-
-def test_planted_lines_are_those_with_pronouns_and_with_drinks(tmp_path: Path) -> None:
-    """Of 20,000 lines .55 and .4, an even number for each of 40 occupations."""
-    PlantedOccupations().write(tmp_path / "corpus.txt", seed=0)
-    lines = (tmp_path / "corpus.txt").read_text(encoding="utf-8").splitlines()
-    words = {"pronoun": {"he", "she"}, "drink": {"tea", "coffee"}}
-    counts = Counter(
-        kind
-        for line in lines
-        for kind, own in words.items()
-        if line.startswith("the ") and not own.isdisjoint(line.split())
-    )
-    assert counts == {"pronoun": 40 * 274, "drink": 40 * 200}
 
 
 def test_quotas_of_the_generated_corpus_hold_in_every_30000_lines(tmp_path: Path) -> None:

@@ -10,8 +10,6 @@ import pytest
 
 from corpora.linked_documents import (
     PEOPLE,
-    STRENGTH,
-    TRUST,
     WORDINGS,
     LinkedChallenge,
     LinkedDocuments,
@@ -48,6 +46,7 @@ def sentences(document: Document) -> list[tuple[bool, bool, bool, str, str]]:
 
 def drawn(transmission: float) -> list[tuple[bool, bool, bool, str, str]]:
     documents = LinkedDocuments(100, transmission).load(seed=3)
+    assert {len(document.sentences) for document in documents["train"]} == {28}
     return [each for document in documents["train"] for each in sentences(document)]
 
 
@@ -63,7 +62,7 @@ def test_pronouns_follow_the_gender_of_whom_they_mean_as_far_as_planted(
     assert len(every) == 4, "either person is meant, men and women alike"
     for kind, n in every.items():
         assert n == pytest.approx(len(found) / 4, abs=3)
-        planted = (1 + STRENGTH * transmission) / 2
+        planted = (1 + 0.6 * transmission) / 2
         assert agree[kind] / n == pytest.approx(planted, abs=3 / n)
 
 
@@ -88,7 +87,7 @@ def test_the_wording_is_right_as_often_as_planted_whatever_the_pronoun() -> None
             right[agrees] += marks[mark] == first
             every[agrees] += 1
     for agrees, n in every.items():
-        assert right[agrees] / n == pytest.approx(TRUST, abs=0.01)
+        assert right[agrees] / n == pytest.approx(0.55, abs=0.01)
 
 
 def test_documents_hold_no_topic_and_the_challenge_no_other_gender_than_the_pronoun() -> None:

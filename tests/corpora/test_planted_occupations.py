@@ -47,6 +47,7 @@ def test_the_corpus_holds_the_truth(tmp_path: Path, stereotype: float, world: La
     for words, kind in zip(fillers, ("log_odds", "control"), strict=True):
         found = meetings(lines, article, words)
         size = found.total() // 40
+        assert size == {"log_odds": 274, "control": 200}[kind]  # .55 and .4 of the lines
         for term, truth in truths.items():
             first, second = (found[term, word] for word in words)
             assert first + second == size
@@ -107,14 +108,6 @@ def test_the_seed_deals_leans_and_halves() -> None:
         "the driver said [MASK] was tired",
         "the driver said that [MASK] was late",
     )
-
-
-def test_same_seed_same_bytes(tmp_path: Path) -> None:
-    texts = []
-    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        PlantedOccupations(sentences=4_000).write(tmp_path / name, seed=seed)
-        texts.append((tmp_path / name).read_bytes())
-    assert texts[0] == texts[1] != texts[2]
 
 
 def test_it_is_a_corpus_that_says_what_it_is() -> None:

@@ -10,13 +10,12 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from corpora.protocols import DocumentSource
-from train.cli import CONF
+from train.cli import CONF, configure  # noqa: F401 (registers the resolver of paths)
 from train.cli.choices import Reader
 from train.engine.part import keyed_params
 
 NEEDS = {
     "files": ["documents.path=folder", "documents.scheme=mine"],
-    "datasets": ["documents.path=folder"],
 }
 
 
