@@ -25,16 +25,15 @@ HEAD = """\
 {answer}
 
 Published tables of two measures of bias, or of one measure and a variable that it should depend on,
-over several embeddings or language models. They are analysed by the protocol of our own studies:
-r_rm (within parents, where models were made from one another) with its 95% interval, p adjusted
-over the slices of a set (Holm), and a verdict ([inference.md](../inference.md)).
+over several embeddings or language models, analysed like our own studies
+([inference](../inference.md)).
 
 ![r_rm of every slice](atlas.svg)
 
 {overview}
 
-Each cell below is r_rm with its interval. Bold: a verdict other than inconclusive.
-[atlas.csv](atlas.csv) has every slice with its rows, r over rows, p, verdict and reason.
+Cells below: r_rm with its interval; bold: a verdict other than inconclusive. Numbers and sources:
+[atlas.csv](atlas.csv), `*.yaml`.
 
 ```bash
 biasbridge atlas docs/atlas    # writes this page, atlas.csv and atlas.svg there
@@ -44,10 +43,10 @@ FOOT = """
 ## Adding a set
 
 A set is a YAML file in this folder and its table: a CSV beside it where the licence allows, else a
-file in the folder that `BIASBRIDGE_DATA` names, which is read and never copied.
+file in the folder `BIASBRIDGE_DATA`.
 
-* `title`, `source`, `licence`, `claim`, `note`: the two measures, the publication, its licence, the
-  authors' conclusion in our words, remarks;
+* `title`, `source`, `licence`, `claim`, `note`: measures, publication, licence, the authors'
+  conclusion, remarks;
 * `table`, `address`, `sha256`: the file, where to get it, the digest of its bytes;
 * `x`, `y`: columns, with what they measure and its unit; each x is correlated with each y;
 * `observation`, `parent`, `condition`: the columns that name a model, its parent and its condition;
@@ -155,10 +154,9 @@ def forest_plot(readings: Iterable[PointSetResult]) -> Drawing:
 
 def _section(reading: PointSetResult) -> str:
     point_set = reading.of
-    origin = f" Read from {point_set.address}." if point_set.sha256 else ""
     lines = [
         f"\n## {point_set.title}\n",
-        f"{point_set.source}; `{reading.name}.yaml`, licence: {point_set.licence}.{origin}",
+        f"{point_set.source}; `{reading.name}.yaml`, licence: {point_set.licence}.",
         f"\nThe authors: {point_set.claim}",
         *([f"\n{point_set.note}"] if point_set.note else []),
     ]
