@@ -116,7 +116,7 @@ def _headline(name: str, audited: Sequence[AuditedScore]) -> str:
     without = f"; {n_without} more lack words" if n_without else ""
     result = f"{metric.upper()} finds an association (p < .05) in {len(significant)} of {count}"
     is_doubtful = any(row.score.metric == metric and not row.called_bias for row in audited)
-    doubt = f"; not called bias: {metric.upper()} hardly follows a planted bias" * is_doubtful
+    doubt = f"; not called bias: {metric.upper()} does not detect a planted bias" * is_doubtful
     return f"{name}: {result}{f': {values}' * bool(values)}{without}{doubt}"
 
 
