@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import nan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -14,7 +14,8 @@ from extrinsic.grouped_predictions import ALL, GroupMeasure, GroupOrRest, join_r
 from extrinsic.predictions import read_grouped_predictions
 from extrinsic.ranking import BACKGROUND_RANKINGS
 from extrinsic.spread import DIFFERENCE, RATIO, Block, estimate_spread
-from stats.intervals import effective_size, error_correlations
+from stats.intervals import Estimate, effective_size, error_correlations
+from stats.multiple_testing import holm, p_value
 
 if TYPE_CHECKING:
     from extrinsic.grouped_predictions import GroupedPredictions
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 Kind = Literal[
     "value", "gap", "max_difference", "ratio", "term_gap", "equality_difference", "flips"
 ]
-OPTIONAL = ("subset", "classifier")
+OPTIONAL = ("subset", "classifier", "n_clusters", "widening")
 # Background AUCs compare with all other items already; the base rate is of the items alone
 WITHOUT_GAP = (*BACKGROUND_RANKINGS, "base_rate")
 
@@ -45,6 +46,12 @@ class Row(NamedTuple):
     support_privileged: int | None = None
     support_unprivileged: int | None = None
     reason: str = ""
+    p: float = nan
+    p_holm: float = nan
+    low_simultaneous: float = nan
+    high_simultaneous: float = nan
+    n_clusters: int | None = None
+    widening: float = nan
     majority_baseline: float = nan
     expected_from_base_rates: float = nan
     resampled: Sequence[float] = ()
@@ -53,14 +60,16 @@ class Row(NamedTuple):
 
 
 def as_table(rows: Sequence[Row]) -> pd.DataFrame:
-    """Return a table of rows, supports as nullable integers, without the columns ``subset`` and
-    ``classifier`` if they are empty.
+    """Return a table of rows, counts as nullable integers, without ``OPTIONAL`` columns that are
+    empty.
     """
-    supports = ("support", "support_privileged", "support_unprivileged")
+    supports = ("support", "support_privileged", "support_unprivileged", "n_clusters")
     lists = [row._replace(resampled=list(row.resampled)) for row in rows]
     table = pd.DataFrame(lists, columns=list(Row._fields))
-    empty = [name for name in OPTIONAL if not table[name].ne("").any()]
-    return table.drop(columns=empty).astype(dict.fromkeys(supports, "Int64"))
+    table = table.astype(dict.fromkeys(supports, "Int64"))
+    return table.drop(
+        columns=[name for name in OPTIONAL if table[name].replace("", None).isna().all()]
+    )
 
 
 def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> pd.DataFrame:
@@ -95,7 +104,12 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> pd.DataFr
         ``support``: items in the denominator: predicted positives (precision), actual positives
         (recall, fnr), either (F1), actual negatives (fpr), all (accuracy, selection rate, base
         rate), the smaller class (AUCs); of a gap the smaller of two. Below ``min_support`` the
-        value is NaN, with a ``reason``; for "max_difference" and "ratio" it names excluded groups.
+        value is NaN, with a ``reason``. ``p``, ``p_holm`` and ``low_simultaneous`` to
+        ``high_simultaneous`` are of gaps (0 = equal): adjusted over all gaps of the table that have
+        a value, all groups times all measures of one classifier and class, by Holm's rule and by
+        Bonferroni's. ``n_clusters``: units with items that count; ``widening``: width of the
+        interval over that of independent items. ``reason`` of "max_difference" and "ratio" names
+        excluded groups.
         ``majority_baseline``: of a group's F1 and accuracy. ``expected_from_base_rates``: the gap
         if both groups had the recall and false positive rate of both together. ``resampled``: the
         gap in 200 resamples of the items within groups, the same for all predictions of the same
@@ -131,6 +145,7 @@ def value_rows(sample: Predictions, gaps: Gaps) -> list[Row]:
             **group_measure.estimate._asdict(),
             support=group_measure.support,
             reason=group_measure.reason,
+            **_clusters(sample, name, group_measure.estimate, GroupOrRest(group)),
             majority_baseline=(
                 nan if group_measure.reason else sample.majority_baseline(name, GroupOrRest(group))
             ),
@@ -143,9 +158,34 @@ def value_rows(sample: Predictions, gaps: Gaps) -> list[Row]:
 
 
 def difference_rows(sample: Predictions, gaps: Gaps) -> list[Row]:
-    """Return the gaps of all compared pairs of sides."""
+    """Return the gaps of all compared pairs of sides, with p-values and intervals adjusted over all
+    of them.
+    """
     measures = [name for name in gaps.measures if name not in (*CRITERIA, *WITHOUT_GAP)]
-    return [_gap(sample, name, *sides) for sides in _pairs(sample, gaps) for name in measures]
+    comparisons = [(name, *sides) for sides in _pairs(sample, gaps) for name in measures]
+    rows = [_gap(sample, *comparison) for comparison in comparisons]
+    defined = [number for number, row in enumerate(rows) if not isnan(row.value)]
+    if not defined:
+        return rows
+    joint_level = 1 - (1 - sample.level) / len(defined)
+    wider = sample.at_level(joint_level)
+    joint = [_estimate_gap(wider, *comparisons[number]) for number in defined]
+    p = [
+        p_value(_estimate_of(rows[number]), sample.level, estimate, joint_level)
+        for number, estimate in zip(defined, joint, strict=True)
+    ]
+    for number, estimate, raw, adjusted in zip(defined, joint, p, holm(p), strict=True):
+        rows[number] = rows[number]._replace(
+            p=raw,
+            p_holm=adjusted,
+            low_simultaneous=estimate.low,
+            high_simultaneous=estimate.high,
+        )
+    return rows
+
+
+def _estimate_of(row: Row) -> Estimate:
+    return Estimate(row.value, row.low, row.high)
 
 
 def _pairs(sample: Predictions, gaps: Gaps) -> list[tuple[GroupOrRest, GroupOrRest]]:
@@ -167,24 +207,52 @@ def _gap(
     unprivileged: GroupOrRest,
 ) -> Row:
     a, b = (sample.group_measure(measure, side) for side in (privileged, unprivileged))
-    sides = (privileged, unprivileged)
-    ordered = sides if larger_is_better(measure) else sides[::-1]
+    ordered = _ordered(measure, privileged, unprivileged)
     reason = join_reasons((a, b))
+    estimate = sample.difference(measure, *ordered)
     return Row(
         kind="gap",
         measure=measure,
         privileged=privileged.name,
         unprivileged=unprivileged.name,
-        **sample.difference(measure, *ordered)._asdict(),
+        **estimate._asdict(),
         support=min(a.support, b.support),
         support_privileged=a.support,
         support_unprivileged=b.support,
         reason=reason,
+        **_clusters(sample, measure, estimate, *ordered),
         expected_from_base_rates=(
             nan if reason else sample.expected_from_base_rates(measure, *ordered)
         ),
         resampled=() if reason else sample.resampled_difference(measure, *ordered),
     )
+
+
+def _ordered(measure: str, *sides: GroupOrRest) -> tuple[GroupOrRest, ...]:
+    """Return the privileged and the unprivileged side, reversed if smaller values are better."""
+    return sides if larger_is_better(measure) else sides[::-1]
+
+
+def _estimate_gap(sample: Predictions, measure: str, *sides: GroupOrRest) -> Estimate:
+    first, second = _ordered(measure, *sides)
+    return sample.difference(measure, first, second)
+
+
+def _clusters(
+    sample: Predictions, measure: str, estimate: Estimate, *sides: GroupOrRest
+) -> dict[str, Any]:
+    """Return the number of clusters, and the width of the interval relative to that of items which
+    are drawn one by one; empty without clusters.
+    """
+    if sample.unit is None or isnan(estimate.value):
+        return {}
+    by_item = sample.by_item
+    if len(sides) == 1:
+        independent = by_item.group_measure(measure, sides[0]).estimate
+    else:
+        independent = by_item.difference(measure, *sides)
+    widening = (estimate.high - estimate.low) / (independent.high - independent.low)
+    return {"n_clusters": sample.count_units(measure, *sides), "widening": widening}
 
 
 def _spread_rows(sample: Predictions, gaps: Gaps) -> list[Row]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from math import nan
+from math import nan, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from extrinsic.measures import MEASURES, Counts, expected_from_base_rates, majority_baseline
 from extrinsic.ranking import RANKINGS, auc_estimate, placements
 from intrinsic.resampling import resample_counts
-from stats.intervals import UNDEFINED, Estimate, combination, difference
+from stats.intervals import UNDEFINED, Estimate, combination, difference, few_clusters_factor
 
 if TYPE_CHECKING:
     from stats.arrays import Floats
@@ -118,7 +118,8 @@ class GroupedPredictions:
     def _compute_rate(self, measure: str, side: GroupOrRest) -> GroupMeasure:
         definition, cells = MEASURES[measure], self.cells(side)
         support = int(definition.support(cells))
-        if reason := low_support_reason(definition.item, side.name, support, self.min_support):
+        reason = low_support_reason(definition.item, side.name, support, self.min_support)
+        if reason := reason or self._one_cluster_reason(measure, side):
             return GroupMeasure(UNDEFINED, support, reason)
         effect = self._design_effect(measure, side)
         return GroupMeasure(definition.estimate(cells, self.level, effect), support, "")
@@ -133,7 +134,7 @@ class GroupedPredictions:
         scarce = int(np.argmin(counts))
         name = side.name if from_group[scarce] else f"other than {side.name}"
         reason = low_support_reason(CLASSES[scarce], name, counts[scarce], self.min_support)
-        if reason:
+        if reason := reason or self._one_cluster_reason(measure, side):
             return GroupMeasure(UNDEFINED, counts[scarce], reason)
         auc = float(np.mean(self._class_placements(measure, side)[1]))
         effect = self._design_effect(measure, side)
@@ -167,11 +168,47 @@ class GroupedPredictions:
         return influences
 
     def unit_influences(self, measure: str, side: GroupOrRest) -> Floats:
-        """Return the influences summed by unit, (units,); without units each item is one."""
+        """Return the influences summed by unit, (units,), scaled up where units are few.
+
+        Without units each item is one.
+        """
         influences = self.influences(measure, side)
         if self.unit is None:
             return influences
-        return np.bincount(self.unit, influences).astype(np.float64)
+        units = self.unit[self._counted(measure, side)]
+        n = len(np.unique(units))
+        factor = few_clusters_factor(n, self.level) if 1 < n < len(units) else 1.0
+        return np.bincount(self.unit, influences) * sqrt(factor)
+
+    def _counted(self, measure: str, side: GroupOrRest) -> Mask:
+        """Return whether each item counts in a measure of a side, (items,)."""
+        if measure in MEASURES:
+            return self.mask(side) & np.isin(self.confusion_cell, MEASURES[measure].among)
+        ranking = RANKINGS[measure]
+        negative = self._class_mask(side, label=0, from_group=ranking.own_negatives)
+        return negative | self._class_mask(side, label=1, from_group=ranking.own_positives)
+
+    def count_units(self, measure: str, *sides: GroupOrRest) -> int:
+        """Return the number of units with items that count in a measure of any of the sides."""
+        assert self.unit is not None
+        counted = np.any([self._counted(measure, side) for side in sides], axis=0)
+        return len(np.unique(self.unit[counted]))
+
+    def _one_cluster_reason(self, measure: str, side: GroupOrRest) -> str:
+        if self.unit is None or self.count_units(measure, side) > 1:
+            return ""
+        if self._counted(measure, side).sum() == 1:
+            return ""
+        return f"the items of group {side.name} are one cluster"
+
+    def at_level(self, level: float) -> GroupedPredictions:
+        """Return the same predictions with intervals of another level."""
+        return replace(self, level=level)
+
+    @cached_property
+    def by_item(self) -> GroupedPredictions:
+        """The same predictions with every item as its own unit."""
+        return replace(self, unit=None)
 
     def _design_effect(self, measure: str, side: GroupOrRest) -> float:
         """Return the variance relative to items drawn one by one; at least 1."""

@@ -182,6 +182,19 @@ def read_groups(table: pd.DataFrame, column: str) -> pd.Series[str]:
     return groups
 
 
+def read_clusters(table: pd.DataFrame, column: str) -> pd.Series[str]:
+    """Return a column of clusters as text; ``InputError`` for empty cells or a single cluster."""
+    clusters = get_column(table, column).astype("string")
+    if missing := int((clusters.isna() | clusters.eq("")).sum()):
+        raise InputError(
+            f"column {column!r} is empty in {missing} of {len(table)} rows; name the"
+            " cluster of every item, its own where it has none"
+        )
+    if len(clusters.unique()) == 1:
+        raise InputError(f"column {column!r} has one cluster; an interval takes two or more")
+    return clusters
+
+
 def _group_names(predictions: pd.DataFrame, gaps: Gaps) -> pd.Series[str]:
     names = read_groups(predictions, "group")
     present = sorted(names.dropna().unique())

@@ -11,7 +11,13 @@ import pandas as pd
 from extrinsic.gap_table import gap_rows
 from extrinsic.gaps import Gaps
 from extrinsic.multiclass import class_rows, classifier_rows
-from extrinsic.predictions import get_column, read_binary, read_groups, read_positive
+from extrinsic.predictions import (
+    get_column,
+    read_binary,
+    read_clusters,
+    read_groups,
+    read_positive,
+)
 from extrinsic.ranking import RANKINGS
 from files import InputError
 
@@ -32,7 +38,8 @@ class GapRequest:
     """Columns of a table, labels and groups: see ``biasbridge.gaps``.
 
     Several ``pred`` are classifiers of the same items, with a column of ``score`` each, or none.
-    ``positive``: labels of the positive class; empty for labels 0 and 1. Raises ``InputError`` for
+    ``positive``: labels of the positive class; empty for labels 0 and 1. ``cluster``: column of
+    what items were drawn with, such as their author or template. Raises ``InputError`` for
     incompatible options.
     """
 
@@ -47,6 +54,7 @@ class GapRequest:
     measures: Sequence[str] = ()
     positive: Sequence[str] = ()
     multiclass: bool = False
+    cluster: str | None = None
     min_support: int = 10
 
     def __post_init__(self) -> None:
@@ -120,6 +128,8 @@ class GapRequest:
             renamed["score"] = get_column(table, score)
         if "id" in table:
             renamed["id"] = get_column(table, "id")
+        if self.cluster:
+            renamed["unit"] = read_clusters(table, self.cluster)
         return renamed.assign(group=groups.mask(groups == ""))
 
     def _choose_gaps(self, present: set[str]) -> Gaps:

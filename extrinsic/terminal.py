@@ -14,6 +14,7 @@ from rich.text import Text
 from extrinsic.grouped_predictions import ALL, REST
 from files.printable import printable
 from files.terminal import open_console
+from stats.multiple_testing import describe_adjusted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,6 +38,8 @@ def print_gap_tables(rows: Sequence[Row], console: Console) -> None:
             console.print(Text(f"\n{printable(title)}", style="bold"))
         for table in _tables(block):
             open_console(width=max(console.width, 160), file=console.file).print(table)
+        for sentence in filter(None, (describe_family(block), describe_clusters(block))):
+            console.print(Text(printable(sentence)))
         _print_reasons(block, console)
     if len(blocks) > MAX_SHOWN:
         console.print(f"and {len(blocks) - MAX_SHOWN} more: --csv OUT writes all")
@@ -117,6 +120,33 @@ def _largest_differences(rows: Sequence[Row]) -> Table:
     for column in table.columns[1:3]:
         column.justify = "left"
     return table
+
+
+def describe_family(rows: Sequence[Row]) -> str:
+    """Return which gaps differ from 0 after adjustment; empty for two groups."""
+    gaps = [row for row in rows if row.kind == "gap" and not isnan(row.value)]
+    if len({(row.privileged, row.unprivileged) for row in gaps}) < 2:
+        return ""
+    labels = [f"{row.unprivileged}, {name_measure(row.measure)} {_joint(row)}" for row in gaps]
+    return describe_adjusted(labels, [row.p_holm for row in gaps])
+
+
+def _joint(row: Row) -> str:
+    """Format a gap with its simultaneous interval."""
+    return _gap_cell(row._replace(low=row.low_simultaneous, high=row.high_simultaneous))
+
+
+def describe_clusters(rows: Sequence[Row]) -> str:
+    """Return how many clusters there are, and how much wider intervals became; empty without."""
+    widths = sorted(row.widening for row in rows if row.kind == "gap" and not isnan(row.widening))
+    if not widths:
+        return ""
+    n = max(row.n_clusters or 0 for row in rows)
+    middle = _number(widths[len(widths) // 2])
+    return (
+        f"{n:,} clusters: intervals of gaps are {middle} times as wide as of independent items"
+        f" ({_number(widths[0])} to {_number(widths[-1])})."
+    )
 
 
 def _sort_by_gap(rows: Sequence[Row]) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import nan
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from extrinsic.grouped_predictions import (
 from stats.intervals import UNDEFINED, Estimate, combination
 
 if TYPE_CHECKING:
+    from extrinsic.measures import Counts
     from stats.arrays import Floats
 
 
@@ -42,6 +44,24 @@ class WeightedSum:
     def level(self) -> float:
         """Confidence level of the intervals."""
         return self.samples[0].level
+
+    @property
+    def unit(self) -> Counts | None:
+        """Sampling unit of each item."""
+        return self.samples[0].unit
+
+    def at_level(self, level: float) -> WeightedSum:
+        """Return the same sum with intervals of another level."""
+        return replace(self, samples=[sample.at_level(level) for sample in self.samples])
+
+    @cached_property
+    def by_item(self) -> WeightedSum:
+        """The same sum with every item as its own unit."""
+        return replace(self, samples=[sample.by_item for sample in self.samples])
+
+    def count_units(self, measure: str, *sides: GroupOrRest) -> int:
+        """Return the largest number of units that count in one of the samples."""
+        return max(sample.count_units(measure, *sides) for sample in self.samples)
 
     def group_measure(self, measure: str, side: GroupOrRest) -> GroupMeasure:
         """Compute the sum for one side; its support is the smallest of the samples'."""

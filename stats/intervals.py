@@ -36,6 +36,17 @@ def quantile(level: float) -> float:
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
+def few_clusters_factor(n: int, level: float) -> float:
+    """Compute the small-number correction of a variance that n clusters estimate, n > 1.
+
+    n / (n - 1) (t / z)^2, with the quantiles of t(n - 1) and of the normal distribution.
+    """
+    from scipy.special import stdtrit  # slow to import
+
+    t = float(stdtrit(n - 1, (1 + level) / 2))
+    return n / (n - 1) * (t / quantile(level)) ** 2
+
+
 def wilson(k: float, n: float, level: float) -> Floats:
     """Compute Wilson's (1927) score interval of the share k / n, (low, high).
 

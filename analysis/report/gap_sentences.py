@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isnan, nan
-from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.gap_charts import ALL
@@ -18,6 +17,7 @@ from analysis.report.gap_tables import (
     row_estimate,
 )
 from analysis.terminal import format_number
+from stats.multiple_testing import describe_adjusted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,8 +33,8 @@ LARGE_DIFFERENCE = 0.1  # of base rates; from here precision gaps need a caution
 class ExplainedGaps(NamedTuple):
     """Gaps whose intervals exclude 0, by what may have made them; and how many were tested.
 
-    After a Bonferroni correction ``by_classifier``, largest first, and ``by_base_rates`` still
-    exclude 0, and ``by_chance`` do not.
+    After adjustment over all of them (Holm) ``by_classifier``, largest first, and
+    ``by_base_rates`` still differ from 0, and ``by_chance`` do not.
     """
 
     by_classifier: list[Row]
@@ -54,20 +54,22 @@ def many_sentences(
     rate_measures = MOVED_BY_BASE_RATES if base_rates_differ else ()
     explained = _explain(rows, rate_measures)
     lines = [*_worse_lines(explained.by_classifier, block), *_uncertain_lines(explained)]
-    counted = [row for row in rows if row["measure"] not in rate_measures]
-    n_differ = len(explained.by_classifier)
-    headline = (
-        f"{n_differ or 'None'} of {len(counted)} comparisons of {measure_names(counted)}"
-        f" {'differs' if n_differ < 2 else 'differ'} beyond chance."
-    )
-    return headline, lines
+    labels = [
+        f"{row['unprivileged']}, {measure_title(row['measure'])}"
+        f" {format_number(row['value'], 2)} {_simultaneous(row)}"
+        for row in rows
+    ]
+    return describe_adjusted(labels, [row["p_holm"] for row in rows]), lines
+
+
+def _simultaneous(row: Row) -> str:
+    low, high = (format_number(row[f"{end}_simultaneous"], 2) for end in ("low", "high"))
+    return f"[{low},{high}]"
 
 
 def _explain(rows: Sequence[Row], rate_measures: Sequence[str]) -> ExplainedGaps:
-    bonferroni = NormalDist().inv_cdf(1 - LEVEL / 2 / max(1, len(rows)))
-    widening = bonferroni / NormalDist().inv_cdf(0.975)
     apart = [row for row in rows if _excludes_zero(row)]
-    beyond_chance = [row for row in apart if _excludes_zero(row, widening)]
+    beyond_chance = [row for row in apart if row["p_holm"] < LEVEL]
     by_rates = [row for row in beyond_chance if row["measure"] in rate_measures]
     by_classifier = [row for row in beyond_chance if row not in by_rates]
     return ExplainedGaps(
@@ -78,10 +80,8 @@ def _explain(rows: Sequence[Row], rate_measures: Sequence[str]) -> ExplainedGaps
     )
 
 
-def _excludes_zero(row: Row, widening: float = 1) -> bool:
-    """Test whether the interval, made so many times wider, excludes 0."""
-    to_zero = row["value"] - row["low"] if row["value"] > 0 else row["high"] - row["value"]
-    return bool(abs(row["value"]) > widening * to_zero)
+def _excludes_zero(row: Row) -> bool:
+    return bool(row["low"] > 0 or row["high"] < 0)
 
 
 def _worse_lines(by_classifier: Sequence[Row], block: pd.DataFrame) -> list[Line]:

@@ -93,6 +93,10 @@ def _parser() -> Parser:
     positive = "a label of the positive class; may be repeated"
     add("--positive", action="append", default=[], metavar="LABEL", help=positive)
     add("--multiclass", action="store_true", help="take each class against the rest")
+    cluster = (
+        "column of what items share, such as their author or template: items of one cluster are"
+    )
+    add("--cluster", metavar="COL", help=cluster + " drawn together, and intervals are wider")
     fewest = "fewest items behind a value (default 10; 0: any)"
     add("--min-support", type=int, default=10, metavar="N", help=fewest)
     add("--csv", type=CSV, metavar="OUT", help="also write the table to this CSV file")

@@ -32,6 +32,7 @@ from files import InputError
 
 Scorer = Callable[[np.ndarray, np.ndarray], float]
 TABLES = 60  # every mix of number of groups, an empty group and a group of one class
+ADJUSTED = ("p", "p_holm", "low_simultaneous", "high_simultaneous")
 ASKED = Gaps(
     min_support=0,
     measures=(*MEASURES, *RANKINGS, "demographic_parity", "equalised_odds"),
@@ -176,8 +177,13 @@ def test_the_privileged_group_against_each_other() -> None:
     assert gaps["unprivileged"].tolist() == ["a", "b", "d", "e", "f"]
     for other in gaps["unprivileged"]:
         pair = gap_table(data, Gaps("c", other, min_support=0)).query("kind == 'gap'")
-        one = gaps.query("unprivileged == @other").drop(columns="resampled")
-        two = pair.query("measure == 'recall'").drop(columns="resampled")
+        one, two = (
+            table.drop(columns=["resampled", *ADJUSTED])
+            for table in (
+                gaps.query("unprivileged == @other"),
+                pair.query("measure == 'recall'"),
+            )
+        )
         pd.testing.assert_frame_equal(one.reset_index(drop=True), two.reset_index(drop=True))
 
 
