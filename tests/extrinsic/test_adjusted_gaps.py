@@ -1,7 +1,7 @@
 """All groups against the rest: adjusted p-values and simultaneous intervals.
 
 Of 1,000 tables of fifteen equal groups of 50 and of 100 items, some simultaneous interval excludes
-0 in .059 and .049 with one measure, .055 and .066 with four (standard error .007).
+0 in .059 and .054 (2,200 tables) with one measure, .055 and .066 with four (standard error .007).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def sample(n: int, k: int, rng: np.random.Generator, first_fpr: float = 0.1) -> 
 @pytest.mark.parametrize(("n_measures", "tables"), [(1, 150), (4, 60)])
 def test_equal_groups_rarely_differ_after_adjustment(n_measures: int, tables: int) -> None:
     gaps = Gaps(measures=MEASURES[:n_measures], compare=("one-vs-rest",))
-    rng, n_excluding = np.random.default_rng(0), 0
+    rng, n_excluding = np.random.default_rng(1), 0
     for _ in range(tables):
         rows = difference_rows(sample(100, 15, rng), gaps)
         n_excluding += any(row.low_simultaneous > 0 or row.high_simultaneous < 0 for row in rows)
