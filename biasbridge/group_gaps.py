@@ -25,6 +25,7 @@ def gaps(
     groups: str | Sequence[str] = (),
     positive: str | Sequence[str] = (),
     multiclass: bool = False,
+    cluster: str | None = None,
     min_support: int = 10,
 ) -> pd.DataFrame:
     """Measure performance by group and the gaps between groups, with 95% intervals.
@@ -51,13 +52,19 @@ def gaps(
         Labels of the positive class.
     multiclass
         Take each class against the rest.
+    cluster
+        Column of what items share, such as their author or template: items of one cluster are drawn
+        together. Column ``n_clusters`` counts them, ``widening`` says how many times wider each
+        interval is than for independent items.
     min_support
         Fewest items behind a value; groups with fewer have none.
 
     Returns
     -------
     DataFrame
-        One row per value and gap, with ``low`` and ``high``. A gap is in [-1, 1] and positive where
+        One row per value and gap, with ``low`` and ``high``; of gaps also ``p``, and ``p_holm`` and
+        ``low_simultaneous`` to ``high_simultaneous``, adjusted over all gaps, groups times
+        measures, of one classifier and class. A gap is in [-1, 1] and positive where
         the unprivileged group fares worse (formulas: ``extrinsic.gaps``). A value that is not
         estimated is NaN, with its ``reason``, which is a note in ``attrs["notes"]`` too.
 
@@ -91,6 +98,7 @@ def gaps(
         measures=as_names(measures),
         positive=as_names(positive),
         multiclass=multiclass,
+        cluster=cluster,
         min_support=min_support,
     )
     rows = as_table(request.find_rows(as_dataframe(predictions)))
