@@ -125,31 +125,38 @@ def print_scores(audited: Sequence[AuditedScore], console: Console, *, singles: 
 
     ``singles``: also a line per single score.
     """
+    has_files = len({row.vectors for row in audited}) > 1
     for metric in dict.fromkeys(row.score.metric for row in audited):
         about = {**METRICS, **MODEL_METRICS}[metric].about
         unbiased = "" if about.unbiased is None else f"unbiased: {about.unbiased:g}; "
         print_line(console, f"{metric}: {about.title}", "bold")
         print_line(console, f"  {unbiased}{about.sign}", "dim")
         rows = [row for row in audited if row.score.metric == metric]
-        table = pd.DataFrame([cells for row in rows for cells in _table_rows(row, singles=singles)])
-        empty = [column for column in table if (table[column] == "").all()]
-        constant = ["vectors"] * (len({row.vectors for row in audited}) == 1)
-        table = table.drop(columns=[*empty, *constant])
-        table["query"] = table["query"].str.ljust(table["query"].str.len().max())
-        for line in table.to_string(index=False).splitlines():
-            print_line(console, f"  {line}".rstrip())
-        reasons: dict[str, list[str]] = {}
-        for row in rows:
-            label = " ".join(filter(None, (row.score.query, row.score.part, row.vectors)))
-            reasons.setdefault(row.score.reason, []).append(label)
-        for reason, labels in reasons.items():
-            if reason:
-                print_line(console, f"    {', '.join(labels)}: {reason}", "italic")
+        _print_rows(rows, console, singles=singles, has_files=has_files)
         console.print()
     missing = {word for row in audited if row.score.n_lost for word in row.score.lost.split(",")}
     if missing:
         count = f"{len(missing)} different words, pairs or rows"
         print_line(console, f"{count} are out of vocabulary; --json and --csv name them")
+
+
+def _print_rows(
+    rows: Sequence[AuditedScore], console: Console, *, singles: bool, has_files: bool
+) -> None:
+    """Print the table of a metric's scores, then the reasons of those without a value."""
+    table = pd.DataFrame([cells for row in rows for cells in _table_rows(row, singles=singles)])
+    empty = [column for column in table if (table[column] == "").all()]
+    table = table.drop(columns=[*empty, *([] if has_files else ["vectors"])])
+    table["query"] = table["query"].str.ljust(table["query"].str.len().max())
+    for line in table.to_string(index=False).splitlines():
+        print_line(console, f"  {line}".rstrip())
+    reasons: dict[str, list[str]] = {}
+    for row in rows:
+        label = " ".join(filter(None, (row.score.query, row.score.part, row.vectors)))
+        reasons.setdefault(row.score.reason, []).append(label)
+    for reason, labels in reasons.items():
+        if reason:
+            print_line(console, f"    {', '.join(labels)}: {reason}", "italic")
 
 
 def _table_rows(audited: AuditedScore, *, singles: bool) -> Iterator[dict[str, str]]:

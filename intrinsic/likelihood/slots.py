@@ -213,25 +213,7 @@ def log_odds(
     )
     require_groups([item for item, _ in filled], items, model)
     filled, lost, comparison = _comparable(filled, lost, items, model.name, prior=prior)
-    flat = _flatten(filled)
-    if causal:
-        queries = [preceded_tokens(x.text) if sentence else [filler_after(x)] for x in flat]
-        scored_part = "whole sentence" if sentence else "text before the slot"
-        settings = {**settings, "scored": scored_part}
-    else:
-        mask = mask_id(model)
-        queries = [[masked_filler(x, mask, prior=False)] for x in flat]
-        settings = {**settings, "masked at a time": "as many as the filler has tokens"}
-    logs = _sums(model, queries)
-    if prior and any(x.term for x in flat):
-        queries = [[masked_filler(x, mask_id(model), prior=True)] for x in flat]
-        logs = logs - _sums(model, queries)
-        settings = {
-            **settings,
-            "prior": "term or attribute masked too, a mask a token",
-        }
-    elif prior:
-        settings = {**settings, "prior": "none, for the terms fill the slot"}
+    logs, scoring = _filler_logs(model, _flatten(filled), prior=prior, sentence=sentence)
     scores, remaining = [], iter(logs.tolist())
     for _, pairs in filled:
         pair_logs = [[next(remaining) for _ in pair] for pair in pairs]
@@ -239,7 +221,26 @@ def log_odds(
     scored_items, values = [item for item, _ in filled], np.array(scores)
     if comparison.get(COMPARED) == WITHIN:
         values = _within_texts(scored_items, values)
-    return scored_items, values, lost, {**settings, **comparison}
+    return scored_items, values, lost, {**settings, **scoring, **comparison}
+
+
+def _filler_logs(
+    model: LanguageModel, flat: Sequence[FilledText], *, prior: bool, sentence: bool
+) -> tuple[Floats, Settings]:
+    """Return log p of each filler, less its prior, and how it was scored."""
+    if model.kind == "causal":
+        queries = [preceded_tokens(x.text) if sentence else [filler_after(x)] for x in flat]
+        scored_part = "whole sentence" if sentence else "text before the slot"
+        return _sums(model, queries), {"scored": scored_part}
+    mask = mask_id(model)
+    masked = {"masked at a time": "as many as the filler has tokens"}
+    logs = _sums(model, [[masked_filler(x, mask, prior=False)] for x in flat])
+    if not prior:
+        return logs, masked
+    if not any(x.term for x in flat):
+        return logs, {**masked, "prior": "none, for the terms fill the slot"}
+    prior_logs = _sums(model, [[masked_filler(x, mask, prior=True)] for x in flat])
+    return logs - prior_logs, {**masked, "prior": "term or attribute masked too, a mask a token"}
 
 
 def _comparable(
