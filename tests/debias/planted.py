@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol
-
 import numpy as np
 from gensim.models import KeyedVectors
 from numpy.typing import NDArray
 
-from intrinsic import find, statistic
 from tests.debias.make_query import query_of
-
-if TYPE_CHECKING:
-    from intrinsic.wordsets import Query
 
 DIM, WORDS, REST = 20, 12, 100
 
@@ -31,18 +24,6 @@ QUERY = query_of(
     equalise=" ".join(EQUAL),
     specific=" ".join(MEN + WOMEN),
 )
-
-
-class Modifies(Protocol):
-    """A method on vectors by a dose."""
-
-    def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors: ...
-
-
-class ByDose(Protocol):
-    """A class of such methods."""
-
-    def __call__(self, *, dose: float) -> Modifies: ...
 
 
 def planted_vectors() -> KeyedVectors:
@@ -66,26 +47,3 @@ def vectors_of(words: list[str], rows: NDArray[np.float64]) -> KeyedVectors:
     made = KeyedVectors(rows.shape[1])
     made.add_vectors(words, rows.astype(np.float32))
     return made
-
-
-def require_doses(method: ByDose) -> None:
-    """Dose 0 changes no bit, 1/2 is half way, and WEAT's statistic falls from dose -1 to 1."""
-    before = planted_vectors()
-    by_dose = {
-        dose: method(dose=dose).modify(before, QUERY, seed=0) for dose in (-1, -0.5, 0, 0.5, 1)
-    }
-    assert by_dose[0].vectors.tobytes() == before.vectors.tobytes()
-    assert by_dose[0].vectors is not before.vectors
-    half = (before.vectors + by_dose[1].vectors) / 2
-    np.testing.assert_allclose(by_dose[0.5].vectors, half, atol=1e-6)
-    mirrored = 2 * before.vectors - by_dose[1].vectors
-    np.testing.assert_allclose(by_dose[-1].vectors, mirrored, atol=1e-6)
-    scores = [lean_of(vectors) for vectors in by_dose.values()]
-    assert all(later < earlier for earlier, later in pairwise(scores))
-    assert abs(scores[-1]) < 0.5 * scores[2] < scores[2] < scores[0]
-
-
-def lean_of(vectors: KeyedVectors) -> float:
-    """WEAT's statistic of the planted words."""
-    x, y, a, b = (find(vectors, QUERY[role].words).raw for role in "XYAB")
-    return statistic(x, y, a, b)

@@ -7,7 +7,6 @@ from scipy.linalg import orthogonal_procrustes
 
 from debias.bam import Bam
 from debias.examples import Examples
-from tests.debias.planted import require_doses
 
 
 def test_the_average_with_the_image_under_the_orthogonal_map() -> None:
@@ -32,10 +31,6 @@ def test_a_mirror_brings_the_two_of_a_pair_together() -> None:
     none = np.empty((0, 4))
     after = Bam().fit(Examples(none, none, pairs, ""), seed=0).apply(one)
     np.testing.assert_allclose(after, one * [0, 1, 1, 1], atol=1e-12)
-
-
-def test_doses() -> None:
-    require_doses(Bam)
 
 
 def test_what_few_pairs_leave_open_is_settled() -> None:

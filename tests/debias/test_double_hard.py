@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +12,7 @@ from debias.double_hard import DoubleHard, most_biased
 from debias.hard import Hard
 from intrinsic.metrics.separability import score_clusters
 from tests.debias.make_query import query_of
-from tests.debias.planted import QUERY, planted_vectors, require_doses, vectors_of
+from tests.debias.planted import QUERY, planted_vectors, vectors_of
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -78,11 +77,6 @@ def test_against_a_loop_over_words() -> None:
     kept = DoubleHard(candidates=6, biased=10).modify(before, QUERY, seed=0).vectors
     sizes = np.linalg.norm(before.vectors, axis=1, keepdims=True)
     np.testing.assert_allclose(kept, sizes * expected, atol=3e-6)
-
-
-def test_doses() -> None:
-    """Where the component that is removed is of words that lean to neither side."""
-    require_doses(partial(DoubleHard, candidates=1))
 
 
 def frequency_hides_gender() -> tuple[KeyedVectors, Floats]:

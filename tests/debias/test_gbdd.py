@@ -10,7 +10,6 @@ import pytest
 from debias.examples import Examples
 from debias.gbdd import Gbdd
 from files import InputError
-from tests.debias.planted import require_doses
 
 
 def test_against_a_loop_over_all_pairs() -> None:
@@ -45,7 +44,3 @@ def test_the_differences_are_not_all_held_at_once() -> None:
     Gbdd().fit(Examples(x, y, np.empty((0, 2, 16)), ""), seed=0)
     assert tracemalloc.get_traced_memory()[1] < 1000 * 1000 * 16 * 4  # bytes, half of all pairs
     tracemalloc.stop()
-
-
-def test_doses() -> None:
-    require_doses(Gbdd)

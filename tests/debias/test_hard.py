@@ -18,7 +18,7 @@ from intrinsic import Weat
 from intrinsic.wordsets import Query, WordSet, load_wordset
 from stats.arrays import Floats
 from tests.debias.make_query import query_of
-from tests.debias.planted import QUERY, planted_vectors, require_doses
+from tests.debias.planted import QUERY, planted_vectors
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -67,10 +67,6 @@ def test_against_a_loop_over_words(norms: Norms, components: int) -> None:
     for word, row in by_hand(before, query, components).items():
         size = np.linalg.norm(before[word]) if norms == "keep" else 1
         np.testing.assert_allclose(after[word], size * row, atol=2e-6)
-
-
-def test_doses() -> None:
-    require_doses(Hard)
 
 
 def test_words_that_are_not_there_and_zero_vectors() -> None:

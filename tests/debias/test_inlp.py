@@ -11,7 +11,6 @@ from sklearn.svm import SVC
 
 from debias.examples import Examples
 from debias.inlp import Inlp
-from tests.debias.planted import require_doses
 
 MALE = "man he his boy grandpa uncle jack"
 FEMALE = "woman she hers girl grandma aunt jill"
@@ -49,7 +48,3 @@ def test_nothing_is_left_for_a_linear_classifier() -> None:
 
     assert accuracy(1) > 0.75
     assert accuracy(8) < 0.65
-
-
-def test_doses() -> None:
-    require_doses(Inlp)

@@ -17,7 +17,6 @@ from corpora.items import BecPro
 from debias.examples import Examples
 from debias.leace import Leace
 from files import InputError
-from tests.debias.planted import require_doses
 from tests.minilm import minilm
 
 if TYPE_CHECKING:
@@ -126,7 +125,3 @@ def test_bec_pro_in_minilm(realdata: Path) -> None:
     assert eraser.norm == pytest.approx(3.3, abs=0.1)
     assert covariance_with_labels(eraser, found).max() < 1e-12
     assert Leace(shrinkage=False).fit(found, seed=0).norm == pytest.approx(11, abs=1)
-
-
-def test_doses() -> None:
-    require_doses(Leace)

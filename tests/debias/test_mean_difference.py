@@ -11,7 +11,7 @@ import pytest
 from debias.examples import Examples
 from debias.mean_difference import MeanDifference
 from files import InputError
-from tests.debias.planted import QUERY, planted_vectors, require_doses
+from tests.debias.planted import QUERY, planted_vectors
 
 NONE = np.empty((0, 2, 50))
 
@@ -30,10 +30,6 @@ def test_the_allennlp_fixture(realdata: Path) -> None:
     made = eraser.apply(np.array([table[word] for word in expected]))
     assert len(expected) == 8
     np.testing.assert_allclose(made, list(expected.values()), rtol=0, atol=1e-15)
-
-
-def test_doses() -> None:
-    require_doses(MeanDifference)
 
 
 def test_groups_that_are_the_same() -> None:

@@ -214,7 +214,6 @@ def test_a_model_with_an_eraser_is_refused_and_a_damaged_one(masked: Path, tmp_p
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "attract_repel acts on word vectors; methods on a language model: inlp, leace"),
         (["--method", "steering"], "needs a causal language model, .* use an eraser"),
         ([*LEACE, "--direction", "debias"], "--direction applies to word vectors"),
         ([*LEACE, "--expand", "3"], "--expand applies to word vectors"),

@@ -186,8 +186,6 @@ def test_a_method_that_makes_a_vector_zero_is_refused_by_its_name(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--method", "leac"], "did you mean 'leace'"),
-        (["--method", "steering"], "acts on a causal language model; methods on word vectors:"),
         (["--method", "leace", "--dose", "2"], "dose=2.0: give a number from -1 to 1"),
         (["--method", "leace", "--norms", "unit"], "leace has no norms"),
         (["--method", "leace", "--attract", "pairs.txt"], "belong to attract_repel"),

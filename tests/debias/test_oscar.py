@@ -14,7 +14,7 @@ from debias.oscar import Oscar, rotate
 from files import InputError
 from intrinsic import find
 from tests.debias.make_query import query_of
-from tests.debias.planted import QUERY, planted_vectors, require_doses, vectors_of
+from tests.debias.planted import QUERY, planted_vectors, vectors_of
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -92,10 +92,6 @@ def test_words() -> None:
     expected = [by_hand(row, first, second) for row in before.vectors.astype(float)]
     after = Oscar().modify(before, QUERY, seed=0).vectors
     np.testing.assert_allclose(after, expected, atol=1e-5)
-
-
-def test_doses() -> None:
-    require_doses(Oscar)
 
 
 SAME = vectors_of(["m", "n", "f", "g"], np.array([[2.0, 0], [2, 0], [0, 0], [0, 0]]))

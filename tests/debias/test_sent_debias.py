@@ -13,7 +13,6 @@ from sklearn.decomposition import PCA
 from debias.examples import Examples
 from debias.sent_debias import SentDebias
 from files import InputError
-from tests.debias.planted import require_doses
 
 PAIRS = ("man woman", "boy girl", "brother sister", "father mother", "son daughter", "uncle aunt")
 
@@ -51,7 +50,3 @@ def test_more_components_than_pairs_span() -> None:
     pairs, none = np.stack([one, -one], axis=1), np.empty((0, 4))
     with pytest.raises(InputError, match=r"components=3: .* span 2 dimensions; give fewer"):
         SentDebias(components=3).fit(Examples(none, none, pairs, ""), seed=0)
-
-
-def test_doses() -> None:
-    require_doses(SentDebias)
