@@ -14,8 +14,9 @@ import pytest
 import biasbridge
 from analysis.naming import SESOI
 from biasbridge.cli.gaps import main
-from biasbridge.data import Data, _guess_text, guess_languages, read_data
+from biasbridge.data import Data, guess_languages, read_data
 from biasbridge.data_checks import _check_coverage
+from biasbridge.post_columns import guess_text
 from files.language import GRAMMAR
 from files.vectors import keyed
 from train.engine.part import DataReport
@@ -33,7 +34,7 @@ from train.engine.part import DataReport
 def test_texts_have_spaces_and_differ_in_more_than_half_of_the_posts(
     cells: list[str], is_text: bool
 ) -> None:
-    assert _guess_text(pd.DataFrame({"what": cells})) == ("what" if is_text else "")
+    assert guess_text(pd.DataFrame({"what": cells})) == ("what" if is_text else "")
 
 
 @pytest.mark.parametrize(("lines", "whole"), [(20_000, True), (20_001, False)])

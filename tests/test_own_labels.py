@@ -17,7 +17,7 @@ import yaml
 from scipy.stats import norm
 
 from biasbridge.__main__ import main as biasbridge
-from biasbridge.data import _guess_pair
+from biasbridge.post_columns import guess_pair
 from files import InputError
 from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
@@ -85,8 +85,8 @@ def command_of(printed: str) -> list[str]:
 
 
 def test_the_pair_of_groups_is_told_by_its_names() -> None:
-    assert _guess_pair(["Mujer", "Hombre"]) == ("Hombre", "Mujer")
-    assert _guess_pair(["a", "b"]) is None
+    assert guess_pair(["Mujer", "Hombre"]) == ("Hombre", "Mujer")
+    assert guess_pair(["a", "b"]) is None
 
 
 @pytest.mark.parametrize(
