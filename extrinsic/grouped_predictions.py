@@ -178,7 +178,8 @@ class GroupedPredictions:
         units = self.unit[self._counted(measure, side)]
         n = len(np.unique(units))
         factor = few_clusters_factor(n, self.level) if 1 < n < len(units) else 1.0
-        return np.bincount(self.unit, influences) * sqrt(factor)
+        by_unit: Floats = np.bincount(self.unit, influences) * sqrt(factor)
+        return by_unit
 
     def _counted(self, measure: str, side: GroupOrRest) -> Mask:
         """Return whether each item counts in a measure of a side, (items,)."""

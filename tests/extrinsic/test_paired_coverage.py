@@ -197,6 +197,26 @@ def test_of_two_recalls_on_the_same_items_by_a_loop_over_them() -> None:
     assert found == pytest.approx((0.1, p - q - half, p - q + half), abs=1e-6)
 
 
+def test_a_difference_of_two_gaps_by_the_delta_method_in_a_loop_over_items() -> None:
+    """Many items, on which the pseudo-items hardly count."""
+    pair = next(draw(MIXES[1], 4_000, 1))
+    found = pair.difference("recall", ONE, OTHER)
+    contrast = 0.0
+    variance = 0.0
+    for side, gap_sign in (("one", 1), ("other", -1)):
+        number = pair.groups.index(side)
+        values = []
+        for item in np.flatnonzero(pair.samples[0].group_id == number):
+            first, second = (int(sample.confusion_cell[item]) for sample in pair.samples)
+            if first >= 2:  # label 1
+                values.append((first == 3) - (second == 3))
+        mean = sum(values) / len(values)
+        contrast += gap_sign * mean
+        variance += sum((value - mean) ** 2 for value in values) / len(values) ** 2
+    half = 1.959964 * sqrt(variance)
+    assert found == pytest.approx((contrast, contrast - half, contrast + half), abs=2e-3)
+
+
 def test_classifiers_that_always_agree_leave_open_a_difference_of_three_in_n() -> None:
     """The rule of three, from both sides; of identical predictions nothing is seen to move."""
     for n in (20, 100, 1000):
