@@ -87,8 +87,9 @@ class NamedColumns:
 class TableSource(SingleFileData, NamedColumns, OptionalSplit):
     """Posts from a file that ``files.tables.read_table`` reads, with columns named by the user.
 
-    ``positive``: labels that become 1, all others 0; empty: the labels are 0 and 1. ``group`` and
-    ``split`` name optional columns. ``separator`` follows by default from the file ending, such as
+    ``positive``: labels that become 1, all others 0; empty: the labels are 0 and 1. ``group``,
+    ``split`` and ``cluster`` (the author or template; posts that share it are resampled together)
+    name optional columns. ``separator`` follows by default from the file ending, such as
     a tab for ``.tsv``; ``quoted=False`` reads quotation marks as text. ``language`` is that of the
     posts (see ``files.language``), ``test_share`` as in ``OptionalSplit``.
     """
@@ -98,6 +99,7 @@ class TableSource(SingleFileData, NamedColumns, OptionalSplit):
     label: str = "label"
     group: str | None = None
     split: str | None = None
+    cluster: str | None = None
     positive: tuple[str | int, ...] = ()
     separator: str | None = None
     quoted: bool = True
@@ -128,7 +130,13 @@ class TableSource(SingleFileData, NamedColumns, OptionalSplit):
 
     def _read(self) -> pd.DataFrame:
         table = read_table(self.path, separator=self.separator, quoted=self.quoted)
-        columns = {"text": self.text, "label": self.label, "group": self.group, "split": self.split}
+        columns = {
+            "text": self.text,
+            "label": self.label,
+            "group": self.group,
+            "split": self.split,
+            "cluster": self.cluster,
+        }
         return pick_columns(table, columns, self.path)
 
 
@@ -207,8 +215,8 @@ def prepare_posts(
 ) -> pd.DataFrame:
     """Return posts (see ``corpora.protocols.Source``), validated, tokenised as tweets and shuffled.
 
-    ``table`` has ``text``, ``label`` and optionally ``group``, ``split``, ``term`` and ``frame``;
-    ``raw`` keeps the original text. ``option`` names the source's option in errors.
+    ``table`` has ``text``, ``label`` and optionally ``group``, ``split``, ``term``, ``frame`` and
+    ``cluster``; ``raw`` keeps the original text. ``option`` names the source's option in errors.
 
     Posts without text are dropped (their number: attrs ``WITHOUT_TEXT``). Posts without a group get
     the group ``none``. Without splits, ``test_share`` of the posts are held out; at 0 all are to be
@@ -224,7 +232,7 @@ def prepare_posts(
     posts["label"] = _binary_labels(table["label"], positive, source, option)
     if "group" in table:
         posts["group"] = _fill_groups(table["group"], source)
-    for name in ("term", "frame"):
+    for name in ("term", "frame", "cluster"):
         if name in table:
             posts[name] = _strip_all(table[name])
     if "split" in table:

@@ -106,6 +106,7 @@ class TableChallenge(SingleFileData, NamedColumns):
     """A challenge set from a file that ``files.tables.read_table`` reads, columns named by the
     user: ``term``, the word for people that a post is about, and ``frame``, what posts have in
     common that differ in it alone, need not be there; nor need ``group`` where there is ``term``.
+    ``cluster``: the author or template, in place of ``frame`` for what is resampled together.
     The other fields are those of ``corpora.labelled.TableSource``.
     """
 
@@ -115,6 +116,7 @@ class TableChallenge(SingleFileData, NamedColumns):
     group: str | None = None
     term: str | None = None
     frame: str | None = None
+    cluster: str | None = None
     positive: tuple[str | int, ...] = ()
     separator: str | None = None
     quoted: bool = True
@@ -141,6 +143,7 @@ class TableChallenge(SingleFileData, NamedColumns):
             "group": self.group or self.term,
             "term": self.term,
             "frame": self.frame,
+            "cluster": self.cluster,
         }
         posts = pick_columns(table, columns, self.path)
         return prepare_posts(

@@ -122,10 +122,12 @@ def measure_gaps(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
     from extrinsic.gap_table import gap_table  # slow to import
 
     predicted = pd.read_parquet(inputs["predictions"] / "predictions.parquet")
-    posts = pd.read_parquet(inputs["posts"] / "posts.parquet", columns=["id", "text"])
+    posts = pd.read_parquet(inputs["posts"] / "posts.parquet").set_index("id")
+    posts = posts.loc[predicted["id"]].reset_index()
     # Posts are identified by text: ids change with the seed
-    post_texts = predicted["id"].map(posts.set_index("id")["text"])
-    predictions = predicted.drop(columns="id").assign(resampled_by=post_texts)
+    predictions = predicted.drop(columns="id").assign(resampled_by=posts["text"].to_numpy())
+    if "cluster" in posts:
+        predictions = _with_units(predictions, posts, "cluster")
     columns = [name for name in ("group_by", "coverage") if name in predicted]
     table = gap_table(predictions, gaps).assign(
         **{name: predicted[name].iloc[0] for name in columns}
@@ -150,12 +152,9 @@ def measure_challenge(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
     predictions = predicted[is_case].reset_index(drop=True).drop(columns="id")
     predictions = predictions.assign(group=posts["group"], resampled_by=posts["text"])
     if "frame" in posts:
-        # Posts of one frame are resampled together, and in the same way for every embedding
-        has_no_frame = posts["frame"] == ""
-        resampling_units = posts["text"].where(has_no_frame, "frame " + posts["frame"])
-        predictions = predictions.assign(
-            resampled_by=resampling_units, unit=resampling_units, frame=posts["frame"]
-        )
+        predictions = _with_units(predictions, posts, "frame").assign(frame=posts["frame"])
+    if "cluster" in posts:
+        predictions = _with_units(predictions, posts, "cluster")
     if "term" in posts:
         predictions["term"] = posts["term"]
     rows += gap_rows(predictions, gaps)
@@ -163,6 +162,15 @@ def measure_challenge(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
         rows += term_rows(predictions, gaps)
     table = as_table(rows).assign(group_by="annotation", coverage=predicted["coverage"].iloc[0])
     table.to_parquet(out / "scores.parquet")
+
+
+def _with_units(predictions: pd.DataFrame, posts: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Return predictions whose posts of one frame or cluster are resampled together, and in the
+    same way for every embedding; those without one are units by themselves.
+    """
+    names = column + " " + posts[column].astype(str)
+    units = names.where(posts[column] != "", posts["text"]).to_numpy()
+    return predictions.assign(resampled_by=units, unit=units)
 
 
 def _held_out(predicted: pd.DataFrame, gaps: Gaps) -> list[Row]:
