@@ -25,7 +25,7 @@ from extrinsic.gaps import CRITERIA, DEFAULT_GAPS, Gaps
 from extrinsic.grouped_predictions import ALL, GroupedPredictions, GroupOrRest, low_support_reason
 from extrinsic.predictions import get_column, read_grouped_predictions
 from extrinsic.spread import hybrid_estimate, make_sampler
-from stats.intervals import UNDEFINED, Estimate, quantile
+from stats.intervals import UNDEFINED, Estimate, proportion_estimate
 
 if TYPE_CHECKING:
     from stats.arrays import Floats
@@ -174,7 +174,4 @@ def _estimate_mean(probabilities: Floats, level: float) -> Estimate:
     mean = float(probabilities.mean())
     binomial, observed = mean * (1 - mean), float(probabilities.var())
     n = len(probabilities) * (binomial / observed if observed > 0 else 1.0)
-    z = quantile(level)
-    centre, half = mean + z**2 / (2 * n), z * np.sqrt(binomial / n + z**2 / (4 * n**2))
-    low, high = ((centre + sign * half) / (1 + z**2 / n) for sign in (-1, 1))
-    return Estimate(mean, float(min(low, mean)), float(max(high, mean)))
+    return proportion_estimate(mean * n, n, level)._replace(value=mean)

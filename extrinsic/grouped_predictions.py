@@ -178,8 +178,7 @@ class GroupedPredictions:
         units = self.unit[self._counted(measure, side)]
         n = len(np.unique(units))
         factor = few_clusters_factor(n, self.level) if 1 < n < len(units) else 1.0
-        by_unit: Floats = np.bincount(self.unit, influences) * sqrt(factor)
-        return by_unit
+        return np.bincount(self.unit, influences * sqrt(factor)).astype(np.float64)
 
     def _counted(self, measure: str, side: GroupOrRest) -> Mask:
         """Return whether each item counts in a measure of a side, (items,)."""

@@ -13,6 +13,8 @@ right, nothing shows how they vary.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -71,7 +73,7 @@ def table(n: int = 200) -> pd.DataFrame:
 
 
 def test_a_column_of_clusters_widens_and_is_counted() -> None:
-    options = {"privileged": "m", "measures": "recall", "min_support": 0}
+    options: dict[str, Any] = {"privileged": "m", "measures": "recall", "min_support": 0}
     plain, wide = (
         biasbridge.gaps(table(), cluster=cluster, **options).query("kind == 'gap'").iloc[0]
         for cluster in (None, "author")
