@@ -34,12 +34,12 @@ from threadpoolctl import threadpool_limits
 from analysis.residuals import codes, residuals, undefined_reason, without
 from analysis.sampling import Sampling, sampling_error, slope_sampling_error
 from stats.intervals import Estimate
+from stats.multiple_testing import LEVEL
 
 if TYPE_CHECKING:
     from analysis.residuals import Residuals
     from stats.arrays import Floats
 
-LEVEL = 0.05
 PERMUTATIONS = 9_999
 MAX_PERMUTED = 500  # observations; beyond, Student's t replaces t*
 CELLS = 100_000  # numbers per batch of permutations: they stay in the cache

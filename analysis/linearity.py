@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from analysis.correlation import LEVEL, ROUNDING
+from analysis.correlation import ROUNDING
 from analysis.residuals import codes, demeaned, indicators
+from stats.multiple_testing import LEVEL
 
 if TYPE_CHECKING:
     from analysis.observations import Observations

@@ -49,6 +49,7 @@ def measure(
         n_conditions=n if (n := _count(with_parents.condition)) > 1 else 0,
         n_methods=_count(with_parents.method[with_parents.method != CONTROL]),
         n_clusters=_count(with_parents.cluster),
+        parent_noun=_parent_noun(with_parents),
         lost=len(planned - retained_models),
         planned=len(planned),
         lost_models=lost_models(rows, comparable),
@@ -94,6 +95,15 @@ def measure(
             moved, means.x, means.x_resampled, sizes[0], 0 * means.noise
         ).reliability,
     )
+
+
+def _parent_noun(models: Observations) -> str:
+    """Return ``seed``, also where parents share synthetic worlds, each of a seed; or ``cluster``,
+    where parents share anything else.
+    """
+    clusters = {*models.cluster.tolist()}
+    is_seed = all(label.startswith("seed ") for label in clusters)
+    return "seed" if is_seed or not 1 < len(clusters) < _count(models.parent) else "cluster"
 
 
 def _count(labels: Labels) -> int:

@@ -121,7 +121,8 @@ class Observations(NamedTuple):
 
     def over_parents(self) -> Correlation:
         """Compute r_rm with the interval that leaves out each parent: for other parents."""
-        return over_groups(self.with_parents(), self.with_parents().parent, MIN_PARENTS)
+        models = self.with_parents()
+        return _over_groups(models, models.parent, MIN_PARENTS)
 
     def condition_means(self) -> Observations:
         """Return the mean of each condition over parents, as observations of one parent."""
@@ -150,7 +151,8 @@ class Observations(NamedTuple):
     def over_methods(self) -> Correlation:
         """Compute r of condition means with the interval that leaves out each method."""
         means = self.condition_means()
-        return over_groups(means, np.where(means.method == CONTROL, "", means.method), MIN_METHODS)
+        method = np.where(means.method == CONTROL, "", means.method)
+        return _over_groups(means, method, MIN_METHODS)
 
     def given_condition(self, permutations: int = PERMUTATIONS) -> Correlation:
         """Compute r_rm given parent and condition."""
@@ -189,6 +191,11 @@ class Observations(NamedTuple):
             y_resampled=self.y_resampled,
             permutations=permutations,
         )
+
+
+def _over_groups(models: Observations, group: Labels, minimum: int) -> Correlation:
+    resampled = models.x_resampled, models.y_resampled
+    return over_groups(models.residuals(), group, minimum, *resampled)
 
 
 def observations(rows: Rows, *, trained: bool = False) -> Observations:

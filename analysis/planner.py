@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 import numpy as np
 from annotated_types import Gt, Lt
 
-from analysis.correlation import LEVEL, ONE_THREAD, Correlation
+from analysis.correlation import ONE_THREAD, Correlation
 from analysis.naming import SESOI
 from analysis.observations import Observations
 from analysis.residuals import demeaned
@@ -18,6 +18,7 @@ from analysis.slice_results import MIN_CONDITIONS
 from analysis.verdict import MIN_DF
 from files import choice
 from files.choice import Count, Fileless
+from stats.multiple_testing import LEVEL
 
 if TYPE_CHECKING:
     from analysis.slice_results import SliceResult

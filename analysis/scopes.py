@@ -20,13 +20,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from analysis.correlation import LEVEL, NEARLY_1, ROUNDING, Correlation
-from analysis.residuals import codes, residuals
+from analysis.correlation import NEARLY_1, ROUNDING, Correlation
 from analysis.sampling import sampling_error, slope_sampling_error
 from stats.intervals import Estimate
+from stats.multiple_testing import LEVEL
 
 if TYPE_CHECKING:
-    from analysis.observations import Observations
     from analysis.residuals import Residuals
     from stats.arrays import Floats, Ints, Labels
 
@@ -34,14 +33,19 @@ MIN_PARENTS = 5  # below, delete-one intervals have no coverage, or are as wide 
 MIN_METHODS = 4
 
 
-def over_groups(models: Observations, group: Labels, minimum: int) -> Correlation:
-    """Compute r_rm with the interval that leaves out each group.
+def over_groups(
+    whole: Residuals,
+    group: Labels,
+    minimum: int,
+    x_resampled: Floats | None = None,
+    y_resampled: Floats | None = None,
+) -> Correlation:
+    """Compute r_rm with the interval that leaves out each group; labels as of all observations.
 
     Observations without a group (the unmodified models, which every method shares) always stay.
     NaN, with its reason, below ``minimum`` groups, and where r is undefined with or without one.
     ``n``: number of groups; ``s``: standard error of z.
     """
-    whole = residuals(models.x, models.y, codes(models.parent))
     label = group[whole.indices]
     names = np.unique(label[label != ""])
     if len(names) < minimum:
@@ -50,9 +54,8 @@ def over_groups(models: Observations, group: Labels, minimum: int) -> Correlatio
     undefined = (df < 1) | (uu < ROUNDING) | (vv < ROUNDING)
     if not whole.defined or undefined.any() or abs(whole.r) >= NEARLY_1:
         return Correlation(n=len(names), reason="r_rm is undefined, or 1, with or without a group")
-    resampled = models.x_resampled, models.y_resampled
-    sampling = sampling_error(whole, *resampled)
-    slope_sampling = slope_sampling_error(whole, *resampled)
+    sampling = sampling_error(whole, x_resampled, y_resampled)
+    slope_sampling = slope_sampling_error(whole, x_resampled, y_resampled)
     r = np.clip(uv / np.sqrt(uu * vv), -NEARLY_1, NEARLY_1)
     z, s = atanh(whole.r), delete_one_error(np.arctanh(r))
     error = sqrt(s * s + sampling.variance)

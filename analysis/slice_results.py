@@ -43,16 +43,16 @@ class SliceResult(NamedTuple):
     """The result of a slice, named by the columns it is sliced by.
 
     ``n``: models with a score, a gap and another model of their parent; ``n_parents``,
-    ``n_conditions``, ``n_methods``: 0 where unknown; ``lost``: models without a score or a gap;
-    ``planned``: all models. ``within``: r_rm, whose interval and p are the wider of those over
-    ``models`` and over ``parents``. A ``full`` slice (one that may get a verdict) also has r over
-    ``conditions`` and over ``methods``, given the condition and given the task's utility;
-    ``noise_x``, ``noise_y``: shares of the variance within parents that are noise;
-    ``slope_reliability``: 1 - noise of the scores that the slope is taken over, ``score_range``
-    their range; ``nonlinear``: why r does not describe the relation. ``saturated``, ``refused``:
-    why there can be no verdict. ``tests``: number of confirmatory slices that p is adjusted over.
-    ``reverse_scored``: the sign of the score is changed. ``sign``: that sign, NaN where parts
-    differ; ``line``: the line of r_rm, for the score as measured.
+    ``n_conditions``, ``n_methods``: 0 where unknown; ``parent_noun``: what parents differ in;
+    ``lost``: models without a score or a gap; ``planned``: all models. ``within``: r_rm, whose
+    interval and p are the wider of those over ``models`` and over ``parents``. A ``full`` slice
+    (one that may get a verdict) also has r over ``conditions`` and over ``methods``, given the
+    condition and given the task's utility; ``noise_x``, ``noise_y``: shares of the variance within
+    parents that are noise; ``slope_reliability``: 1 - noise of the scores that the slope is taken
+    over, ``score_range`` their range; ``nonlinear``: why r does not describe the relation.
+    ``saturated``, ``refused``: why there can be no verdict. ``tests``: number of confirmatory
+    slices that p is adjusted over. ``reverse_scored``: the sign of the score is changed. ``sign``:
+    that sign, NaN where parts differ; ``line``: the line of r_rm, for the score as measured.
     """
 
     names: dict[str, str]
@@ -68,6 +68,7 @@ class SliceResult(NamedTuple):
     n_conditions: int = 0
     n_methods: int = 0
     n_clusters: int = 0
+    parent_noun: str = "seed"
     lost: int = 0
     planned: int = 0
     noise_x: NoiseShares = NoiseShares()

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.correlation import LEVEL
 from analysis.naming import SESOI, with_count
 from analysis.scopes import MIN_METHODS, MIN_PARENTS
 from analysis.slice_results import DOSES, METHODS, MIN_CONDITIONS, PARENTS, THESE
 from analysis.terminal import NOTHING, format_estimate, format_number
 from analysis.utility import MIN_ABOVE_BASELINE
-from stats.multiple_testing import holm
+from stats.multiple_testing import LEVEL, holm
 
 if TYPE_CHECKING:
     from analysis.correlation import Correlation
@@ -150,7 +149,7 @@ def _shortfall(result: SliceResult, p_negligible: float, sesoi: float) -> str:
     """Return why there is neither a relation nor its absence."""
     detectable = f"such a study finds |r| from about {result.mde:.2f} on"
     if result.models.p < LEVEL <= result.parents.p:
-        seeds = with_count(result.parents.n, _parent_noun(result))
+        seeds = with_count(result.parents.n, result.parent_noun)
         interval = format_estimate(*result.parents.interval)
         return f"p is {result.models.p:.2g} for these {seeds}; for others r_rm is {interval}"
     if result.within.p < LEVEL:
@@ -176,12 +175,7 @@ def _column(scope: str, result: SliceResult, wider: set[str]) -> str:
     """Return ``these conditions, these seeds``; ``other methods, other clusters``."""
     if not result.n_parents:
         return scope
-    return f"{scope}, {'other' if PARENTS in wider else 'these'} {_parent_noun(result)}s"
-
-
-def _parent_noun(result: SliceResult) -> str:
-    """Return what parents stand for: seeds, or clusters over which their seeds were averaged."""
-    return "cluster" if 1 < result.n_clusters < result.n_parents else "seed"
+    return f"{scope}, {'other' if PARENTS in wider else 'these'} {result.parent_noun}s"
 
 
 def _population(scope: str, result: SliceResult, wider: set[str]) -> str:
@@ -195,8 +189,8 @@ def _population(scope: str, result: SliceResult, wider: set[str]) -> str:
         conditions = "other conditions like these"
     if not result.n_parents:
         return conditions
-    noun = _parent_noun(result)
-    count = result.n_clusters if noun == "cluster" else result.n_parents
+    noun = result.parent_noun
+    count = result.n_clusters if 1 < result.n_clusters < result.n_parents else result.n_parents
     if count == 1:
         return f"{conditions} of this one parent"
     if PARENTS in wider:
@@ -230,7 +224,7 @@ def _provisos(scope: str, result: SliceResult, wider: set[str]) -> list[str]:
     elif scope == DOSES:
         provisos.append("not shown for other methods")
     if isfinite(result.parents.r) and PARENTS not in wider:
-        provisos.append(f"not shown for other {_parent_noun(result)}s among {result.tests} tests")
+        provisos.append(f"not shown for other {result.parent_noun}s among {result.tests} tests")
     if _holds_zero(result.given_condition):
         provisos.append("within a condition nothing is shown")
     provisos += _fixed_samples(result)

@@ -16,6 +16,7 @@ from files.terminal import open_console
 from intrinsic.audit import as_row, rank_correlations, ranks
 from intrinsic.likelihood.model_metrics import MODEL_METRICS
 from intrinsic.metrics.vector_metrics import METRICS
+from stats.multiple_testing import LEVEL
 
 if TYPE_CHECKING:
     from rich.console import Console, JustifyMethod
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 MIN_FILES = 3  # for a rank correlation
 # Flowers and insects, instruments and weapons: what everybody prefers, no bias against people
 HARMLESS = ("weat1", "weat2", "seat1", "seat2")
-LEVEL = 0.05
 NUMBERS = ("value", "95% interval", "no bias", "p", "found", "lost")
 SUMMARY_COLUMNS = ("metric", "query", "vectors", *NUMBERS, "convention", "certificate")
 

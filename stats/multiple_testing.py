@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MAX_GAPS = 5
 
+LEVEL = 0.05  # of tests
+
 
 def holm(p: Sequence[float]) -> list[float]:
     """Return Holm's (1979) adjusted p-values of tests that are judged together."""

@@ -238,7 +238,7 @@ def test_levels_are_those_of_the_command() -> None:
     table["score"] = rng.normal(size=24) + 9 * (table["parent"] == "b")
     table["gap"] = table["score"] + 0.5 * rng.normal(size=24)
     table["gap"] -= 30 * (table["parent"] == "b")
-    levels = {"observation": "list", "parent": "parent", "condition": "list"}
+    levels: Any = {"observation": "list", "parent": "parent", "condition": "list"}
     asked = partial(correlate, table, "score", "gap", **levels, confirmatory="all")
     [row] = asked().to_dict("records")
     own = table.groupby("parent")[["score", "gap"]].transform("mean")

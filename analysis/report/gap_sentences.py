@@ -17,14 +17,13 @@ from analysis.report.gap_tables import (
     row_estimate,
 )
 from analysis.terminal import format_number
-from stats.multiple_testing import describe_adjusted
+from stats.multiple_testing import LEVEL, describe_adjusted
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Line = tuple[str, str]  # in bold, and the rest
 MAX_NAMED = 5  # in a sentence
-LEVEL = 0.05
 ERROR_RATES = ("fpr", "fnr")  # lower is better
 MOVED_BY_BASE_RATES = ("precision", "f1", "accuracy", "selection_rate")
 LARGE_DIFFERENCE = 0.1  # of base rates; from here precision gaps need a caution
@@ -135,7 +134,7 @@ def pair_sentence(row: Row) -> Line:
         return f"{name}: no difference seen", f", {estimate} ({n}). {missed}"
     if row["value"] > 0:
         return f"{name} is worse for {row['unprivileged']}", f" by {row_estimate(row)} ({n})."
-    flipped = {"value": -row["value"], "low": -row["high"], "high": -row["low"]}
+    flipped: Row = {"value": -row["value"], "low": -row["high"], "high": -row["low"]}
     return f"{name} is worse for {row['privileged']}", f" by {row_estimate(flipped)} ({n})."
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from stats.intervals import Estimate, proportion_estimate
+from stats.multiple_testing import LEVEL
 from studies.certificate.statistics import (
     FEWEST_SEEDS,
-    LEVEL,
     correlation,
     in_spreads,
     jackknife,

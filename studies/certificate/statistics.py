@@ -15,13 +15,13 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from stats.intervals import Estimate
+from stats.multiple_testing import LEVEL
 
 if TYPE_CHECKING:
     from stats.arrays import Floats
 
 FEWEST_SEEDS = 3
 POWER = 0.8
-LEVEL = 0.05
 # What one score needs to tell a strength from none with this power, in standard deviations
 DETECTABLE = float(ndtri(1 - LEVEL / 2) + ndtri(POWER))
 

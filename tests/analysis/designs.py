@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 import numpy as np
 import scipy
 
-from analysis.correlation import LEVEL, Correlation, correlation
+from analysis.correlation import Correlation, correlation
 from analysis.measurement import measure
 from analysis.observations import Observations
 from analysis.rows import Resampled, Rows
 from analysis.verdict import NEGATIVE, NEGLIGIBLE, POSITIVE, judge
+from stats.multiple_testing import LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -79,7 +79,7 @@ FIVE = "these 5 conditions in these 3 seeds"
             ),
         ),
         (
-            {"parents": WITHIN._replace(n=6), "n_parents": 12, "n_clusters": 6},
+            {"parents": WITHIN, "n_parents": 12, "n_clusters": 6, "parent_noun": "cluster"},
             *("positive", "these conditions, other clusters", "in clusters like these 6"),
         ),
         ({"within": NARROW}, "negligible", THESE, f"{FIVE}: |r_rm| is below 0.3"),
