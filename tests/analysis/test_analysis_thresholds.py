@@ -23,7 +23,7 @@ from analysis.observations import observations
 from analysis.planner import Design, _beyond, power
 from analysis.reliability import noise_shares
 from analysis.report.comparison_facts import _coverage
-from analysis.report.gap_sentences import base_rate_warning, many_sentences
+from analysis.report.gap_sentences import base_rate_warning
 from analysis.residuals import residuals
 from analysis.rows import select_comparable
 from analysis.sampling import sampling_error
@@ -335,18 +335,3 @@ def values_of(**rates: float) -> pd.DataFrame:
 @pytest.mark.parametrize(("high", "said"), [(0.499, False), (0.501, True)])
 def test_base_rates_a_tenth_apart_ask_for_caution(high: float, said: bool) -> None:
     assert bool(base_rate_warning(values_of(a=0.4, b=high), "of label 1")) == said
-
-
-@pytest.mark.parametrize(("half_width", "sure"), [(0.174, True), (0.176, False)])
-def test_of_two_comparisons_a_gap_is_beyond_chance_at_half_of_05(
-    half_width: float, sure: bool
-) -> None:
-    """z(1 - .05 / 2 / 2) / z(1 - .05 / 2) = 2.2414 / 1.9600: .2 reaches beyond 1.1436 x .1749."""
-    gap = {"kind": "gap", "measure": "recall", "privileged": "rest", "support_unprivileged": 50}
-    rows = [
-        gap | {"unprivileged": name, "value": value, "low": value - half_width, "high": 1.0}
-        for name, value in (("a", 0.2), ("b", 0.0))
-    ]
-    gaps = pd.DataFrame(rows)
-    first, _ = many_sentences(pd.concat([values_of(a=0.4), gaps]), gaps)
-    assert ("None of 2" not in first) == sure

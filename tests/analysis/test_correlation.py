@@ -91,7 +91,7 @@ def test_the_jackknife_leaves_out_each_observation(more: int) -> None:
     found = correlation(x, y, PARENT, given=further, permutations=1)
     assert found.r == pytest.approx(literal(x, y, PARENT, further), abs=1e-12)
     assert (found.n, found.df) == (15, 15 - 4 - 1 - more)
-    assert found.s == pytest.approx(jackknife(np.arctanh(left), found.df))
+    assert found.s == pytest.approx(jackknife(np.arctanh(left), int(found.df)))
     most = int(np.argmax(np.abs(left - found.r)))
     assert found.influential == most
     assert found.without == pytest.approx(left[most])
