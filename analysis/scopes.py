@@ -50,10 +50,14 @@ def over_groups(
     names = np.unique(label[label != ""])
     if len(names) < minimum:
         return Correlation(n=len(names), reason=f"{len(names)} groups; at least {minimum}")
+    undefined_or_1 = Correlation(
+        n=len(names), reason="r_rm is undefined, or 1, with or without one"
+    )
+    if not whole.defined or abs(whole.r) >= NEARLY_1:
+        return undefined_or_1
     uv, uu, vv, df = _without_groups(whole, np.where(label == "", -1, names.searchsorted(label)))
-    undefined = (df < 1) | (uu < ROUNDING) | (vv < ROUNDING)
-    if not whole.defined or undefined.any() or abs(whole.r) >= NEARLY_1:
-        return Correlation(n=len(names), reason="r_rm is undefined, or 1, with or without a group")
+    if ((df < 1) | (uu < ROUNDING) | (vv < ROUNDING)).any():
+        return undefined_or_1
     sampling = sampling_error(whole, x_resampled, y_resampled)
     slope_sampling = slope_sampling_error(whole, x_resampled, y_resampled)
     r = np.clip(uv / np.sqrt(uu * vv), -NEARLY_1, NEARLY_1)
