@@ -170,13 +170,19 @@ def saturation(tables: Tables) -> str:
     tables = typed(tables)
     scores = tables.intrinsic.merge(tables.points, on="point", suffixes=("", "_of_point"))
     scores = scores.assign(title=row_names(scores, ("metric", "convention")))
-    scores = scores[(scores["method"] != CONTROL) & np.isfinite(scores["most"] - scores["least"])]
+    scores = scores[
+        (scores["method"] != CONTROL) & np.isfinite(scores["scale_max"] - scores["scale_min"])
+    ]
     scores = scores.dropna(subset=["value", "unbiased"])
     if scores.empty:
         return ""
-    margin = NEAR_END * (scores["most"] - scores["least"])
-    low = (scores["least"] < scores["unbiased"]) & (scores["value"] <= scores["least"] + margin)
-    high = (scores["most"] > scores["unbiased"]) & (scores["value"] >= scores["most"] - margin)
+    margin = NEAR_END * (scores["scale_max"] - scores["scale_min"])
+    low = (scores["scale_min"] < scores["unbiased"]) & (
+        scores["value"] <= scores["scale_min"] + margin
+    )
+    high = (scores["scale_max"] > scores["unbiased"]) & (
+        scores["value"] >= scores["scale_max"] - margin
+    )
     at_end = (low | high).to_numpy()
     conditions = group_indices(text_rows(scores, ("title", "method", "direction", "dose")))
     descriptions = [

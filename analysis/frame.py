@@ -30,8 +30,17 @@ POINT_TEXTS = (
     *("unit_key", "parent_key", "corpus_key", "extrinsic_key"),
 )
 POINT_NUMBERS = ("dose", "label_dose", "stereotype")
-INTRINSIC_TEXTS = ("point", "metric", "convention", "query", "part", "lost", "reason")
-INTRINSIC_NUMBERS = ("value", "low", "high", "unbiased", "least", "most", "n_found", "n_lost")
+INTRINSIC_TEXTS = ("point", "metric", "convention", "query", "part", "oov", "reason")
+INTRINSIC_NUMBERS = (
+    "value",
+    "low",
+    "high",
+    "unbiased",
+    "scale_min",
+    "scale_max",
+    "n_found",
+    "n_oov",
+)
 EXTRINSIC_TEXTS = (
     *("point", "task", "kind", "measure", "subset", "group", "privileged", "unprivileged"),
     *("group_by", "reason"),

@@ -46,7 +46,7 @@ RESAMPLED = ("x_resampled", "y_resampled")  # columns of lists, one number a res
 WITHOUT_RESAMPLES = "intervals leave out the sampling error of words and items, without resamples"
 SCALE = ("metric", "convention", "part")  # scores that share these share a scale
 SCORE_COLUMNS = (
-    *("low", "high", "unbiased", "p_value", "n_found", "n_lost", "resampled", "reason"),
+    *("low", "high", "unbiased", "p_value", "n_found", "n_oov", "resampled", "reason"),
 )
 GAP_COLUMNS = (
     *("low", "high", "resampled", "reason", "expected_from_base_rates"),
@@ -331,7 +331,7 @@ def _score_rows(intrinsic: pd.DataFrame) -> pd.DataFrame:
 def _reverse_scored(intrinsic: pd.DataFrame) -> list[bool]:
     """Test for each row whether the unbiased value of its metric is the upper end of the scale."""
     names = text_rows(intrinsic, SCALE)
-    ends = (intrinsic["most"] <= intrinsic["unbiased"]).tolist()
+    ends = (intrinsic["scale_max"] <= intrinsic["unbiased"]).tolist()
     reverse_scored = {name for name, is_end in zip(names, ends, strict=True) if is_end}
     return [name in reverse_scored for name in names]
 

@@ -28,11 +28,13 @@ if TYPE_CHECKING:
 FOLDERS = re.compile(r"""(?<=['"])/[^'"]*/|(?<![\w.:/~-])(?:file://)?/(?:[^\s/:;,'"()]+/)+""")
 
 
-RENAMED = {
-    "vectors_key": "unit_key",
-    "base_key": "parent_key",
-    "constant": "majority_baseline",
-    "from_base_rates": "expected_from_base_rates",
+RENAMED = {  # by table: columns of former versions
+    "points": {"vectors_key": "unit_key", "base_key": "parent_key"},
+    "intrinsic": {"least": "scale_min", "most": "scale_max", "lost": "oov", "n_lost": "n_oov"},
+    "extrinsic": {
+        "constant": "majority_baseline",
+        "from_base_rates": "expected_from_base_rates",
+    },
 }
 DRAWN_PREFIX = "from_"  # prefix of queries whose words come from posts
 N_REQUIRED = 3  # number of tables that every folder has
@@ -57,13 +59,18 @@ def read_tables(results_dir: str | Path) -> Tables:
             if path.name in FILES[:N_REQUIRED] or path.exists()
         }
     )
-    for name, table in tables._asdict().items():
-        for old, new in RENAMED.items():
-            if old in table and new not in table:
-                raise InputError(
-                    f"{paths[name]} was written by an earlier version ({old} is now {new}):"
-                    " run its sweep again"
-                )
+    for name, columns in RENAMED.items():
+        table = getattr(tables, name)
+        renamed = [
+            f"{old} is now {new}"
+            for old, new in columns.items()
+            if old in table and new not in table
+        ]
+        if renamed:
+            raise InputError(
+                f"{paths[name]} was written by an earlier version, columns were renamed"
+                f" ({', '.join(renamed)}): run its sweep again"
+            )
     return tables
 
 
@@ -86,7 +93,7 @@ def without_local_details(tables: Tables) -> Tables:
 def _mask_words(scores: pd.DataFrame) -> pd.DataFrame:
     """Mask slurs in the columns about words that were drawn from posts."""
     drawn = [name.startswith(DRAWN_PREFIX) for name in as_text(scores, "query")]
-    columns = [name for name in ("lost", "reason") if name in scores and any(drawn)]
+    columns = [name for name in ("oov", "reason") if name in scores and any(drawn)]
     return scores.assign(
         **{
             name: [

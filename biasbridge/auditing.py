@@ -80,9 +80,9 @@ def audit(
     -------
     DataFrame
         One row per score, with the columns in ``docs/results.md``. ``value`` is in the unit of its
-        metric, from ``least`` to ``most``, and equals ``unbiased`` without bias. A score that is
-        not estimated is NaN, with its ``reason``. ``attrs["notes"]`` states the language and how it
-        is known, and which scores are missing.
+        metric, from ``scale_min`` to ``scale_max``, and equals ``unbiased`` without bias. A score
+        that is not estimated is NaN, with its ``reason``. ``attrs["notes"]`` states the language
+        and how it is known, and which scores are missing.
 
     Raises
     ------

@@ -196,7 +196,7 @@ def notes_on(audited: Sequence[AuditedScore], items: str | None, language: str |
             notes.append(
                 f"{items}: assuming language {score.language!r}; give another if it is not"
             )
-        title, total = f"{score.metric} {score.query}", score.n_found + score.n_lost
+        title, total = f"{score.metric} {score.query}", score.n_found + score.n_oov
         for setting in score.settings.split("; "):
             name, _, value = setting.partition("=")
             if setting == f"{COMPARED}={BETWEEN}":

@@ -72,11 +72,12 @@ class MetricResult:
 class Score(NamedTuple):
     """A row of the table of scores; docs/results.md describes its columns.
 
-    Values not estimated are NaN, with the ``reason``. part: which of several scores. least, most:
-    the ends of the metric's scale. n_found, n_lost: items of all word sets. lost: items out of
-    vocabulary. cut: items found but left out by the convention. resampled: the score over resamples
-    of words that all embeddings share (:mod:`intrinsic.resampling`), NaN in resamples without one;
-    empty without ``resamples`` or a score. settings: settings of a language model.
+    Values not estimated are NaN, with the ``reason``. part: which of several scores. scale_min,
+    scale_max: the ends of the metric's scale. n_found, n_oov: items of all word sets. oov: items
+    out of vocabulary. truncated: items found but left out by the convention. resampled: the score
+    over resamples of words that all embeddings share (:mod:`intrinsic.resampling`), NaN in
+    resamples without one; empty without ``resamples`` or a score. settings: settings of a language
+    model.
     """
 
     metric: str
@@ -87,8 +88,8 @@ class Score(NamedTuple):
     low: float
     high: float
     unbiased: float
-    least: float
-    most: float
+    scale_min: float
+    scale_max: float
     statistic: float
     p_value: float
     p_low: float
@@ -97,9 +98,9 @@ class Score(NamedTuple):
     tail: str
     strict: bool
     n_found: int
-    n_lost: int
-    lost: str
-    cut: str
+    n_oov: int
+    oov: str
+    truncated: str
     language: str
     dim: int
     reason: str
@@ -124,8 +125,8 @@ def make_row(
         low=result.interval[0],
         high=result.interval[1],
         unbiased=math.nan if unbiased is None else unbiased,
-        least=about.range[0],
-        most=about.range[1],
+        scale_min=about.range[0],
+        scale_max=about.range[1],
         statistic=result.statistic,
         p_value=result.test.p,
         p_low=result.test.low,
@@ -134,9 +135,9 @@ def make_row(
         tail=result.test.tail,
         strict=result.test.strict,
         n_found=sum(len(word_set.words) for word_set in word_sets) + len(words.cut),
-        n_lost=len(missing),
-        lost=",".join(missing),
-        cut=",".join(words.cut),
+        n_oov=len(missing),
+        oov=",".join(missing),
+        truncated=",".join(words.cut),
         language=words.query.language,
         dim=words.vectors.vector_size,
         reason=result.reason or ("" if is_finite else "the score is 0 / 0 on these vectors"),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MIN_FILES = 3  # for a rank correlation
 # Flowers and insects, instruments and weapons: what everybody prefers, no bias against people
 HARMLESS = ("weat1", "weat2", "seat1", "seat2")
-NUMBERS = ("value", "95% interval", "no bias", "p", "found", "lost")
+NUMBERS = ("value", "95% interval", "no bias", "p", "n_found", "n_oov")
 SUMMARY_COLUMNS = ("metric", "query", "vectors", *NUMBERS, "convention", "certificate")
 
 
@@ -86,8 +86,8 @@ def _cells(audited: AuditedScore, *, digits: int) -> dict[str, str]:
         "value": f"{score.value:.{digits}f}".replace("nan", "NaN"),
         "95% interval": f"{low}, {high}" if math.isfinite(score.low) else "",
         "p": format_p(score),
-        "found": str(score.n_found),
-        "lost": str(score.n_lost),
+        "n_found": str(score.n_found),
+        "n_oov": str(score.n_oov),
         "convention": score.convention,
         "certificate": audited.certificate,
     }
@@ -134,7 +134,7 @@ def print_scores(audited: Sequence[AuditedScore], console: Console, *, singles: 
         rows = [row for row in audited if row.score.metric == metric]
         _print_rows(rows, console, singles=singles, has_files=has_files)
         console.print()
-    missing = {word for row in audited if row.score.n_lost for word in row.score.lost.split(",")}
+    missing = {word for row in audited if row.score.n_oov for word in row.score.oov.split(",")}
     if missing:
         count = f"{len(missing)} different words, pairs or rows"
         print_line(console, f"{count} are out of vocabulary; --json and --csv name them")

@@ -34,7 +34,7 @@ TITLES = {
 }
 NUMBERS = (
     *("embedding", "family", "dim", "metric", "convention", "query", "part"),
-    *("score", "y", "n_found", "n_lost"),
+    *("score", "y", "n_found", "n_oov"),
 )
 
 

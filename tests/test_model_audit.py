@@ -60,7 +60,7 @@ def test_a_slot_asks_for_fillers_where_the_text_has_its_term(tmp_path: Path) -> 
 def test_templates_of_own_items_are_what_terms_share(masked: Path, tmp_path: Path) -> None:
     table = audit(masked, metrics="lpbs", items=write(tmp_path, SLOTS))
     assert "terms=4; templates=2" in table["settings"].item()
-    assert table[["vectors", "n", "n_lost"]].to_numpy().tolist() == [["tiny", 4, 0]]
+    assert table[["vectors", "n", "n_oov"]].to_numpy().tolist() == [["tiny", 4, 0]]
 
 
 def test_terms_that_fill_a_text_alone_are_compared_with_nothing(
@@ -82,7 +82,7 @@ def test_pairs_whose_difference_is_unknown_are_lost_and_parts_count_their_own(
     table = audit(masked, metrics=["pll", "aul"], items=write(tmp_path, PAIRS + unknown))
     of_all = table[table["part"] == ""]
     assert of_all["n"].tolist() == [2, 2]
-    assert of_all["lost"].tolist() == ["pair 3", "pair 3"]
+    assert of_all["oov"].tolist() == ["pair 3", "pair 3"]
     assert table.loc[table["part"] == "b", "n"].tolist() == [1, 1]
     assert table.loc[table["part"] == "b", "low"].isna().all()
     ties = audit(masked, metrics="aul", items=write(tmp_path, PAIRS), convention="kaneko")

@@ -210,7 +210,9 @@ def _cells(tables: Tables, utility: str) -> dict[Names, dict[Names, Cells]]:
         is_score = table["side"].eq("score").all()
         names = text_rows(table, ("point", *OUTCOME))
         drawn_lists = as_arrays(table, "resampled")
-        values = zip(table["value"], drawn_lists, table["least"], table["most"], strict=True)
+        values = zip(
+            table["value"], drawn_lists, table["scale_min"], table["scale_max"], strict=True
+        )
         for (point_name, *outcome), (value, resampled, scale_min, scale_max) in zip(
             names, values, strict=True
         ):
@@ -282,5 +284,7 @@ def _parent_names(points: pd.DataFrame) -> list[str]:
 def _outcomes(tables: Tables, utility: str) -> Iterator[pd.DataFrame]:
     gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
     yield tables.intrinsic.assign(side="score")
-    yield gaps.assign(side="gap", least=-1.0, most=1.0)
-    yield utility_rows(tables.extrinsic, utility).assign(side="utility", least=0.0, most=1.0)
+    yield gaps.assign(side="gap", scale_min=-1.0, scale_max=1.0)
+    yield utility_rows(tables.extrinsic, utility).assign(
+        side="utility", scale_min=0.0, scale_max=1.0
+    )

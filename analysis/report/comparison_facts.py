@@ -52,7 +52,7 @@ def _scores(intrinsic: pd.DataFrame) -> str:
     for metric, rows in intrinsic.groupby("metric", sort=False):
         queries = list(dict.fromkeys(query_titles(rows)))[:MOST_QUERIES]
         scales = dict.fromkeys(
-            rows[["least", "most", "unbiased"]].itertuples(index=False, name=None)
+            rows[["scale_min", "scale_max", "unbiased"]].itertuples(index=False, name=None)
         )
         texts = [f"{_ends(low, high)}, {unbiased:g} without bias" for low, high, unbiased in scales]
         scale = f": {texts[0]}" if len(texts) == 1 and "nan" not in texts[0] else ""

@@ -9,7 +9,7 @@ const CONFIG = {
 };
 const POINTER = {
   embedding: "embedding", method_name: "method", direction: "direction", dose: "dose", wordset: "words", seed: "seed",
-  query: "query", x: "score", x_interval: "score, 95% interval", n_found: "words found", n_lost: "words lost",
+  query: "query", x: "score", x_interval: "score, 95% interval", n_found: "words found", n_oov: "words out of vocabulary",
   gap: "measure", groups: "groups", y: "gap", y_interval: "gap, 95% interval", by_group: "by group", support: "items behind the gap",
 };
 // Colours and shapes of verdicts and estimates; none is that of a method.

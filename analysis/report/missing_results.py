@@ -31,22 +31,22 @@ def scores_lacking(intrinsic: pd.DataFrame) -> list[str]:
     missing = intrinsic.assign(title=titles)
     missing = missing[~np.isfinite(missing["value"])]
     lines = []
-    for title, lost in dict.fromkeys(text_rows(missing, ("title", "lost"))):
-        rows = missing[(missing["title"] == title) & (missing["lost"] == lost)]
+    for title, oov in dict.fromkeys(text_rows(missing, ("title", "oov"))):
+        rows = missing[(missing["title"] == title) & (missing["oov"] == oov)]
         points = f", at {len(rows)} of {with_count(n_points[title], 'point')}"
         lines.append(f"{title}{points if len(rows) < n_points[title] else ''}: {_reason(rows)}")
     return lines
 
 
 def _reason(rows: pd.DataFrame) -> str:
-    words = list(filter(None, rows["lost"].iloc[0].split(",")))
+    words = list(filter(None, rows["oov"].iloc[0].split(",")))
     if not words:
         return "; ".join(dict.fromkeys(filter(None, rows["reason"]))) or "reason unknown"
-    n_lost, n_found = (int(rows[name].iloc[0]) for name in ("n_lost", "n_found"))
-    verb = "has" if n_lost == 1 else "have"
+    n_oov, n_found = (int(rows[name].iloc[0]) for name in ("n_oov", "n_found"))
+    verb = "has" if n_oov == 1 else "have"
     ending = f" and {len(words) - MAX_WORDS} more" if len(words) > MAX_WORDS else ""
     listed = ", ".join(words[:MAX_WORDS]) + ending
-    return f"{n_lost} of its {with_count(n_lost + n_found, 'word')} {verb} no vector ({listed})"
+    return f"{n_oov} of its {with_count(n_oov + n_found, 'word')} {verb} no vector ({listed})"
 
 
 def gaps_lacking(gaps: pd.DataFrame) -> list[str]:

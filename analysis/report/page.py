@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 MOST_BYTES = 5_000_000
 MOST_ROWS = 50_000
 LEFT_OUT = "undeclared gaps, to keep the page small: see correlations.csv"
-TOOLTIP_COLUMNS = ("by_group", "groups", "n_found", "n_lost", "support", "reason")
+TOOLTIP_COLUMNS = ("by_group", "groups", "n_found", "n_oov", "support", "reason")
 # What reading a damaged JSON file, or a number in it, can raise
 DAMAGED = (OSError, ValueError, TypeError, AttributeError, OverflowError, RecursionError)
 LIBRARIES = ("numpy", "pandas", "scipy", "vl-convert-python")

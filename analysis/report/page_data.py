@@ -47,7 +47,7 @@ POINT_COLUMNS = (
 )
 ROW_COLUMNS = (
     *("x", "x_low", "x_high", "reverse_scored", "y", "y_low", "y_high"),
-    *("n_found", "n_lost", "support", "reason"),
+    *("n_found", "n_oov", "support", "reason"),
 )
 ESTIMATE = "value, 95% interval"
 

@@ -61,7 +61,7 @@ class ProbeResult:
     (pairs,): mean and standard deviation over the ``size`` words of the vocabulary; empty if not
     measured. ``differences`` (pairs, pairs): cosines of the pairs' differences, NaN on the
     diagonal. By role, ``likeness``: mean, standard deviation and number of the cosines of pairs'
-    two words, and ``lost``: what is out of vocabulary. ``random``: moments of random cosines.
+    two words, and ``oov``: what is out of vocabulary. ``random``: moments of random cosines.
     """
 
     metric: str
@@ -72,7 +72,7 @@ class ProbeResult:
     differences: Floats
     likeness: Mapping[str, tuple[float, float, int]]
     random: Mapping[str, tuple[float, float, int]]
-    lost: Mapping[str, tuple[str, ...]]
+    oov: Mapping[str, tuple[str, ...]]
 
     @property
     def pairs(self) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ def _probe_result(metric: str, rows: pd.DataFrame) -> ProbeResult:
     tables = _score_tables(rows_by_kind.get("score", no_rows))
     pairs = next(iter(tables.values())).pairs
     vocabulary = rows_by_kind.get("vocabulary", no_rows)
-    lost = {
+    oov = {
         str(role): tuple(as_text(part, "word"))
         for role, part in rows_by_kind.get("oov", no_rows).groupby("set", sort=False)
     }
@@ -127,7 +127,7 @@ def _probe_result(metric: str, rows: pd.DataFrame) -> ProbeResult:
             row["set"]: (row["score"], row["sd"], int(row["n"]))
             for row in row_dicts(rows_by_kind.get("random", no_rows))
         },
-        lost=lost,
+        oov=oov,
     )
 
 

@@ -71,7 +71,7 @@ class BasePairs(Fileless):
             word: None
             for *_, results in query_results
             for result in results.values()
-            for words in result.lost.values()
+            for words in result.oov.values()
             for word in words
         }
         out_of_vocabulary = f"Out of vocabulary: {', '.join(missing_words) or 'none'}."

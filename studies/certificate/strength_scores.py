@@ -91,7 +91,7 @@ def read_readings(tables: Tables, planted: str) -> pd.DataFrame:
     joined = joined[np.isfinite(strengths)].assign(strength=strengths[np.isfinite(strengths)])
     if 0 not in set(joined["strength"]) or not joined["strength"].max() > 0:
         raise InputError(f"{planted} has no level 0 with others above it; plant 0 and more")
-    scale_max, unbiased = as_float(joined, "most"), as_float(joined, "unbiased")
+    scale_max, unbiased = as_float(joined, "scale_max"), as_float(joined, "unbiased")
     names = zip(as_text(joined, "metric"), as_text(joined, "convention"), strict=True)
     is_reversed = (scale_max <= unbiased) ^ np.array([_falls(*name) for name in names])
     off_target = as_float(joined, OFF_TARGET) if OFF_TARGET in joined else np.zeros(len(joined))
@@ -142,7 +142,7 @@ def _gap_rows(tables: Tables) -> pd.DataFrame:
         query=as_text(rows, "subset"),
         p=np.nan,
         unbiased=0.0,
-        most=np.inf,
+        scale_max=np.inf,
     )
 
 

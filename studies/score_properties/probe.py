@@ -85,7 +85,7 @@ class ScoreProperties(Fileless):
     def _search_rows(self, metric: Metric, items: int, seed: int) -> Iterator[Row]:
         about: Row = _EMPTY | {"metric": metric.name, "convention": metric.label, "items": items}
         scale_min, scale_max = metric.about.range
-        about |= {"least": float(scale_min), "most": float(scale_max)}
+        about |= {"scale_min": float(scale_min), "scale_max": float(scale_max)}
         try:
             if metric.about.unbiased is None:
                 raise InputError(f"{metric.name} does not measure bias")
@@ -105,7 +105,7 @@ class ScoreProperties(Fileless):
 
 TEXTS = ("metric", "convention", "part", "search", "attributes", "counterexample", "reason")
 COUNTS = ("items", "words", "dim", "evaluations")
-VALUES = ("least", "most", "unbiased", "value", "bias")
+VALUES = ("scale_min", "scale_max", "unbiased", "value", "bias")
 COLUMNS = (*TEXTS, *COUNTS, *VALUES)
 _EMPTY: Row = dict.fromkeys(TEXTS, "")
 _EMPTY |= dict.fromkeys(COUNTS, 0)
@@ -138,7 +138,7 @@ class PropertySearch:
 
     def rows(self) -> Iterator[Row]:
         """Yield one row per search."""
-        for sign, end in ((-1, "most"), (1, "least")):
+        for sign, end in ((-1, "max"), (1, "min")):
             yield from self._extremes(sign, end)
         yield self._row("unbiased", "", self._nearest_unbiased())
         yield self._row("fair", "", self._farthest_fair())

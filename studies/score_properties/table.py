@@ -55,9 +55,9 @@ def _verdict_row(key: tuple[object, ...], rows: pd.DataFrame) -> dict[str, objec
     if reason := next((reason for reason in as_text(rows, "reason") if reason), ""):
         return about | {"words": 0, "reason": reason}
     words, unbiased, scale_min, scale_max = (
-        float(as_float(rows, name)[0]) for name in ("words", "unbiased", "least", "most")
+        float(as_float(rows, name)[0]) for name in ("words", "unbiased", "scale_min", "scale_max")
     )
-    smallest, largest = (_extremes(rows[rows["search"] == end]) for end in ("least", "most"))
+    smallest, largest = (_extremes(rows[rows["search"] == end]) for end in ("min", "max"))
     scale = scale_max - scale_min
     if not isfinite(scale):
         scale = max(map(abs, [*smallest.scores, *largest.scores, 1e-9]))

@@ -155,7 +155,7 @@ def _model_pair(
     is_complete = np.logical_and.reduce(np.isfinite(np.concatenate(values)), axis=0)
     if not reason and is_complete.sum() < 2:
         reason = "fewer than two sizes at which every subset has a score"
-    minimum, maximum = (as_float(biased, name)[0].item() for name in ("least", "most"))
+    minimum, maximum = (as_float(biased, name)[0].item() for name in ("scale_min", "scale_max"))
     if about["metric"] in limits and not isfinite(maximum - minimum):
         minimum, maximum = limits[about["metric"]]
     scale = Scale(minimum, maximum, as_float(biased, "unbiased")[0].item())

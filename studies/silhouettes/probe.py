@@ -102,7 +102,7 @@ class Silhouettes(Fileless):
 
 
 def _score_columns(score: Score, list_kind: str) -> Row:
-    names = ("metric", "convention", "query", "part", "least", "most", "unbiased", "n_lost")
+    names = ("metric", "convention", "query", "part", "scale_min", "scale_max", "unbiased", "n_oov")
     columns = score._asdict()
     return {name: columns[name] for name in names} | {"list_kind": list_kind}
 

@@ -279,7 +279,7 @@ def test_an_interval_ends_where_the_value_would_leave_its_scale() -> None:
         made.add(seed, PLAIN, 1, 0.9)
         made.add(seed, DOWN, 1 + score, 0.9 + gap)
     tables = made.tables()
-    scaled = tables._replace(intrinsic=tables.intrinsic.assign(least=-2.0, most=2.0))
+    scaled = tables._replace(intrinsic=tables.intrinsic.assign(scale_min=-2.0, scale_max=2.0))
     for of, ends in ((scaled, (-3, 1)), (tables, (-np.inf, np.inf))):
         found = {each.names["side"]: each for each in effects(of)}
         low, high = t_interval(scores)

@@ -28,10 +28,10 @@ def text_of(folder: Path, tables: Tables) -> str:
 def without_scores(tables: Tables, queries: tuple[str, ...] = ("weat7", "weat8")) -> Tables:
     """The tables of vectors that know no word of some queries."""
     words = ",".join(f"word{i}" for i in range(32))
-    scores = tables.intrinsic.assign(n_found=32, n_lost=0, lost="")
+    scores = tables.intrinsic.assign(n_found=32, n_oov=0, oov="")
     gone = scores["query"].isin(queries)
-    scores.loc[gone, ["value", "n_found", "n_lost"]] = np.nan, 0, 32
-    scores.loc[gone, ["lost", "reason"]] = words, "X: 0 of 8 words found, fewer than 2"
+    scores.loc[gone, ["value", "n_found", "n_oov"]] = np.nan, 0, 32
+    scores.loc[gone, ["oov", "reason"]] = words, "X: 0 of 8 words found, fewer than 2"
     return tables._replace(intrinsic=scores)
 
 

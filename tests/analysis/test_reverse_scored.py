@@ -24,8 +24,8 @@ def sides() -> tuple[Tables, Tables]:
     tables = make_sweep(0, 0.4)
     bias = as_float(tables.intrinsic, "value") ** 3
     scores = [
-        tables.intrinsic.assign(value=-bias, unbiased=1.0, least=-9.0, most=1.0),
-        tables.intrinsic.assign(value=bias, unbiased=-1.0, least=-1.0, most=np.inf),
+        tables.intrinsic.assign(value=-bias, unbiased=1.0, scale_min=-9.0, scale_max=1.0),
+        tables.intrinsic.assign(value=bias, unbiased=-1.0, scale_min=-1.0, scale_max=np.inf),
     ]
     return tables._replace(intrinsic=scores[0]), tables._replace(intrinsic=scores[1])
 

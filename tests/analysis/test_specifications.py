@@ -79,9 +79,9 @@ def tables_of(of: Measured, metrics: int = 1, reverse: bool = False) -> Tables:
         for metric in range(metrics):
             value = x if not metric else x + rng.normal(size=len(x))
             row = {"point": names, "metric": f"m{metric}", "query": query, "value": value}
-            ends = {"unbiased": 0.0, "most": 9.0}
+            ends = {"unbiased": 0.0, "scale_max": 9.0}
             if reverse:
-                row["value"], ends = -value, {"unbiased": 1.0, "most": 1.0}
+                row["value"], ends = -value, {"unbiased": 1.0, "scale_max": 1.0}
             intrinsic.append(pd.DataFrame(row | ends))
     for measure, y in zip(MEASURES, of.y, strict=True):
         row = {"point": names, "task": "t", "kind": "gap", "measure": measure, "value": y}

@@ -34,7 +34,7 @@ def test_words_drawn_from_posts_are_masked_where_they_are_shown() -> None:
     words = pd.DataFrame([{**drawn, "word": MADE_UP}, {**drawn, "word": "other"}])
     assert word_lists(words) == ["from_task, B (label 1), 1 point: z*****, other"]
     reason = f"missing {MADE_UP}"
-    scores = pd.DataFrame({"query": ["from_task", "mine"], "lost": MADE_UP, "reason": reason})
+    scores = pd.DataFrame({"query": ["from_task", "mine"], "oov": MADE_UP, "reason": reason})
     shared = without_local_details(Tables(pd.DataFrame({"point": ["p"]}), scores, pd.DataFrame()))
-    assert shared.intrinsic["lost"].tolist() == ["z*****", MADE_UP]
+    assert shared.intrinsic["oov"].tolist() == ["z*****", MADE_UP]
     assert shared.intrinsic["reason"].tolist() == ["missing z*****", reason]

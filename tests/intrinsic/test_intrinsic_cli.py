@@ -66,7 +66,7 @@ def test_json_is_a_list_of_rows(folder: Path, capsys: pytest.CaptureFixture[str]
     metric = METRICS["weat"](queries=("mine",), words=str(folder / "mine.json"))
     (expected,) = metric.score(small(0), seed=0)
     assert (row["metric"], row["query"]) == ("weat", "mine")
-    assert (row["n_found"], row["n_lost"], row["lost"]) == (11, 1, "gone")
+    assert (row["n_found"], row["n_oov"], row["oov"]) == (11, 1, "gone")
     # The file holds decimal digits
     assert row["value"] == pytest.approx(expected.value, abs=1e-4)
     assert row["single_scores"].keys() == {"xa", "xb", "xc", "ya", "yb", "yc"}
@@ -208,7 +208,7 @@ def test_every_language_has_an_audit(language: str) -> None:
             [metric for metric in chosen if metric.about.name in ("weat", "mac", "rnd", "rnsb")],
         )
     ]
-    assert all(row.reason == "" and row.n_lost == 0 for row in rows)
+    assert all(row.reason == "" and row.n_oov == 0 for row in rows)
 
 
 def test_list_names_every_metric_and_query(

@@ -226,7 +226,7 @@ def test_directions_over_the_professions(vectors: KeyedVectors) -> None:
 def test_ect_of_names_and_professions(vectors: KeyedVectors) -> None:
     row, _ = detailed(vectors, "ect", "names_professions")
     assert row.value == pytest.approx(0.367, abs=5e-4)
-    assert row.n_lost == 5
+    assert row.n_oov == 5
 
 
 def test_surgeon(vectors: KeyedVectors) -> None:

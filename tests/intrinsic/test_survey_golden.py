@@ -96,7 +96,7 @@ def test_sesari_2022_table_4_wiki_gigaword_50_sembias(wiki_gigaword_50: KeyedVec
 def test_sesari_2022_table_4_google_news_300_direct_bias(google_news_300: KeyedVectors) -> None:
     """.082 in print, with the pair mary - john, which is not in these words."""
     (score,) = scored(google_news_300, "direct_bias", "direct_bias_sesari", "default")
-    assert score.lost == "mary:john"
+    assert score.oov == "mary:john"
     assert score.value == pytest.approx(0.082, abs=1e-3)
 
 

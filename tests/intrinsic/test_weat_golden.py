@@ -86,8 +86,8 @@ def test_published_effect_sizes(score: Scores, query: str) -> None:
 
 
 def test_one_word_is_lost(score: Scores) -> None:
-    assert [score(query, "default").lost for query in TABLE] == ["", "axe", *[""] * 8]
-    assert score("weat2", "goldfarb_tarrant").cut == "violin"
+    assert [score(query, "default").oov for query in TABLE] == ["", "axe", *[""] * 8]
+    assert score("weat2", "goldfarb_tarrant").truncated == "violin"
 
 
 @pytest.mark.parametrize("query", COUNTS)

@@ -64,8 +64,8 @@ def test_a_row_holds_the_score_and_its_account(words: str) -> None:
         "low": pytest.approx(math.nan, nan_ok=True),
         "high": pytest.approx(math.nan, nan_ok=True),
         "unbiased": 0,
-        "least": -2,
-        "most": 2,
+        "scale_min": -2,
+        "scale_max": 2,
         "statistic": pytest.approx(statistic(x, y, a, b)),
         "p_value": p,
         "p_low": p,
@@ -74,9 +74,9 @@ def test_a_row_holds_the_score_and_its_account(words: str) -> None:
         "tail": "greater",
         "strict": False,
         "n_found": 11,
-        "n_lost": 1,
-        "lost": "l",
-        "cut": "",
+        "n_oov": 1,
+        "oov": "l",
+        "truncated": "",
         "language": "und",
         "dim": 6,
         "reason": "",
@@ -118,7 +118,7 @@ def test_conventions(words: str, name: str) -> None:
     row = score_mine(words, vectors, convention=name)
     assert row.convention == name
     assert row.value == pytest.approx(effect_size(x, y, a, b, ddof=ddof))
-    assert row.cut == ("d,j" if cut else "")
+    assert row.truncated == ("d,j" if cut else "")
     if strict is None:
         assert math.isnan(row.p_value)
         assert (row.p_method, row.reason) == ("none", "convention 'bsa' has no p-value")

@@ -76,7 +76,7 @@ def make_tables(seeds: int = 6) -> Tables:
                     "query": "q",
                 }
                 score |= {"part": "", "language": "en", "p_method": "exact"}
-                score |= {"unbiased": float(metric == "reverse"), "most": 1.0, "value": value}
+                score |= {"unbiased": float(metric == "reverse"), "scale_max": 1.0, "value": value}
                 p = {"p_value": 0.01 if metric == "noise" else 0.5}
                 intrinsic.append({**score, **p, "low": value - 0.1, "high": value + 0.1})
             gap = {"point": key, "kind": "gap", "measure": "recall", "low": -1.0, "high": 1.0}

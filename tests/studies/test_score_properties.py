@@ -69,7 +69,7 @@ def test_weat_of_a_word_is_trustworthy_and_not_comparable() -> None:
     """Theorems 1 and 2: its extremes are +-|mean(A) - mean(B)|, and it is 0 for no biased word."""
     rows = examine("association")
     assert verdicts(rows)[1] == ("no", "yes", "yes")
-    singles = rows[(rows["items"] == 1) & rows["search"].isin(["most", "least"])]
+    singles = rows[(rows["items"] == 1) & rows["search"].isin(["max", "min"])]
     assert len(singles) == 2 * PROBE.sets
     reaches = []
     for row in singles.to_dict("records"):
@@ -97,7 +97,7 @@ def test_the_effect_size_is_comparable_and_not_trustworthy() -> None:
     assert value == pytest.approx((np.mean(of_x) - np.mean(of_y)) / spread, abs=1e-12)
     assert abs(value) < 1e-6
     assert max(map(abs, [*of_x, *of_y])) > 0.1
-    for search, extreme in (("most", 2), ("least", -2)):
+    for search, extreme in (("max", 2), ("min", -2)):
         values = rows.loc[rows["search"] == search, "value"]
         assert values.to_numpy() == pytest.approx(np.full(len(values), extreme), abs=1e-9)
 

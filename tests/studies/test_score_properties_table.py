@@ -28,8 +28,8 @@ def search(name: str, value: float, attributes: str = "", **change: Any) -> dict
         "metric": "toy",
         "convention": "default",
         "items": 1,
-        "least": -2.0,
-        "most": 2.0,
+        "scale_min": -2.0,
+        "scale_max": 2.0,
         "words": 2,
         "dim": 2,
         "part": "",
@@ -46,13 +46,13 @@ def search(name: str, value: float, attributes: str = "", **change: Any) -> dict
 
 
 def searched(
-    most: tuple[float, float] = (2.0, 2.0),
+    high: tuple[float, float] = (2.0, 2.0),
     low: tuple[float, float] = (-2.0, -2.0),
     unbiased: float = 0.3,
     fair: float = 0.0,
     **change: Any,
 ) -> pd.DataFrame:
-    ends = [("most", most), ("least", low)]
+    ends = [("max", high), ("min", low)]
     rows = [
         search(end, value, f"near {i + 1}", **change)
         for end, values in ends
@@ -66,13 +66,13 @@ def searched(
     ("probes", "expected"),
     [
         (searched(), ("yes", "yes", "yes")),
-        (searched(most=(2.0, 1.93)), ("yes", "yes", "yes")),  # 2% of 4 is .08
-        (searched(most=(2.0, 1.91)), ("no", "yes", "yes")),
+        (searched(high=(2.0, 1.93)), ("yes", "yes", "yes")),  # 2% of 4 is .08
+        (searched(high=(2.0, 1.91)), ("no", "yes", "yes")),
         (searched(low=(-2.0, -0.5)), ("no", "yes", "yes")),
         (searched(unbiased=1e-7), ("yes", "no", "yes")),
         (searched(fair=-0.4), ("yes", "yes", "no")),
         (searched(fair=math.nan), ("yes", "yes", "undefined")),
-        (searched(unbiased=math.nan, most=(2.0, math.nan)), ("undefined", "undefined", "yes")),
+        (searched(unbiased=math.nan, high=(2.0, math.nan)), ("undefined", "undefined", "yes")),
     ],
 )
 def test_verdicts(probes: pd.DataFrame, expected: tuple[str, str, str]) -> None:
@@ -90,8 +90,10 @@ def test_verdicts(probes: pd.DataFrame, expected: tuple[str, str, str]) -> None:
 
 def test_without_a_bound_the_scale_is_what_was_found_unless_that_is_boundless() -> None:
 
-    def verdict(*most: float) -> object:
-        rows = searched((most[0], most[1]), (-1.0, -1.0)).assign(least=-math.inf, most=math.inf)
+    def verdict(*high: float) -> object:
+        rows = searched((high[0], high[1]), (-1.0, -1.0)).assign(
+            scale_min=-math.inf, scale_max=math.inf
+        )
         return score_table(rows)["comparable"].tolist()[0]
 
     assert verdict(1.0, 0.5) == "no"

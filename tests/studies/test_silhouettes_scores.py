@@ -93,16 +93,22 @@ def probe_rows(
 ) -> list[dict[str, object]]:
     """``values``: by size."""
     about = {"weat": (-2.0, 2.0, 0.0), "ripa": (-np.inf, np.inf, 0.0), "sq": (0.0, 1.0, np.nan)}
-    least, most, unbiased = about[metric]
+    scale_min, scale_max, unbiased = about[metric]
     shared: dict[str, object] = {
         "point": point,
         "probe": "silhouettes",
         "metric": metric,
         "convention": "default",
     }
-    shared |= {"query": "q", "part": "", "list_kind": "targets", "least": least, "most": most}
+    shared |= {
+        "query": "q",
+        "part": "",
+        "list_kind": "targets",
+        "scale_min": scale_min,
+        "scale_max": scale_max,
+    }
     return [
-        shared | {"unbiased": unbiased, "n_lost": 0, "size": size, "values": each, "reason": ""}
+        shared | {"unbiased": unbiased, "n_oov": 0, "size": size, "values": each, "reason": ""}
         for size, each in zip((2, 4, 6), values, strict=True)
     ]
 

@@ -198,14 +198,14 @@ def test_over_pairs_a_jackknife_takes_three_and_an_r_of_cosines_four() -> None:
         ("unbiased", 1.1e-6, ("yes", "yes", "yes")),
         ("fair", 0.9e-6, ("yes", "yes", "yes")),
         ("fair", 1.1e-6, ("yes", "yes", "no")),
-        ("most", 1.921, ("yes", "yes", "yes")),  # 2% of a scale of 4 are .08
-        ("most", 1.919, ("no", "yes", "yes")),
+        ("high", 1.921, ("yes", "yes", "yes")),  # 2% of a scale of 4 are .08
+        ("high", 1.919, ("no", "yes", "yes")),
     ],
 )
 def test_a_property_holds_up_to_its_tolerance(
     name: str, value: float, verdict: tuple[str, str, str]
 ) -> None:
-    changed: dict[str, Any] = {name: (2.0, value) if name == "most" else value}
+    changed: dict[str, Any] = {name: (2.0, value) if name == "high" else value}
     probes = searched(**changed)
     (row,) = score_table(probes).to_dict("records")
     assert (row["comparable"], row["trustworthy"], row["fair"]) == verdict
@@ -216,7 +216,7 @@ def test_a_score_beyond_100_has_no_bound_where_none_is_declared(
     largest: float, verdict: str
 ) -> None:
     rows = searched((largest, 1.0), (-1.0, -1.0))
-    assert score_table(rows.assign(most=inf))["comparable"].tolist() == [verdict]
+    assert score_table(rows.assign(scale_max=inf))["comparable"].tolist() == [verdict]
     assert score_table(rows)["comparable"].tolist() == ["no"]
 
 

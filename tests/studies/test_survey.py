@@ -42,7 +42,7 @@ def tables() -> Tables:
             ("ect", "names_professions", "", 0.7, math.nan),
         ]
         names = ("metric", "query", "part", "value", "statistic")
-        common = {"point": point, "dim": dim, "n_found": 10, "n_lost": 0}
+        common = {"point": point, "dim": dim, "n_found": 10, "n_oov": 0}
         rows += [common | dict(zip(names, score, strict=True)) for score in scores]
     return Tables(points, pd.DataFrame(rows), pd.DataFrame())
 

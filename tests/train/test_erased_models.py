@@ -237,8 +237,8 @@ def test_every_score_of_an_erased_layer_is_that_of_its_parent() -> None:
         [(p, "seat", "default", q, "", of[p] + n) for p in names for n, q in enumerate("abc")],
         columns=["point", "metric", "convention", "query", "part", "value"],
     )
-    intrinsic = intrinsic.assign(least=-2.0, most=2.0)
+    intrinsic = intrinsic.assign(scale_min=-2.0, scale_max=2.0)
     found = models_like_parent(Tables(points, intrinsic, pd.DataFrame()))
-    shares = intrinsic.assign(least=0.0, most=1.0)
+    shares = intrinsic.assign(scale_min=0.0, scale_max=1.0)
     assert not models_like_parent(Tables(points, shares, pd.DataFrame())), "shares may stay"
     assert found == ["error: leace  0.5 scores exactly like its parent: the method had no effect"]

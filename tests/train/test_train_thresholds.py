@@ -95,7 +95,7 @@ def test_three_scores_that_are_all_those_of_the_parent_are_an_error(
     points = points.assign(method="leace", direction="debias", dose=1.0)
     rows = [(p, "seat", "d", f"q{i}", "", 0.1 * i) for p in "ab" for i in range(scores)]
     names = ["point", "metric", "convention", "query", "part", "value"]
-    intrinsic = pd.DataFrame(rows, columns=names).assign(least=-2.0, most=2.0)
+    intrinsic = pd.DataFrame(rows, columns=names).assign(scale_min=-2.0, scale_max=2.0)
     assert bool(models_like_parent(Tables(points, intrinsic, pd.DataFrame()))) == unmoved
 
 

@@ -87,10 +87,10 @@ def models_like_parent(tables: Tables) -> list[str]:
     Scores that are proportions are left out; they may well stay equal.
     """
     points = tables.points.set_index("point")
-    if not {"unit_key", "parent_key"} <= {*points} or "least" not in tables.intrinsic:
+    if not {"unit_key", "parent_key"} <= {*points} or "scale_min" not in tables.intrinsic:
         return []
     score_columns = ["metric", "convention", "query", "part", "value"]
-    scores = tables.intrinsic.query("least != 0 or most != 1")  # not proportions
+    scores = tables.intrinsic.query("scale_min != 0 or scale_max != 1")  # not proportions
     values = scores.assign(unit=scores["point"].map(points["unit_key"]))
     scores_by_unit = {  # of all layers of a model
         str(unit): {*rows[score_columns].itertuples(index=False, name=None)}

@@ -127,7 +127,7 @@ def test_texts_of_one_group_each_are_compared_between_texts(
     assert abs(expected) > 1e-4
     assert row.value == pytest.approx(expected, rel=1e-3, abs=2e-5)
     assert "compared=between texts" in row.settings
-    assert (row.n_found, row.n_lost, row.p_method) == (len(rows), 0, "exact")
+    assert (row.n_found, row.n_oov, row.p_method) == (len(rows), 0, "exact")
 
 
 def test_texts_of_both_groups_are_compared_within_texts(bert: LanguageModel) -> None:
@@ -157,7 +157,7 @@ def test_every_lost_item_counts_with_its_reason(bert: LanguageModel, tmp_path: P
     rows = german_rows({**PEOPLE, "male": (*PEOPLE["male"], "Herr Zacharias")})
     [items] = BecPro(written(tmp_path / "made.tsv", rows)).load()
     row = scored(bert, items)
-    assert (row.n_found, row.n_lost, row.lost) == (len(rows) - 6, 6, "Herr Zacharias")
+    assert (row.n_found, row.n_oov, row.oov) == (len(rows) - 6, 6, "Herr Zacharias")
     assert "lost, unknown to the model or too long=6" in row.settings
     table = audit((bert.model, bert.tokenizer), metrics="lpbs", items=tmp_path / "made.tsv")
     language, lost, compared = table.attrs["notes"]
@@ -201,7 +201,7 @@ def test_a_text_whose_other_group_is_unknown_is_lost() -> None:
     assert row.value == pytest.approx(math.log(LOGS["he"]) - women, abs=1e-6)
     assert "lost, alone in their text=2" in row.settings
     assert "lost, unknown to the model or too long=2" in row.settings
-    assert (row.n_found, row.n_lost) == (3, 4)
+    assert (row.n_found, row.n_oov) == (3, 4)
 
 
 @pytest.mark.parametrize(("alone", "compared"), [(1, "within texts"), (2, "between texts")])
@@ -272,7 +272,7 @@ def test_disco_leaves_out_templates_of_one_group() -> None:
     sets = (ItemSet("all", "es", items=(*both, *alone)), ItemSet("alone", "es", items=alone))
     row, none = metric.by_convention(items=given(*sets), top=2).score(model, seed=0)
     assert row.value == 2
-    assert (row.n_found, row.n_lost) == (16, 16)
+    assert (row.n_found, row.n_oov) == (16, 16)
     assert "lost, alone in their template=16" in row.settings
     assert math.isnan(none.value)
     assert "no template" in none.reason
@@ -290,7 +290,7 @@ def test_bec_pro_in_german(bert: LanguageModel, realdata: Path) -> None:
         row = scored(bert, sets[f"bec_pro_de_{typed}"])
         assert row.value == pytest.approx(literal_score(bert, own), rel=1e-3, abs=2e-5)  # type: ignore[arg-type]
         assert abs(row.value) > 1e-4
-        assert row.n_found + row.n_lost == 1800
+        assert row.n_found + row.n_oov == 1800
         assert "compared=between texts" in row.settings
 
 
@@ -308,7 +308,7 @@ def test_every_text_of_bec_pro_in_english_is_of_both_groups(
         assert {len(names) for names in groups.values()} == {2}
         row = scored(bert, items)
         assert "compared=within texts" in row.settings
-        assert row.n_found + row.n_lost == 1800
+        assert row.n_found + row.n_oov == 1800
 
 
 @pytest.mark.realdata
@@ -323,4 +323,4 @@ def test_honest_in_spanish(bert: LanguageModel, realdata: Path) -> None:
     row = scored(bert, items, "disco")
     assert alone > 300
     assert f"lost, alone in their template={alone}" in row.settings
-    assert (row.n_found, row.n_lost) == (len(table) - alone, alone)
+    assert (row.n_found, row.n_oov) == (len(table) - alone, alone)

@@ -51,7 +51,7 @@ def test_a_masked_model_by_hand() -> None:
         "here": -math.log(last),
     }
     assert each == pytest.approx(expected, abs=1e-6)
-    assert (row.n_found, row.lost) == (3, "it snows")
+    assert (row.n_found, row.oov) == (3, "it snows")
     assert math.isnan(row.unbiased)
     assert "masked at a time=one token; tokens scored=6; lines=3" in row.settings
     assert row.low < row.value < row.high
@@ -63,7 +63,7 @@ def test_a_causal_model_by_hand() -> None:
         table_model(KNOWN, TABLE, causal=True), seed=0
     )
     assert row.value == pytest.approx(-math.log(0.3 * 0.3 * 0.6) / 3, abs=1e-6)
-    assert row.lost == "it snows,here"
+    assert row.oov == "it snows,here"
     assert "first token=none" in row.settings
 
 

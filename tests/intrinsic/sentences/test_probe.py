@@ -133,7 +133,7 @@ def test_what_is_held_out() -> None:
         row = scored(bag_of_words(texts), items)
         assert f"held out={held_out};" in row.settings
         assert row.n_found == len(texts)
-    assert scored(bag_of_words(texts), items).n_lost == 0
+    assert scored(bag_of_words(texts), items).n_oov == 0
     alone = ItemSet("alone", "en", items=PRONOUNS.items[:1], fillers=PRONOUNS.fillers)
     assert "nothing can be held out" in scored(bag_of_words(texts), alone).reason
 

@@ -71,7 +71,7 @@ def test_a_bag_of_words_by_hand() -> None:
     table = Table(BAG)
     row = only(Seat.by_convention("default", items=bag()).score(table, seed=0))
     assert row.value == pytest.approx(math.sqrt(0.5) / math.sqrt(1 / 3))
-    assert (row.p_value, row.p_method, row.n_found, row.n_lost) == (2 / 6, "exact", 6, 0)
+    assert (row.p_value, row.p_method, row.n_found, row.n_oov) == (2 / 6, "exact", 6, 0)
     assert row.settings == (
         "pooling=mean; special tokens=included; layer=2; dtype=float32; terms=6; templates=1;"
         " ddof=1; multi-piece words=0"
@@ -93,7 +93,7 @@ def test_targets_and_attributes_change_places() -> None:
 def test_a_sentence_that_the_model_does_not_know_is_lost() -> None:
     table = Table({text: vector for text, vector in BAG.items() if text != "he does math"})
     row = only(Seat.by_convention("default", items=bag()).score(table, seed=0))
-    assert (row.n_found, row.n_lost, row.lost) == (5, 1, "he does math")
+    assert (row.n_found, row.n_oov, row.oov) == (5, 1, "he does math")
     without = Table({text: vector for text, vector in BAG.items() if text != "this is he"})
     row = only(Seat.by_convention("default", items=bag()).score(without, seed=0))
     assert math.isnan(row.value)
@@ -272,5 +272,5 @@ def test_known_effect_sizes_on_minilm() -> None:
     [row] = Ceat.by_convention("default", items=BuiltInItems(sets=("seat6",)), draws=100).score(
         encoder, seed=0
     )
-    assert (row.n_lost, row.reason) == (0, "")
+    assert (row.n_oov, row.reason) == (0, "")
     assert "special tokens=in the text; layer=6" in row.settings
