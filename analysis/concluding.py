@@ -114,7 +114,7 @@ def _draw(
         written += draw_figures(
             joined,
             folder / "figures",
-            found=results,
+            results=results,
             confirmatory=declaration.confirmatory,
             console=details,
         )

@@ -159,7 +159,7 @@ def print_effects(results: Sequence[Effect], confirmatory: Sequence[str], consol
     generated = any(result.names["generated"] == "True" for result in results)
     stamp = ", synthetic data" if generated else ""
     if rows:
-        print_table(TITLE + stamp, rows, console, left=(*SHARED, *CONDITION[:-1]))
+        print_table(TITLE + stamp, rows, console, left_aligned=(*SHARED, *CONDITION[:-1]))
         print_lines(filter(None, [generalises_to(results)]), console)
 
 

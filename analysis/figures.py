@@ -64,7 +64,7 @@ def draw_figures(
     joined: pd.DataFrame,
     out: Path,
     *,
-    found: Sequence[SliceResult] = (),
+    results: Sequence[SliceResult] = (),
     confirmatory: Sequence[str] = CONFIRMATORY,
     suffixes: Sequence[str] = (".svg", ".png", ".pdf"),
     console: Console | None = None,
@@ -102,7 +102,7 @@ def draw_figures(
             if len(data) > MAX_POINTS_DRAWN:
                 undrawn.append(f"{stem} ({len(data):,} points)")
             formats = suffixes if len(data) <= MAX_POINTS_DRAWN else ()
-            written += _draw(data.reset_index(drop=True), text, out / stem, formats, found)
+            written += _draw(data.reset_index(drop=True), text, out / stem, formats, results)
     if undrawn and console:
         line = f"not drawn, but in files of numbers: {', '.join(undrawn)}; give fewer points"
         print_lines([line], console)

@@ -24,7 +24,7 @@ MISSING = frozenset({"", "na", "n/a", "nan", "none", "null", "-"})
 POINT_TEXTS = (
     *("point", "experiment", "task", "source", "positive_class", "challenge"),
     *("challenge_positive_class", "corpus", "embedding", "method", "direction", "wordset"),
-    *("classifier", "label_method", "label_direction", "mixture", "asks_about"),
+    *("classifier", "label_method", "label_direction", "synthetic_mix", "word_groups"),
     "status",
     *("parent_options", "method_options", "task_options"),
     *("unit_key", "parent_key", "corpus_key", "extrinsic_key"),

@@ -11,7 +11,7 @@ from analysis.frame import as_text
 if TYPE_CHECKING:
     import pandas as pd
 
-GENDERS = "men and women"  # the subject of the words, in the column ``asks_about``
+GENDERS = "men and women"  # the subject of the words, in the column ``word_groups``
 MEN = "male males man men m boy boys he him his guy guys father fathers masculine masc"
 WOMEN = "female females woman women w f girl girls she her hers lady ladies mother mothers feminine"
 SPANISH = (
@@ -47,7 +47,7 @@ def group_mismatch(about: str, groups: Collection[str]) -> str:
 
 def group_mismatch_of(points: pd.DataFrame, extrinsic: pd.DataFrame) -> str:
     """Return the warning of ``group_mismatch`` for the measured gaps of a sweep."""
-    about = "; ".join(sorted({*as_text(points, "asks_about")}))
+    about = "; ".join(sorted({*as_text(points, "word_groups")}))
     gaps = extrinsic[extrinsic["kind"] == "gap"] if "kind" in extrinsic else extrinsic
     groups = {*as_text(gaps, "privileged"), *as_text(gaps, "unprivileged")} - {"", "rest"}
     return group_mismatch(about, groups)

@@ -73,11 +73,11 @@ def print_points(
         for title in titles[:MEASURES_SHOWN]
     }
     synthetic = ", synthetic data" if "True" in as_text(points, "generated") else ""
-    mixture = next(filter(None, points["mixture"]), "")
-    stamp = f", {mixture}" if mixture else synthetic
+    synthetic_mix = next(filter(None, points["synthetic_mix"]), "")
+    stamp = f", {synthetic_mix}" if synthetic_mix else synthetic
     extent = f"the first {len(shown)} of " if len(shown) < done.sum() else ""
     title = f"{extent}{with_count(int(done.sum()), 'point')}{stamp}"
-    print_table(title, as_rows(columns), console, left={*LEFT_ALIGNED, *OPTIONS}, blanks=1)
+    print_table(title, as_rows(columns), console, left_aligned={*LEFT_ALIGNED, *OPTIONS}, blanks=1)
     print_lines(_notes(points, tables.extrinsic, cells, titles), console)
     console.print(f"{done.sum()} of {len(points)} points done")
     failed = points[~done][:POINTS_SHOWN]

@@ -13,7 +13,7 @@ from analysis.frame import as_text
 from files import InputError, atomic_path
 from files.tables import read_table, write_csv
 
-PROVENANCE_CSV = "made.csv"
+PROVENANCE_CSV = "provenance.csv"
 
 
 class BuildRecord(NamedTuple):
@@ -33,14 +33,14 @@ class BuildRecord(NamedTuple):
 
 
 def write_provenance(folder: Path, makers: Iterable[BuildRecord]) -> Path:
-    """Write ``made.csv``; return its path."""
+    """Write ``provenance.csv``; return its path."""
     with atomic_path(folder / PROVENANCE_CSV) as path:
         write_csv(pd.DataFrame(list(makers), columns=list(BuildRecord._fields)), path)
     return folder / PROVENANCE_CSV
 
 
 def read_provenance(folder: Path) -> list[BuildRecord]:
-    """Return the rows of ``made.csv``; none where it is missing or damaged."""
+    """Return the rows of ``provenance.csv``; none where it is missing or damaged."""
     try:
         table = read_table(folder / PROVENANCE_CSV)
         columns = [as_text(table, name) for name in BuildRecord._fields]
@@ -77,7 +77,7 @@ def versions_by_library(makers: Iterable[BuildRecord]) -> Mapping[str, list[str]
 
 
 def describe_provenance(makers: Iterable[BuildRecord]) -> str:
-    """Return one line with every version, after any mixture."""
+    """Return one line with every version, after any mix of synthetic and real data."""
     records = list(makers)
     if not records:
         return "not recorded"

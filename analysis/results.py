@@ -29,7 +29,12 @@ FOLDERS = re.compile(r"""(?<=['"])/[^'"]*/|(?<![\w.:/~-])(?:file://)?/(?:[^\s/:;
 
 
 RENAMED = {  # by table: columns of former versions
-    "points": {"vectors_key": "unit_key", "base_key": "parent_key"},
+    "points": {
+        "vectors_key": "unit_key",
+        "base_key": "parent_key",
+        "mixture": "synthetic_mix",
+        "asks_about": "word_groups",
+    },
     "intrinsic": {"least": "scale_min", "most": "scale_max", "lost": "oov", "n_lost": "n_oov"},
     "extrinsic": {
         "constant": "majority_baseline",

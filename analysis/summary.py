@@ -74,7 +74,10 @@ def print_answer(
     ]
     print_lines([""], console)
     print_table(
-        "", [{**dict.fromkeys(rows[0], "-"), **row} for row in rows], console, left=("r_rm [95%]",)
+        "",
+        [{**dict.fromkeys(rows[0], "-"), **row} for row in rows],
+        console,
+        left_aligned=("r_rm [95%]",),
     )
     print_lines(_more_line(len(names) - SCORES, "scores in correlations.csv"), console)
     print_lines(_more_line(len(gaps) - GAPS, "gaps in correlations.csv"), console)
@@ -194,7 +197,7 @@ def _print_conditions(
         "mean, and change from the unmodified models at the largest dose",
         rows[: CONDITIONS + 1],
         console,
-        left=("condition",),
+        left_aligned=("condition",),
         blanks=1,
     )
     print_lines(_more_line(len(rows) - CONDITIONS - 1, "conditions in effects.csv"), console)

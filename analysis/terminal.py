@@ -83,7 +83,7 @@ def print_slices(results: Sequence[SliceResult], title: str, console: Console) -
         rows = [{name: cell for name, cell in row.items() if name != HOLM} for row in rows]
     constant_names = [name for name in names if len({row[name] for row in rows}) == 1 < len(rows)]
     rows, left_out = _within_width(rows, [*constant_names, *DROPPABLE])
-    print_table(f"{title}: {R_RM}", rows, console, left=names)
+    print_table(f"{title}: {R_RM}", rows, console, left_aligned=names)
     if left_out:
         print_lines([f"not shown: {', '.join(left_out)}; --out FILE has every column"], console)
     _print_why(results, names, console)
@@ -277,7 +277,7 @@ def print_as_text(title: str, table: pd.DataFrame, console: Console) -> None:
     """Print the first rows of a table in the form of ``as_text_columns``."""
     extent = f" (the first of {len(table)} rows)" if len(table) > ROWS_SHOWN else ""
     rows = as_rows(as_text_columns(table))[:ROWS_SHOWN]
-    print_table(title + extent, rows, console, left=text_columns(table))
+    print_table(title + extent, rows, console, left_aligned=text_columns(table))
 
 
 def drop_constant_columns(table: pd.DataFrame) -> pd.DataFrame:
@@ -296,10 +296,10 @@ def print_table(
     rows: Sequence[dict[str, str]],
     console: Console,
     *,
-    left: Iterable[str] = LEFT_ALIGNED,
+    left_aligned: Iterable[str] = LEFT_ALIGNED,
     blanks: int = 2,
 ) -> None:
-    """Print rows under a title, the columns ``left`` left-aligned, ``note`` where present."""
+    """Print rows under a title, the columns ``left_aligned`` to the left, ``note`` where present."""
     if title:
         console.print(Text(title, style="italic"), soft_wrap=True)
     table = Table(
@@ -311,7 +311,8 @@ def print_table(
     names = list(rows[0]) if rows else []
     shown_names = [name for name in names if name != "note" or any(row["note"] for row in rows)]
     for name in shown_names:
-        table.add_column(Text(name), justify="left" if name in left else "right", overflow="fold")
+        is_left = name in left_aligned
+        table.add_column(Text(name), justify="left" if is_left else "right", overflow="fold")
     for row in rows:
         table.add_row(*(Text(row[name]) for name in shown_names))
     # Keep the natural width on narrow consoles: a number broken over two lines misleads, and a pipe

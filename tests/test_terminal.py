@@ -27,7 +27,7 @@ PRINTED = {
     ],
     "audit": [
         ("audit [male].vec :x:.vec --words w.json --query [/w] [red]x[/red] --case lower", NAMES),
-        ("audit [male].vec --words w.json --query [/w] --verbose --each", [FIRST, SECOND]),
+        ("audit [male].vec --words w.json --query [/w] --verbose --single-scores", [FIRST, SECOND]),
     ],
     "agreement": [("agreement p.csv --text text --female [male]", NAMES)],
     "correlate": [

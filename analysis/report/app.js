@@ -1,8 +1,8 @@
 // The page: menus, figures, tables. All data are in the page; the page needs no network.
 const D = JSON.parse(document.getElementById("data").textContent);
 const ALL = "all", ORIGINAL = "unmodified";
-const TEXT = new Set(["task", "embedding", "metric", "query", "gap", "method", "direction", "wordset", "corpus", "source", "classifier", "convention", "part", "measure", "subset", "privileged", "unprivileged", "status", "error", "verdict", "why", "scope", "note", "reason", "point", "score", "other words", "groups", "by group"]);
-const LONG = new Set(["verdict", "why", "note", "reason", "error", "by group"]);
+const TEXT = new Set(["task", "embedding", "metric", "query", "gap", "method", "direction", "wordset", "corpus", "source", "classifier", "convention", "part", "measure", "subset", "privileged", "unprivileged", "status", "error", "verdict", "why", "scope", "note", "reason", "point", "score", "other words", "groups", "by_group"]);
+const LONG = new Set(["verdict", "why", "note", "reason", "error", "by_group"]);
 const element = (tag, attributes = {}, ...children) => {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
@@ -21,7 +21,7 @@ const expand = (columns) => {
 
 const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 const rows = expand(D.rows).map((row) => {
-  const point = D.points[row.p];
+  const point = D.points[row.point_index];
   return {
     ...point, ...row,
     method_name: point.method === "none" ? ORIGINAL : point.method,
@@ -31,8 +31,8 @@ const rows = expand(D.rows).map((row) => {
 }).filter((row) => row.x !== null && row.y !== null);
 // Measurements joined with their points.
 const withPoints = (columns) => expand(columns).map((row) => ({
-  ...D.points[row.p], ...row,
-  method_name: D.points[row.p].method === "none" ? ORIGINAL : D.points[row.p].method,
+  ...D.points[row.point_index], ...row,
+  method_name: D.points[row.point_index].method === "none" ? ORIGINAL : D.points[row.point_index].method,
 }));
 const MODEL_COLUMNS = ["embedding", "method", "direction", "dose", "seed"];
 
@@ -137,7 +137,7 @@ async function drawMultiples() { // scores of two metrics share no axis, and gap
     return [{ ...cell, note: slice ? r_rm(slice) : inside.length ? "r_rm not estimated" : "no data" }, ...ends(slice, inside, ["fit_x", "fit_y"]).map((end) => ({ ...cell, ...end }))];
   }))] });
   const embeddingsVaryingIn = (name) => embeddings.filter((embedding) => distinct(parts.filter((row) => row.embedding === embedding).map((row) => row[name])).length > 1);
-  const embeddingRows = parts.filter((row) => embeddingsVaryingIn("p").includes(row.embedding));
+  const embeddingRows = parts.filter((row) => embeddingsVaryingIn("point_index").includes(row.embedding));
   const methodRows = methods.flatMap((name) => parts.filter((row) => [name, ORIGINAL].includes(row.method_name)).map((row) => ({ ...row, part: name })));
   const gapsHere = distinct(parts.map((row) => row.gap));
   const multiples = {
@@ -215,7 +215,7 @@ if (rows.length) {
   await drawMultiples();
   document.getElementById("t-correlations").append(table(D.listed.map((place) => D.correlations[place]), Object.keys(D.correlations[0] ?? {}), "Every correlation; those without a verdict were not declared before the run", { save: "correlations.csv", scroll: true }));
 }
-document.getElementById("t-gaps").append(table(gaps, ["embedding", "gap", "value, 95% interval", "items", ...MODEL_COLUMNS.slice(1), "groups", "by group", "reason"],
+document.getElementById("t-gaps").append(table(gaps, ["embedding", "gap", "value, 95% interval", "items", ...MODEL_COLUMNS.slice(1), "groups", "by_group", "reason"],
   "The gap of every embedding; items: those behind it, in the smaller group", { save: "gaps.csv", scroll: true }));
 const further = withPoints(D.further);
 if (further.length) document.getElementById("t-further").append(table(further, ["embedding", "measure", "value, 95% interval", "items", ...MODEL_COLUMNS.slice(1), "groups", "reason"],

@@ -131,7 +131,7 @@ function figures({ black, methods: colours, shapes }, unmodified, rows, doses, k
       layer: [
         line("x", 0, DASHED),
         { mark: { type: "rule", strokeWidth: 2 }, encoding: { y: made, x: quantitative("low", gapTitle, free), x2: { field: "high" }, color } },
-        { mark: { type: "point", filled: true, size: 60 }, encoding: { y: made, x: quantitative("value", gapTitle, free), color, tooltip: ["made", "groups", "value, 95% interval", "items", "by group"].map((field) => ({ field })) } },
+        { mark: { type: "point", filled: true, size: 60 }, encoding: { y: made, x: quantitative("value", gapTitle, free), color, tooltip: ["made", "groups", "value, 95% interval", "items", "by_group"].map((field) => ({ field, title: field.replaceAll("_", " ") })) } },
       ],
     },
   };

@@ -172,7 +172,7 @@ def _within_size(data: Mapping[str, Json], **values: object) -> str:
 def _without_tooltips(data: Mapping[str, Json]) -> dict[str, Json]:
     return {
         key: {name: columns[name] for name in columns if name not in tooltips}
-        for key, tooltips in (("rows", TOOLTIP_COLUMNS), ("gaps", ("by group",)))
+        for key, tooltips in (("rows", TOOLTIP_COLUMNS), ("gaps", ("by_group",)))
         if isinstance(columns := data[key], Mapping)
     }
 

@@ -139,7 +139,7 @@ def _verdicts(
 
 
 def _rows(tables: Tables, joined: pd.DataFrame) -> dict[str, Json]:
-    """Return scores and gaps, one list per column; ``p`` is the index of each row's point."""
+    """Return scores and gaps, one list per column; ``point_index`` names each row's point."""
     return {
         **_point_indices(tables, joined),
         **_titles(joined),
@@ -151,13 +151,16 @@ def _rows(tables: Tables, joined: pd.DataFrame) -> dict[str, Json]:
 
 def _point_indices(tables: Tables, table: pd.DataFrame) -> dict[str, Json]:
     index = {point: i for i, point in enumerate(tables.points["point"])}
-    return {"p": [index[point] for point in table["point"]], "task": table["task"].tolist()}
+    return {
+        "point_index": [index[point] for point in table["point"]],
+        "task": table["task"].tolist(),
+    }
 
 
 def _gaps(tables: Tables) -> dict[str, Json]:
     table = _of_points(tables, tables.extrinsic["kind"] == "gap")
     titles = {"gap": gap_titles(table), "groups": group_pairs(table)}
-    return {**_estimates(tables, table), **titles, "by group": by_group(table, tables.extrinsic)}
+    return {**_estimates(tables, table), **titles, "by_group": by_group(table, tables.extrinsic)}
 
 
 def _further(tables: Tables) -> dict[str, Json]:

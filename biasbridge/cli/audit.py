@@ -62,7 +62,7 @@ def _parser() -> Parser:
     resamples = "bootstrap samples of the words, for the interval of each score (low and high)"
     add("--resamples", type=int, default=0, metavar="N", help=resamples)
     add("--seed", type=int, default=0, help="of random numbers (default 0)")
-    add("--each", action="store_true", help="print the score of every single word as well")
+    add("--single-scores", action="store_true", help="print the score of every word as well")
     rows = "write the rows as {}; without OUT: print them instead of the table"
     add("--csv", nargs="?", const="-", type=CSV, metavar="OUT", help=rows.format("CSV"))
     add("--json", nargs="?", const="-", type=JSON, metavar="OUT", help=rows.format("JSON"))
@@ -108,9 +108,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     table = as_table(audited)
     if STDOUT not in (args.csv, args.json):
-        if args.verbose or args.each:
+        if args.verbose or args.single_scores:
             print_headlines(audited, console)
-            print_scores(audited, console, singles=args.each)
+            print_scores(audited, console, singles=args.single_scores)
         else:
             print_summary(audited, console)
         for line in notes:

@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         *draw_figures(
             joined,
             figures,
-            found=slice_results,
+            results=slice_results,
             confirmatory=study.confirmatory,
             console=open_console(),
         ),

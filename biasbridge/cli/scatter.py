@@ -28,7 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         study = Declaration.of(Path(args.table))
         joined = join_points(read_tables(args.table), study.utility)
         slice_results = correlate_slices(joined, study)
-        for path in draw_figures(joined, out, found=slice_results, confirmatory=study.confirmatory):
+        for path in draw_figures(
+            joined, out, results=slice_results, confirmatory=study.confirmatory
+        ):
             print(path)
         return 0
     if args.out:

@@ -250,9 +250,9 @@ def irreversible(run: str) -> str:
 def slopes(run: str) -> pd.DataFrame:
     """Return the slope b of the gap on the score for each confirmatory slice, one row each.
 
-    ``moved``: range of the score within a parent. ``slope_without_least`` and ``..._most``: least
-    and greatest b without the models of one method. ``planted``: strength of the planted bias, NaN
-    in real data.
+    ``score_range``: range of the score within a parent. ``slope_without_min`` and ``..._max``:
+    smallest and largest b without the models of one method. ``planted``: strength of the planted
+    bias, NaN in real data.
     """
     table = joined(run)
     rows = []
@@ -271,10 +271,10 @@ def slopes(run: str) -> pd.DataFrame:
                 "models": result.n,
                 "parents": result.n_parents,
                 "conditions": result.n_conditions,
-                "moved": float(part.groupby("parent")["x"].agg(np.ptp).max()),
+                "score_range": float(part.groupby("parent")["x"].agg(np.ptp).max()),
                 **_ends("slope", result.models.slope.times(result.sign)),
-                "slope_without_least": min(without),
-                "slope_without_most": max(without),
+                "slope_without_min": min(without),
+                "slope_without_max": max(without),
                 **_ends("slope_conditions", result.conditions.slope.times(result.sign)),
                 **_ends("r_rm", result.within.interval),
             }
@@ -328,8 +328,10 @@ def transfer(_: str) -> str:
             "b, other conditions": _estimate(row, "slope_conditions", 4)
             if row["parents"] > 1
             else "",
-            "score moved by": format_number(row["moved"]),
-            "so gap at most": format_number(row["moved"] * max(abs(row[end]) for end in ends), 3),
+            "score moved by": format_number(row["score_range"]),
+            "so gap at most": format_number(
+                row["score_range"] * max(abs(row[end]) for end in ends), 3
+            ),
             "r_rm": _estimate(row, "r_rm"),
         }
         for _, row in table[table["planted"].isna()].iterrows()
@@ -364,7 +366,7 @@ def draw_slopes(runs: Sequence[str]) -> None:
     table = pd.concat([slopes(run) for run in runs])
     rows = pd.DataFrame({"run": table["run"], "slice": table["score"] + ", " + table["gap"]})
     for name, end in zip(("value", "low", "high"), ENDS, strict=True):
-        rows[name] = table["moved"] * table[f"slope{end}"]
+        rows[name] = table["score_range"] * table[f"slope{end}"]
     base = alt.Chart().encode(alt.Y("slice:N", sort=[*rows["slice"]], title=None))
     panel = alt.layer(rule_at(0), *intervals(base, size=30, title="change of the gap"))
     names = list(dict.fromkeys(rows["run"]))

@@ -77,7 +77,7 @@ def test_every_number_is_the_tables(
     rows = page.data["rows"]
     for column in ("x", "y", "y_low", "y_high", "metric", "reverse_scored"):
         assert same(rows[column], joined[column]), column
-    named = [page.data["points"][place]["point"] for place in rows["p"]]
+    named = [page.data["points"][place]["point"] for place in rows["point_index"]]
     assert named == joined["point"].tolist()
     ours = pd.DataFrame(page.data["correlations"])
     assert len(ours) == len(slices)

@@ -118,6 +118,6 @@ def test_slices_of_the_same_rows_have_the_same_numbers(tmp_path: Path) -> None:
         alone, whole = of["word2vec", query], of["all", query]
         assert (alone.verdict, whole.confirmatory) == ("", True)
         assert alone.within == whole.within._replace(null=None)
-    draw_figures(joined, tmp_path, found=found, suffixes=[])
+    draw_figures(joined, tmp_path, results=found, suffixes=[])
     drawn = pd.read_csv(tmp_path / "figure3_t_weat.csv")
     assert set(drawn["panel_low"]) == {of["all", query].within.low for query in ("weat7", "weat8")}

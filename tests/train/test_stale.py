@@ -302,7 +302,7 @@ def test_a_sweep_after_a_change_of_code_without_a_new_version(tmp_path: Path) ->
     source = tmp_path / "toy_scaled.py"
     source.write_text(EMBEDDING)
     run(tmp_path)
-    made = tmp_path / "results" / "point" / "made.csv"
+    made = tmp_path / "results" / "point" / "provenance.csv"
     first = made.read_text()
     scores = (tmp_path / "results" / "point" / "intrinsic.parquet").read_bytes()
     source.write_text(EMBEDDING.replace("*= 1", "*= 9"))

@@ -87,30 +87,32 @@ class Point:
         duplicates = (task.keys() & subject.keys()) - {"generated"}
         assert not duplicates, f"{duplicates} are columns of subject and task"
         generated = bool(task.get("generated") or subject.get("generated"))
-        mixture = {"mixture": self.synthetic_mix} if self.synthetic_mix else {}
+        synthetic_mix = {"synthetic_mix": self.synthetic_mix} if self.synthetic_mix else {}
         facts = {"experiment": self.experiment, **task, **subject, "seed": self.seed}
-        return {**facts, **self._asks_about(), "generated": generated, **mixture}
+        return {**facts, **self._word_groups(), "generated": generated, **synthetic_mix}
 
     @property
     def group_mismatch(self) -> str:
         """Warning if the queries are about other groups than those compared; else empty."""
         from analysis.groups import group_mismatch
 
-        groups = self._asks_about().get("asks_about", "")
+        groups = self._word_groups().get("word_groups", "")
         return (
             group_mismatch(groups, self.task.compared)
             if isinstance(self.task, ComparesGroups)
             else ""
         )
 
-    def _asks_about(self) -> dict[str, str]:
-        """Return ``asks_about`` if the words are about men and women and the groups are not."""
+    def _word_groups(self) -> dict[str, str]:
+        """Return ``word_groups`` if the words are about men and women and the groups are not."""
         if not isinstance(self.task, ComparesGroups) or self.asks_task:
             return {}
         from analysis.groups import GENDERS, group_mismatch  # slow to import
 
         compares_others = not self.task.compared or group_mismatch(GENDERS, self.task.compared)
-        return {"asks_about": GENDERS} if compares_others and compares_genders(self.queries) else {}
+        return (
+            {"word_groups": GENDERS} if compares_others and compares_genders(self.queries) else {}
+        )
 
     @property
     def synthetic_mix(self) -> str:

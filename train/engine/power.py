@@ -59,7 +59,7 @@ def print_power(
         f" |r| = {design.sesoi:g} ({design.tests} confirmatory slices; reliability of scores"
         f" {design.reliability_x:.2f}, of gaps {design.reliability_y:.2f}, {source})"
     )
-    print_table(title, rows, console, left=COLUMNS[:1])
+    print_table(title, rows, console, left_aligned=COLUMNS[:1])
     console.print(
         "Scores: ladder (a ladder of doses), normal, growing (noise grows with the score)."
         " others: power for other conditions (ladder; needs ten conditions)."
