@@ -299,7 +299,7 @@ def print_table(
     left_aligned: Iterable[str] = LEFT_ALIGNED,
     blanks: int = 2,
 ) -> None:
-    """Print rows under a title, the columns ``left_aligned`` to the left, ``note`` where present."""
+    """Print rows under a title; ``left_aligned`` names columns, ``note`` only where present."""
     if title:
         console.print(Text(title, style="italic"), soft_wrap=True)
     table = Table(
