@@ -303,10 +303,14 @@ def orders(sizes: tuple[int, ...], permutations: int, seed: int) -> NDArray[np.u
     return positions
 
 
-def minimum_detectable(df: float, tests: int = 1, sampling: float = 0.0) -> float:
+def minimum_detectable(
+    df: float, tests: int = 1, sampling: float = 0.0, parents_df: float = inf
+) -> float:
     """Return the |r| that about four of five studies detect at p < .05 / tests, with normal noise.
 
         tanh((q + .84) sqrt(1 / (df - 1) + c^2)),   q: the normal quantile of 1 - .05 / (2 tests)
+
+    Where the interval over parents decides too, with Student's quantiles of .975 and .8, if larger.
 
     Parameters
     ----------
@@ -316,6 +320,8 @@ def minimum_detectable(df: float, tests: int = 1, sampling: float = 0.0) -> floa
         Number of tests that p is adjusted over.
     sampling : float, default=0
         c, the standard error of z from sampling words and items.
+    parents_df : float, default=inf
+        Degrees of freedom of the interval over parents; infinite where there is none.
 
     Returns
     -------
@@ -329,8 +335,10 @@ def minimum_detectable(df: float, tests: int = 1, sampling: float = 0.0) -> floa
     """
     if df < 2 or tests < 1:
         return nan
-    q = float(scipy.special.ndtri(1 - LEVEL / (2 * tests)) + scipy.special.ndtri(0.8))
-    return tanh(q * sqrt(1 / (df - 1) + sampling**2))
+    normal = float(scipy.special.ndtri(1 - LEVEL / (2 * tests)) + scipy.special.ndtri(0.8))
+    quantiles = scipy.special.stdtrit(parents_df, [1 - LEVEL / 2, 0.8])
+    reach = max(normal, float(quantiles.sum())) if isfinite(parents_df) else normal
+    return tanh(reach * sqrt(1 / (df - 1) + sampling**2))
 
 
 def _normed(rows: Floats) -> Floats:

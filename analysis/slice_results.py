@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import isfinite, nan, sqrt
+from math import inf, isfinite, nan, sqrt
 from typing import NamedTuple
 
 import pandas as pd
@@ -140,7 +140,9 @@ class SliceResult(NamedTuple):
         """Return the |r| that about four of five such studies detect."""
         error = self.within.sampling.error
         tests = max(1, self.tests)
-        return minimum_detectable(self.within.df, tests, error if isfinite(error) else 0.0)
+        parents_df = self.parents.df if isfinite(self.parents.r) else inf
+        sampling = error if isfinite(error) else 0.0
+        return minimum_detectable(self.within.df, tests, sampling, parents_df)
 
     def scopes(self) -> dict[str, Correlation]:
         """Return r by what it holds for, widest last, without scopes that were not asked."""

@@ -204,7 +204,8 @@ def describe_size(result: SliceResult) -> str:
     if not isfinite(slope.value):
         return "the slope is undefined"
     digits = 2 if abs(slope.value) >= 0.1 else 3
-    text = f"the gap changes by {format_estimate(*slope, digits=digits)} per unit of score"
+    score = "the reverse-scored score" if result.reverse_scored else "score"
+    text = f"the gap changes by {format_estimate(*slope, digits=digits)} per unit of {score}"
     corrected = result.slope_corrected
     without_noise = format_number(corrected.value, digits)
     if without_noise not in (NOTHING, format_number(slope.value, digits)):
@@ -219,8 +220,7 @@ def _provisos(scope: str, result: SliceResult, wider: set[str]) -> list[str]:
     elif scope == THESE:
         provisos.append("not shown for other doses and words")
     elif scope == DOSES and result.n_methods < MIN_METHODS:
-        methods = with_count(result.n_methods, "method")
-        provisos.append(f"{methods} cannot speak for others ({MIN_METHODS} can)")
+        provisos.append(f"testing other methods needs {MIN_METHODS}")
     elif scope == DOSES:
         provisos.append("not shown for other methods")
     if isfinite(result.parents.r) and PARENTS not in wider:

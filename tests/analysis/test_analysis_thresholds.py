@@ -74,6 +74,10 @@ def test_the_detectable_correlation_is_that_of_two_normal_quantiles() -> None:
     """tanh((z(1 - .05 / 2 / tests) + z(.8)) / sqrt(df - 1)), quantiles of printed tables."""
     assert minimum_detectable(26) == pytest.approx(tanh((1.959964 + 0.841621) / 5), rel=1e-6)
     assert minimum_detectable(26, 2) == pytest.approx(tanh((2.241403 + 0.841621) / 5), rel=1e-6)
+    # Student's of .975 and .8 with 4 degrees of freedom
+    over_parents = minimum_detectable(26, parents_df=4)
+    assert over_parents == pytest.approx(tanh((2.776445 + 0.940965) / 5), rel=1e-6)
+    assert minimum_detectable(26, 9, parents_df=400) == minimum_detectable(26, 9)
     assert isfinite(minimum_detectable(2))
     assert isnan(minimum_detectable(1))
 

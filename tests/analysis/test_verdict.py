@@ -128,7 +128,7 @@ def test_the_rules_of_the_verdict(
     [
         ({"n_conditions": 9}, "; testing others needs 10 conditions"),
         ({"n_conditions": 10}, "; not shown for other doses and words"),
-        ({"conditions": OTHERS, "n_methods": 3}, "; 3 methods cannot speak for others (4 can)"),
+        ({"conditions": OTHERS, "n_methods": 3}, "; testing other methods needs 4"),
         ({"conditions": OTHERS}, "; not shown for other methods"),
         ({"given_condition": HOLDS_0}, "; within a condition nothing is shown"),
         ({"within": WITHIN._replace(sampling=Sampling())}, "; for these words and items"),
