@@ -145,6 +145,7 @@ def correlation(
     r_jackknife = leave_one_out_r(residual)
     s = _jackknife(np.arctanh(r_jackknife), residual.df)
     sampling = sampling_error(residual, x_resampled, y_resampled)
+    slope_sampling = slope_sampling_error(residual, x_resampled, y_resampled)
     error = sqrt(s * s + sampling.variance)
     t = abs(atanh(residual.r)) / error if abs(residual.r) < NEARLY_1 and error > SMALLEST else inf
     null = Null.of(residual, permutations, seed)
@@ -161,7 +162,9 @@ def correlation(
         sampling=sampling,
         influential=int(residual.indices[int(np.argmax(influence))]),
         without=float(r_jackknife[int(np.argmax(influence))]),
-        slope=_slope(residual, slope_sampling_error(residual, x_resampled, y_resampled).variance),
+        slope=slope_estimate(
+            residual, slope_sampling_error(residual, x_resampled, y_resampled).variance
+        ),
         null=null,
     )
 
@@ -187,15 +190,25 @@ def _jackknife(values: Floats, df: int) -> float:
     return sqrt((df + 1) / len(values) * float(((values - float(values.mean())) ** 2).sum()))
 
 
-def _slope(residual: Residuals, sampling_variance: float) -> Estimate:
-    """Return b -+ t(df) times its standard error, from leaving out each observation exactly."""
-    b, u, v = residual.slope, residual.u, residual.v
-    if abs(residual.r) >= NEARLY_1:
+def slope_estimate(
+    residual: Residuals, sampling_variance: float, reliability: float = 1.0
+) -> Estimate:
+    """Return b -+ t(df) times its standard error, from leaving out each observation exactly.
+
+    With a ``reliability`` of the scores below 1, b is that on scores without their noise N:
+    sum u v / (sum u^2 - N), N = (1 - reliability) sum u^2 (Fuller, 1987).
+    """
+    u, v, n = residual.u, residual.v, len(residual.u)
+    uu, uv = float(u @ u), float(u @ v)
+    noise = (1 - reliability) * uu
+    b = uv / (uu - noise) if reliability > 0 else nan
+    if not isfinite(b) or abs(residual.r) >= NEARLY_1:
         return Estimate(b)
-    uv, uu = (float(u @ side) - u * side / (1 - residual.h) for side in (v, u))
-    degenerate = uu < ROUNDING * float(u @ u)
-    jackknife = np.where(degenerate, b, uv / np.where(degenerate, 1, uu))
-    error = sqrt(_jackknife(jackknife, residual.df) ** 2 + sampling_variance)
+    uv_without, uu_without = uv - u * v / (1 - residual.h), uu - u * u / (1 - residual.h)
+    true_variance = uu_without - noise * (n - 1) / n
+    degenerate = true_variance < ROUNDING * uu
+    jackknife = np.where(degenerate, b, uv_without / np.where(degenerate, 1, true_variance))
+    error = sqrt(_jackknife(jackknife, residual.df) ** 2 + sampling_variance / reliability**2)
     half_width = float(scipy.special.stdtrit(residual.df, 1 - LEVEL / 2)) * error
     return Estimate(b, b - half_width, b + half_width)
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.correlation import PERMUTATIONS
+from analysis.correlation import PERMUTATIONS, slope_estimate
 from analysis.frame import group_indices
 from analysis.linearity import nonlinearity_reason
 from analysis.naming import CONTROL, ORIGINAL
 from analysis.observations import observations
-from analysis.reliability import noise_shares
+from analysis.reliability import NoiseShares, noise_shares
+from analysis.sampling import slope_sampling_error
 from analysis.scopes import widen
 from analysis.slice_results import MIN_CONDITIONS, SliceResult
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from analysis.observations import Observations
     from analysis.rows import Rows
     from stats.arrays import Labels
+    from stats.intervals import Estimate
 
 MAX_EQUAL_SHARE = 0.5  # share of models with the same score, or gap: more is saturation
 MAX_MODEL_SHARE = 2 / 3  # share of the variance within parents that one model may carry
@@ -78,7 +80,7 @@ def measure(
         given_utility=independent.given_utility(permutations),
         noise_x=noise_x,
         noise_y=noise_y,
-        slope_reliability=noise_x.reliability,
+        slope_without_noise=_slope_without_noise(independent, noise_x),
     )
     if result.n_conditions < 2:
         return result
@@ -91,10 +93,16 @@ def measure(
         conditions=means.within_models(permutations),
         methods=independent.over_methods(),
         score_range=float(np.ptp(moved.u)),
-        slope_reliability=noise_shares(
-            moved, means.x, means.x_resampled, sizes[0], 0 * means.noise
-        ).reliability,
+        slope_without_noise=_slope_without_noise(
+            means, noise_shares(moved, means.x, means.x_resampled, sizes[0], 0 * means.noise)
+        ),
     )
+
+
+def _slope_without_noise(models: Observations, noise: NoiseShares) -> Estimate:
+    residuals = models.residuals()
+    sampling = slope_sampling_error(residuals, models.x_resampled, models.y_resampled)
+    return slope_estimate(residuals, sampling.variance, noise.reliability)
 
 
 def _parent_noun(models: Observations) -> str:

@@ -48,8 +48,9 @@ class SliceResult(NamedTuple):
     interval and p are the wider of those over ``models`` and over ``parents``. A ``full`` slice
     (one that may get a verdict) also has r over ``conditions`` and over ``methods``, given the
     condition and given the task's utility; ``noise_x``, ``noise_y``: shares of the variance within
-    parents that are noise; ``slope_reliability``: 1 - noise of the scores that the slope is taken
-    over, ``score_range`` their range; ``nonlinear``: why r does not describe the relation.
+    parents that are noise; ``slope_without_noise``: the slope on scores without noise of their own,
+    ``score_range``: the range of the scores that it is taken over; ``nonlinear``: why r does not
+    describe the relation.
     ``saturated``, ``refused``: why there can be no verdict. ``tests``: number of confirmatory
     slices that p is adjusted over. ``reverse_scored``: the sign of the score is changed. ``sign``:
     that sign, NaN where parts differ; ``line``: the line of r_rm, for the score as measured.
@@ -73,7 +74,7 @@ class SliceResult(NamedTuple):
     planned: int = 0
     noise_x: NoiseShares = NoiseShares()
     noise_y: NoiseShares = NoiseShares()
-    slope_reliability: float = nan
+    slope_without_noise: Estimate = Estimate()
     score_range: float = nan
     nonlinear: str = ""
     influential: str = ""
@@ -107,10 +108,8 @@ class SliceResult(NamedTuple):
 
     @property
     def slope_corrected(self) -> Estimate:
-        """Return the slope on scores without noise of their own: b / reliability (attenuation)."""
-        if not self.slope_reliability > 0:
-            return Estimate()
-        return Estimate(*(value / self.slope_reliability for value in self.slope))
+        """Return the slope on scores, as measured, without noise of their own (attenuation)."""
+        return self.slope_without_noise.times(self.sign)
 
     @property
     def gap_change(self) -> float:

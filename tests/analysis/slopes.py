@@ -103,8 +103,9 @@ class Design(NamedTuple):
         if self.noise not in SHARED:
             return study_of(x + of_x, y + of_y, parent, true, condition=condition)
         scale = sqrt(self.spread(1))
-        of_words, words = _shared(x / scale, SHARED[self.noise], rng)
-        of_items, items = _shared(x / scale, SHARED[self.noise], rng)
+        of_words, words, words_scale = _shared(x / scale, SHARED[self.noise], rng)
+        of_items, items, _ = _shared(x / scale, SHARED[self.noise], rng)
+        true = {scope: b / words_scale for scope, b in true.items()}
         found = study_of(
             *(x + of_x + scale * of_words, y + of_y + of_items, parent, true),
             condition=condition,
@@ -114,14 +115,15 @@ class Design(NamedTuple):
         return found._replace(of=found.of._replace(x_resampled=x_resampled))
 
 
-def _shared(x: Floats, error: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def _shared(x: Floats, error: float, rng: np.random.Generator) -> tuple[Floats, Floats, float]:
     """What words, or items, do to each model, each with a slope on x and an error of its own: as
-    measured (n,), and over resamples of them (n, resamples).
+    measured (n,), and over resamples of them (n, resamples); and the scale that they give to x.
     """
     slopes, own = rng.normal(size=ITEMS), rng.normal(size=(len(x), ITEMS))
     each = error * sqrt(ITEMS) * (np.outer(x, slopes) + own)
     weights = rng.multinomial(ITEMS, np.full(ITEMS, 1 / ITEMS), size=RESAMPLES).T / ITEMS
-    return each.mean(axis=1), each @ weights
+    scale = 1 + error * sqrt(ITEMS) * float(slopes.mean())
+    return each.mean(axis=1), each @ weights, scale
 
 
 def designs() -> Iterator[Design]:

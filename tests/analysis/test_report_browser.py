@@ -89,7 +89,7 @@ def test_the_answer_stands_first(browser: Any, findings: list[SliceResult]) -> N
     heads = browser.execute_script(cells, "#verdicts thead th")
     assert heads == [
         *("score", "gap", "models / parents / conditions", "r_rm [95%]", "p (Holm)"),
-        *("given condition", "given utility", "lost", "verdict"),
+        *("slope [95%]", "gap change", "lost", "verdict"),
     ]
     rows = browser.execute_script(
         "return [...document.querySelectorAll('#verdicts tbody tr')]"

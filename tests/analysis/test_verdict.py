@@ -152,8 +152,11 @@ def test_a_claim_says_what_it_does_not_hold_for(changed: dict[str, object], prov
     [
         ({}, "the gap changes by .200 [.10,.30] per unit of score, by .80 over the range"),
         ({"sign": -1.0}, "the gap changes by -.20 [-.30,-.10] per unit of score, by -.80 over"),
-        ({"slope_reliability": 0.5}, "per unit of score (.40 without its noise), by .80"),
-        ({"slope_reliability": 0.0}, "per unit of score, by .80 over"),
+        (
+            {"slope_without_noise": Estimate(0.4)},
+            "per unit of score (.40 without its noise), by .80",
+        ),
+        ({"slope_without_noise": Estimate(0.201)}, "per unit of score, by .80 over"),
     ],
 )
 def test_a_claim_says_how_large_it_is(changed: dict[str, object], size: str) -> None:
