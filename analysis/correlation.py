@@ -162,9 +162,7 @@ def correlation(
         sampling=sampling,
         influential=int(residual.indices[int(np.argmax(influence))]),
         without=float(r_jackknife[int(np.argmax(influence))]),
-        slope=slope_estimate(
-            residual, slope_sampling_error(residual, x_resampled, y_resampled).variance
-        ),
+        slope=slope_estimate(residual, slope_sampling.variance),
         null=null,
     )
 
