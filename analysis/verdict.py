@@ -37,17 +37,15 @@ negligible:    neither, and |r_rm| is below the smallest correlation of interest
                other is declared) times the noise ceiling, by two one-sided tests at {LEVEL}; takes
                known reliabilities, and a gap that is a straight line of the score, the same for
                all methods
-inconclusive:  everything else: fewer than {MIN_DF} degrees of freedom, more than a tenth of the
-               models lost, a score or gap that is the same in most models, or of whose variance one
-               model has two thirds, a task whose F1 is less than {MIN_ABOVE_BASELINE} above the
-               majority baseline
+inconclusive:  everything else: fewer than {MIN_DF} degrees of freedom, more than a tenth of the models
+               lost, a score or gap that is the same in most models, or of whose variance one model
+               has two thirds, a task whose F1 is less than {MIN_ABOVE_BASELINE} above the majority baseline
 p is adjusted over the tests declared before the run (Holm, 1979). All others are exploratory: they
-carry r, interval and p of their own, and no verdict. From {MIN_PARENTS} parents on, p is the larger
-and the interval the wider of those over models and over parents; with fewer, or where p over
-parents is not below {LEVEL} after adjustment, a verdict holds for these seeds. It holds for these
-conditions; for other doses and words of these methods where the
-means of {MIN_CONDITIONS} conditions or more show it; for other methods where that stands without
-each of {MIN_METHODS} methods or more (p adjusted likewise)."""
+carry r, interval and p of their own, and no verdict. From {MIN_PARENTS} parents on, p is the larger and the
+interval the wider of those over models and over parents; with fewer, or where p over parents is not
+below {LEVEL} after adjustment, a verdict holds for these seeds. It holds for these conditions; for
+other doses and words of these methods where the means of {MIN_CONDITIONS} conditions or more show it; for
+other methods where that stands without each of {MIN_METHODS} methods or more (p adjusted likewise)."""  # noqa: E501
 
 
 def judge(results: Sequence[SliceResult], sesoi: float = SESOI) -> list[SliceResult]:
