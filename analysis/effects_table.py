@@ -121,7 +121,7 @@ def _titled(table: pd.DataFrame, side: str, confirmatory: Sequence[str]) -> pd.D
     return table[table["title"].isin(list(dict.fromkeys(table["title"]))[:SCORES_SHOWN])]
 
 
-def generalises_to(results: Sequence[Effect]) -> str:
+def describe_generalisation(results: Sequence[Effect]) -> str:
     """Return what the shown intervals do not generalise to: other trainings, or other items."""
     shown = [
         (
@@ -160,7 +160,7 @@ def print_effects(results: Sequence[Effect], confirmatory: Sequence[str], consol
     stamp = ", synthetic data" if generated else ""
     if rows:
         print_table(TITLE + stamp, rows, console, left_aligned=(*SHARED, *CONDITION[:-1]))
-        print_lines(filter(None, [generalises_to(results)]), console)
+        print_lines(filter(None, [describe_generalisation(results)]), console)
 
 
 def saturation(tables: Tables) -> str:

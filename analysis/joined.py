@@ -136,8 +136,8 @@ def origins(points: pd.DataFrame) -> dict[str, list[str]]:
 def levels(points: pd.DataFrame) -> dict[str, list[str]]:
     """Return ``origins`` as correlations use them.
 
-    Without modified embeddings, embeddings of one corpus or synthetic world are no parents of one
-    another. Where algorithms share corpora, the corpus is the model and its world the parent; else
+    Without modified embeddings, each embedding of a corpus or synthetic world is its own parent.
+    Where algorithms share corpora, the corpus is the model and its world the parent; else
     the parent is algorithm and world, or the algorithm where each world has one embedding.
     """
     point_origins = origins(points)

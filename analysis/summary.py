@@ -4,7 +4,7 @@ with its interval, and the effect of each condition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 from textwrap import wrap
 from typing import TYPE_CHECKING
@@ -57,9 +57,7 @@ def print_answer(
     print_lines(wrap(group_mismatch_of(tables.points, tables.extrinsic), WIDTH), console)
     for gap, scores in list(gaps.items())[:GAPS]:
         print_lines(wrap(_answer_line(gap, scores), WIDTH, subsequent_indent="  "), console)
-    reasons = [result.why for result in results if result.confirmatory and result.why]
-    for why in dict.fromkeys(reasons):
-        print_lines(wrap(f"{capitalise(why)}.", WIDTH, subsequent_indent="  "), console)
+    print_lines(wrap_all(_verdict_lines(gaps)), console)
     notes = [*describe_task(tables, declaration.utility), *_missing_values(tables)]
     print_lines(wrap_all(notes), console)
     names = list(dict.fromkeys(name for scores in gaps.values() for name in scores))
@@ -87,6 +85,17 @@ def print_answer(
         minuend, _, subtrahend = pair.partition(" - ")
         errors = f" (of error rates {subtrahend} - {minuend})" if subtrahend else ""
         print_lines([f"gap: {pair}{errors}; above 0 is worse for {subtrahend or pair}"], console)
+
+
+def _verdict_lines(gaps: OfGaps) -> Iterator[str]:
+    """Yield the sentence of each verdict after the gap and the scores it is about."""
+    for gap, scores in gaps.items():
+        names_by_sentence: dict[str, list[str]] = {}
+        for score, result in scores.items():
+            if result.confirmatory and result.why:
+                names_by_sentence.setdefault(result.why, []).append(score)
+        for sentence, names in names_by_sentence.items():
+            yield f"{capitalise(gap)}, {join_scores(names)}: {sentence}."
 
 
 def wrap_all(lines: Iterable[str]) -> list[str]:

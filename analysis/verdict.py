@@ -197,7 +197,7 @@ def _population(scope: str, result: SliceResult, wider: set[str]) -> str:
 
 
 def describe_size(result: SliceResult) -> str:
-    """Return how far the gap moves: per unit of the score, without its noise, and in all."""
+    """Return how far the gap moves: per unit of the score, and over the range of scores."""
     slope = result.slope
     if not isfinite(slope.value):
         return "the slope is undefined"
@@ -207,8 +207,8 @@ def describe_size(result: SliceResult) -> str:
     corrected = result.slope_corrected
     without_noise = format_number(corrected.value, digits)
     if without_noise not in (NOTHING, format_number(slope.value, digits)):
-        text += f" ({without_noise} without its noise)"
-    return f"{text}, by {format_number(result.gap_change, digits)} over the range it was moved"
+        text += f" ({without_noise} corrected for its noise)"
+    return f"{text}, by {format_number(result.gap_change, digits)} over the range of scores"
 
 
 def _provisos(scope: str, result: SliceResult, wider: set[str]) -> list[str]:
@@ -242,4 +242,4 @@ def _holds_zero(correlation: Correlation) -> bool:
 def _fixed_samples(result: SliceResult) -> list[str]:
     sampling = result.within.sampling
     fixed = [name for name in ("words", "items") if not isfinite(getattr(sampling, name))]
-    return [f"for these {' and '.join(fixed)}"] if fixed else []
+    return [f"without the sampling error of {' and '.join(fixed)}"] if fixed else []

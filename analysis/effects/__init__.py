@@ -5,7 +5,7 @@ utility against the parent, the unmodified embedding.
     D = mean over clusters of their mean D_b
 
 The reference is the parent or, for overbiasing, the debiased embedding of the same method, words
-and dose. Clusters are the independent units (``analysis.joined.levels``), parents where all share
+and dose. Clusters are the independent units (``analysis.joined.origins``), parents where all share
 one. The error of D has two sources, and the interval is D +- t sqrt(e^2),
 
     e^2 = max(0, s^2 - c) / m + w,     t: of Satterthwaite's degrees of freedom

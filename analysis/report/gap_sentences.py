@@ -30,15 +30,15 @@ LARGE_DIFFERENCE = 0.1  # of base rates; from here precision gaps need a caution
 
 
 class ExplainedGaps(NamedTuple):
-    """Gaps whose intervals exclude 0, by what may have made them; and how many were tested.
+    """Gaps whose intervals exclude 0, and how many were tested.
 
-    After adjustment over all of them (Holm) ``by_classifier``, largest first, and
-    ``by_base_rates`` still differ from 0, and ``by_chance`` do not.
+    After adjustment over all (Holm) ``significant``, largest first, and ``by_base_rates``, which
+    unequal base rates alone can cause, differ from 0; ``not_significant`` do not.
     """
 
-    by_classifier: list[Row]
+    significant: list[Row]
     by_base_rates: list[Row]
-    by_chance: list[Row]
+    not_significant: list[Row]
     n_tested: int
 
 
@@ -52,7 +52,7 @@ def many_sentences(
     rows = gaps[gaps["value"].notna()].to_dict("records")
     rate_measures = MOVED_BY_BASE_RATES if base_rates_differ else ()
     explained = _explain(rows, rate_measures)
-    lines = [*_worse_lines(explained.by_classifier, block), *_uncertain_lines(explained)]
+    lines = [*_worse_lines(explained.significant, block), *_uncertain_lines(explained)]
     labels = [
         f"{row['unprivileged']}, {measure_title(row['measure'])}"
         f" {format_number(row['value'], 2)} {_simultaneous(row)}"
@@ -68,13 +68,13 @@ def _simultaneous(row: Row) -> str:
 
 def _explain(rows: Sequence[Row], rate_measures: Sequence[str]) -> ExplainedGaps:
     apart = [row for row in rows if _excludes_zero(row)]
-    beyond_chance = [row for row in apart if row["p_holm"] < LEVEL]
-    by_rates = [row for row in beyond_chance if row["measure"] in rate_measures]
-    by_classifier = [row for row in beyond_chance if row not in by_rates]
+    still_apart = [row for row in apart if row["p_holm"] < LEVEL]
+    by_rates = [row for row in still_apart if row["measure"] in rate_measures]
+    significant = [row for row in still_apart if row not in by_rates]
     return ExplainedGaps(
-        sorted(by_classifier, key=lambda row: -abs(row["value"])),
+        sorted(significant, key=lambda row: -abs(row["value"])),
         by_rates,
-        [row for row in apart if row not in beyond_chance],
+        [row for row in apart if row not in still_apart],
         len(rows),
     )
 
@@ -83,9 +83,9 @@ def _excludes_zero(row: Row) -> bool:
     return bool(row["low"] > 0 or row["high"] < 0)
 
 
-def _worse_lines(by_classifier: Sequence[Row], block: pd.DataFrame) -> list[Line]:
-    worse = [row for row in by_classifier if row["value"] > 0]
-    better = [row for row in by_classifier if row["value"] < 0]
+def _worse_lines(significant: Sequence[Row], block: pd.DataFrame) -> list[Line]:
+    worse = [row for row in significant if row["value"] > 0]
+    better = [row for row in significant if row["value"] < 0]
     lines = [_group_sentence(row, block) for row in worse[:MAX_NAMED]]
     if len(worse) > MAX_NAMED:
         lines.append(("", f"Worse too: {_listed(worse[MAX_NAMED:])}."))
@@ -98,12 +98,13 @@ def _uncertain_lines(explained: ExplainedGaps) -> list[Line]:
     lines = []
     if rows := explained.by_base_rates:
         names = f"{capitalise(measure_names(rows))} differ for {group_names(rows)}"
-        lines.append(("", f"{names}, as they must where base rates do (below)."))
-    if rows := explained.by_chance:
-        n_chance = max(1, round(LEVEL * explained.n_tested))
+        lines.append(("", f"{names}, which unequal base rates alone can cause (below)."))
+    if rows := explained.not_significant:
+        expected = round(LEVEL * explained.n_tested)
+        count = f"about {expected}" if expected else "fewer than 1"
         chance = (
-            f"Of {explained.n_tested} comparisons about {n_chance} would look like these if all"
-            " groups were treated alike."
+            f"Of {explained.n_tested} comparisons {count} would look like these if all groups were"
+            " treated alike."
         )
         lines.append(("", f"May be chance: {_listed(rows)}. {chance}"))
     return lines

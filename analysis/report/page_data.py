@@ -10,7 +10,7 @@ import pandas as pd
 
 from analysis.charts import BLACK, SHAPES, palette_of
 from analysis.effects import effects
-from analysis.effects_table import condition_table, generalises_to
+from analysis.effects_table import condition_table, describe_generalisation
 from analysis.frame import Tables, as_text, column_values, text_rows, typed
 from analysis.joined import utility_rows
 from analysis.naming import (
@@ -268,7 +268,7 @@ def _effects(tables: Tables, confirmatory: Sequence[str], utility: str) -> dict[
         return {"effects": [], "effects_note": str(error)}
     return {
         "effects": _table_records(condition_table(condition_effects, confirmatory)),
-        "effects_note": generalises_to(condition_effects),
+        "effects_note": describe_generalisation(condition_effects),
     }
 
 

@@ -131,9 +131,18 @@ def test_the_rules_of_the_verdict(
         ({"conditions": OTHERS, "n_methods": 3}, "; testing other methods needs 4"),
         ({"conditions": OTHERS}, "; not shown for other methods"),
         ({"given_condition": HOLDS_0}, "; within a condition nothing is shown"),
-        ({"within": WITHIN._replace(sampling=Sampling())}, "; for these words and items"),
-        ({"within": WITHIN._replace(sampling=Sampling(0.1))}, "; for these items"),
-        ({"within": NARROW._replace(sampling=Sampling(nan, 0.1))}, "; for these words"),
+        (
+            {"within": WITHIN._replace(sampling=Sampling())},
+            "; without the sampling error of words and items",
+        ),
+        (
+            {"within": WITHIN._replace(sampling=Sampling(0.1))},
+            "; without the sampling error of items",
+        ),
+        (
+            {"within": NARROW._replace(sampling=Sampling(nan, 0.1))},
+            "; without the sampling error of words",
+        ),
         ({"parents": WITHIN._replace(p=0.05)}, "; not shown for other seeds among 1 tests"),
         ({"n_clusters": 1}, "; all parents share one corpus or seed"),
         ({"given_utility": HOLDS_0}, "; given the task's utility it may be 0"),
@@ -150,11 +159,14 @@ def test_a_claim_says_what_it_does_not_hold_for(changed: dict[str, object], prov
 @pytest.mark.parametrize(
     ("changed", "size"),
     [
-        ({}, "the gap changes by .200 [.10,.30] per unit of score, by .80 over the range"),
+        (
+            {},
+            "the gap changes by .200 [.10,.30] per unit of score, by .80 over the range of scores",
+        ),
         ({"sign": -1.0}, "the gap changes by -.20 [-.30,-.10] per unit of score, by -.80 over"),
         (
             {"slope_without_noise": Estimate(0.4)},
-            "per unit of score (.40 without its noise), by .80",
+            "per unit of score (.40 corrected for its noise), by .80",
         ),
         ({"slope_without_noise": Estimate(0.201)}, "per unit of score, by .80 over"),
     ],
