@@ -106,12 +106,13 @@ def _slope_without_noise(models: Observations, noise: NoiseShares) -> Estimate:
 
 
 def _parent_noun(models: Observations) -> str:
-    """Return ``seed``, also where parents share synthetic worlds, each of a seed; or ``cluster``,
-    where parents share anything else.
+    """Return ``seed`` where each synthetic world is one, ``cluster`` where parents share clusters,
+    else ``parent``.
     """
     clusters = {*models.cluster.tolist()}
-    is_seed = all(label.startswith("seed ") for label in clusters)
-    return "seed" if is_seed or not 1 < len(clusters) < _count(models.parent) else "cluster"
+    if all(label.startswith("seed ") for label in clusters):
+        return "seed"
+    return "cluster" if 1 < len(clusters) < _count(models.parent) else "parent"
 
 
 def _count(labels: Labels) -> int:

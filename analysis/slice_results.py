@@ -69,7 +69,7 @@ class SliceResult(NamedTuple):
     n_conditions: int = 0
     n_methods: int = 0
     n_clusters: int = 0
-    parent_noun: str = "seed"
+    parent_noun: str = "parent"
     lost: int = 0
     planned: int = 0
     noise_x: NoiseShares = NoiseShares()

@@ -43,7 +43,7 @@ inconclusive:  everything else: fewer than {MIN_DF} degrees of freedom, more tha
 p is adjusted over the tests declared before the run (Holm, 1979). All others are exploratory: they
 carry r, interval and p of their own, and no verdict. From {MIN_PARENTS} parents on, p is the larger and the
 interval the wider of those over models and over parents; with fewer, or where p over parents is not
-below {LEVEL} after adjustment, a verdict holds for these seeds. It holds for these conditions; for
+below {LEVEL} after adjustment, a verdict holds for these parents. It holds for these conditions; for
 other doses and words of these methods where the means of {MIN_CONDITIONS} conditions or more show it; for
 other methods where that stands without each of {MIN_METHODS} methods or more (p adjusted likewise)."""  # noqa: E501
 

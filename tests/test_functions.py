@@ -248,7 +248,7 @@ def test_levels_are_those_of_the_command() -> None:
     over_conditions = asked(scopes=True).set_index("scope").loc["other doses and words"]
     assert over_conditions["r"] == pytest.approx(means.corr().iloc[0, 1])
     assert (row["n"], row["n_parents"], row["n_conditions"]) == (24, 2, 12)
-    assert (row["verdict"], row["scope"]) == ("positive", "other doses and words, these seeds")
+    assert (row["verdict"], row["scope"]) == ("positive", "other doses and words, these parents")
 
 
 SEVEN: Any = 7

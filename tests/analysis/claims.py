@@ -198,8 +198,8 @@ SHARES: dict[str, Callable[[SliceResult, Study], bool]] = {
     "claims other methods": lambda result, _: result.scope.startswith("other methods"),
     "claims other doses": lambda result, _: result.scope.startswith("other"),
     "claims": lambda result, _: _claims(result),
-    "claims without naming seeds": lambda result, _: (
-        _claims(result) and "these seeds" not in result.scope
+    "claims without naming parents": lambda result, _: (
+        _claims(result) and "these parents" not in result.scope
     ),
     "negligible": lambda result, _: result.verdict == NEGLIGIBLE,
     "slope within": lambda result, study: result.slope.low <= study.slope <= result.slope.high,
@@ -219,7 +219,7 @@ def designs() -> Iterator[Design]:
                 yield Design(family, name, draw, share, 0.08)
     for count in (3, 4, 5, 8):
         draw = partial(slopes_by_parent, (12,) * count, 0, 1)
-        share = "claims" if count >= 5 else "claims without naming seeds"
+        share = "claims" if count >= 5 else "claims without naming parents"
         yield Design("slopes by parent", f"{count} parents of 12", draw, share, 0.08)
         power = partial(slopes_by_parent, (12,) * count, 1, 0.4)
         yield Design("slopes by parent", f"{count} parents of 12, slope 1", power, "claims", 1)

@@ -35,6 +35,7 @@ SUPPORTED = SliceResult(
     n_conditions=5,
     n_methods=4,
     n_clusters=3,
+    parent_noun="seed",
     planned=30,
     noise_x=EXACT,
     noise_y=EXACT,
