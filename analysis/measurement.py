@@ -59,43 +59,58 @@ def measure(
     )
     if not isfinite(within.r):
         return result
-    residuals = independent.residuals()
-    result = result._replace(score_range=float(np.ptp(residuals.u)))
+    result = result._replace(score_range=float(np.ptp(independent.residuals().u)))
     if not full:
         return result
-    name = independent.model[within.influential]
-    noise = 0 * independent.noise, independent.noise
     sizes = comparable.x_resampled.size, comparable.y_resampled.size
-    sides = (independent.x, independent.x_resampled), (independent.y, independent.y_resampled)
-    noise_x, noise_y = (
-        noise_shares(residuals, *side, size, trained)
-        for side, size, trained in zip(sides, sizes, noise, strict=True)
-    )
     result = result._replace(
         models=over_models,
         parents=over_parents,
-        influential=f"{name} (without: {within.without:.2f})",
         saturated=saturation_reason(with_parents, independent),
+    )
+    result = _add_noise_and_utility(result, independent, sizes, permutations)
+    return _add_conditions(result, independent, sizes[0], permutations)
+
+
+def _add_noise_and_utility(
+    result: SliceResult,
+    independent: Observations,
+    sizes: tuple[float, float],
+    permutations: int,
+) -> SliceResult:
+    """Add what bears on r_rm of models; ``sizes``: numbers of words and items."""
+    residuals, noise = independent.residuals(), independent.noise
+    x, x_resampled = independent.x, independent.x_resampled
+    y, y_resampled = independent.y, independent.y_resampled
+    noise_x = noise_shares(residuals, x, x_resampled, sizes[0], 0 * noise)
+    name = independent.model[result.within.influential]
+    return result._replace(
+        influential=f"{name} (without: {result.within.without:.2f})",
         nonlinear=nonlinearity_reason(independent),
         given_utility=independent.given_utility(permutations),
         noise_x=noise_x,
-        noise_y=noise_y,
+        noise_y=noise_shares(residuals, y, y_resampled, sizes[1], noise),
         slope_without_noise=_slope_without_noise(independent, noise_x),
     )
+
+
+def _add_conditions(
+    result: SliceResult, independent: Observations, n_words: float, permutations: int
+) -> SliceResult:
+    """Add r given the condition, from two on, and over their means, from ``MIN_CONDITIONS`` on."""
     if result.n_conditions < 2:
         return result
     result = result._replace(given_condition=independent.given_condition(permutations))
     if result.n_conditions < MIN_CONDITIONS:
         return result
     means = independent.condition_means()
-    moved = means.residuals()
+    residuals, no_noise = means.residuals(), 0 * means.noise
+    noise_x = noise_shares(residuals, means.x, means.x_resampled, n_words, no_noise)
     return result._replace(
         conditions=means.within_models(permutations),
         methods=independent.over_methods(),
-        score_range=float(np.ptp(moved.u)),
-        slope_without_noise=_slope_without_noise(
-            means, noise_shares(moved, means.x, means.x_resampled, sizes[0], 0 * means.noise)
-        ),
+        score_range=float(np.ptp(residuals.u)),
+        slope_without_noise=_slope_without_noise(means, noise_x),
     )
 
 
