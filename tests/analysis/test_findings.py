@@ -7,9 +7,14 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import stats
 
+from analysis.correlation import Correlation, slope_estimate
 from analysis.measurement import measure
-from analysis.slice_results import correlation_table, scope_table
+from analysis.reliability import NoiseShares
+from analysis.residuals import residuals
+from analysis.rows import Resampled
+from analysis.slice_results import SliceResult, correlation_table, scope_table
 from tests.analysis.conftest import make_rows
 
 
@@ -72,3 +77,42 @@ def test_the_most_influential_model_is_named_with_r_without_it() -> None:
     without = np.corrcoef(np.delete(x, 7), np.delete(y, 7))[0, 1]
     assert found.influential == f"model 7 (without: {without:.2f})"
     assert found.saturated.startswith("one model (model 7) carries")
+
+
+def test_reliability_is_at_least_the_square_of_r() -> None:
+    """Noise proper to models cannot make two sides agree."""
+    all_noise = NoiseShares(1, 0)
+    found = SliceResult({}, Correlation(0.6), noise_x=all_noise, noise_y=all_noise)
+    assert (found.reliability_x, found.reliability_y) == pytest.approx((0.36, 0.36))
+    exact = found._replace(noise_x=NoiseShares(0, 0))
+    assert exact.reliability_x == 1
+
+
+def test_noise_of_scores_is_taken_from_the_slope_of_condition_means() -> None:
+    """Noise that halves the slope of models, of means of three takes a quarter: 1 of 1 + 1 / 3."""
+    rng = np.random.default_rng(0)
+    score = np.tile(rng.normal(size=400), 3)
+    x = score + rng.normal(size=1200)
+    rows = make_rows(
+        *(x, score + 0.1 * rng.normal(size=1200)),
+        parent=np.repeat([*"abc"], 400),
+        condition=np.tile(np.arange(400), 3),
+    )
+    words = Resampled.of(x[:, None] + rng.normal(size=(1200, 60)))
+    found = measure(rows._replace(x_resampled=words), {}, full=True, permutations=19)
+    assert found.slope.value == pytest.approx(0.75, abs=0.05)
+    assert found.slope_corrected.value == pytest.approx(1, abs=0.06)
+
+
+def test_the_slope_without_noise_leaves_out_each_observation() -> None:
+    x, y = np.random.default_rng(0).normal(size=(2, 20)) + np.arange(20) / 5
+    of = residuals(x, y, np.zeros(20, dtype=np.intp))
+    found, noise = slope_estimate(of, 0.0, 0.8), 0.2 * float(of.u @ of.u)
+    without = []
+    for i in range(20):
+        u, v = (np.delete(side, i) - np.delete(side, i).mean() for side in (x, y))
+        without.append(float(u @ v) / (float(u @ u) - noise * 19 / 20))
+    spread = np.array(without) - np.mean(without)
+    reach = stats.t.ppf(0.975, 18) * math.sqrt(19 / 20 * float(spread @ spread))
+    assert found.value == pytest.approx(of.slope / 0.8)
+    assert found[1:] == pytest.approx((found.value - reach, found.value + reach))
