@@ -18,6 +18,7 @@ from analysis.reliability import NoiseShares, noise_shares
 from analysis.sampling import slope_sampling_error
 from analysis.scopes import widen
 from analysis.slice_results import MIN_CONDITIONS, SliceResult
+from analysis.terminal import format_number
 
 if TYPE_CHECKING:
     from analysis.observations import Observations
@@ -40,18 +41,18 @@ def measure(
     comparable = rows.comparable()
     planned, retained_models = set(rows.model.tolist()), set(comparable.model.tolist())
     models = observations(comparable, trained=full)
-    with_parents, independent = models.with_parents(), models.independent()
+    with_siblings, independent = models.with_siblings(), models.independent()
     over_models, over_parents = independent.within_models(permutations), independent.over_parents()
     within = widen(over_models, over_parents)
     result = SliceResult(
         names,
         within if full else within._replace(null=None),
-        n=len(with_parents.x),
-        n_parents=_count(with_parents.parent),
-        n_conditions=n if (n := _count(with_parents.condition)) > 1 else 0,
-        n_methods=_count(with_parents.method[with_parents.method != CONTROL]),
-        n_clusters=_count(with_parents.cluster),
-        parent_noun=_parent_noun(with_parents),
+        n=len(with_siblings.x),
+        n_parents=_count(with_siblings.parent),
+        n_conditions=n if (n := _count(with_siblings.condition)) > 1 else 0,
+        n_methods=_count(with_siblings.method[with_siblings.method != CONTROL]),
+        n_clusters=_count(with_siblings.cluster),
+        parent_noun=_parent_noun(with_siblings),
         lost=len(planned - retained_models),
         planned=len(planned),
         lost_models=lost_models(rows, comparable),
@@ -66,7 +67,7 @@ def measure(
     result = result._replace(
         models=over_models,
         parents=over_parents,
-        saturated=saturation_reason(with_parents, independent),
+        saturated=saturation_reason(with_siblings, independent),
     )
     result = _add_noise_and_utility(result, independent, sizes, permutations)
     return _add_conditions(result, independent, sizes[0], permutations)
@@ -85,7 +86,7 @@ def _add_noise_and_utility(
     noise_x = noise_shares(residuals, x, x_resampled, sizes[0], 0 * noise)
     name = independent.model[result.within.influential]
     return result._replace(
-        influential=f"{name} (without: {result.within.without:.2f})",
+        influential=f"{name} (without: {format_number(result.within.without)})",
         nonlinear=nonlinearity_reason(independent),
         given_utility=independent.given_utility(permutations),
         noise_x=noise_x,

@@ -58,7 +58,7 @@ class Observations(NamedTuple):
         """Select observations."""
         return Observations._make(column[indices] for column in self)
 
-    def with_parents(self) -> Observations:
+    def with_siblings(self) -> Observations:
         """Return the observations that have another of their parent."""
         parent = codes(self.parent)
         return self.at(np.flatnonzero(np.bincount(parent, minlength=1)[parent] > 1))
@@ -77,7 +77,7 @@ class Observations(NamedTuple):
         in all its seeds. The clusters become the parents. Where all parents share one cluster they
         stay, and results hold for that cluster.
         """
-        models = self.with_parents()
+        models = self.with_siblings()
         cell = models.cells()
         if cell is None:
             return self
@@ -121,12 +121,12 @@ class Observations(NamedTuple):
 
     def over_parents(self) -> Correlation:
         """Compute r_rm with the interval that leaves out each parent: for other parents."""
-        models = self.with_parents()
+        models = self.with_siblings()
         return _over_groups(models, models.parent, MIN_PARENTS)
 
     def condition_means(self) -> Observations:
         """Return the mean of each condition over parents, as observations of one parent."""
-        models = self.with_parents()
+        models = self.with_siblings()
         parent, condition = codes(models.parent), codes(models.condition)
         x, y, utility, x_resampled, y_resampled = (
             group_means(demeaned(values, parent), condition)
@@ -165,7 +165,7 @@ class Observations(NamedTuple):
 
     def line(self) -> Line:
         """Return the line of r_rm: its slope within parents, through the means of all models."""
-        models = self.with_parents()
+        models = self.with_siblings()
         slope = models.independent().residuals().slope if len(models.x) else nan
         return (
             Line(slope, float(models.x.mean()), float(models.y.mean()))

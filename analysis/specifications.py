@@ -18,6 +18,7 @@ from analysis.observations import Observations, observations
 from analysis.residuals import codes, demeaned, group_means, indicators
 from analysis.slice_results import FEW_PERMUTATIONS
 from analysis.slices import slices
+from analysis.terminal import format_number
 from analysis.verdict import MIN_DF
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ class Specification(NamedTuple):
 
 class Level(NamedTuple):
     """The specifications with one level of a choice: their number, median r_rm, and share above 0.
-    ``decides``: the share of the variance of the sign over all specifications that lies between the
-    levels of the choice, adjusted for their number; NaN where all signs agree.
+    ``epsilon_squared``: the share of the variance of the sign over all specifications that lies
+    between the levels of the choice, adjusted for their number; NaN where all signs agree.
     """
 
     choice: str
@@ -62,7 +63,7 @@ class Level(NamedTuple):
     specifications: int
     median: float
     above: float
-    decides: float
+    epsilon_squared: float
 
     @property
     def title(self) -> str:
@@ -88,12 +89,12 @@ class Curve(NamedTuple):
         above = sum(entry.r_rm > 0 for entry in self.specifications)
         text = (
             f"{self.task}: {len(self.specifications)} ways to analyse it, median r_rm"
-            f" {round(self.median, 2) + 0.0:.2f} (p {self.p:.2g}), {above} above 0."
+            f" {format_number(self.median)} (p {self.p:.2g}), {above} above 0."
         )
-        deciding = [entry for entry in self.levels if entry.decides > 0]
+        deciding = [entry for entry in self.levels if entry.epsilon_squared > 0]
         if not deciding:
             return text
-        first = max(deciding, key=lambda entry: entry.decides).choice
+        first = max(deciding, key=lambda entry: entry.epsilon_squared).choice
         choice_levels = [entry for entry in self.levels if entry.choice == first]
         yes = ", ".join(entry.title for entry in choice_levels if entry.above > 0.5)
         no = ", ".join(entry.title for entry in choice_levels if entry.above <= 0.5)
@@ -193,7 +194,7 @@ def _permuted(
     fit: _Fit, keys: Floats, cell_index: dict[tuple[str, str], int]
 ) -> tuple[Floats, Floats]:
     """Return r_rm and signed t, observed values first. Shapes: (permutations + 1,)."""
-    models, residuals = fit.models.with_parents(), fit.residuals
+    models, residuals = fit.models.with_siblings(), fit.residuals
     key = keys[:, [cell_index[cell] for cell in _cells(models)]]
     parent = codes(models.parent)
     permuted_y = np.tile(models.y, (len(keys) + 1, 1))
@@ -219,11 +220,11 @@ def _levels(fits: Sequence[_Fit]) -> list[Level]:
         if len(names) < 2:
             continue
         level_index = np.array([names.index(fit.levels[position]) for fit in fits])
-        decides = _between(np.sign(r), level_index)
+        epsilon_squared = _between(np.sign(r), level_index)
         for number, name in enumerate(names):
             level_r = r[level_index == number]
             median, above = float(np.median(level_r)), float((level_r > 0).mean())
-            levels.append(Level(choice, name, len(level_r), median, above, decides))
+            levels.append(Level(choice, name, len(level_r), median, above, epsilon_squared))
     return levels
 
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 WIDTH = 80
 SCORES, GAPS, CONDITIONS = 3, 12, 8  # shown; the tables hold all
 DIRECTIONS = {1: "rises with", -1: "falls with", 0: "no clear relation with"}
-OfGaps = dict[str, dict[str, "SliceResult"]]
+ResultsByGap = dict[str, dict[str, "SliceResult"]]
 
 
 def print_answer(
@@ -87,7 +87,7 @@ def print_answer(
         print_lines([f"gap: {pair}{errors}; above 0 is worse for {subtrahend or pair}"], console)
 
 
-def _verdict_lines(gaps: OfGaps) -> Iterator[str]:
+def _verdict_lines(gaps: ResultsByGap) -> Iterator[str]:
     """Yield the sentence of each verdict after the gap and the scores it is about."""
     for gap, scores in gaps.items():
         names_by_sentence: dict[str, list[str]] = {}
@@ -95,7 +95,7 @@ def _verdict_lines(gaps: OfGaps) -> Iterator[str]:
             if result.confirmatory and result.why:
                 names_by_sentence.setdefault(result.why, []).append(score)
         for sentence, names in names_by_sentence.items():
-            yield f"{capitalise(gap)}, {join_scores(names)}: {sentence}."
+            yield f"{capitalise(gap)}, {join_titles(names)}: {sentence}."
 
 
 def wrap_all(lines: Iterable[str]) -> list[str]:
@@ -113,7 +113,7 @@ def _missing_values(tables: Tables) -> Iterable[str]:
             yield f"{title}: no value at {n_missing} models, such as: {missing['reason'].iloc[0]}"
 
 
-def results_by_gap(results: Sequence[SliceResult]) -> OfGaps:
+def results_by_gap(results: Sequence[SliceResult]) -> ResultsByGap:
     """Return the slice results over all embeddings and methods, by the titles of gap and score."""
     pooled = [
         result
@@ -124,7 +124,7 @@ def results_by_gap(results: Sequence[SliceResult]) -> OfGaps:
     table = pd.DataFrame([result.names for result in pooled], columns=list(SLICE_COLUMNS))
     has_several_tasks = len({*as_text(table, "task")}) > 1
     tasks = [f"{task} " if has_several_tasks else "" for task in as_text(table, "task")]
-    gaps: OfGaps = {}
+    gaps: ResultsByGap = {}
     for task, gap, score, result in zip(
         tasks, gap_titles(table), score_titles(table), pooled, strict=True
     ):
@@ -150,7 +150,7 @@ def _answer_line(gap: str, scores: dict[str, SliceResult]) -> str:
     """Return ``precision gap: rises with WEAT 6b, 7, 8 (positive)``."""
     names_by_direction = scores_by_direction(scores)
     directions = "; ".join(
-        f"{direction} {join_scores(names)}" for direction, names in names_by_direction.items()
+        f"{direction} {join_titles(names)}" for direction, names in names_by_direction.items()
     )
     return f"{gap}: {directions} ({describe_verdicts(scores) or 'exploratory'})"
 
@@ -174,7 +174,7 @@ def describe_verdicts(scores: dict[str, SliceResult]) -> str:
     return ", ".join(f"{name} {verdict}" for name, verdict in verdicts.items())
 
 
-def join_scores(names: Sequence[str]) -> str:
+def join_titles(names: Sequence[str]) -> str:
     """Join titles, a shared first word once: ``WEAT 6b, 7, 8``."""
     first, _, remainder = names[0].partition(" ")
     if remainder and all(name.startswith(f"{first} ") for name in names):

@@ -145,7 +145,7 @@ def _refusal(result: SliceResult) -> str:
 
 def _shortfall(result: SliceResult, p_negligible: float, sesoi: float) -> str:
     """Return why there is neither a relation nor its absence."""
-    detectable = f"such a study finds |r| from about {result.mde:.2f} on"
+    detectable = f"such a study finds |r| from about {format_number(result.mde)} on"
     if result.models.p < LEVEL <= result.parents.p:
         seeds = with_count(result.parents.n, result.parent_noun)
         interval = format_estimate(*result.parents.interval)

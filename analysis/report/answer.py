@@ -21,7 +21,7 @@ from analysis.naming import (
     query_titles,
 )
 from analysis.report.missing_results import verdict_takes
-from analysis.summary import describe_verdicts, join_scores, results_by_gap, scores_by_direction
+from analysis.summary import describe_verdicts, join_titles, results_by_gap, scores_by_direction
 from analysis.terminal import format_estimate, format_number
 from analysis.utility import describe_task
 from analysis.verdict import INCONCLUSIVE, NEGATIVE, NEGLIGIBLE, POSITIVE
@@ -146,7 +146,7 @@ def _directions(slice_results: Sequence[SliceResult]) -> list[Line]:
     lines = []
     for gap, scores in results_by_gap(slice_results).items():
         phrases = [
-            f"{direction} {join_scores(names)}" + _r_rm([scores[name] for name in names])
+            f"{direction} {join_titles(names)}" + _r_rm([scores[name] for name in names])
             for direction, names in scores_by_direction(scores).items()
         ]
         verdicts = describe_verdicts(scores)

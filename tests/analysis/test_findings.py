@@ -15,6 +15,7 @@ from analysis.reliability import NoiseShares
 from analysis.residuals import residuals
 from analysis.rows import Resampled
 from analysis.slice_results import SliceResult, correlation_table, scope_table
+from analysis.terminal import format_number
 from tests.analysis.conftest import make_rows
 
 
@@ -75,7 +76,7 @@ def test_the_most_influential_model_is_named_with_r_without_it() -> None:
     rows = make_rows(x, y, model=[f"model {i}" for i in range(12)])
     found = measure(rows, {}, full=True, permutations=99)
     without = np.corrcoef(np.delete(x, 7), np.delete(y, 7))[0, 1]
-    assert found.influential == f"model 7 (without: {without:.2f})"
+    assert found.influential == f"model 7 (without: {format_number(without)})"
     assert found.saturated.startswith("one model (model 7) carries")
 
 

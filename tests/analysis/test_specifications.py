@@ -18,6 +18,7 @@ from analysis.naming import SLICE_COLUMNS
 from analysis.results import Tables
 from analysis.specification_curve import curve_chart
 from analysis.specifications import CHOICES, Curve, specification_curves
+from analysis.terminal import format_number
 
 if TYPE_CHECKING:
     from stats.arrays import Floats, Ints
@@ -201,12 +202,12 @@ def test_the_choice_that_the_sign_depends_on_is_named() -> None:
     """Of two gaps one follows the score and the other runs against it."""
     of = measured(4, 9, 0.9)
     curve = curve_of(tables_of(of._replace(y=np.stack([of.y[0], -of.y[0]]))))
-    decides = {each.choice: each.decides for each in curve.levels}
-    assert decides["measure"] == pytest.approx(1)
-    assert max(decides["query"], decides["embedding"]) <= 0
+    shares = {level.choice: level.epsilon_squared for level in curve.levels}
+    assert shares["measure"] == pytest.approx(1)
+    assert max(shares["query"], shares["embedding"]) <= 0
     assert curve.sentence() == (
-        f"t: 18 ways to analyse it, median r_rm {curve.median:.2f} (p 1), 9 above 0. The sign"
-        " depends mostly on the measure: positive for precision, not for recall."
+        f"t: 18 ways to analyse it, median r_rm {format_number(curve.median)} (p 1), 9 above 0."
+        " The sign depends mostly on the measure: positive for precision, not for recall."
     )
     same = curve_of(tables_of(of)).sentence()
     assert "18 above 0." in same

@@ -99,7 +99,7 @@ FIVE = "these 5 conditions in these 3 seeds"
         # What is beyond chance is not negligible, however small
         ({"within": NARROW._replace(p=0.01)}, "positive", THESE, "positive for"),
         # tanh((1.96 + .84) sqrt(1 / 25 + .005)) = .53
-        ({"within": WIDE}, "inconclusive", "", "such a study finds |r| from about 0.53 on"),
+        ({"within": WIDE}, "inconclusive", "", "such a study finds |r| from about .53 on"),
         (
             {"within": WIDE, "models": WITHIN, "parents": WIDE._replace(n=5)},
             *("inconclusive", "", "p is 0.004 for these 5 seeds; for others r_rm is .10 [-.30,.5"),
