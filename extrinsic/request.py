@@ -39,8 +39,8 @@ class GapRequest:
 
     Several ``pred`` are classifiers of the same items, with a column of ``score`` each, or none.
     ``positive``: labels of the positive class; empty for labels 0 and 1. ``cluster``: column of
-    what items were drawn with, such as their author or template. Raises ``InputError`` for
-    incompatible options.
+    what items were drawn with, such as their author or template. ``level``: of the intervals.
+    Raises ``InputError`` for incompatible options.
     """
 
     gold: str
@@ -56,6 +56,7 @@ class GapRequest:
     multiclass: bool = False
     cluster: str | None = None
     min_support: int = 10
+    level: float = 0.95
 
     def __post_init__(self) -> None:
         repeated = {name for name in self.pred if self.pred.count(name) > 1}
@@ -97,6 +98,18 @@ class GapRequest:
     def find_rows(self, table: pd.DataFrame) -> list[Row]:
         """Compute the rows of one classifier, or of several and each pair of them.
 
+        Raises ``InputError`` as ``read`` does.
+        """
+        classifiers, gaps = self.read(table)
+        if len(classifiers) > 1:
+            return classifier_rows(classifiers, gaps)
+        [predictions] = classifiers.values()
+        return class_rows(predictions, gaps) if self.multiclass else gap_rows(predictions, gaps)
+
+    def read(self, table: pd.DataFrame) -> tuple[dict[str, pd.DataFrame], Gaps]:
+        """Read the predictions of each classifier, with the columns of ``gap_table``, and choose
+        the comparisons.
+
         Raises ``InputError`` for a missing column or group, and for labels other than 0 and 1, or
         other than ``positive`` and ``multiclass`` allow.
         """
@@ -106,11 +119,7 @@ class GapRequest:
         scores = self.score or [""] * len(self.pred)
         columns = zip(self.pred, scores, strict=True)
         classifiers = {name: self._rename(table, name, score) for name, score in columns}
-        gaps = self._choose_gaps({*next(iter(classifiers.values()))["group"].dropna()})
-        if len(classifiers) > 1:
-            return classifier_rows(classifiers, gaps)
-        [predictions] = classifiers.values()
-        return class_rows(predictions, gaps) if self.multiclass else gap_rows(predictions, gaps)
+        return classifiers, self._choose_gaps({*next(iter(classifiers.values()))["group"].dropna()})
 
     def _rename(self, table: pd.DataFrame, pred: str, score: str) -> pd.DataFrame:
         """Return the columns with the names that ``gap_table`` reads; empty groups are missing."""
@@ -151,6 +160,7 @@ class GapRequest:
             first,
             unprivileged or min(present - {first}),
             self.min_support,
+            self.level,
             measures=tuple(self.measures) or measures,
             compare=tuple(self.compare) or tuple(default),  # type: ignore[arg-type]
             groups=tuple(self.groups),
