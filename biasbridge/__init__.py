@@ -1,6 +1,6 @@
 """Does the bias measured on a representation predict the bias of the applications built on it?
 
-    from biasbridge import audit, certify, query, gaps, correlate, debias, plot, read_results
+    from biasbridge import audit, certify, query, gaps, gate, correlate, debias, plot, read_results
 
 Importing the package loads none of them.
 """

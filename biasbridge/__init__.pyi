@@ -4,6 +4,7 @@ from .certifying import certify as certify
 from .correlating import correlate as correlate
 from .correlating import read_results as read_results
 from .debiasing import debias as debias
+from .gap_gate import gate as gate
 from .group_gaps import gaps as gaps
 from .inputs import query as query
 

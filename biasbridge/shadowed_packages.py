@@ -15,6 +15,7 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
     "query": ("intrinsic",),
     "debias": ("intrinsic", "debias"),
     "gaps": ("intrinsic", "extrinsic"),
+    "gate": ("intrinsic", "extrinsic"),
     "correlate": ("analysis",),
     "plot": ("analysis",),
     "read_results": ("analysis",),

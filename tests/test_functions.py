@@ -48,7 +48,17 @@ def expected() -> float:
 
 
 def test_the_names_there_are() -> None:
-    every = ["audit", "certify", "correlate", "debias", "gaps", "plot", "query", "read_results"]
+    every = [
+        "audit",
+        "certify",
+        "correlate",
+        "debias",
+        "gaps",
+        "gate",
+        "plot",
+        "query",
+        "read_results",
+    ]
     assert dir(biasbridge) == every
 
 

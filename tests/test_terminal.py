@@ -22,6 +22,7 @@ PRINTED = {
     "gaps": [
         ("gaps p.csv --report p.html --csv p-gaps.csv", NAMES),
         ("gaps p.csv --pred [/w] --pred :x:", NAMES),
+        ("gaps p.csv --privileged [male] --fail-above recall=.9", NAMES),
         ("gaps p.csv --privileged [male] --unprivileged [/w]", [FIRST, SECOND]),
         ("gaps p.csv --gold group --pred group --group label --multiclass", NAMES),
     ],

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from biasbridge.cli.gate_options import add_gate, take_gate
 from biasbridge.cli.options import CSV, PAGE, split_names
 from extrinsic.gaps import ALL_MEASURES
 from files import atomic_path
@@ -36,8 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     options = vars(args).copy()
     path, out, page = (options.pop(name) for name in ("predictions", "csv", "report"))
+    gate = take_gate(options)
     request = GapRequest(**options | {"pred": args.pred or ["prediction"]})
-    rows = request.find_rows(read_table(path))
+    table = read_table(path)
+    rows = request.find_rows(table)
     print_gap_tables(rows, open_console())
     if out:
         with atomic_path(out) as work:
@@ -47,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         label = " or ".join(args.positive) or "of label 1"
         print(write_gaps_page(as_table(rows), page, _title(args), label=label))
-    return 0
+    return gate.find_status(request, table, open_console()) if gate else 0
 
 
 def _title(args: argparse.Namespace) -> str:
@@ -99,6 +102,7 @@ def _parser() -> Parser:
     add("--cluster", metavar="COL", help=cluster + " drawn together, and intervals are wider")
     fewest = "fewest items behind a value (default 10; 0: any)"
     add("--min-support", type=int, default=10, metavar="N", help=fewest)
+    add_gate(parser)
     add("--csv", type=CSV, metavar="OUT", help="also write the table to this CSV file")
     page = "write a page with the results in words, charts and tables"
     add("--report", type=PAGE, metavar="PAGE.html", help=page)

@@ -1,0 +1,77 @@
+"""A gate on the gaps between groups, as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from biasbridge.input_tables import InputTable, as_dataframe, as_names
+from files import InputError
+
+if TYPE_CHECKING:
+    from extrinsic.gate import FailIf, GateResult
+
+COLUMNS = {"gold": "label", "pred": "prediction", "group": "group"}
+LISTS = ("pred", "score", "compare", "groups", "positive")
+
+
+def gate(
+    predictions: InputTable,
+    bounds: Mapping[str, float],
+    *,
+    fail_if: FailIf = "worse",
+    **options: Any,
+) -> GateResult:
+    """Decide whether the gaps between groups keep to bounds.
+
+    A gap is positive where the group fares worse, so one that favours the group keeps to every
+    bound. Intervals hold for all tested gaps together: all groups, bounded measures, classifiers
+    and classes. A difference between two classifiers is not tested.
+
+    Parameters
+    ----------
+    predictions
+        A table, or its path, with a row per item; or the table that :func:`biasbridge.gaps`
+        returns, whose simultaneous intervals are adjusted over its own gaps.
+    bounds
+        Largest gap of each tested measure, in [0, 1): ``{"recall": 0.1}``.
+    fail_if
+        ``"worse"``: fail where a gap is surely above its bound, its interval wholly above.
+        ``"possible"``: fail unless every gap is surely at most its bound; one without a value
+        fails.
+    options
+        Of predictions: ``privileged``, ``group``, ``cluster`` and others of
+        :func:`biasbridge.gaps`.
+
+    Returns
+    -------
+    GateResult
+        ``passed``, ``sentence`` and the table ``decisions``; true where it passes.
+
+    Raises
+    ------
+    InputError
+        A measure without a gap, a bound outside [0, 1), or what :func:`biasbridge.gaps` refuses.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> detected = [1] * 90 + [0] * 10 + [1] * 50 + [0] * 50
+    >>> groups = ["men"] * 100 + ["women"] * 100
+    >>> items = pd.DataFrame({"label": 1, "prediction": detected, "group": groups})
+    >>> print(gate(items, {"recall": 0.2}, privileged="men").sentence)
+    The gate fails: the recall gap of women to men, +.4 [.278,.506], is surely above .2; 1 of 1 \
+gaps fail.
+    """
+    from extrinsic.gate import check_gate, decide, find_gated_gaps, select_gated_gaps
+    from extrinsic.request import GapRequest
+
+    lists = {name: as_names(options[name]) for name in LISTS if name in options}
+    check_gate(bounds, fail_if, lists.get("compare", ()))
+    table = as_dataframe(predictions)
+    if "low_simultaneous" in table:
+        if options:
+            raise InputError(f"{', '.join(options)}: of predictions only; this is a table of gaps")
+        return decide(select_gated_gaps(table, bounds), bounds, fail_if)
+    request = GapRequest(**COLUMNS | {"pred": ["prediction"]} | options | lists)
+    return decide(find_gated_gaps(request, table, bounds), bounds, fail_if)

@@ -1,0 +1,278 @@
+"""A gate decides alike as command, function and fixture, by intervals that formulas give here."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from math import sqrt
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from biasbridge import gaps, gate
+from biasbridge.__main__ import main
+from files import InputError
+
+pytest_plugins = ["pytester", "biasbridge.pytest_plugin"]
+NEXT = {"a": "b", "b": "c", "c": "a"}
+ROOT = Path(__file__).resolve().parent.parent
+MEN, WOMEN, MORE_WOMEN = (100, 90, 100, 10), (100, 60, 100, 10), (100, 95, 100, 10)
+
+
+def wilson(k: int, n: int, z: float) -> tuple[float, float]:
+    middle, half = k / n + z * z / (2 * n), z * sqrt(k * (n - k) / n**3 + z * z / (4 * n * n))
+    return (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
+
+
+def interval(first: tuple[int, int], second: tuple[int, int], n_gaps: int) -> tuple[float, float]:
+    """Newcombe's interval of a difference of shares (k, n), Bonferroni's for so many gaps."""
+    z = NormalDist().inv_cdf(1 - 0.025 / n_gaps)
+    (p, q), (a, b), (c, d) = (
+        (first[0] / first[1], second[0] / second[1]),
+        wilson(*first, z),
+        wilson(*second, z),
+    )
+    return p - q - sqrt((p - a) ** 2 + (d - q) ** 2), p - q + sqrt((b - p) ** 2 + (q - c) ** 2)
+
+
+def items(**groups: tuple[int, int, int, int]) -> pd.DataFrame:
+    """Items of groups by actual positives, of these predicted, negatives, of these predicted."""
+    rows = [
+        (label, int(number < hits), "" if name == "none" else name)
+        for name, (n1, tp, n0, fp) in groups.items()
+        for label, n, hits in ((1, n1, tp), (0, n0, fp))
+        for number in range(n)
+    ]
+    return pd.DataFrame(rows, columns=["label", "prediction", "group"])
+
+
+def classes(hits: dict[str, int]) -> pd.DataFrame:
+    """Of classes a, b, c a hundred items for each group, so many of them called by their name."""
+    rows = [
+        (
+            name,
+            name if number < hits.get(group + name, 80) else "abca"["abc".index(name) + 1],
+            group,
+        )
+        for group in ("men", "women")
+        for name in "abc"
+        for number in range(100)
+    ]
+    return pd.DataFrame(rows, columns=["label", "prediction", "group"])
+
+
+PAIR = items(men=MEN, women=WOMEN)
+LOW, HIGH = interval((90, 100), (60, 100), 1)
+LOW_OF_TWO = interval((90, 100), (60, 100), 2)[0]
+REST = items(men=MEN, women=WOMEN, none=(100, 80, 0, 0))
+LOW_OF_REST = interval((170, 200), (60, 100), 2)[0]  # of women; men have a gap too
+FEW = items(men=(12, 11, 40, 4), women=(12, 7, 40, 4))
+NONE = items(men=MEN, women=(5, 3, 100, 10))
+FALSE_ALARMS = items(men=MEN, women=(100, 88, 100, 60))
+OTHERS = PAIR.assign(fair=items(men=MEN, women=(100, 88, 100, 10))["prediction"])
+CONTRAST = items(men=MEN, women=(100, 80, 100, 10))
+CONTRAST["other"] = items(men=(100, 60, 100, 10), women=(100, 95, 100, 10))["prediction"]
+# Each 25 items of one cluster are called alike, so that 100 count as few
+CLUSTERED = PAIR.assign(author=PAIR.groupby(["group", "label"]).cumcount() // 25)
+CLUSTERED["author"] = CLUSTERED["group"] + CLUSTERED["author"].astype(str)
+LOW_OF_CLASSES = interval((80, 100), (40, 100), 4)[0]
+
+
+class Case(NamedTuple):
+    """Items, bounds and options of a gate, whether it passes, and what its sentence holds."""
+
+    table: pd.DataFrame
+    bounds: dict[str, float]
+    fail_if: Any
+    passed: bool
+    said: Sequence[str] = ()
+    options: dict[str, Any] = {"privileged": "men"}  # noqa: RUF012
+
+
+RECALL = "the recall gap of women to men"
+CASES = {
+    "surely above": Case(PAIR, {"recall": LOW - 1e-4}, "worse", False, ["+.3 [.", "1 of 1"]),
+    "not surely above": Case(PAIR, {"recall": LOW + 1e-4}, "worse", True, [RECALL]),
+    "perhaps above": Case(PAIR, {"recall": HIGH - 1e-4}, "possible", False, [RECALL, "may be"]),
+    "surely below": Case(PAIR, {"recall": HIGH + 1e-4}, "possible", True, [RECALL, "at most"]),
+    "adjusted for two": Case(PAIR, {"recall": LOW_OF_TWO + 1e-4, "fpr": 0.5}, "worse", True),
+    "above for two": Case(PAIR, {"recall": LOW_OF_TWO - 1e-4, "fpr": 0.5}, "worse", False),
+    "favoured": Case(items(men=MEN, women=(200, 199, 9, 0)), {"recall": 0}, "worse", True),
+    "surely favoured": Case(items(men=WOMEN, women=MORE_WOMEN), {"recall": 0}, "possible", True),
+    "few items": Case(FEW, {"recall": 0.1}, "worse", True, ["+.333 ["]),
+    "few items, perhaps": Case(FEW, {"recall": 0.1}, "possible", False, ["+.333 ["]),
+    "no value": Case(NONE, {"recall": 0.1}, "worse", True, ["no value (5 actual positives of"]),
+    "no value, perhaps": Case(
+        NONE, {"recall": 0.99}, "possible", False, ["no value (5 actual positives of group women"]
+    ),
+    "five items": Case(
+        NONE, {"recall": 0.99}, "possible", True, [], {"privileged": "men", "min_support": 0}
+    ),
+    "against the rest": Case(REST, {"recall": LOW_OF_REST - 1e-4}, "worse", False, [
+        "gap of women to all others", "1 of 2 gaps fail"
+    ], {}),
+    "not against the rest": Case(REST, {"recall": LOW_OF_REST + 1e-4}, "worse", True, [], {}),
+    "a rate of errors": Case(
+        FALSE_ALARMS, {"recall": 0.05, "fpr": 0.3}, "worse", False, ["the fpr gap of women"]
+    ),
+    "one of two classifiers": Case(
+        OTHERS, {"recall": 0.1}, "worse", False, ["women to men (prediction), +.3", "1 of 2"],
+        {"privileged": "men", "pred": ["fair", "prediction"]},
+    ),
+    "a difference of classifiers": Case(
+        CONTRAST, {"recall": 0.1}, "worse", True, ["none of 2 gaps"],
+        {"privileged": "men", "pred": ["prediction", "other"]},
+    ),
+    "clusters": Case(
+        CLUSTERED, {"recall": 0.1}, "worse", True, ["+.3 [-"],
+        {"privileged": "men", "cluster": "author"},
+    ),
+    "items of clusters": Case(CLUSTERED, {"recall": 0.1}, "worse", False),
+    "a class": Case(
+        classes({"womenb": 40}), {"recall": LOW_OF_CLASSES - 1e-4}, "worse", False,
+        ["women to men (class b), +.4"], {"privileged": "men", "multiclass": True},
+    ),
+    "classes alike": Case(
+        classes({}), {"recall": 0.1}, "worse", True, ["none of 4 gaps"],
+        {"privileged": "men", "multiclass": True},
+    ),
+}  # fmt: skip
+
+
+def flags(case: Case) -> list[str]:
+    bounds = ",".join(f"{name}={bound!r}" for name, bound in case.bounds.items())
+    arguments = ["--fail-above", bounds, "--fail-if", case.fail_if]
+    for name, value in case.options.items():
+        for cell in value if isinstance(value, list) else [value]:
+            arguments += [f"--{name.replace('_', '-')}", *([] if cell is True else [str(cell)])]
+    return arguments
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_command_function_and_fixture_decide_alike(
+    name: str,
+    assert_gap: Callable[..., Any],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    case = CASES[name]
+    path = tmp_path / "items.csv"
+    case.table.to_csv(path, index=False)
+    result = gate(case.table, case.bounds, fail_if=case.fail_if, **case.options)
+    assert result.passed is bool(result) is case.passed
+    assert result.decisions["passed"].all() is np.bool_(case.passed)
+    assert result.sentence.startswith("The gate passes: " if case.passed else "The gate fails: ")
+    for part in case.said:
+        assert part in result.sentence
+    status = main(["gaps", str(path), "--measures", "precision", *flags(case)])
+    printed = capsys.readouterr().out
+    assert status == (0 if case.passed else 3)
+    assert printed.splitlines()[-1] == result.sentence
+    assert "precision" in printed
+    if case.passed:
+        assert assert_gap(path, case.bounds, fail_if=case.fail_if, **case.options)
+    else:
+        with pytest.raises(pytest.fail.Exception) as failure:
+            assert_gap(path, case.bounds, fail_if=case.fail_if, **case.options)
+        assert str(failure.value) == result.sentence
+
+
+def test_the_bound_itself_passes() -> None:
+    for fail_if, end in (("worse", "low"), ("possible", "high")):
+        table = gaps(PAIR, privileged="men", measures="recall")
+        bound = float(table.query("kind == 'gap'")[f"{end}_simultaneous"].item())
+        assert gate(table, {"recall": bound}, fail_if=fail_if)  # type: ignore[arg-type]
+        assert not gate(table, {"recall": np.nextafter(bound, 0)}, fail_if=fail_if)  # type: ignore[arg-type]
+
+
+def test_a_table_of_gaps_is_judged_as_its_predictions(tmp_path: Path) -> None:
+    table = gaps(OTHERS, privileged="men", measures=["recall", "fpr"], pred=["fair", "prediction"])
+    table.to_csv(tmp_path / "gaps.csv", index=False)
+    for form in (table, tmp_path / "gaps.csv"):
+        result = gate(form, {"recall": 0.1})
+        assert result.decisions["classifier"].tolist() == ["fair", "prediction"]
+        assert result.decisions["passed"].tolist() == [True, False]
+    low = interval((90, 100), (60, 100), 2)[0]  # recall and fpr of one classifier
+    assert result.decisions["low_simultaneous"].iloc[1] == pytest.approx(low)
+
+
+def test_the_fixture_is_found_by_name_and_fails_a_test_with_the_sentence(
+    pytester: pytest.Pytester,
+) -> None:
+    PAIR.to_csv(pytester.path / "items.csv", index=False)
+    pytester.makepyfile(
+        """
+        def test_release(assert_gap):
+            assert_gap("items.csv", {"recall": .1}, privileged="men")
+
+        def test_other_bound(assert_gap):
+            assert assert_gap("items.csv", {"recall": .29}, privileged="men").passed
+        """
+    )
+    done = pytester.runpytest_inprocess("-p", "biasbridge.pytest_plugin", "-p", "no:xdist")
+    done.assert_outcomes(passed=1, failed=1)
+    done.stdout.fnmatch_lines(["*The gate fails: the recall gap of women to men, +.3 *"])
+
+
+def test_the_plugin_loads_nothing_heavy() -> None:
+    code = "import sys, biasbridge.pytest_plugin; print(*sys.modules)"
+    command = [sys.executable, "-c", code]
+    loaded = subprocess.check_output(command, cwd=ROOT, text=True).split()
+    assert not {*loaded} & {"numpy", "pandas", "rich", "torch", "extrinsic"}
+
+
+REFUSED = [
+    ("recal=.1", [], "unknown measure 'recal'; did you mean 'recall'?"),
+    ("base_rate=.1", [], "base_rate has no gap of one group to another"),
+    ("equalised_odds=.1", [], "equalised_odds has no gap of one group to another"),
+    ("recall=1", [], r"the bound of recall is 1.0; give a number in [0, 1)"),
+    ("recall=-.1", [], r"the bound of recall is -0.1; give a number in [0, 1)"),
+    ("recall=nan", [], "the bound of recall is nan"),
+    ("recall", [], "'recall' is no bound; give MEASURE=X"),
+    ("recall=.1,recall=.2", [], "recall has two bounds"),
+    (",", [], "the gate has no bound"),
+    ("auc=.1", [], "--measures auc needs scores"),
+    ("recall=.1", ["--fail-if", "maybe"], "invalid choice: 'maybe'"),
+    ("recall=.1", ["--compare", "max-difference"], "has no gap to gate; add one-vs-rest"),
+]
+
+
+@pytest.mark.parametrize(("bounds", "options", "message"), REFUSED)
+def test_a_gate_that_cannot_decide_is_refused(
+    bounds: str, options: list[str], message: str, tmp_path: Path
+) -> None:
+    PAIR.to_csv(tmp_path / "items.csv", index=False)
+    with pytest.raises(InputError) as refusal:
+        main(["gaps", str(tmp_path / "items.csv"), "--fail-above", bounds, *options])
+    assert message in str(refusal.value)
+
+
+def test_a_rule_without_a_bound_and_options_of_a_table_of_gaps_are_refused(tmp_path: Path) -> None:
+    PAIR.to_csv(tmp_path / "items.csv", index=False)
+    with pytest.raises(InputError, match="give its bounds by --fail-above"):
+        main(["gaps", str(tmp_path / "items.csv"), "--fail-if", "worse"])
+    table = gaps(PAIR, measures="recall")
+    with pytest.raises(InputError, match="privileged: of predictions only"):
+        gate(table, {"recall": 0.1}, privileged="men")
+    with pytest.raises(InputError, match="the table has no gap of fpr"):
+        gate(table, {"fpr": 0.1})
+    with pytest.raises(InputError, match="the gate fails if 'never'; give worse or possible"):
+        gate(PAIR, {"recall": 0.1}, fail_if="never")  # type: ignore[arg-type]
+
+
+def test_the_workflow_calls_a_gate_that_decides(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workflow = yaml.safe_load((ROOT / "examples" / "gaps_gate.yml").read_text(encoding="utf-8"))
+    steps = [step.get("run", "") for step in workflow["jobs"]["gate"]["steps"]]
+    [command] = [step for step in steps if step.startswith("biasbridge ")]
+    PAIR.to_csv(tmp_path / "predictions.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    assert main(command.split()[1:]) == 3
+    assert (tmp_path / "gaps.html").is_file()
