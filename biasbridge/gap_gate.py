@@ -68,7 +68,7 @@ gaps fail.
 
     lists = {name: as_names(options[name]) for name in LISTS if name in options}
     check_gate(bounds, fail_if, lists.get("compare", ()))
-    table = as_dataframe(predictions)
+    table = as_dataframe(predictions, labels=[request.gold, *request.pred])
     if "low_simultaneous" in table:
         if options:
             raise InputError(f"{', '.join(options)}: of predictions only; this is a table of gaps")

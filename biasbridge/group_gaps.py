@@ -27,13 +27,15 @@ def gaps(
     multiclass: bool = False,
     cluster: str | None = None,
     min_support: int = 10,
+    filter: str = "",
 ) -> pd.DataFrame:
     """Measure performance by group and the gaps between groups, with 95% intervals.
 
     Parameters
     ----------
     predictions
-        A table, or its path, with a row per item.
+        A table with a row per item, its path, or the path of a result file of an evaluation
+        harness (``extrinsic.answers.reading``); its items without an answer are left out.
     privileged, unprivileged
         The groups compared. Without ``unprivileged``: the privileged group and each other one;
         without both: each group and all other items.
@@ -58,6 +60,8 @@ def gaps(
         interval is than for independent items.
     min_support
         Fewest items behind a value; groups with fewer have none.
+    filter
+        Of samples of lm-evaluation-harness with several filters: the one that is read.
 
     Returns
     -------
@@ -101,5 +105,8 @@ def gaps(
         cluster=cluster,
         min_support=min_support,
     )
-    rows = as_table(request.find_rows(as_dataframe(predictions)))
-    return with_notes(rows.drop(columns="resampled", errors="ignore"), "reason")
+    items = as_dataframe(predictions, filter=filter, labels=[gold, *request.pred])
+    rows = as_table(request.find_rows(items))
+    rows = with_notes(rows.drop(columns="resampled", errors="ignore"), "reason")
+    rows.attrs["notes"] += items.attrs.get("notes", [])
+    return rows

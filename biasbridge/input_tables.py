@@ -22,10 +22,17 @@ def as_names(names: str | Sequence[str]) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
 
 
-def as_dataframe(table: InputTable) -> pd.DataFrame:
-    """Read a table from its path. Raise ``InputError`` for another value or repeated columns."""
+def as_dataframe(
+    table: InputTable, *, filter: str = "", labels: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Read a table, or the result file of a harness (``read_answers``), from its path.
+
+    Of a result file, items without a value in a column of ``labels`` are left out and counted in
+    the notes. Raises ``InputError`` for another value or repeated columns.
+    """
     from pandas import DataFrame
 
+    from extrinsic.answers.reading import JSON_OBJECTS, detect_format, read_answers
     from files.tables import read_table, require_unique_columns
 
     if isinstance(table, DataFrame):
@@ -33,7 +40,19 @@ def as_dataframe(table: InputTable) -> pd.DataFrame:
         return table
     if not isinstance(table, str | PathLike):
         raise InputError(f"{type(table).__name__} is no table; give a pandas table, or a path")
+    if filter or detect_format(table) not in ("", JSON_OBJECTS):
+        return _with_labels(read_answers(table, filter=filter), labels, str(table))
     return read_table(Path(table), lists="resampled")
+
+
+def _with_labels(table: pd.DataFrame, labels: Sequence[str], path: str) -> pd.DataFrame:
+    missing = table[[name for name in labels if name in table]].isna().any(axis=1)
+    if missing.all():
+        raise InputError(f"{path}: no item has a value in each of the columns {', '.join(labels)}")
+    if missing.any():
+        note = f"{missing.sum()} of {len(table)} items are left out: no value in"
+        table.attrs["notes"] = [*table.attrs["notes"], f"{note} {' or '.join(labels)}"]
+    return table[~missing]
 
 
 def with_notes(table: pd.DataFrame, column: str) -> pd.DataFrame:

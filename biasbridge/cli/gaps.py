@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from biasbridge.cli.gate_options import add_gate, take_gate
 from biasbridge.cli.options import CSV, PAGE, split_names
+from biasbridge.input_tables import as_dataframe
 from extrinsic.gaps import ALL_MEASURES
 from files import atomic_path
 from files.options import Parser
+from files.printable import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -32,16 +34,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from extrinsic.gap_table import as_table
     from extrinsic.request import GapRequest
     from extrinsic.terminal import print_gap_tables
-    from files.tables import read_table, write_csv
+    from files.tables import write_csv
     from files.terminal import open_console
 
     options = vars(args).copy()
-    path, out, page = (options.pop(name) for name in ("predictions", "csv", "report"))
+    names = ("predictions", "csv", "report", "filter")
+    path, out, page, chosen = (options.pop(name) for name in names)
     gate = take_gate(options)
     request = GapRequest(**options | {"pred": args.pred or ["prediction"]})
-    table = read_table(path)
+    table = as_dataframe(path, filter=chosen, labels=[request.gold, *request.pred])
     rows = request.find_rows(table)
     print_gap_tables(rows, open_console())
+    for note in table.attrs.get("notes", []):
+        print(printable(f"note: {note}"))
     if out:
         with atomic_path(out) as work:
             write_csv(as_table(rows).drop(columns="resampled"), work)
@@ -66,8 +71,11 @@ def _parser() -> Parser:
         epilog=EPILOG,
     )
     add = parser.add_argument
-    predictions = "a .csv, .tsv (also .gz, .bz2, .xz) or .parquet file, one row per item"
+    predictions = "a .csv, .tsv (also .gz, .bz2, .xz), .jsonl or .parquet file, one row per item,"
+    predictions += " or a result file of lm-evaluation-harness or Inspect"
     add("predictions", type=Path, help=predictions)
+    wanted = "of lm-evaluation-harness: the filter of the answers, where there are several"
+    add("--filter", default="", metavar="NAME", help=wanted)
     add(
         "--gold",
         default="label",

@@ -1,0 +1,1 @@
+"""Answers of language models, read from the result files of evaluation harnesses."""

@@ -1,0 +1,115 @@
+"""Result files of evaluation harnesses, recognised and read as one table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from extrinsic.answers.inspect_log import read_inspect
+from extrinsic.answers.items import Source, plain_frame
+from extrinsic.answers.lm_eval import read_lm_eval, sample_files
+from files import InputError
+from files.json_lines import read_json_lines
+from files.tables import JSON_LINES, JSON_OBJECT
+from files.text import open_binary, unpacked_name
+
+HEAD = 1 << 20  # bytes searched for names of fields
+JSON_OBJECTS = "json_lines"
+
+
+class Format(NamedTuple):
+    """A format: its name in sentences, its reader, and the names that begin its files."""
+
+    title: str
+    read: Callable[..., pd.DataFrame]
+    suffixes: tuple[str, ...] = ()
+    fields: frozenset[str] = frozenset()
+
+
+def read_objects(path: Path) -> pd.DataFrame:
+    """Read JSON Lines: an object an item, whose own columns stay under their names."""
+    rows = pd.DataFrame([*read_json_lines(path, JSON_OBJECT, "JSON object")])
+    return plain_frame(rows, Source(path, JSON_OBJECTS))
+
+
+FORMATS = {
+    "lm_eval": Format(
+        "samples of lm-evaluation-harness",
+        read_lm_eval,
+        (JSON_LINES,),
+        frozenset({"doc_id", "doc", "filtered_resps"}),
+    ),
+    "inspect": Format(
+        "a log of Inspect", read_inspect, (".json",), frozenset({"version", "status", "eval"})
+    ),
+    JSON_OBJECTS: Format("JSON Lines", read_objects, (JSON_LINES,)),
+}
+
+
+def detect_format(path: str | Path) -> str:
+    """Return the format of a result file or folder, a key of ``FORMATS``; empty for others.
+
+    ``json_lines`` is any file of JSON objects in lines. At most the first MiB of a file is read.
+    """
+    path = Path(path)
+    if path.is_dir():
+        return "lm_eval" if sample_files(path) else ""
+    if not path.is_file():
+        return ""
+    if path.suffix == ".eval":
+        return "inspect"
+    suffix = unpacked_name(path).suffix
+    candidates = {name: form for name, form in FORMATS.items() if suffix in form.suffixes}
+    names = _field_names(path) if candidates else set()
+    return next((name for name, form in candidates.items() if form.fields <= names), "")
+
+
+def read_answers(path: str | Path, *, filter: str = "") -> pd.DataFrame:
+    """Read the items of a result file, whatever harness wrote it.
+
+    Parameters
+    ----------
+    path
+        A file or folder of a format in ``FORMATS``.
+    filter
+        Of lm-evaluation-harness: the filter of the answers, where a file holds several.
+
+    Returns
+    -------
+    DataFrame
+        A row per item and epoch: ``id``; ``answer`` and ``target`` as text, of an option the
+        option's; ``correct``, 1 or 0 (Inspect: .5 for partly); ``choices``, a list, where items
+        have options; ``loglikelihoods`` of the options; ``label`` and ``prediction``, the target
+        and answer as 0 and 1 or as classes, where the targets are a few classes. The item's own
+        fields and numeric metrics follow under their names; a field with the name of a column
+        above is called ``doc.label``, ``metadata.label`` and so on. JSON Lines keep their columns
+        and gain ``id``, ``answer``, ``target`` and ``correct`` where they lack them. ``attrs``
+        has ``format``, ``model``, ``task`` and ``notes``.
+
+    Raises
+    ------
+    InputError
+        Another, a truncated, damaged or empty file; repeated items; several filters without a
+        choice; an archive that unpacks beyond the bounds of ``extrinsic.answers.members``.
+    """
+    path = Path(path)
+    form = FORMATS.get(detect_format(path))
+    if form is None:
+        titles = ", ".join(form.title for form in FORMATS.values())
+        raise InputError(f"{path} is no result file that can be read; give {titles}")
+    if filter and form.read is not read_lm_eval:
+        raise InputError(f"{path} is {form.title}, without filters; leave filter {filter!r} out")
+    return form.read(path, filter) if form.read is read_lm_eval else form.read(path)
+
+
+def _field_names(path: Path) -> set[str]:
+    """Return the names of fields at the start of a JSON file, of JSON Lines in the first line."""
+    with open_binary(path) as content:
+        head = content.read(HEAD).decode("utf-8", "ignore").lstrip()
+    if unpacked_name(path).suffix == JSON_LINES:
+        head = head.partition("\n")[0]
+    return {*re.findall(r'"(\w+)"\s*:', head)} if head.startswith("{") else set()

@@ -1,0 +1,283 @@
+"""Logs of Inspect, as JSON and as archives compressed with deflate and with Zstandard."""
+
+from __future__ import annotations
+
+import json
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from extrinsic.answers import members
+from extrinsic.answers.reading import detect_format, read_answers
+from files import InputError
+
+HEADER: dict[str, Any] = {
+    "version": 2,
+    "status": "success",
+    "eval": {"task": "bbq", "model": "org/m", "dataset": {"samples": 9, "sample_ids": [1, 2]}},
+    "plan": {},
+}
+OPTIONS = ["The aunt", "The niece", "Not known"]
+
+
+def sample(number: int, **changes: Any) -> dict[str, Any]:
+    return {
+        "id": number,
+        "epoch": 1,
+        "input": "Who lost the card?",
+        "choices": OPTIONS,
+        "target": "C",
+        "scores": {"choice": {"value": "I", "answer": "A", "explanation": "ANSWER: A"}},
+        "metadata": {"category": "Age", "answer_info": {"ans0": ["aunt", "old"]}, "id": 7},
+        "output": {"model": "org/m", "choices": []},
+        "events": [{"event": "sample_init"}],
+        "attachments": {},
+    } | changes
+
+
+RIGHT = {"choice": {"value": "C", "answer": "C"}}
+SAMPLES = [sample(1), sample(2, scores=RIGHT)]
+
+
+def as_json(folder: Path, samples: list[dict[str, Any]], header: Mapping[str, Any]) -> Path:
+    path = folder / "log.json"
+    path.write_text(json.dumps({**header, "samples": samples}), encoding="utf-8")
+    return path
+
+
+def contents(samples: list[dict[str, Any]], header: Mapping[str, Any]) -> dict[str, bytes]:
+    files = {f"samples/{each['id']}_epoch_{each['epoch']}.json": each for each in samples}
+    named = {"_journal/start.json": dict(header), **files, "header.json": dict(header)}
+    return {name: json.dumps(value).encode() for name, value in named.items()}
+
+
+def deflated(path: Path, files: Mapping[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return path
+
+
+def zstandard(path: Path, files: Mapping[str, bytes], **lies: Any) -> Path:
+    """An archive of method 93, put together by the specification of ZIP, each member two frames."""
+    body, directory = b"", b""
+    for name, content in files.items():
+        half = len(content) // 2
+        frames = [
+            pa.compress(part, "zstd", asbytes=True) for part in (content[:half], content[half:])
+        ]
+        packed, raw_name = b"".join(frames), name.encode()
+        size, crc = lies.get("size", len(content)), lies.get("crc", zlib.crc32(content))
+        common = struct.pack(
+            "<HHHHHIIIHH", 45, 0, 93, 0, 33, crc, len(packed), size, len(raw_name), 4
+        )
+        extra = b"\xfe\xca\0\0"
+        entry = (
+            struct.pack("<4sH", b"PK\x01\x02", 45)
+            + common
+            + struct.pack("<HHHII", 0, 0, 0, 0, len(body))
+        )
+        directory += entry + raw_name + extra
+        body += b"PK\x03\x04" + common + raw_name + extra + packed
+    end = struct.pack(
+        "<4sHHHHIIH", b"PK\x05\x06", 0, 0, len(files), len(files), len(directory), len(body), 0
+    )
+    path.write_bytes(body + directory + end)
+    return path
+
+
+def write(kind: str, folder: Path, samples: list[dict[str, Any]], header: Any = HEADER) -> Path:
+    if kind == "json":
+        return as_json(folder, samples, header)
+    pack = deflated if kind == "deflate" else zstandard
+    return pack(folder / "log.eval", contents(samples, header))
+
+
+KINDS = ("json", "deflate", "zstandard")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_log(kind: str, tmp_path: Path) -> None:
+    path = write(kind, tmp_path, SAMPLES)
+    assert detect_format(path) == "inspect"
+    frame = read_answers(path)
+    assert frame["id"].tolist() == ["1", "2"]
+    assert frame["answer"].tolist() == ["The aunt", "Not known"]
+    assert frame["target"].tolist() == ["Not known"] * 2
+    assert frame["correct"].tolist() == [0, 1]
+    assert frame["choices"].tolist() == [OPTIONS] * 2
+    assert frame["category"].tolist() == ["Age"] * 2
+    assert frame["answer_info"].tolist() == [{"ans0": ["aunt", "old"]}] * 2
+    assert frame["metadata.id"].tolist() == [7, 7]
+    assert frame.attrs == {"format": "inspect", "model": "org/m", "task": "bbq", "notes": []}
+
+
+CHANGES = [
+    ({"scores": {"choice": {"value": "N", "answer": ""}}}, (None, "Not known", 0)),
+    (
+        {"scores": {"choice": {"value": "P", "answer": "A, C"}}},
+        ("The aunt, Not known", "Not known", 0.5),
+    ),
+    ({"target": ["A", "B"]}, ("The aunt", "The aunt, The niece", 0)),
+    ({"scores": None}, (None, "Not known", None)),
+    ({"scores": {"judge": {"value": 0.3, "answer": "The aunt"}}}, ("The aunt", "Not known", 0)),
+    ({"choices": None, "target": ["yes", "I"], "scores": RIGHT}, ("C", "yes", 1)),
+    (
+        {
+            "choices": None,
+            "target": ["no", "No."],
+            "scores": {"match": {"value": {"a": "C", "b": 2}, "answer": None}},
+            "output": {"choices": [{"message": {"content": [{"type": "text", "text": "No."}]}}]},
+        },
+        ("No.", "No.", None),
+    ),
+    (
+        {
+            "choices": None,
+            "target": "no",
+            "scores": {"match": {"value": 1}},
+            "output": {"choices": [{"message": {"content": "attachment://ab"}}]},
+            "attachments": {"ab": "so no"},
+        },
+        ("so no", "no", 1),
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "expected"), CHANGES)
+def test_forms_of_samples(
+    changes: dict[str, Any], expected: tuple[Any, ...], tmp_path: Path
+) -> None:
+    row = read_answers(write("json", tmp_path, [sample(1, **changes)])).iloc[0]
+    values = [
+        None if row[name] != row[name] else row[name] for name in ("answer", "target", "correct")
+    ]
+    assert tuple(values) == expected
+
+
+def test_values_of_several_scorers_are_numbers(tmp_path: Path) -> None:
+    scores = {"choice": {"value": "C"}, "judge": {"value": {"mild": "P", "n": 4, "why": "x"}}}
+    row = read_answers(write("json", tmp_path, [sample(1, scores=scores)])).iloc[0]
+    assert (row["choice"], row["judge.mild"], row["judge.n"]) == (1, 0.5, 4)
+
+
+def test_epochs_are_items_of_one_sample(tmp_path: Path) -> None:
+    frame = read_answers(write("deflate", tmp_path, [sample(1), sample(1, epoch=2)]))
+    assert frame["id"].tolist() == ["1 epoch 1", "1 epoch 2"]
+    assert frame["sample"].tolist() == ["1", "1"]
+    assert frame["epoch"].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("kind", ["deflate", "zstandard"])
+def test_an_unfinished_log_is_read_with_a_note(kind: str, tmp_path: Path) -> None:
+    files = contents(SAMPLES[:1], {name: HEADER[name] for name in ("version", "eval")})
+    del files["header.json"]
+    pack = deflated if kind == "deflate" else zstandard
+    notes = read_answers(pack(tmp_path / "log.eval", files)).attrs["notes"]
+    missing = "1 of the 2 samples of the run are not in the log"
+    assert notes == ["the run is not finished: started", missing]
+
+
+def test_failed_samples_are_counted(tmp_path: Path) -> None:
+    header = HEADER | {"status": "error"}
+    path = write("json", tmp_path, [sample(1), sample(2, error={"message": "x"})], header)
+    notes = read_answers(path).attrs["notes"]
+    assert notes == ["the run is not finished: error", "1 of 2 samples ended in an error"]
+
+
+def test_of_a_member_written_twice_the_last_counts(tmp_path: Path) -> None:
+    path = write("deflate", tmp_path, SAMPLES[:1])
+    with pytest.warns(UserWarning, match="Duplicate name"), zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("samples/1_epoch_1.json", json.dumps(sample(1, scores=RIGHT)))
+    assert read_answers(path)["answer"].item() == "Not known"
+
+
+def test_damaged_archives_are_refused(tmp_path: Path) -> None:
+    files = contents(SAMPLES, HEADER)
+    path = tmp_path / "log.eval"
+    whole = zstandard(path, files).read_bytes()
+    bad = {
+        "is truncated or damaged": whole[:-40],
+        "damaged .File is not a zip file": b"",
+        "member 'samples/1_epoch_1.json' is truncated or damaged": whole.replace(
+            b"\x28\xb5\x2f\xfd", b"....", 6
+        ),
+    }
+    for message, content in bad.items():
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=message):
+            read_answers(path)
+    for lies in ({"size": 3}, {"size": 9999}, {"crc": 1}):
+        zstandard(path, files, **lies)
+        with pytest.raises(InputError, match="size or checksum differ from those in its directory"):
+            read_answers(path)
+
+
+def test_members_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = contents(SAMPLES, HEADER) | {"samples/3_epoch_1.json": b" " * 3_000_000}
+    path = deflated(tmp_path / "log.eval", files)
+    monkeypatch.setattr(members, "SMALL", 2_999_999)
+    with pytest.raises(InputError, match=r"unpacks to 3,00\d,\d{3} bytes.* allowed are 2,999,999"):
+        read_answers(path)
+    monkeypatch.setattr(members, "SMALL", 4_000_000)
+    monkeypatch.setattr(members, "LARGEST_MEMBER", 2_999_999)
+    with pytest.raises(InputError, match="its largest member to 3,000,000; allowed"):
+        read_answers(path)
+    monkeypatch.setattr(members, "LARGEST_MEMBER", 3_000_000)
+    with pytest.raises(InputError, match=r"samples/3_epoch_1.json is no sample of Inspect"):
+        read_answers(path)
+
+
+BAD: list[tuple[dict[str, bytes], str]] = [
+    ({"samples/1_epoch_1.json": b'{"id": 1'}, "has no header.json and no _journal/start.json"),
+    (
+        {"header.json": b'{"eval": '},
+        r"log.eval: header.json is no header of Inspect \(Invalid JSON",
+    ),
+    (
+        {"header.json": b'{"status": "success"}'},
+        r"is no header of Inspect \(eval: Field required\)",
+    ),
+    ({"header.json": b'{"eval": {}}'}, "holds no items"),
+    (
+        {"header.json": b'{"eval": {}}', "samples/1_epoch_1.json": b'{"id": 1, "choices": 3}'},
+        r"samples/1_epoch_1.json is no sample of Inspect \(choices: Input should be a valid array",
+    ),
+    (
+        {"header.json": b'{"eval": {}}', "samples/1_epoch_1/sample.json": b"{}"},
+        "holds samples in chunks, which are not read; .*inspect log convert",
+    ),
+]
+
+
+@pytest.mark.parametrize(("files", "message"), BAD)
+def test_archives_of_something_else_are_refused(
+    files: dict[str, bytes], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=message):
+        read_answers(deflated(tmp_path / "log.eval", files))
+
+
+def test_a_truncated_log_is_refused(tmp_path: Path) -> None:
+    path = write("json", tmp_path, SAMPLES)
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(InputError, match=r"is no log of Inspect \(Invalid JSON: EOF .* line 1 col"):
+        read_answers(path)
+
+
+def test_one_sample_twice_is_refused(tmp_path: Path) -> None:
+    path = write("json", tmp_path, [sample(1), sample(1)])
+    with pytest.raises(InputError, match="item '1' occurs twice"):
+        read_answers(path)
+
+
+def test_filters_are_of_another_harness(tmp_path: Path) -> None:
+    path = write("json", tmp_path, SAMPLES)
+    with pytest.raises(InputError, match="a log of Inspect, without filters; leave filter 'x' out"):
+        read_answers(path, filter="x")
