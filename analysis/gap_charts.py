@@ -27,12 +27,15 @@ def order_groups(table: pd.DataFrame) -> list[str]:
 
 def gap_panels(table: pd.DataFrame) -> dict[str, alt.LayerChart]:
     """Draw for each measure the value of every group, a dot with its interval; the line is the
-    value over all items. At most ``MAX_GROUPS`` groups, those with the largest gaps.
+    value over all items. At most ``MAX_GROUPS`` groups, those with the largest gaps. Changes
+    between versions lie about 0.
     """
     groups = order_groups(table)[:MAX_GROUPS]
     values = table[table["kind"] == "value"]
+    largest = float(values[["low", "high"]].abs().max(axis=None))
+    domain = [-largest, largest] if values["low"].min() < 0 else [0.0, 1.0]
     return {
-        str(measure): _panel(str(measure), rows, groups)
+        str(measure): _panel(str(measure), rows, groups, domain)
         for measure, rows in values.groupby("measure", sort=False)
     }
 
@@ -43,7 +46,9 @@ def gaps_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
     return finish(alt.concat(*panels, columns=2), "Measures by group, with 95% intervals")
 
 
-def _panel(measure: str, rows: pd.DataFrame, groups: list[str]) -> alt.LayerChart:
+def _panel(
+    measure: str, rows: pd.DataFrame, groups: list[str], domain: list[float]
+) -> alt.LayerChart:
     shown = rows[rows["group"].isin(groups) & rows["value"].notna()]
     columns = ["group", "value", "low", "high", "support"]
     title = measure_title(measure)
@@ -55,7 +60,7 @@ def _panel(measure: str, rows: pd.DataFrame, groups: list[str]) -> alt.LayerChar
         color=alt.value(colour),
         tooltip=tooltip,
     )
-    scale = alt.Scale(domain=[0, 1])
+    scale = alt.Scale(domain=domain)
     layers = intervals(base, scale=scale, title=None, axis=alt.Axis(format=".1f"))
     overall = rows.loc[rows["group"] == ALL, "value"].dropna()
     if len(overall):

@@ -41,7 +41,7 @@ def gaps(
         without both: each group and all other items.
     gold, pred, group
         Columns. Labels are 0 or 1 unless ``positive`` or ``multiclass`` is given. Several ``pred``
-        are classifiers of the same items, compared item by item.
+        are classifiers of the same items, the earlier first, compared item by item.
     score
         Columns of scores, one per ``pred``, larger for label 1: adds areas under the ROC curve.
     measures
@@ -69,7 +69,9 @@ def gaps(
         One row per value and gap, with ``low`` and ``high``; of gaps also ``p``, and ``p_holm`` and
         ``low_simultaneous`` to ``high_simultaneous``, adjusted over all gaps, groups times
         measures, of one classifier and class. A gap is in [-1, 1] and positive where
-        the unprivileged group fares worse (formulas: ``extrinsic.gaps``). A value that is not
+        the unprivileged group fares worse (formulas: ``extrinsic.gaps``). The rows of two
+        classifiers, ``later - earlier`` in column ``classifier``, are differences; ``p_holm`` of a
+        value is adjusted over the values of the pair. A value that is not
         estimated is NaN, with its ``reason``, which is a note in ``attrs["notes"]`` too.
 
     Raises

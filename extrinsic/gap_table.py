@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Kind = Literal[
     "value", "gap", "max_difference", "ratio", "term_gap", "equality_difference", "flips"
 ]
-OPTIONAL = ("subset", "classifier", "n_clusters", "widening")
+OPTIONAL = ("subset", "classifier", "earlier", "n_clusters", "widening")
 # Background AUCs compare with all other items already; the base rate is of the items alone
 WITHOUT_GAP = (*BACKGROUND_RANKINGS, "base_rate")
 
@@ -57,6 +57,7 @@ class Row(NamedTuple):
     resampled: Sequence[float] = ()
     subset: str = ""
     classifier: str = ""
+    earlier: str = ""
 
 
 def as_table(rows: Sequence[Row]) -> pd.DataFrame:
@@ -164,12 +165,24 @@ def difference_rows(sample: Predictions, gaps: Gaps) -> list[Row]:
     measures = [name for name in gaps.measures if name not in (*CRITERIA, *WITHOUT_GAP)]
     comparisons = [(name, *sides) for sides in _pairs(sample, gaps) for name in measures]
     rows = [_gap(sample, *comparison) for comparison in comparisons]
+    return adjust_rows(
+        rows, sample, lambda wider, number: _estimate_gap(wider, *comparisons[number])
+    )
+
+
+def adjust_rows(
+    rows: list[Row], sample: Predictions, estimate_row: Callable[[Predictions, int], Estimate]
+) -> list[Row]:
+    """Add p-values and intervals that are adjusted over all rows with a value.
+
+    ``estimate_row`` computes the value of a row, by its number, at another confidence level.
+    """
     defined = [number for number, row in enumerate(rows) if not isnan(row.value)]
     if not defined:
         return rows
     joint_level = 1 - (1 - sample.level) / len(defined)
     wider = sample.at_level(joint_level)
-    joint = [_estimate_gap(wider, *comparisons[number]) for number in defined]
+    joint = [estimate_row(wider, number) for number in defined]
     p = [
         p_value(_estimate_of(rows[number]), sample.level, estimate, joint_level)
         for number, estimate in zip(defined, joint, strict=True)

@@ -7,8 +7,9 @@ from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from extrinsic.gap_table import Row, difference_rows, sample_rows, value_rows
+from extrinsic.gap_table import Row, adjust_rows, difference_rows, sample_rows, value_rows
 from extrinsic.gaps import CRITERIA, Gaps
+from extrinsic.grouped_predictions import GroupOrRest
 from extrinsic.predictions import get_column, plain_number, read_grouped_predictions
 from extrinsic.ranking import RANKINGS
 from extrinsic.weighted_sum import WeightedSum
@@ -17,7 +18,9 @@ from files import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from extrinsic.gap_table import Predictions
     from extrinsic.grouped_predictions import GroupedPredictions
+    from stats.intervals import Estimate
 
 MACRO = "macro"
 # One number for all classes: the share of items with the correct class
@@ -83,10 +86,11 @@ def _classes(predictions: pd.DataFrame, column: str) -> pd.Series[str]:
 def classifier_rows(predictions: Mapping[str, pd.DataFrame], gaps: Gaps) -> list[Row]:
     """Return the rows of ``gap_table`` for classifiers by name, on the same items in order.
 
-    Then for each pair, named ``first - second`` in ``classifier``, the values and gaps of the first
-    minus the second, with intervals of paired differences (``extrinsic.weighted_sum``): an item
-    that both get wrong widens none. Nothing is pooled over classifiers. Raises as ``gap_table``
-    does.
+    Then for each pair, named ``later - earlier`` in ``classifier`` and with the name of the
+    ``earlier``, the values and gaps of the later minus the earlier, with intervals of paired
+    differences (``extrinsic.weighted_sum``): an item that both get wrong widens none. ``p_holm`` of
+    a value is adjusted over all groups and measures of the pair, that of a gap over all gaps.
+    Nothing is pooled over classifiers. Raises as ``gap_table`` does.
     """
     samples = {name: read_grouped_predictions(table, gaps) for name, table in predictions.items()}
     rows = [
@@ -94,8 +98,22 @@ def classifier_rows(predictions: Mapping[str, pd.DataFrame], gaps: Gaps) -> list
         for name, sample in samples.items()
         for row in sample_rows(sample, gaps)
     ]
-    for first, second in combinations(samples, 2):
-        contrast = WeightedSum([samples[first], samples[second]], [1, -1])
-        contrast_rows = value_rows(contrast, gaps) + difference_rows(contrast, gaps)
-        rows += [row._replace(classifier=f"{first} - {second}") for row in contrast_rows]
+    for earlier, later in combinations(samples, 2):
+        contrast = WeightedSum([samples[later], samples[earlier]], [1, -1])
+        rows += [
+            row._replace(classifier=f"{later} - {earlier}", earlier=earlier)
+            for row in [*_change_rows(contrast, gaps), *difference_rows(contrast, gaps)]
+        ]
     return rows
+
+
+def _change_rows(contrast: WeightedSum, gaps: Gaps) -> list[Row]:
+    """Return the changes of the measures of each group; of the base rate there is none."""
+    measures = tuple(name for name in gaps.measures if name != "base_rate")
+    rows = value_rows(contrast, replace(gaps, measures=measures))
+
+    def estimate_row(sample: Predictions, number: int) -> Estimate:
+        row = rows[number]
+        return sample.group_measure(row.measure, GroupOrRest(row.group)).estimate
+
+    return adjust_rows(rows, contrast, estimate_row)

@@ -14,6 +14,7 @@ from rich.text import Text
 from extrinsic.grouped_predictions import ALL, REST
 from files.printable import printable
 from files.terminal import open_console
+from stats.changes import describe_changes
 from stats.multiple_testing import describe_adjusted
 
 if TYPE_CHECKING:
@@ -27,15 +28,18 @@ NAMES = {"f1": "F1", "auc": "AUC", "bpsn_auc": "BPSN AUC", "bnsp_auc": "BNSP AUC
 WORSE = "positive: worse for"
 
 
-def print_gap_tables(rows: Sequence[Row], console: Console) -> None:
+def print_gap_tables(rows: Sequence[Row], console: Console, label: str = "") -> None:
     """Print a table for each classifier and class: one line per measure for two groups; for more,
-    one line per group, the largest gaps first.
+    one line per group, the largest gaps first; of two versions what changed. ``label`` names the
+    positive class, if it is not 1.
     """
     blocks = [list(block) for _, block in groupby(rows, lambda row: (row.classifier, row.subset))]
     for block in blocks[:MAX_SHOWN]:
         names = [block[0].classifier, f"class {block[0].subset}" if block[0].subset else ""]
         if title := ", ".join(filter(None, names)):
             console.print(Text(f"\n{printable(title)}", style="bold"))
+        for claim, interval in _changes(block, label):
+            console.print(Text(printable(claim), style="bold") + Text(printable(interval)))
         for table in _tables(block):
             open_console(width=max(console.width, 160), file=console.file).print(table)
         for sentence in filter(None, (describe_family(block), describe_clusters(block))):
@@ -43,6 +47,13 @@ def print_gap_tables(rows: Sequence[Row], console: Console) -> None:
         _print_reasons(block, console)
     if len(blocks) > MAX_SHOWN:
         console.print(f"and {len(blocks) - MAX_SHOWN} more: --csv OUT writes all")
+
+
+def _changes(rows: Sequence[Row], label: str) -> list[tuple[str, str]]:
+    """Return the sentences on a later version; none for a classifier by itself."""
+    if not rows[0].earlier:
+        return []
+    return describe_changes([row._asdict() for row in rows], name_measure, label)
 
 
 def _tables(rows: Sequence[Row]) -> list[Table]:
@@ -83,7 +94,9 @@ def _pair(rows: Sequence[Row], privileged: str, unprivileged: str) -> Table:
 def _values(rows: Sequence[Row], order: Sequence[str]) -> Table:
     values = [row for row in rows if row.kind == "value"]
     measures = list(dict.fromkeys(row.measure for row in values))
-    table = _new_table("group", "n", *map(name_measure, measures))
+    # The base rate counts every item, other measures some of them
+    n = "n" if "base_rate" in measures else "largest n"
+    table = _new_table("group", n, *map(name_measure, measures))
     groups = dict.fromkeys(row.group for row in values)
     shown = [name for name in order if name in groups and name != ALL][:MAX_SHOWN]
     for group in [*([ALL] if ALL in groups else []), *shown]:
@@ -123,9 +136,12 @@ def _largest_differences(rows: Sequence[Row]) -> Table:
 
 
 def describe_family(rows: Sequence[Row]) -> str:
-    """Return which gaps differ from 0 after adjustment; empty for two groups."""
+    """Return which gaps differ from 0 after adjustment; empty for two groups, and for what
+    changed between versions.
+    """
     gaps = [row for row in rows if row.kind == "gap" and not isnan(row.value)]
-    if len({(row.privileged, row.unprivileged) for row in gaps}) < 2:
+    is_pair = len({(row.privileged, row.unprivileged) for row in gaps}) < 2
+    if is_pair or rows[0].earlier:
         return ""
     labels = [f"{row.unprivileged}, {name_measure(row.measure)} {_joint(row)}" for row in gaps]
     return describe_adjusted(labels, [row.p_holm for row in gaps])
@@ -189,7 +205,7 @@ def _cell(row: Row) -> str:
     """Format as ``.71 [.65,.76]``; - if undefined."""
     if isnan(row.value):
         return "-"
-    sign = "+" if " - " in row.classifier else ""
+    sign = "+" if row.earlier else ""
     return _number(row.value, sign) + _interval(row)
 
 

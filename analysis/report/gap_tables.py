@@ -27,8 +27,8 @@ class TextTable(NamedTuple):
     rows: Sequence[Sequence[str]]
 
 
-def value_table(block: pd.DataFrame, groups: Sequence[str]) -> TextTable:
-    """Return the values of each group, and of all items."""
+def value_table(block: pd.DataFrame, groups: Sequence[str], *, plus: bool = False) -> TextTable:
+    """Return the values of each group, and of all items; ``plus`` as of ``row_estimate``."""
     values = block[block["kind"] == "value"]
     measures = list(values["measure"].unique())
     cells = {(row["group"], row["measure"]): row for row in values.to_dict("records")}
@@ -37,8 +37,11 @@ def value_table(block: pd.DataFrame, groups: Sequence[str]) -> TextTable:
         group_cells = [cells.get((group, measure)) for measure in measures]
         if any(group_cells):
             n = max(int(row["support"]) for row in group_cells if row)
-            rows.append([group, f"{n:,}", *(row_estimate(row or {}) for row in group_cells)])
-    return TextTable("", ["group", "n", *map(measure_title, measures)], rows)
+            estimates = [row_estimate(row or {}, plus=plus) for row in group_cells]
+            rows.append([group, f"{n:,}", *estimates])
+    # The base rate counts every item, other measures some of them
+    n_name = "n" if "base_rate" in measures else "largest n"
+    return TextTable("", ["group", n_name, *map(measure_title, measures)], rows)
 
 
 def gap_tables(block: pd.DataFrame, groups: Sequence[str], *, is_pair: bool) -> list[TextTable]:
@@ -52,6 +55,24 @@ def gap_tables(block: pd.DataFrame, groups: Sequence[str], *, is_pair: bool) -> 
     for measure, gap_rows in gaps.groupby("measure", sort=False):
         rows = sorted(gap_rows.to_dict("records"), key=lambda row: rank[row["unprivileged"]])
         tables.append(_gap_table(capitalise(measure_title(str(measure))), rows))
+    return tables
+
+
+def gap_matrices(block: pd.DataFrame, groups: Sequence[str]) -> list[TextTable]:
+    """Return a table of gaps, groups by measures, for each side that groups are compared with."""
+    gaps = block[block["kind"] == "gap"]
+    measures = list(gaps["measure"].unique())
+    tables = []
+    for privileged, side in gaps.groupby("privileged", sort=False):
+        cells = {(row["unprivileged"], row["measure"]): row for row in side.to_dict("records")}
+        rows = [
+            [group, *(row_estimate(cells[group, measure], plus=True) for measure in measures)]
+            for group in groups
+            if (group, measures[0]) in cells
+        ]
+        others = "all others" if privileged == REST else privileged
+        heading = f"Gap to {others} (positive: worse for the group)"
+        tables.append(TextTable(heading, ["group", *map(measure_title, measures)], rows))
     return tables
 
 

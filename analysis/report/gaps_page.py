@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import vl_convert
 
 from analysis.charts import CONFIG
-from analysis.gap_charts import MAX_GROUPS, gap_panels, order_groups
+from analysis.gap_charts import MAX_GROUPS, gap_panels
 from analysis.naming import measure_title
 from analysis.report.frame import as_image, write_page
-from analysis.report.gap_sentences import base_rate_warning, many_sentences, pair_sentence
-from analysis.report.gap_tables import TEXT_COLUMNS, gap_tables, value_table
+from analysis.report.gap_blocks import GapBlock, read_blocks
+from analysis.report.gap_tables import TEXT_COLUMNS
 from analysis.terminal import format_number
 from files.charts import make_spec
 from files.tables import escape_control
@@ -41,9 +41,7 @@ MEANINGS = {
 }
 
 
-def write_gaps_page(
-    table: pd.DataFrame, path: Path, title: str, *, label: str = "of label 1"
-) -> Path:
+def write_gaps_page(table: pd.DataFrame, path: Path, title: str, *, label: str = "") -> Path:
     """Write the page of a table of gaps, with a section for each classifier and class.
 
     Parameters
@@ -53,7 +51,7 @@ def write_gaps_page(
     path, title
         Of the page.
     label
-        What an item of the positive class is called, as in "30% of the items are ...".
+        Name of the positive class, as in "30% of the items are ..."; empty for label 1.
 
     Returns
     -------
@@ -61,12 +59,12 @@ def write_gaps_page(
         The page, which needs no network.
     """
     present = set(table["measure"])
-    blocks = _blocks(escape_control(table))
+    blocks = read_blocks(escape_control(table), label)
     return write_page(
         path,
         "gaps_page.html",
         title=title,
-        blocks=[_describe(name, block, label) for name, block in blocks.items()],
+        blocks=list(map(_sections, blocks)),
         max_groups=MAX_GROUPS,
         text_columns=TEXT_COLUMNS,
         measures={measure_title(name): MEANINGS[name] for name in MEANINGS if name in present},
@@ -74,36 +72,18 @@ def write_gaps_page(
     )
 
 
-def _blocks(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Split the rows by classifier and class; the name is empty if there is one block."""
-    columns = [name for name in ("classifier", "subset") if name in table]
-    if not columns:
-        return {"": table}
-    prefix = {"classifier": "", "subset": "class "}
-    parts = [prefix[name] + table[name].where(table[name].ne(""), "") for name in columns]
-    names = parts[0] if len(parts) == 1 else parts[0] + ", " + parts[1]
-    return {str(name): rows for name, rows in table.groupby(names, sort=False)}
-
-
-def _describe(name: str, block: pd.DataFrame, label: str) -> dict[str, Any]:
+def _sections(block: GapBlock) -> dict[str, Any]:
     """Return what the template says of a block."""
-    gaps = block[block["kind"] == "gap"]
-    is_pair = len(gaps[["privileged", "unprivileged"]].drop_duplicates()) == 1
-    warning = base_rate_warning(block, label)
-    if is_pair:
-        headline, lines = "", [pair_sentence(row) for row in gaps.to_dict("records")]
-    else:
-        headline, lines = many_sentences(block, gaps, base_rates_differ=bool(warning))
-    groups = order_groups(block)
     return {
-        "name": name,
-        "headline": headline,
-        "lines": lines,
-        "warning": warning,
-        "n_groups": len(groups),
-        "figures": [_figure(*panel, block) for panel in gap_panels(block).items()],
-        "group_table": value_table(block, groups),
-        "gaps": gap_tables(block, groups, is_pair=is_pair),
+        "name": block.name,
+        "is_change": block.is_change,
+        "headline": block.headline,
+        "lines": block.lines,
+        "warning": block.warning,
+        "n_groups": len(block.groups),
+        "figures": [_figure(*panel, block.table) for panel in gap_panels(block.table).items()],
+        "group_table": block.value_table,
+        "gaps": block.gap_tables,
     }
 
 

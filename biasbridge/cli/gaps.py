@@ -44,7 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     request = GapRequest(**options | {"pred": args.pred or ["prediction"]})
     table = as_dataframe(path, filter=chosen, labels=[request.gold, *request.pred])
     rows = request.find_rows(table)
-    print_gap_tables(rows, open_console())
+    label = " or ".join(args.positive)
+    print_gap_tables(rows, open_console(), label)
     for note in table.attrs.get("notes", []):
         print(printable(f"note: {note}"))
     if out:
@@ -53,7 +54,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if page:
         from analysis.report.gaps_page import write_gaps_page
 
-        label = " or ".join(args.positive) or "of label 1"
         print(write_gaps_page(as_table(rows), page, _title(args), label=label))
     return gate.find_status(request, table, open_console()) if gate else 0
 
@@ -83,7 +83,7 @@ def _parser() -> Parser:
         help="column of the true labels, 0 or 1 (default: label)",
     )
     predicted = "column of the predicted labels, 0 or 1 (default: prediction); repeat it for each"
-    predicted += " further classifier of the same items: pairs of them are compared item by item"
+    predicted += " later version, on the same items: says what changed, as later - earlier"
     add("--pred", action="append", metavar="COL", help=predicted)
     scores = "column of scores, larger = label 1, for each --pred: adds the areas under the ROC"
     add("--score", action="append", default=[], metavar="COL", help=scores + " curve")

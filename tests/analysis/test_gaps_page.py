@@ -121,7 +121,7 @@ def test_a_group_without_a_value_has_its_reason(tmp_path: Path) -> None:
 def test_several_classifiers_and_classes_have_a_section_each(tmp_path: Path) -> None:
     data = predictions(2).assign(other=lambda rows: rows["label"])
     page = page_of(gaps(data, pred=["prediction", "other"], privileged="group 0"), tmp_path)
-    for name in ("prediction", "other", "prediction - other"):
+    for name in ("prediction", "other", "other - prediction"):
         assert f"Each group of {name}" in page
 
 

@@ -67,7 +67,7 @@ def test_every_format_gives_the_table_of_the_library(
     ("options", "column", "names"),
     [
         (["--score", "p"], "measure", ["base_rate", "recall", "fpr", "precision", "f1", *RANKINGS]),
-        (["--pred", "other"], "classifier", ["yhat", "other", "yhat - other"]),
+        (["--pred", "other"], "classifier", ["yhat", "other", "other - yhat"]),
         (["--multiclass"], "subset", ["0", "1", "macro"]),
         ([], "kind", ["value", "gap", "max_difference", "ratio"]),
         (["--compare", "one-vs-rest"], "kind", ["value", "gap"]),

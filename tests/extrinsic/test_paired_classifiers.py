@@ -32,13 +32,14 @@ def test_each_has_its_own_rows_and_each_pair_the_difference() -> None:
     classifiers = two()
     table = as_table(classifier_rows(classifiers, ASKED))
     for name, predictions in classifiers.items():
-        own = table[table["classifier"] == name].drop(columns="classifier").reset_index(drop=True)
+        own = table[table["classifier"] == name].drop(columns=["classifier", "earlier"])
+        own = own.reset_index(drop=True)
         pd.testing.assert_frame_equal(own, gap_table(predictions, ASKED))
     one, other, both = (
         table[table["classifier"] == name].reset_index(drop=True)
-        for name in ("one", "two", "one - two")
+        for name in ("one", "two", "two - one")
     )
-    assert both["value"].to_numpy() == pytest.approx(one["value"] - other["value"], abs=1e-12)
+    assert both["value"].to_numpy() == pytest.approx(other["value"] - one["value"], abs=1e-12)
     assert (both["low"] < both["value"]).all()
     assert (both["value"] < both["high"]).all()
 
@@ -53,11 +54,11 @@ def test_the_interval_is_about_that_of_a_bootstrap_over_items(measure: str) -> N
     rng, found = np.random.default_rng(1), []
     for _ in range(300):
         drawn = rng.integers(0, len(label), len(label))
-        found.append(scorer(label[drawn], one[drawn]) - scorer(label[drawn], other[drawn]))
+        found.append(scorer(label[drawn], other[drawn]) - scorer(label[drawn], one[drawn]))
     table = as_table(classifier_rows(classifiers, ASKED)).query(
         "group == 'all' and measure == @measure"
     )
-    row = table.set_index("classifier").loc["one - two"]
+    row = table.set_index("classifier").loc["two - one"]
     assert (row["high"] - row["low"]) / (2 * 1.96) == pytest.approx(np.std(found), rel=0.15)
     each = table.set_index("classifier").loc[["one", "two"], ["value", "low", "high"]]
     apart = difference(*(Estimate(*values) for values in each.to_numpy()))
@@ -68,7 +69,7 @@ def test_classifiers_that_agree_on_every_item_may_yet_differ() -> None:
     """By up to about 3 in n, as by the rule of three."""
     predictions = two(1000)["one"]
     table = as_table(classifier_rows({"x": predictions, "y": predictions}, ASKED))
-    row = table.query("classifier == 'x - y' and group == 'all' and measure == 'recall'").iloc[0]
+    row = table.query("classifier == 'y - x' and group == 'all' and measure == 'recall'").iloc[0]
     n = int(row["support"])
     assert row["value"] == 0
     assert 1 / n < row["high"] < 5 / n

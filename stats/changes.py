@@ -1,0 +1,120 @@
+"""Sentences on what changed from one classifier to another, tested on the same items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from math import isnan
+from typing import Any, TypeAlias
+
+from stats.intervals import quantile
+from stats.multiple_testing import LEVEL
+
+Row: TypeAlias = Mapping[Hashable, Any]
+Line: TypeAlias = tuple[str, str]  # the claim, and its interval
+MAX_NAMED = 5
+POWER_QUANTILE = quantile(0.6) / quantile(0.95)  # of power .8, in half widths of an interval
+
+
+def describe_changes(
+    rows: Sequence[Row], title: Callable[[str], str], label: str = ""
+) -> list[Line]:
+    """Return the changes that differ from 0 after adjustment, the largest first: of the groups'
+    values, then of their gaps.
+
+    Parameters
+    ----------
+    rows : sequence of mappings
+        The rows of one pair of classifiers, as of ``extrinsic.multiclass.classifier_rows``.
+    title : callable
+        Returns a measure in words.
+    label : str
+        Name of the positive class; empty for label 1.
+
+    Returns
+    -------
+    list of (str, str)
+        A claim with its interval, in points (hundredths). Without a change that differs from 0:
+        how large a change could be missed with power .8.
+    """
+    values = [row for row in rows if row["kind"] == "value"]
+    gaps = [row for row in rows if row["kind"] == "gap"]
+    return [
+        *_describe_family(values, "change", lambda row: _value_claim(row, title, label)),
+        *_describe_family(gaps, "change of a gap", lambda row: _gap_claim(row, title)),
+    ]
+
+
+def _describe_family(rows: Sequence[Row], subject: str, claim: Callable[[Row], str]) -> list[Line]:
+    """Return the claims of rows that are tested together."""
+    tested = [row for row in rows if not isnan(row["p_holm"])]
+    if not tested:
+        return [("", f"No {subject} can be measured: {row['reason']}.") for row in rows[:1]]
+    versions = f"from {tested[0]['earlier']} to {_later(tested[0])}"
+    significant = sorted(
+        (row for row in tested if row["p_holm"] < LEVEL), key=lambda row: -abs(row["value"])
+    )
+    adjusted = f"after adjustment over {len(tested)} comparisons (Holm)"
+    if not significant:
+        sizes = sorted(map(_detectable_change, tested))
+        missed = f"Changes below {_points(sizes[0])} to {_points(sizes[-1])} points could be missed"
+        return [
+            (f"No {subject} {versions} is sure", f" {adjusted}. {missed}, by group and measure.")
+        ]
+    lines = [(claim(row), f" {_interval(row)}.") for row in significant[:MAX_NAMED]]
+    n_more = len(significant) - MAX_NAMED
+    hidden = f"; {n_more} more {'are' if n_more > 1 else 'is'} in the tables" if n_more > 0 else ""
+    return [*lines, ("", f"Sure {adjusted}{hidden}.")]
+
+
+def _value_claim(row: Row, title: Callable[[str], str], label: str) -> str:
+    """Format ``v2 misses 21 points more positive items of women than v1``."""
+    measure, later, earlier = str(row["measure"]), _later(row), row["earlier"]
+    whose = "overall" if row["group"] == "all" else f"of {row['group']}"
+    rises = row["value"] > 0
+    size = _size(row["value"])
+    if measure == "recall":
+        missed = f"{'fewer' if rises else 'more'} {label or 'positive'} items {whose}"
+        return f"{later} misses {size} {missed} than {earlier}"
+    if measure == "fpr":
+        more = "more" if rises else "fewer"
+        if label:
+            return f"{later} wrongly flags {size} {more} items {whose} as {label} than {earlier}"
+        return f"{later} flags {size} {more} negative items {whose} than {earlier}"
+    name = title(measure)
+    direction = "higher" if rises else "lower"
+    return f"{name[0].upper()}{name[1:]} {whose} is {size} {direction} with {later} than {earlier}"
+
+
+def _gap_claim(row: Row, title: Callable[[str], str]) -> str:
+    """Format ``Compared with all others, women fare 25 points worse in recall with v2 than v1``."""
+    others = "all others" if row["privileged"] == "rest" else row["privileged"]
+    direction = "worse" if row["value"] > 0 else "better"
+    fare = f"{row['unprivileged']} fare {_size(row['value'])} {direction}"
+    versions = f"with {_later(row)} than {row['earlier']}"
+    return f"Compared with {others}, {fare} in {title(row['measure'])} {versions}"
+
+
+def _later(row: Row) -> str:
+    return str(row["classifier"]).removesuffix(f" - {row['earlier']}")
+
+
+def _size(value: float) -> str:
+    points = _points(value)
+    return f"{points} point{'s' * (points != '1')}"
+
+
+def _interval(row: Row) -> str:
+    ends = sorted((abs(row["low"]), abs(row["high"])))
+    return f"[{', '.join(map(_points, ends))}]"
+
+
+def _points(value: float) -> str:
+    """Format the size in points, below 1 with a decimal."""
+    size = abs(100 * value)
+    return f"{size:.{0 if size >= 1 else 1}f}"
+
+
+def _detectable_change(row: Row) -> float:
+    """Return the change that is sure after adjustment in four of five samples of this size."""
+    joint_half, half = ((row[f"high{end}"] - row[f"low{end}"]) / 2 for end in ("_simultaneous", ""))
+    return float(joint_half + POWER_QUANTILE * half)
