@@ -68,7 +68,9 @@ gaps fail.
 
     lists = {name: as_names(options[name]) for name in LISTS if name in options}
     check_gate(bounds, fail_if, lists.get("compare", ()))
-    table = as_dataframe(predictions, labels=[request.gold, *request.pred])
+    chosen = str(options.pop("filter", ""))
+    labels = [str(options.get("gold", "label")), *lists.get("pred", ["prediction"])]
+    table = as_dataframe(predictions, filter=chosen, labels=labels)
     if "low_simultaneous" in table:
         if options:
             raise InputError(f"{', '.join(options)}: of predictions only; this is a table of gaps")

@@ -219,6 +219,12 @@ def test_gaps_of_a_filter(samples: Path) -> None:
     table = biasbridge.gaps(samples, filter="strict", measures="recall", min_support=0)
     recall = table[(table["kind"] == "value") & (table["group"] == "b")]["value"].item()
     assert recall == 0
+    gated = [
+        biasbridge.gate(samples, {"selection_rate": 0.9}, filter=name) for name in ("strict", "raw")
+    ]
+    assert all(gated)
+    with pytest.raises(InputError, match="give one by --filter"):
+        biasbridge.gate(samples, {"selection_rate": 0.9})
     with pytest.raises(InputError, match="give one by --filter"):
         command(["gaps", str(samples)])
     command(["gaps", str(samples), "--filter", "raw"])
