@@ -11,7 +11,7 @@ from stats.multiple_testing import LEVEL
 
 Row: TypeAlias = Mapping[Hashable, Any]
 Line: TypeAlias = tuple[str, str]  # the claim, and its interval
-MAX_NAMED = 5
+MAX_NAMED = 5  # in a sentence or list
 POWER_QUANTILE = quantile(0.6) / quantile(0.95)  # of power .8, in half widths of an interval
 
 

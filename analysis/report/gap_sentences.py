@@ -17,13 +17,13 @@ from analysis.report.gap_tables import (
     row_estimate,
 )
 from analysis.terminal import format_number
+from stats.changes import MAX_NAMED
 from stats.multiple_testing import LEVEL, describe_adjusted
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Line = tuple[str, str]  # in bold, and the rest
-MAX_NAMED = 5  # in a sentence
 ERROR_RATES = ("fpr", "fnr")  # lower is better
 MOVED_BY_BASE_RATES = ("precision", "f1", "accuracy", "selection_rate")
 LARGE_DIFFERENCE = 0.1  # of base rates; from here precision gaps need a caution
