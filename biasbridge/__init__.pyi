@@ -1,5 +1,6 @@
 from . import plot as plot
 from .auditing import audit as audit
+from .bbq_scores import bbq as bbq
 from .certifying import certify as certify
 from .correlating import correlate as correlate
 from .correlating import read_results as read_results

@@ -9,6 +9,7 @@ COMMANDS = {
     "debias": ("debias", "write a debiased or overbiased copy of vectors or a language model"),
     "certify": ("", "certify a bias metric on models with a planted bias"),
     "gaps": ("extrinsic", "measure gaps with intervals from predictions"),
+    "bbq": ("", "compute bias scores of BBQ from a language model's answers"),
     "coreference": ("extrinsic.coreference", "score coreference predictions"),
     "agreement": ("extrinsic.agreement", "compare gender words with annotated groups"),
     "correlate": (

@@ -14,6 +14,7 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
     "certify": ("intrinsic", "analysis", "studies", "train"),
     "query": ("intrinsic",),
     "debias": ("intrinsic", "debias"),
+    "bbq": ("extrinsic",),
     "gaps": ("intrinsic", "extrinsic"),
     "gate": ("intrinsic", "extrinsic"),
     "correlate": ("analysis",),

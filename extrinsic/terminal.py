@@ -202,19 +202,20 @@ def name_measure(measure: str) -> str:
 
 
 def _cell(row: Row) -> str:
-    """Format as ``.71 [.65,.76]``; - if undefined."""
-    if isnan(row.value):
-        return "-"
     sign = "+" if row.earlier else ""
-    return _number(row.value, sign) + _interval(row)
+    return format_estimate(row.value, row.low, row.high, sign)
 
 
 def _gap_cell(row: Row) -> str:
-    return "-" if isnan(row.value) else _number(row.value, "+") + _interval(row)
+    return format_estimate(row.value, row.low, row.high, "+")
 
 
-def _interval(row: Row) -> str:
-    return "" if isnan(row.low) else f" [{_number(row.low)},{_number(row.high)}]"
+def format_estimate(value: float, low: float, high: float, sign: str = "") -> str:
+    """Format as ``.71 [.65,.76]``; - if undefined."""
+    if isnan(value):
+        return "-"
+    interval = "" if isnan(low) else f" [{_number(low)},{_number(high)}]"
+    return _number(value, sign) + interval
 
 
 def _number(value: float, sign: str = "") -> str:

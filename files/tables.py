@@ -35,7 +35,7 @@ def read_table(
     *,
     separator: str | None = None,
     quoted: bool = True,
-    lists: str | None = None,
+    lists: str | tuple[str, ...] | None = None,
 ) -> pd.DataFrame:
     """Read the table of a ``.parquet`` file, of JSON Lines (``.jsonl``, an object a row), or of
     delimited UTF-8 text with a line of column names.
@@ -46,8 +46,8 @@ def read_table(
 
     separator: default tabs for ``.tsv`` and ``.tab``; commas for ``.csv``, ``.txt`` and names
     without an ending, or the tabs or semicolons of a header without commas. quoted: cells in
-    quotation marks may hold separators and line ends; False: the marks are text. lists: ending of
-    the Parquet columns that keep lists; other binary, list and struct cells become text.
+    quotation marks may hold separators and line ends; False: the marks are text. lists: endings
+    of the Parquet columns that keep lists; other binary, list and struct cells become text.
 
     Raises ``InputError`` for a file that is missing, empty, damaged, not UTF-8, of unknown format
     or larger than ``LARGEST`` bytes or ``MAX_COLUMNS`` columns, for a row with more or fewer cells
@@ -115,7 +115,7 @@ def require_unique_columns(names: Iterable[object], source: str) -> None:
         raise InputError(f"{source} names {repeated} more than once; rename one")
 
 
-def _read_parquet(path: Path, lists: str | None) -> pd.DataFrame:
+def _read_parquet(path: Path, lists: str | tuple[str, ...] | None) -> pd.DataFrame:
     with open_plain(path) as raw:
         try:
             table = pd.read_parquet(raw)

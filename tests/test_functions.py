@@ -50,6 +50,7 @@ def expected() -> float:
 def test_the_names_there_are() -> None:
     every = [
         "audit",
+        "bbq",
         "certify",
         "correlate",
         "debias",
@@ -517,7 +518,7 @@ def test_whole_numbers_of_numpy_are_taken() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["auditing", "correlating", "debiasing", "group_gaps", "inputs", "plot"]
+    "name", ["auditing", "bbq_scores", "correlating", "debiasing", "group_gaps", "inputs", "plot"]
 )
 def test_the_examples_of_docstrings_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parent.parent)

@@ -45,7 +45,17 @@ PRINTED = {
     "store": [("store ls --store [red]", ["[red]"])],
 }
 # What prints no names but those of its results folder, of metrics and of built-in sets
-OTHERS = {"train", "certify", "coreference", "effects", "report", "atlas", "init", "completion"}
+OTHERS = {
+    "train",
+    "bbq",
+    "certify",
+    "coreference",
+    "effects",
+    "report",
+    "atlas",
+    "init",
+    "completion",
+}
 
 
 @pytest.fixture(scope="module")
