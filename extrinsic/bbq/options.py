@@ -42,8 +42,8 @@ def match_output(
         chosen = normalise(shown[place]) if place < len(shown) else ""
         return texts.index(chosen) if chosen in texts else place
     names = [" ".join(normalise(name).split()[:2]) for name, _ in infos]
-    present = [place for place, name in enumerate(names) if name and name in text]
-    # "man" occurs in "woman"
+    present = [place for place, name in enumerate(names) if name and _holds(text, name)]
+    # "gay" stands in "gay man" too
     present = [
         place
         for place in present
@@ -52,3 +52,8 @@ def match_output(
     if len(present) == 1:
         return present[0]
     return unknown if not present and text in UNKNOWN_WORDINGS else NO_ANSWER
+
+
+def _holds(text: str, name: str) -> bool:
+    """Return whether a name stands in a text as words: "thin" is not in "nothing"."""
+    return name in text and bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text))

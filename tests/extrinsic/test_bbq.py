@@ -239,6 +239,7 @@ def test_crossed_categories_take_the_gender_that_their_templates_stereotype() ->
         ("", NO_ANSWER),
         ("a nice one", NO_ANSWER),
         ("the grandmother or the niece", NO_ANSWER),
+        ("the nieces", NO_ANSWER),
     ],
 )
 def test_outputs_and_the_option_they_mean(output: str, place: int) -> None:
