@@ -15,6 +15,14 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+LIMITS = (
+    "No detected gap does not mean no gap: its interval says which gaps remain possible.",
+    "The intervals cover other items of the same kind. They do not cover another training of the"
+    " classifier, wrong labels, or people missing from the data.",
+    "Which gap matters depends on what the classifier is used for. Equal precision and equal recall"
+    " cannot both hold where base rates differ, unless the classifier makes no errors.",
+)
+
 
 class GapBlock(NamedTuple):
     """Rows of one classifier and class, or of a later version minus an earlier one, in words.

@@ -12,7 +12,7 @@ from analysis.charts import CONFIG
 from analysis.gap_charts import MAX_GROUPS, gap_panels
 from analysis.naming import measure_title
 from analysis.report.frame import as_image, write_page
-from analysis.report.gap_blocks import GapBlock, read_blocks
+from analysis.report.gap_blocks import LIMITS, GapBlock, read_blocks
 from analysis.report.gap_tables import TEXT_COLUMNS
 from analysis.terminal import format_number
 from files.charts import make_spec
@@ -66,6 +66,7 @@ def write_gaps_page(table: pd.DataFrame, path: Path, title: str, *, label: str =
         title=title,
         blocks=list(map(_sections, blocks)),
         max_groups=MAX_GROUPS,
+        limits=LIMITS,
         text_columns=TEXT_COLUMNS,
         measures={measure_title(name): MEANINGS[name] for name in MEANINGS if name in present},
         provenance=f"{date.today():%d %B %Y}, biasbridge {metadata.version('biasbridge')}.",

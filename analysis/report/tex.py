@@ -27,6 +27,10 @@ SPECIAL = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    **{sign: f"{{{sign}}}" for sign in "[]*"},  # after a line's end an option of its
 }
 COLUMNS = (
     *("Metric", "Embedding", "Query", "Models / parents / conditions"),

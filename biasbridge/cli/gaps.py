@@ -7,11 +7,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from biasbridge.cli.document_options import (
+    STANDARD_OUTPUT,
+    add_documents,
+    take_documents,
+    write_documents,
+)
 from biasbridge.cli.gate_options import add_gate, take_gate
-from biasbridge.cli.options import CSV, PAGE, split_names
+from biasbridge.cli.options import PAGE, split_names
 from biasbridge.input_tables import as_dataframe
 from extrinsic.gaps import ALL_MEASURES
-from files import atomic_path
 from files.options import Parser
 from files.printable import printable
 
@@ -34,28 +39,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from extrinsic.gap_table import as_table
     from extrinsic.request import GapRequest
     from extrinsic.terminal import print_gap_tables
-    from files.tables import write_csv
     from files.terminal import open_console
 
     options = vars(args).copy()
-    names = ("predictions", "csv", "report", "filter")
-    path, out, page, chosen = (options.pop(name) for name in names)
-    gate = take_gate(options)
+    path, page, chosen = (options.pop(name) for name in ("predictions", "report", "filter"))
+    gate, documents = take_gate(options), take_documents(options)
+    console = open_console(stderr=documents.get("json") == STANDARD_OUTPUT)
     request = GapRequest(**options | {"pred": args.pred or ["prediction"]})
     table = as_dataframe(path, filter=chosen, labels=[request.gold, *request.pred])
     rows = request.find_rows(table)
     label = " or ".join(args.positive)
-    print_gap_tables(rows, open_console(), label)
+    print_gap_tables(rows, console, label)
     for note in table.attrs.get("notes", []):
-        print(printable(f"note: {note}"))
-    if out:
-        with atomic_path(out) as work:
-            write_csv(as_table(rows).drop(columns="resampled"), work)
+        console.print(printable(f"note: {note}"), soft_wrap=True)
+    write_documents(documents, as_table(rows), request, path, len(table))
     if page:
         from analysis.report.gaps_page import write_gaps_page
 
-        print(write_gaps_page(as_table(rows), page, _title(args), label=label))
-    return gate.find_status(request, table, open_console()) if gate else 0
+        page = write_gaps_page(as_table(rows), page, _title(args), label=label)
+        console.print(str(page), soft_wrap=True)
+    return gate.find_status(request, table, console) if gate else 0
 
 
 def _title(args: argparse.Namespace) -> str:
@@ -111,7 +114,7 @@ def _parser() -> Parser:
     fewest = "fewest items behind a value (default 10; 0: any)"
     add("--min-support", type=int, default=10, metavar="N", help=fewest)
     add_gate(parser)
-    add("--csv", type=CSV, metavar="OUT", help="also write the table to this CSV file")
+    add_documents(parser)
     page = "write a page with the results in words, charts and tables"
     add("--report", type=PAGE, metavar="PAGE.html", help=page)
     return parser

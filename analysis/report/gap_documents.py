@@ -1,0 +1,122 @@
+"""A table of gaps as rows for programs, as LaTeX tables, and as a section of a model card."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from importlib import metadata
+from typing import TYPE_CHECKING, NamedTuple
+
+from analysis.report.every_eval_ever import evaluation_log
+from analysis.report.gap_blocks import LIMITS, GapBlock, read_blocks
+from analysis.report.tex import escape
+from files.printable import printable
+from files.tables import csv_text, escape_control
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAMES = ("group", "privileged", "unprivileged", "reason", "classifier", "earlier", "subset")
+VALUES = "Values by group"
+METHOD = (
+    "In brackets: 95% intervals for the choice of items (Wilson's of values, Newcombe's of gaps,"
+    " Price and Bonett's of differences between versions); p-values are adjusted over all groups"
+    " and measures (Holm)."
+)
+
+
+class GapFacts(NamedTuple):
+    """Where a table of gaps comes from; ``modified`` is the file's time in s since 1970."""
+
+    file: str
+    modified: int
+    columns: Mapping[str, object]
+    positive: list[str]
+    n_rows: int
+    version: str = f"biasbridge {metadata.version('biasbridge')}"
+
+
+def _json(table: pd.DataFrame, facts: GapFacts) -> str:
+    rows = table.astype(object).where(table.notna(), None).to_dict("records")
+    about = {name: value for name, value in facts._asdict().items() if name != "modified"}
+    return json.dumps({"metadata": about, "rows": rows}, indent=1, default=int) + "\n"
+
+
+def _every_eval_ever(table: pd.DataFrame, facts: GapFacts) -> str:
+    log = evaluation_log(table, facts.file, facts.modified, facts.columns)
+    return json.dumps(log, indent=1) + "\n"
+
+
+def _tex(table: pd.DataFrame, facts: GapFacts) -> str:
+    """Format values and gaps as ``tabular`` (needs ``booktabs``)."""
+    lines = [f"% {printable(facts.file)}, {facts.version}. {METHOD}"]
+    for block in _blocks(table, facts, escape):
+        for data in [block.value_table, *block.gap_matrices]:
+            heading = ": ".join(filter(None, (block.name, data.heading or VALUES)))
+            rows = [[row[0], *(cell.replace("-", "$-$") for cell in row[1:])] for row in data.rows]
+            lines += [
+                rf"\begin{{tabular}}{{l{'r' * (len(data.head) - 1)}}}",
+                r"\toprule",
+                rf"\multicolumn{{{len(data.head)}}}{{l}}{{\emph{{{heading}}}}} \\",
+                *(" & ".join(row) + r" \\" for row in [data.head]),
+                r"\midrule",
+                *(" & ".join(row) + r" \\" for row in rows),
+                *(r"\bottomrule", r"\end{tabular}", ""),
+            ]
+    return "\n".join(lines)
+
+
+def _markdown(table: pd.DataFrame, facts: GapFacts) -> str:
+    """Format a section of a model card: what was found, values, gaps, data, method and limits."""
+    lines = ["## Performance by group", ""]
+    for block in _blocks(table, facts, _escape_markdown):
+        lines += [f"### {block.name}", ""] if block.name else []
+        lines += [f"**{block.headline}**", ""] if block.headline else []
+        for claim, rest in block.lines:
+            lines.append(f"- **{claim}**{rest}" if claim else f"- {rest}")
+        lines += ["", block.warning] if block.warning else []
+        for data in [block.value_table, *block.gap_matrices]:
+            cells = [data.head, ["---", *["---:"] * (len(data.head) - 1)], *data.rows]
+            lines += [
+                "",
+                f"{data.heading or VALUES}:",
+                "",
+                *(f"| {' | '.join(row)} |" for row in cells),
+            ]
+        lines.append("")
+    names = [
+        f"{role} {name if isinstance(name, str) else ', '.join(name)}"
+        for role, name in facts.columns.items()
+        if name
+    ]
+    data = printable(f"Data: {facts.file}, {facts.n_rows:,} rows; columns: {'; '.join(names)}")
+    method = f"{METHOD} Computed with {facts.version}."
+    lines += ["### Data, method and limits", "", f"- {_escape_markdown(data)}.", f"- {method}"]
+    text = "\n".join([*lines, *(f"- {limit}" for limit in LIMITS), ""])
+    return re.sub(r"\n{3,}", "\n\n", text)
+
+
+def _blocks(table: pd.DataFrame, facts: GapFacts, change: Callable[[str], str]) -> list[GapBlock]:
+    """Describe the parts of a table whose names are escaped by ``change``."""
+    table = escape_control(table)
+    names = {name: table[name].map(change) for name in NAMES if name in table}
+    return read_blocks(table.assign(**names), change(printable(" or ".join(facts.positive))))
+
+
+def _escape_markdown(text: str) -> str:
+    return re.sub(r"([\\`*_{}\[\]<>#|~$!&@])", r"\\\1", text)
+
+
+WRITERS: Mapping[str, Callable[[pd.DataFrame, GapFacts], str]] = {
+    "json": _json,
+    "csv": lambda table, _: csv_text(table),
+    "tex": _tex,
+    "md": _markdown,
+    "eee": _every_eval_ever,
+}
+
+
+def format_gaps(kind: str, table: pd.DataFrame, facts: GapFacts) -> str:
+    """Return a table of gaps as the text of a document, a key of ``WRITERS``."""
+    return WRITERS[kind](table, facts)
