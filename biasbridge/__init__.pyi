@@ -8,5 +8,6 @@ from .debiasing import debias as debias
 from .gap_gate import gate as gate
 from .group_gaps import gaps as gaps
 from .inputs import query as query
+from .predicting import predict as predict
 
 __version__: str

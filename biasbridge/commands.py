@@ -10,6 +10,7 @@ COMMANDS = {
     "certify": ("", "certify a bias metric on models with a planted bias"),
     "gaps": ("extrinsic", "measure gaps with intervals from predictions"),
     "bbq": ("", "compute bias scores of BBQ from a language model's answers"),
+    "predict": ("", "classify texts with a classifier that others trained"),
     "coreference": ("extrinsic.coreference", "score coreference predictions"),
     "agreement": ("extrinsic.agreement", "compare gender words with annotated groups"),
     "correlate": (

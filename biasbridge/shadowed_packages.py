@@ -17,6 +17,7 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
     "bbq": ("extrinsic",),
     "gaps": ("intrinsic", "extrinsic"),
     "gate": ("intrinsic", "extrinsic"),
+    "predict": ("extrinsic",),
     "correlate": ("analysis",),
     "plot": ("analysis",),
     "read_results": ("analysis",),

@@ -118,6 +118,8 @@ def _require(valid: pd.Series[bool], values: pd.Series, rule: str) -> None:
 def read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequence[str]) -> Counts:
     """Read columns of labels of any names as 1, if ``positive``, or 0: (rows, columns).
 
+    A later column of 0 and 1 only is taken as it is where the first has other labels.
+
     Raises ``InputError`` for a row without a label, a positive label that is not in the first
     column, and labels of another column that are not in the first.
     """
@@ -132,12 +134,17 @@ def read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequenc
         if _plain(label) not in labels_present:
             near = nearest(_plain(label), labels_present)
             raise InputError(f"no row of column {first!r} has the label {label!r}{near}; {listed}")
+    positive_labels = {_plain(label) for label in positive}
+    flags = []
     for name, labels in zip(columns, plain, strict=True):
+        if {*labels} <= {"0", "1"} and not labels_present & {"0", "1"}:
+            flags.append(labels == "1")
+            continue
         if unknown := sorted({*labels} - labels_present):
             problem = f"column {name!r} holds {unknown[0]!r}, which {first!r} does not"
             raise InputError(f"{problem}; its {listed}")
-    positive_labels = {_plain(label) for label in positive}
-    return np.column_stack([labels.isin(positive_labels) for labels in plain]).astype(np.int64)
+        flags.append(labels.isin(positive_labels))
+    return np.column_stack(flags).astype(np.int64)
 
 
 def plain_number(label: object) -> str:

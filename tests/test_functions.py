@@ -57,6 +57,7 @@ def test_the_names_there_are() -> None:
         "gaps",
         "gate",
         "plot",
+        "predict",
         "query",
         "read_results",
     ]
@@ -518,7 +519,11 @@ def test_whole_numbers_of_numpy_are_taken() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["auditing", "bbq_scores", "correlating", "debiasing", "group_gaps", "inputs", "plot"]
+    "name",
+    [
+        *("auditing", "bbq_scores", "correlating", "debiasing", "group_gaps", "inputs", "plot"),
+        "predicting",
+    ],
 )
 def test_the_examples_of_docstrings_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parent.parent)

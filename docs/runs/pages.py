@@ -58,6 +58,7 @@ BLOCK = re.compile(r"(<!-- (?P<name>[\w ./-]+) -->\n)(?P<body>.*?)(<!-- end -->)
 SLICE_KEYS = ("task", "metric", "convention", "query", "part", "measure")
 # Word sets of a single query, in place of the words of all queries
 SINGLE_QUERIES = ("weat6b", "weat7", "weat8", "gender_es", "gender_pleasant_es", "migrant_es")
+SHOWN = 16  # rows of a table of groups
 QUANTITY, MEAN, EXPECTED = "quantity", "mean (range)", "expected from base rates"
 
 
@@ -438,7 +439,25 @@ def _interval(row: pd.Series, name: str) -> str:
     return format_estimate(value, *ends) if np.isfinite(value) else ""
 
 
+def groups(name: str) -> str:
+    """Tabulate a recorded table of gaps: the values of each group, and its gaps to all others."""
+    table = pd.read_csv(HERE / f"{name}.csv", keep_default_na=False, na_values=[""])
+    values, gaps = (table[table["kind"] == kind] for kind in ("value", "gap"))
+    rows = []
+    order = values[values["measure"] == "fpr"].sort_values("value", ascending=False, kind="stable")
+    for group in [ALL, *order["group"][order["group"] != ALL]][:SHOWN]:
+        cells = {"group": group}
+        for side, label, kind_rows in (("group", "", values), ("unprivileged", "gap in ", gaps)):
+            for row in kind_rows[kind_rows[side] == group].to_dict("records"):
+                estimate = format_estimate(row["value"], row["low"], row["high"])
+                cells[label + measure_title(row["measure"])] = estimate
+        rows.append(cells)
+    has_groups = len(gaps[["privileged", "unprivileged"]].drop_duplicates()) > 2
+    return markdown(rows if has_groups else rows[:1])
+
+
 TABLES: dict[str, Callable[[str], str]] = {
+    "groups": groups,
     "transfer": transfer,
     "planted": planted,
     "worth": certificate,

@@ -88,7 +88,7 @@ def load_tokenizer(place: Place, name: str) -> PreTrainedTokenizerFast:
     """
     from transformers import AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(place.source, **_options(place))
+    tokenizer = AutoTokenizer.from_pretrained(place.source, **load_options(place))
     if not tokenizer.is_fast:
         raise InputError(
             f"model={name!r}: its tokenizer ({type(tokenizer).__name__}) does not give the"
@@ -114,7 +114,7 @@ def load_model(
 
     disable_progress_bar()
     kind: Kind
-    options = _options(place)
+    options = load_options(place)
     config = AutoConfig.from_pretrained(place.source, **options)
     # GGUF names no architecture; its models generate text
     kind = "causal" if place.gguf else kind_of(config.architectures or ())
@@ -162,7 +162,8 @@ def _require_whole(report: Mapping[str, Any], kind: Kind, name: str) -> None:
         )
 
 
-def _options(place: Place) -> dict[str, Any]:
+def load_options(place: Place) -> dict[str, Any]:
+    """Return the options of ``from_pretrained``: no remote code, and a hub's commit."""
     options: dict[str, Any] = {"trust_remote_code": False, "local_files_only": place.local}
     if place.gguf:
         options["gguf_file"] = place.gguf

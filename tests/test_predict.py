@@ -1,0 +1,256 @@
+"""``biasbridge predict``: classifiers that others trained, in ONNX and in safetensors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib.metadata import distribution
+from math import exp, sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pandas as pd
+import pytest
+import torch
+import transformers
+from onnx import TensorProto, helper
+
+from biasbridge import gaps, predict
+from biasbridge.__main__ import main
+from files import InputError
+from tests.tiny_models import SMALL, word_pieces
+
+HATE, OFFENSIVE, NEITHER = "0", "1", "2"
+TEXTS = ("I hate you", "a fine day in town", "you stupid idiot", "", "¡Qué día!")
+
+
+def parameters(model: onnx.ModelProto) -> dict[str, Any]:
+    """Attributes and constants of a bag of words with a linear classifier, by name."""
+    constants = {c.name: onnx.numpy_helper.to_array(c) for c in model.graph.initializer}
+    attributes = {
+        (node.op_type, attribute.name): helper.get_attribute_value(attribute)
+        for node in model.graph.node
+        for attribute in node.attribute
+    }
+    return constants | {f"{kind} {name}": value for (kind, name), value in attributes.items()}
+
+
+def expected_probabilities(text: str) -> list[float]:
+    """The equations of hatesonar's file, word by word: tf-idf of unit length, linear, softmax."""
+    [path] = [f.locate() for f in distribution("hatesonar").files or [] if f.suffix == ".onnx"]
+    of = parameters(onnx.load(str(path)))
+    words = [word.decode() for word in of["TfIdfVectorizer pool_strings"]]
+    column = dict(zip(words, of["TfIdfVectorizer ngram_indexes"], strict=True))
+    vector = np.zeros(len(words))
+    for word in re.findall("[a-zA-Z0-9_]+", text.lower()):
+        if word in column:
+            vector[column[word]] += 1
+    vector *= of["idfcst"].ravel()
+    vector /= sqrt(float((vector**2).sum())) or 1
+    weights = np.array(of["LinearClassifier coefficients"]).reshape(3, -1)
+    logits = weights @ vector + np.array(of["LinearClassifier intercepts"])
+    shares = [exp(logit) for logit in logits]
+    return [share / sum(shares) for share in shares]
+
+
+def test_hatesonar_by_its_equations() -> None:
+    table = predict("package:hatesonar", pd.DataFrame({"text": TEXTS}), positive=[HATE, OFFENSIVE])
+    expected = np.array([expected_probabilities(text) for text in TEXTS])
+    assert table["prediction_score"].tolist() == pytest.approx(1 - expected[:, 2], abs=2e-6)
+    assert table["prediction_class"].tolist() == [str(n) for n in expected.argmax(axis=1)]
+    assert table["prediction"].tolist() == [int(p <= 0.5) for p in expected[:, 2]]
+    assert table["text"].tolist() == list(TEXTS)
+
+
+def test_batches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    posts = pd.DataFrame({"text": TEXTS * 3})
+    whole = predict("package:hatesonar", posts, positive=HATE)
+    monkeypatch.setattr("files.models.onnx_classifier.BATCH", 2)
+    pd.testing.assert_frame_equal(predict("package:hatesonar", posts, positive=HATE), whole)
+
+
+def save_onnx(path: Path, *, scores: str = "one_hot", takes: int = TensorProto.STRING) -> Path:
+    """A classifier of the whole text: "bad" is of class yes with .9, all others with .2."""
+    bad = [0.1, 0.9]
+    nodes = [
+        helper.make_node(
+            "LabelEncoder",
+            ["text"],
+            ["number"],
+            domain="ai.onnx.ml",
+            keys_strings=["bad"],
+            values_floats=[1.0],
+            default_float=0.0,
+        ),
+        helper.make_node("Mul", ["number", "slope"], ["sloped"]),
+        helper.make_node("Add", ["sloped", "base"], ["yes"]),
+        helper.make_node("Sub", ["unit", "yes"], ["no"]),
+        helper.make_node("Concat", ["no", "yes"], ["tensor"], axis=1),
+        helper.make_node(
+            "ZipMap", ["tensor"], ["scores"], domain="ai.onnx.ml", classlabels_strings=["no", "yes"]
+        ),
+    ]
+    constants = [
+        helper.make_tensor(name, TensorProto.FLOAT, [1], [value])
+        for name, value in (("slope", bad[1] - 0.2), ("base", 0.2), ("unit", 1.0))
+    ]
+    outputs = [helper.make_value_info("scores", helper.make_sequence_type_proto(_mapping()))]
+    if scores == "unnamed":
+        nodes.pop()
+        outputs = [helper.make_tensor_value_info("tensor", TensorProto.FLOAT, [None, 2])]
+    inputs = [helper.make_tensor_value_info("text", takes, [None, 1])]
+    if takes != TensorProto.STRING:
+        nodes[0] = helper.make_node("Identity", ["text"], ["number"])
+    graph = helper.make_graph(nodes, "words", inputs, outputs, constants)
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid("ai.onnx.ml", 3)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=9), str(path))
+    return path
+
+
+def _mapping() -> onnx.TypeProto:
+    value = helper.make_tensor_type_proto(TensorProto.FLOAT, None)
+    return helper.make_map_type_proto(TensorProto.STRING, value)
+
+
+def test_a_file_of_ones_own(tmp_path: Path) -> None:
+    name = str(save_onnx(tmp_path / "own.onnx"))
+    table = predict(name, pd.DataFrame({"post": ["bad day", "bad", "good"]}), positive="yes")
+    assert table["prediction_score"].tolist() == pytest.approx([0.2, 0.9, 0.2])
+    assert table["prediction"].tolist() == [0, 1, 0]
+    assert table["prediction_class"].tolist() == ["no", "yes", "no"]
+
+
+BERT = SMALL | {"num_hidden_layers": 1}
+
+
+def save_classifier(folder: Path, **config: Any) -> Path:
+    settings = transformers.BertConfig(**BERT, **config)
+    torch.manual_seed(0)
+    transformers.BertForSequenceClassification(settings).save_pretrained(folder)
+    word_pieces().save_pretrained(folder)
+    return folder
+
+
+NAMES = {0: "clean", 1: "toxic", 2: "threat"}
+
+
+@pytest.mark.parametrize(
+    ("config", "function"),
+    [
+        ({"id2label": NAMES}, "softmax"),
+        ({"id2label": NAMES, "problem_type": "multi_label_classification"}, "sigmoid"),
+        ({"id2label": {0: "toxic"}}, "sigmoid"),
+    ],
+)
+def test_safetensors_as_the_pipeline_has_it(
+    config: dict[str, Any], function: str, tmp_path: Path
+) -> None:
+    folder = str(save_classifier(tmp_path / "model", **config))
+    posts = pd.DataFrame({"text": ["the doctor said", "the nurse " * 60, "a man", "a woman and"]})
+    positive = ["toxic", "threat"][: max(len(config["id2label"]) - 1, 1)]
+    table = predict(folder, posts, positive=positive, pred="v1")
+    pipeline = transformers.pipeline("text-classification", folder, device="cpu")
+    pool = sum if function == "softmax" else max
+    for text, row in zip(posts["text"], table.to_dict("records"), strict=True):
+        scores = pipeline(
+            text, top_k=None, function_to_apply=function, truncation=True, max_length=48
+        )
+        by_class = {score["label"]: score["score"] for score in scores}
+        expected = pool([by_class[name] for name in positive])
+        assert row["v1_score"] == pytest.approx(expected, abs=2e-6)
+        assert row["v1"] == int(expected >= 0.5)
+        assert row["v1_class"] == max(by_class, key=by_class.__getitem__)
+
+
+@pytest.fixture
+def package_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Makes an installed package ``strange`` that holds a file."""
+
+    def make(name: str) -> None:
+        info = tmp_path / "strange-1.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: strange\nVersion: 1\n")
+        (info / "RECORD").write_text(f"strange/{name},,\n")
+        (tmp_path / "strange").mkdir()
+        (tmp_path / "strange" / name).write_bytes(b"\x80\x04.")
+        monkeypatch.syspath_prepend(tmp_path)
+
+    return make
+
+
+def test_a_pickle_is_not_opened(package_with: Any, tmp_path: Path) -> None:
+    posts = pd.DataFrame({"text": ["a"]})
+    package_with("model.joblib")
+    for name in ("package:strange", str(tmp_path / "strange" / "model.joblib")):
+        with pytest.raises(InputError, match=r"model\.joblib, a pickle, which can run code; give"):
+            predict(name, posts)
+
+
+MISTAKES: list[tuple[dict[str, Any], str]] = [
+    ({}, "its classes are no, yes; name those that count as 1 with --positive CLASS"),
+    ({"positive": "yess"}, "no class 'yess'; did you mean 'yes'?; its classes are no, yes"),
+    ({"positive": ["no", "yes"]}, "every class is positive"),
+    ({"positive": "yes", "text": "txt"}, "no column 'txt'"),
+    ({"positive": "yes", "pred": "label"}, "the table has a column 'label'; name another"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), MISTAKES)
+def test_mistakes(options: dict[str, Any], message: str, tmp_path: Path) -> None:
+    name = str(save_onnx(tmp_path / "own.onnx"))
+    posts = pd.DataFrame({"text": ["bad", "good"], "label": [0, 1]})
+    with pytest.raises(InputError, match=re.escape(message)):
+        predict(name, posts, **options)
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    posts = pd.DataFrame({"text": ["bad", "good"]})
+    (tmp_path / "text.onnx").write_text("no model")
+    cases = [
+        (tmp_path / "none.onnx", "no file"),
+        (tmp_path / "text.onnx", "is no ONNX model"),
+        (save_onnx(tmp_path / "unnamed.onnx", scores="unnamed"), "names no classes"),
+        (save_onnx(tmp_path / "f.onnx", takes=TensorProto.FLOAT), "takes tensor(float)"),
+    ]
+    for path, message in cases:
+        with pytest.raises(InputError, match=re.escape(message)):
+            predict(str(path), posts, positive="yes")
+    folder = tmp_path / "masked"
+    transformers.BertForMaskedLM(transformers.BertConfig(**BERT)).save_pretrained(folder)
+    word_pieces().save_pretrained(folder)
+    with pytest.raises(InputError, match="is BertForMaskedLM, not a classifier of texts"):
+        predict(str(folder), posts)
+
+
+def test_from_texts_to_gaps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    posts = {"post": ["bad", "good"] * 20, "gold": ["yes", "no"] * 20, "group": list("abba") * 10}
+    pd.DataFrame(posts).to_csv(tmp_path / "posts.csv", index=False)
+    name, out = str(save_onnx(tmp_path / "own.onnx")), str(tmp_path / "out.csv")
+    assert main(["predict", name, str(tmp_path / "posts.csv"), out, "--positive", "yes"]) == 0
+    printed = capsys.readouterr().out
+    assert "40 texts, 20 predicted positive (50%)" in printed
+    assert f"biasbridge gaps {out} --score prediction_score --gold" in printed
+    table = gaps(out, gold="gold", positive="yes", measures="recall")
+    assert table.loc[table["group"] == "all", "value"].item() == 1
+
+
+@pytest.mark.realdata
+def test_hatecheck(realdata: Path) -> None:
+    """Figures of the classifier's own program on the same file, sum of two classes at .5."""
+    path = realdata / "hatespeech" / "hatecheck_en" / "test_suite_cases.csv"
+    table = predict("package:hatesonar", path, positive=[HATE, OFFENSIVE], text="test_case")
+    result = gaps(
+        table,
+        gold="label_gold",
+        positive="hateful",
+        group="target_ident",
+        score="prediction_score",
+        measures=["recall", "fpr", "auc"],
+    )
+    values = result[result["kind"] == "value"].set_index(["group", "measure"])["value"].round(3)
+    assert values["women", "fpr"] == pytest.approx(0.71, abs=0.006)
+    assert values["women", "recall"] == pytest.approx(0.66, abs=0.006)
+    assert values["Muslims", "recall"] == pytest.approx(0.15, abs=0.006)
+    assert values["gay people", "fpr"] == pytest.approx(0.61, abs=0.006)
