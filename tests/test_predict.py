@@ -67,7 +67,7 @@ def test_hatesonar_by_its_equations() -> None:
 def test_batches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     posts = pd.DataFrame({"text": TEXTS * 3})
     whole = predict("package:hatesonar", posts, positive=HATE)
-    monkeypatch.setattr("files.models.onnx_classifier.BATCH", 2)
+    monkeypatch.setattr("files.models.onnx_classifier.TEXTS_AT_ONCE", 2)
     pd.testing.assert_frame_equal(predict("package:hatesonar", posts, positive=HATE), whole)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from stats.arrays import Floats
 
 LABELS = ("classlabels_strings", "classlabels_int64s", "classlabels_ints")
-BATCH = 256  # texts: the counts of words are dense inside a model
+TEXTS_AT_ONCE = 256  # the counts of words are dense inside a model
 LOCALE = "C"  # lower-cases ASCII, and exists on every machine
 EXTRA = "pip install 'biasbridge[onnx]'"
 
@@ -32,9 +32,11 @@ class OnnxClassifier:
         [entry] = self.session.get_inputs()
         shape = (-1, 1) if len(entry.shape) == 2 else (-1,)
         values = np.zeros((len(texts), len(self.classes)))
-        for start in range(0, len(texts), BATCH):
-            batch = np.array(texts[start : start + BATCH], dtype=object).reshape(shape)
-            values[start : start + BATCH] = self._read(self.session.run(None, {entry.name: batch}))
+        for start in range(0, len(texts), TEXTS_AT_ONCE):
+            batch = np.array(texts[start : start + TEXTS_AT_ONCE], dtype=object).reshape(shape)
+            values[start : start + TEXTS_AT_ONCE] = self._read(
+                self.session.run(None, {entry.name: batch})
+            )
         return values
 
     def _read(self, outputs: Sequence[Any]) -> Floats:
