@@ -9,5 +9,6 @@ from .gap_gate import gate as gate
 from .group_gaps import gaps as gaps
 from .inputs import query as query
 from .predicting import predict as predict
+from .score_thresholds import thresholds as thresholds
 
 __version__: str

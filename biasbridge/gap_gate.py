@@ -9,10 +9,12 @@ from biasbridge.input_tables import InputTable, as_dataframe, as_names
 from files import InputError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from extrinsic.gate import FailIf, GateResult
 
-COLUMNS = {"gold": "label", "pred": "prediction", "group": "group"}
-LISTS = ("pred", "score", "compare", "groups", "positive")
+DEFAULTS = {"gold": "label", "pred": "prediction", "group": "group", "measures": (), "compare": ()}
+LISTS = ("pred", "score", "measures", "compare", "groups", "positive")
 
 
 def gate(
@@ -66,14 +68,20 @@ gaps fail.
     from extrinsic.gate import check_gate, decide, find_gated_gaps, select_gated_gaps
     from extrinsic.request import GapRequest
 
-    lists = {name: as_names(options[name]) for name in LISTS if name in options}
-    check_gate(bounds, fail_if, lists.get("compare", ()))
-    chosen = str(options.pop("filter", ""))
-    labels = [str(options.get("gold", "label")), *lists.get("pred", ["prediction"])]
-    table = as_dataframe(predictions, filter=chosen, labels=labels)
+    table, fields = read_options(predictions, options)
+    check_gate(bounds, fail_if, fields["compare"])
     if "low_simultaneous" in table:
         if options:
             raise InputError(f"{', '.join(options)}: of predictions only; this is a table of gaps")
         return decide(select_gated_gaps(table, bounds), bounds, fail_if)
-    request = GapRequest(**COLUMNS | {"pred": ["prediction"]} | options | lists)
-    return decide(find_gated_gaps(request, table, bounds), bounds, fail_if)
+    return decide(find_gated_gaps(GapRequest(**fields), table, bounds), bounds, fail_if)
+
+
+def read_options(
+    predictions: InputTable, options: Mapping[str, Any]
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return the table, and options of :func:`biasbridge.gaps` as fields of ``GapRequest``."""
+    fields = DEFAULTS | dict(options)
+    fields |= {name: as_names(fields[name]) for name in LISTS if name in fields}
+    labels = [fields["gold"], *fields["pred"]]
+    return as_dataframe(predictions, filter=fields.pop("filter", ""), labels=labels), fields

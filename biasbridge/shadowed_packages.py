@@ -21,6 +21,7 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
     "correlate": ("analysis",),
     "plot": ("analysis",),
     "read_results": ("analysis",),
+    "thresholds": ("intrinsic", "extrinsic"),
 }
 ROOMS_OF_A_WHEEL = Path(__file__).with_name("rooms")
 

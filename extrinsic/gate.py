@@ -62,8 +62,13 @@ def check_gate(bounds: Mapping[str, float], fail_if: str, compare: Sequence[str]
             raise InputError(f"the bound of {measure} is {bound!r}; give a number in [0, 1)")
     if fail_if not in get_args(FailIf):
         raise InputError(f"the gate fails if {fail_if!r}; give {' or '.join(get_args(FailIf))}")
+    require_gap(compare)
+
+
+def require_gap(compare: Sequence[str]) -> None:
+    """Raise ``InputError`` for comparisons that have no gap of one group to another."""
     if compare and {*compare} == {"max-difference"}:
-        raise InputError("--compare max-difference has no gap to gate; add one-vs-rest or pairwise")
+        raise InputError("--compare max-difference has no gap of one group; add one-vs-rest")
 
 
 def find_gated_gaps(
@@ -132,7 +137,7 @@ def decide(gaps: pd.DataFrame, bounds: Mapping[str, float], fail_if: FailIf) -> 
 def _sentence(rows: Sequence[Mapping[Any, Any]], *, passed: bool, fail_if: FailIf) -> str:
     """Say what was decided, with the gap that is furthest above its bound, or nearest to it."""
     first, n = rows[0], len(rows)
-    gap, bound = _describe(first), _format(first["bound"])
+    gap, bound = _describe(first), format_number(first["bound"])
     if not passed:
         n_failed = sum(not row["passed"] for row in rows)
         verb = "is surely" if fail_if == "worse" else "may be"
@@ -154,10 +159,11 @@ def _describe(row: Mapping[Any, Any]) -> str:
     name = f"the {name_measure(row['measure'])} gap of {row['unprivileged']} to {reference}{where}"
     if isnan(row["value"]):
         return f"{name} has no value ({row['reason']}) and"
-    low, high = (_format(row[f"{end}_simultaneous"]) for end in ("low", "high"))
-    return f"{name}, {_format(row['value'], '+')} [{low},{high}],"
+    low, high = (format_number(row[f"{end}_simultaneous"]) for end in ("low", "high"))
+    return f"{name}, {format_number(row['value'], '+')} [{low},{high}],"
 
 
-def _format(number: float, sign: str = "") -> str:
+def format_number(number: float, sign: str = "") -> str:
     """Format with up to three digits, without the zero before the point: ``-.05``."""
-    return f"{round(number, 3) + 0.0:{sign}g}".replace("0.", ".", 1)
+    rounded = round(number, 3) + 0.0  # no minus before a zero
+    return f"{rounded:{sign if rounded else ''}g}".replace("0.", ".", 1)

@@ -39,7 +39,7 @@ def read_grouped_predictions(predictions: pd.DataFrame, gaps: Gaps) -> GroupedPr
         name: read_binary(predictions, name) for name in ("label", "prediction")
     }
     if {*gaps.measures} & {*RANKINGS}:
-        columns["score"] = _read_scores(predictions)
+        columns["score"] = read_scores(predictions, "score")
     if "unit" in predictions:
         columns["unit"] = pd.factorize(predictions["unit"])[0]
     item, first = _read_items(predictions, columns, names)
@@ -97,9 +97,10 @@ def read_binary(table: pd.DataFrame, column: str, remedy: str = "") -> Counts:
     return np.asarray(numbers, dtype=np.int64)
 
 
-def _read_scores(table: pd.DataFrame) -> Floats:
-    numbers = _numbers(table, "score")
-    _require(numbers.abs() < np.inf, table["score"], "give a number in every row")
+def read_scores(table: pd.DataFrame, column: str) -> Floats:
+    """Read a column of finite numbers; ``InputError`` for anything else."""
+    numbers = _numbers(table, column)
+    _require(numbers.abs() < np.inf, table[column], "give a number in every row")
     return np.asarray(numbers, dtype=np.float64)
 
 

@@ -60,6 +60,7 @@ def test_the_names_there_are() -> None:
         "predict",
         "query",
         "read_results",
+        "thresholds",
     ]
     assert dir(biasbridge) == every
 

@@ -239,7 +239,7 @@ REFUSED = [
     (",", [], "the gate has no bound"),
     ("auc=.1", [], "--measures auc needs scores"),
     ("recall=.1", ["--fail-if", "maybe"], "invalid choice: 'maybe'"),
-    ("recall=.1", ["--compare", "max-difference"], "has no gap to gate; add one-vs-rest"),
+    ("recall=.1", ["--compare", "max-difference"], "has no gap of one group; add one-vs-rest"),
 ]
 
 

@@ -24,6 +24,7 @@ PRINTED = {
         ("gaps p.csv --pred [/w] --pred :x:", NAMES),
         ("gaps p.csv --privileged [male] --fail-above recall=.9", NAMES),
         ("gaps p.csv --privileged [male] --unprivileged [/w]", [FIRST, SECOND]),
+        ("gaps p.csv --score x --thresholds --privileged [male] --unprivileged [/w]", [SECOND]),
         ("gaps p.csv --gold group --pred group --group label --multiclass", NAMES),
     ],
     "audit": [

@@ -28,7 +28,7 @@ LATER = ("analysis/new/__init__.py", "analysis/new/__init__.pyi", "conf/new/choi
 BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
 BUILD_SDIST = BUILD.replace("build_wheel", "build_sdist")
 BUILD_EDITABLE = BUILD.replace("build_wheel", "build_editable")
-FUNCTIONS = ("audit", "correlate", "debias", "gaps", "gate", "query")
+FUNCTIONS = ("audit", "correlate", "debias", "gaps", "gate", "query", "thresholds")
 USERS = (
     *(
         "analysis",

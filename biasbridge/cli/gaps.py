@@ -15,6 +15,7 @@ from biasbridge.cli.document_options import (
 )
 from biasbridge.cli.gate_options import add_gate, take_gate
 from biasbridge.cli.options import PAGE, split_names
+from biasbridge.cli.threshold_options import add_thresholds, show_thresholds, take_threshold
 from biasbridge.input_tables import as_dataframe
 from extrinsic.gaps import ALL_MEASURES
 from files.options import Parser
@@ -43,10 +44,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     options = vars(args).copy()
     path, page, chosen = (options.pop(name) for name in ("predictions", "report", "filter"))
-    gate, documents = take_gate(options), take_documents(options)
+    if options.pop("thresholds"):
+        table = as_dataframe(path, filter=chosen, labels=[args.gold])
+        return show_thresholds(options, table, path.name, page)
+    find_status, documents = take_gate(options), take_documents(options)
+    add_predictions = take_threshold(options)
     console = open_console(stderr=documents.get("json") == STANDARD_OUTPUT)
-    request = GapRequest(**options | {"pred": args.pred or ["prediction"]})
+    request = GapRequest(**options | {"pred": options["pred"] or ["prediction"]})
     table = as_dataframe(path, filter=chosen, labels=[request.gold, *request.pred])
+    table = add_predictions(table)
     rows = request.find_rows(table)
     label = " or ".join(args.positive)
     print_gap_tables(rows, console, label)
@@ -58,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         page = write_gaps_page(as_table(rows), page, _title(args), label=label)
         console.print(str(page), soft_wrap=True)
-    return gate.find_status(request, table, console) if gate else 0
+    return find_status(request, table, console)
 
 
 def _title(args: argparse.Namespace) -> str:
@@ -113,6 +119,7 @@ def _parser() -> Parser:
     add("--cluster", metavar="COL", help=cluster + " drawn together, and intervals are wider")
     fewest = "fewest items behind a value (default 10; 0: any)"
     add("--min-support", type=int, default=10, metavar="N", help=fewest)
+    add_thresholds(parser)
     add_gate(parser)
     add_documents(parser)
     page = "write a page with the results in words, charts and tables"

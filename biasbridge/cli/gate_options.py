@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any
 
 from biasbridge.cli.options import split_names
-from extrinsic.gate import FailIf, check_gate, decide, find_gated_gaps
-from extrinsic.ranking import RANKINGS
-from extrinsic.request import DEFAULT_MEASURES
 from files import InputError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
+    from collections.abc import Callable
 
     import pandas as pd
     from rich.console import Console
@@ -22,38 +20,37 @@ if TYPE_CHECKING:
 FAILED = 3  # exit status
 
 
-class Gate(NamedTuple):
-    """Bounds of gaps, and the rule that decides on them."""
-
-    bounds: dict[str, float]
-    fail_if: FailIf
-
-    def find_status(self, request: GapRequest, table: pd.DataFrame, console: Console) -> int:
-        """Print whether the gate passes and why, and return the exit status."""
-        result = decide(find_gated_gaps(request, table, self.bounds), self.bounds, self.fail_if)
-        console.print(result.sentence, soft_wrap=True)
-        return 0 if result else FAILED
-
-
 def add_gate(parser: ArgumentParser) -> None:
     """Add the options of the gate."""
     above = "exit with status 3 where a gap is above X, for each MEASURE: recall=.1,fpr=.05"
     parser.add_argument("--fail-above", type=_read_bounds, metavar="MEASURE=X,...", help=above)
     rule = "worse (default): a gap is surely above X; possible: not all gaps are surely at most X"
-    parser.add_argument("--fail-if", choices=get_args(FailIf), help=rule)
+    parser.add_argument("--fail-if", choices=("worse", "possible"), help=rule)
 
 
-def take_gate(options: dict[str, Any]) -> Gate | None:
-    """Take the gate out of the options of a request, and add its measures to theirs."""
-    bounds, fail_if = options.pop("fail_above"), options.pop("fail_if")
+def take_gate(options: dict[str, Any]) -> Callable[[GapRequest, pd.DataFrame, Console], int]:
+    """Take the gate out of the options of a request, and add its measures to theirs; return what
+    prints whether it passes and returns the exit status.
+    """
+    from extrinsic.gate import check_gate, decide, find_gated_gaps
+    from extrinsic.ranking import RANKINGS
+    from extrinsic.request import DEFAULT_MEASURES
+
+    bounds, rule = options.pop("fail_above"), options.pop("fail_if")
     if bounds is None:
-        if fail_if:
+        if rule:
             raise InputError("--fail-if is the rule of a gate; give its bounds by --fail-above")
-        return None
-    check_gate(bounds, fail_if or "worse", options["compare"])
+        return lambda request, table, console: 0
+    check_gate(bounds, rule := rule or "worse", options["compare"])
     default = [*DEFAULT_MEASURES, *(RANKINGS if options["score"] else ())]
     options["measures"] = list(dict.fromkeys([*(options["measures"] or default), *bounds]))
-    return Gate(bounds, fail_if or "worse")
+
+    def find_status(request: GapRequest, table: pd.DataFrame, console: Console) -> int:
+        result = decide(find_gated_gaps(request, table, bounds), bounds, rule)
+        console.print(result.sentence, soft_wrap=True)
+        return 0 if result else FAILED
+
+    return find_status
 
 
 def _read_bounds(text: str) -> dict[str, float]:
@@ -61,10 +58,11 @@ def _read_bounds(text: str) -> dict[str, float]:
     bounds: dict[str, float] = {}
     for part in split_names(text):
         measure, _, number = (word.strip() for word in part.partition("="))
-        if measure in bounds:
-            raise ArgumentTypeError(f"{measure} has two bounds; give one")
         try:
-            bounds[measure] = float(number)
+            bound = float(number)
         except ValueError:
             raise ArgumentTypeError(f"{part!r} is no bound; give MEASURE=X: recall=.1") from None
+        if measure in bounds:
+            raise ArgumentTypeError(f"{measure} has two bounds; give one")
+        bounds[measure] = bound
     return bounds

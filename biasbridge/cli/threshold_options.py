@@ -1,0 +1,94 @@
+"""The thresholds of ``biasbridge gaps``: ``--threshold`` and ``--thresholds``."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from files import InputError, atomic_path
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import pandas as pd
+
+EVERY = 5  # printed of the thresholds
+
+
+def add_thresholds(parser: ArgumentParser) -> None:
+    """Add the options of thresholds."""
+    at_threshold = "predict 1 where the --score is X or more, without --pred"
+    parser.add_argument("--threshold", type=float, metavar="X", help=at_threshold)
+    every = "gaps at every threshold of the --score, and where they close, without --pred"
+    parser.add_argument("--thresholds", action="store_true", help=every)
+
+
+def take_threshold(options: dict[str, Any]) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    """Take the threshold out of the options of a request, and name its predictions; return what
+    adds these to a table.
+    """
+    from extrinsic.predictions import read_scores
+
+    threshold = options.pop("threshold")
+    if threshold is None:
+        return lambda table: table
+    _require_score(options, "--threshold")
+    if not isfinite(threshold):
+        raise InputError(f"--threshold {threshold}: give a number")
+    names = {f"{score} >= {threshold!r}": score for score in options["score"]}
+    options["pred"] = [*names]
+    return lambda table: table.assign(
+        **{name: read_scores(table, score) >= threshold for name, score in names.items()}
+    )
+
+
+def show_thresholds(
+    options: dict[str, Any], items: pd.DataFrame, name: str, page: Path | None
+) -> int:
+    """Print the largest gaps by threshold and where they close, and write the files asked for."""
+    from rich import box
+    from rich.table import Table
+
+    from biasbridge.cli.document_options import take_documents
+    from extrinsic.thresholds import as_text, describe_closing, threshold_table
+    from files.printable import printable
+    from files.tables import write_csv
+    from files.terminal import open_console
+
+    _require_score(options, "--thresholds")
+    out = (documents := take_documents(options)).pop("csv", None)
+    for document in documents:
+        raise InputError(f"--{document} is not of --thresholds; give --csv or --report")
+    if len(options["score"]) > 1:
+        raise InputError("--thresholds is of one --score; leave out the others")
+    if options.pop("threshold") is not None or options.pop("fail_above") or options.pop("fail_if"):
+        raise InputError("--thresholds shows all; leave it out for --threshold and --fail-above")
+    table = threshold_table(options, items)
+    sentences, (head, rows) = describe_closing(table), as_text(table)
+    step = EVERY if len(rows) > 4 * EVERY else 1
+    printed = Table(box=box.SIMPLE_HEAD, show_edge=False)
+    printed.caption = f"every {EVERY}th threshold: --csv OUT writes all" if step > 1 else None
+    for column in head:
+        printed.add_column(column, no_wrap=True)
+    for row in rows[::step]:
+        printed.add_row(*map(printable, row))
+    console = open_console()
+    open_console(width=max(console.width, 160)).print(printed)
+    for sentence in sentences:
+        console.print(sentence, soft_wrap=True)
+    if out:
+        with atomic_path(out) as work:
+            write_csv(table, work)
+    if page:
+        from analysis.report.thresholds_page import write_thresholds_page
+
+        title = f"{name}: {options['gold']} by thresholds of {options['score'][0]}"
+        console.print(str(write_thresholds_page(table, page, title, sentences, head, rows)))
+    return 0
+
+
+def _require_score(options: dict[str, Any], option: str) -> None:
+    if options["pred"] or not options["score"]:
+        raise InputError(f"{option} predicts from scores; give --score, and leave out --pred")

@@ -1,0 +1,190 @@
+"""Gaps at every threshold of a score are those of a loop over thresholds, and of counting by hand;
+where they close, and what that costs, is said.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.threshold_charts import thresholds_chart
+from biasbridge import gaps, thresholds
+from biasbridge.__main__ import main
+from files import InputError
+
+EQUAL = ["value", "low", "high", "low_simultaneous", "high_simultaneous"]
+
+
+def items(n: int = 600, seed: int = 0) -> pd.DataFrame:
+    """Items whose scores are lower for women with label 1."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame({"label": rng.integers(0, 2, n)})
+    table["group"] = rng.choice(["men", "women", "others", ""], n, p=[0.4, 0.35, 0.2, 0.05])
+    lower = 0.8 * (table["group"].eq("women") & table["label"].eq(1))
+    table["score"] = (rng.normal(size=n) + 1.5 * table["label"] - lower).round(2)
+    table["author"] = rng.integers(0, 60, n).astype(str)
+    return table
+
+
+def literal(table: pd.DataFrame, threshold: float, **options: Any) -> pd.DataFrame:
+    """The gaps at a threshold, and F1 of all items, counted by hand."""
+    predicted = (table["score"] >= threshold).astype(int)
+    rows = gaps(table.assign(prediction=predicted), **options).query("kind == 'gap'")
+    each = table.assign(prediction=predicted)
+    each = each.drop_duplicates("id") if "id" in each else each
+    pairs = list(zip(each["label"], each["prediction"], strict=True))
+    tp, wrong = pairs.count((1, 1)), pairs.count((0, 1)) + pairs.count((1, 0))
+    f1 = 2 * tp / (2 * tp + wrong) if tp + wrong >= 10 else np.nan
+    return rows.assign(threshold=threshold, f1=f1)
+
+
+OVERLAPPING = pd.concat(
+    [items(120).assign(id=range(120)), items(120).assign(id=range(120), group="young")]
+)
+LITERAL: dict[str, tuple[pd.DataFrame, dict[str, Any]]] = {
+    "against the rest": (items(), {}),
+    "against a group": (items(), {"privileged": "men", "measures": ["recall", "accuracy"]}),
+    "few scores": (items().round({"score": 0}), {"privileged": "men", "unprivileged": "women"}),
+    "clusters": (items(200), {"cluster": "author", "measures": "recall", "min_support": 0}),
+    "items in two groups": (OVERLAPPING, {"measures": "fpr", "groups": ["women", "young"]}),
+}
+
+
+@pytest.mark.parametrize("name", LITERAL)
+def test_values_are_those_of_a_loop_over_thresholds(name: str) -> None:
+    table, options = LITERAL[name]
+    at_every = thresholds(table, **options)
+    distinct = at_every["threshold"].unique()
+    assert len(distinct) <= min(101, table["score"].nunique())
+    assert len(distinct) == table["score"].nunique() or len(distinct) > 80
+    looped = {"measures": ["recall", "fpr", "precision", "f1"], **options}
+    for threshold in distinct[:: max(1, len(distinct) // 7)]:
+        rows = at_every[at_every["threshold"] == threshold]
+        expected = literal(table, threshold, **looped)
+        for column in ("measure", "privileged", "unprivileged", "support", "reason"):
+            assert rows[column].tolist() == expected[column].tolist()
+        for column in ("f1", *EQUAL):
+            assert rows[column].tolist() == pytest.approx(expected[column].tolist(), nan_ok=True)
+
+
+def test_a_hundred_and_one_quantiles_of_more_scores() -> None:
+    scores = np.arange(1_000)
+    table = pd.DataFrame({"label": [0, 1] * 500, "score": scores, "group": ["a", "b"] * 500})
+    table["group"] = np.where(scores % 3 == 0, "a", "b")
+    found = thresholds(table, measures="recall")["threshold"].unique()
+    assert len(found) == 101
+    assert found[[0, 50, 100]].tolist() == [0, 499, 999]
+    assert thresholds(table[:101], measures="recall")["threshold"].nunique() == 101
+
+
+def shifted(shift: float) -> pd.DataFrame:
+    """Of 400 men and 400 women, half with label 1 and a score of 2; women's are lower by a shift,
+    and of each half a tenth has the other's score.
+    """
+    rows = []
+    for group, top in (("men", 2.0), ("women", 2.0 - shift)):
+        for label, score, other in ((1, top, 0.0), (0, 0.0, top)):
+            rows += [(label, other if number < 20 else score, group) for number in range(200)]
+    return pd.DataFrame(rows, columns=["label", "score", "group"])
+
+
+def test_where_a_gap_closes_and_what_that_costs_is_said() -> None:
+    """At 2 no woman is found; at 1 as many as men, with F1 .9; at 0 all, with F1 2/3."""
+    table = thresholds(shifted(1), privileged="men", measures="recall")
+    [note] = table.attrs["notes"]
+    assert table["f1"].tolist() == pytest.approx([2 / 3, 0.9, 2 * 180 / (2 * 180 + 20 + 220)])
+    assert note.startswith(
+        "recall: no gap differs from 0 at 2 of 3 thresholds, between 0 and 1; the best of these is"
+        " 1 (women 0 [-"
+    )
+    assert "where F1 is .9, 0 below the best, .9 at 1 (women 0 [" in note
+
+
+def test_a_gap_that_does_not_close_is_smallest_somewhere() -> None:
+    """Of the women's negatives there are five times as many: precision differs everywhere."""
+    base = shifted(0.5)
+    negatives = base[base["group"].eq("women") & base["label"].eq(0)]
+    table = pd.concat([base, *[negatives] * 4], ignore_index=True)
+    options: dict[str, Any] = {"privileged": "men", "measures": "precision"}
+    by_hand = {t: literal(table, t, **options).iloc[0] for t in (0, 1.5, 2)}
+    assert [row["value"] for row in by_hand.values()][:2] == pytest.approx(
+        [1 / 2 - 200 / 1_200, 180 / 200 - 180 / (180 + 100)]
+    )
+    smallest = min((0, 1.5), key=lambda t: abs(by_hand[t]["value"]))
+    [note] = thresholds(table, **options).attrs["notes"]
+    said = "precision: some gap differs from 0 at every threshold; the largest is smallest at"
+    assert note.startswith(f"{said} {str(smallest).lstrip('0') or '0'} (women +")
+    best = max(by_hand, key=lambda t: by_hand[t]["f1"])
+    cost = round(by_hand[best]["f1"] - by_hand[smallest]["f1"], 3)
+    assert f", {f'{cost:g}'.replace('0.', '.', 1)} below the best, " in note
+
+
+def test_the_command_writes_table_sentences_and_chart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    items().to_csv(tmp_path / "items.csv", index=False)
+    files = {name: tmp_path / name for name in ("out.csv", "page.html")}
+    command = ["gaps", str(tmp_path / "items.csv"), "--score", "score", "--thresholds"]
+    command += ["--csv", str(files["out.csv"]), "--report", str(files["page.html"])]
+    assert main(command) == 0
+    printed = capsys.readouterr().out
+    table = thresholds(tmp_path / "items.csv")
+    for note in table.attrs["notes"]:
+        assert note in printed
+    assert [note.split(":")[0] for note in table.attrs["notes"]] == [
+        *("recall", "fpr", "precision", "F1")
+    ]
+    written = pd.read_csv(files["out.csv"], keep_default_na=False)
+    assert len(written) == len(table)
+    page = files["page.html"].read_text(encoding="utf-8")
+    assert page.count("<tr>") == 1 + table["threshold"].nunique()
+    assert "data:image/svg+xml;base64," in page
+    spec = thresholds_chart(table).to_dict()
+    titles = [panel["title"]["text"] for panel in spec["vconcat"]]
+    assert titles == [
+        *("F1 of all items", "Gap in recall", "Gap in false positive rate"),
+        *("Gap in precision", "Gap in F1"),
+    ]
+
+
+def test_gaps_at_a_threshold_are_those_of_its_predictions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = items()
+    table.to_csv(tmp_path / "items.csv", index=False)
+    command = ["gaps", str(tmp_path / "items.csv"), "--score", "score", "--threshold", "0.5"]
+    assert main([*command, "--csv", str(tmp_path / "out.csv")]) == 0
+    capsys.readouterr()
+    expected = gaps(table.assign(prediction=table["score"] >= 0.5), score="score")
+    written = pd.read_csv(tmp_path / "out.csv")
+    assert written["value"].tolist() == pytest.approx(expected["value"].tolist(), nan_ok=True)
+    assert main([*command, "--privileged", "men", "--fail-above", "recall=0"]) == 3
+    assert re.search(r"The gate fails: the recall gap of women to men", capsys.readouterr().out)
+
+
+REFUSED = [
+    (["--thresholds", "--score", "score", "--md", "out.md"], "--md is not of --thresholds"),
+    (["--threshold", "1"], "--threshold predicts from scores; give --score"),
+    (["--thresholds", "--score", "score", "--pred", "label"], "leave out --pred"),
+    (["--thresholds", "--score", "score", "--score", "label"], "--thresholds is of one --score"),
+    (["--thresholds", "--score", "score", "--threshold", "1"], "leave it out for --threshold"),
+    (["--thresholds", "--score", "score", "--fail-above", "fpr=0"], "leave it out for --thresh"),
+    (["--threshold", "nan", "--score", "score"], "--threshold nan: give a number"),
+    (["--threshold", "1", "--score", "group"], "column 'group' holds 'women'"),
+    (["--thresholds", "--score", "scor"], "no column 'scor'; did you mean 'score'?"),
+    (["--thresholds", "--score", "score", "--measures", "auc"], "auc has no gap that depends"),
+    (["--thresholds", "--score", "score", "--compare", "max-difference"], "add one-vs-rest"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED)
+def test_what_no_threshold_has_is_refused(options: list[str], message: str, tmp_path: Path) -> None:
+    items(40).assign(group=["women", "men"] * 20).to_csv(tmp_path / "items.csv", index=False)
+    with pytest.raises(InputError) as refusal:
+        main(["gaps", str(tmp_path / "items.csv"), *options])
+    assert message in str(refusal.value)
