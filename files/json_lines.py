@@ -16,7 +16,14 @@ T = TypeVar("T")
 
 
 def read_json_lines(path: str | Path, adapter: TypeAdapter[T], kind: str) -> Iterator[T]:
-    """Yield an object per line; blank lines are skipped.
+    """Yield an object per line, as ``number_json_lines`` does."""
+    return (value for _, value in number_json_lines(path, adapter, kind))
+
+
+def number_json_lines(
+    path: str | Path, adapter: TypeAdapter[T], kind: str
+) -> Iterator[tuple[int, T]]:
+    """Yield the number of each line and its object; blank lines are skipped.
 
     Raises ``InputError`` with the line if that is no object of this kind.
     """
@@ -24,7 +31,7 @@ def read_json_lines(path: str | Path, adapter: TypeAdapter[T], kind: str) -> Ite
         if not line.strip():
             continue
         try:
-            yield adapter.validate_json(line)
+            yield number, adapter.validate_json(line)
         except ValidationError as error:
             first = error.errors()[0]
             reason = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))

@@ -2,125 +2,107 @@
 
 from __future__ import annotations
 
-import re
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
-
-from extrinsic.answers.items import Item, Source, as_frame, option_text, parse_object
-from extrinsic.answers.members import open_members
+from extrinsic.answers.contents import parse_object, read_members, read_object
+from extrinsic.answers.items import Item, Source, as_frame, option_text
 from files import InputError
-from files.text import open_binary
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
 
-LARGEST = 2 << 30
+Json = dict[str, Any]
 CORRECT = {"C": 1.0, "I": 0.0, "N": 0.0, "P": 0.5}  # as Inspect's accuracy counts them
-SAMPLE = re.compile(r"samples/.+_epoch_\d+(?P<chunked>/sample)?\.json")
-HEADER, START = "header.json", "_journal/start.json"
-
-
-class Sample(BaseModel):
-    """A sample, without its events."""
-
-    id: int | str
-    epoch: int = 1
-    choices: list[str] | None = None
-    target: str | list[str] = ""
-    scores: dict[str, dict[str, Any]] | None = None
-    metadata: dict[str, Any] = {}
-    output: dict[str, Any] = {}
-    attachments: dict[str, str] = {}
-    error: Any = None
-
-
-class Log(BaseModel):
-    """A log; the header of an archive is one without samples."""
-
-    status: str = "started"
-    eval: dict[str, Any]
-    samples: list[Sample] | None = None
+BULKY = ("events", "messages", "store")
+MEMBERS = r"samples/.+_epoch_\d+(/sample)?\.json|header\.json|_journal/start\.json"
 
 
 def read_inspect(path: Path) -> pd.DataFrame:
     """Read a log; its notes say what of the run is missing."""
-    if path.suffix == ".eval":
-        log, samples = _read_archive(path)
-    else:
-        with open_binary(path, largest=LARGEST) as content:
-            log = parse_object(content.read(), Log, path, "log of Inspect")
-        samples = log.samples or []
-    notes = [] if log.status == "success" else [f"the run is not finished: {log.status}"]
-    expected = {*((log.eval.get("dataset") or {}).get("sample_ids") or [])}
-    if missing := len(expected - {sample.id for sample in samples}):
+    log, samples = _read_archive(path) if path.suffix == ".eval" else _read_json(path)
+    status, spec = log.get("status", "started"), log["eval"]
+    notes = [] if status == "success" else [f"the run is not finished: {status}"]
+    expected = {*map(str, (spec.get("dataset") or {}).get("sample_ids") or [])}
+    if missing := len(expected - {str(sample.get("id")) for _, sample in samples}):
         notes.append(f"{missing} of the {len(expected)} samples of the run are not in the log")
-    if failed := sum(sample.error is not None for sample in samples):
+    if failed := sum(bool(sample.get("error")) for _, sample in samples):
         notes.append(f"{failed} of {len(samples)} samples ended in an error")
-    is_repeated = any(sample.epoch > 1 for sample in samples)
-    model, task = (str(log.eval.get(name, "")) for name in ("model", "task"))
+    is_repeated = any(sample.get("epoch", 1) != 1 for _, sample in samples)
+    model, task = (str(spec.get(name, "")) for name in ("model", "task"))
     source = Source(path, "inspect", "metadata", model, task, notes)
-    return as_frame((_as_item(sample, is_repeated) for sample in samples), source)
+    return as_frame(samples, lambda sample: _as_item(sample, is_repeated), source)
 
 
-def _read_archive(path: Path) -> tuple[Log, list[Sample]]:
-    with open_members(path) as members:
-        name = HEADER if HEADER in members.names else START
-        if name not in members.names:
-            raise InputError(f"{path} has no {HEADER} and no {START}; give a log of Inspect")
-        log = parse_object(members.read(name), Log, f"{path}: {name}", "header of Inspect")
-        matches = [match for name in members.names if (match := SAMPLE.fullmatch(name))]
-        if any(match["chunked"] for match in matches):
-            remedy = "write it as one file with 'inspect log convert --to json'"
-            raise InputError(f"{path} holds samples in chunks, which are not read; {remedy}")
-        samples = [
-            parse_object(members.read(name), Sample, f"{path}: {name}", "sample of Inspect")
-            for name in (match[0] for match in matches)
-        ]
+def _read_json(path: Path) -> tuple[Json, list[tuple[str, Json]]]:
+    log = read_object(path)
+    samples = enumerate(log.get("samples") or [], 1)
+    return log, [(f"{path}: sample {number}", sample) for number, sample in samples]
+
+
+def _read_archive(path: Path) -> tuple[Json, list[tuple[str, Json]]]:
+    """Read the parts of a log; that of an unfinished run has no header."""
+    log, samples = None, []
+    for name, content in read_members(path, MEMBERS):
+        record = parse_object(content, f"{path}: {name}")
+        if name.endswith("/sample.json"):
+            remedy = "write the log as one file with 'inspect log convert --to json'"
+            raise InputError(f"{path}: {name} is a sample in chunks, which is not read; {remedy}")
+        if name.startswith("samples/"):
+            kept = {key: value for key, value in record.items() if key not in BULKY}
+            samples.append((f"{path}: {name}", kept))
+        elif log is None or name == "header.json":
+            log = record
+    if log is None:
+        raise InputError(f"{path} has no header.json and no _journal/start.json; give a log")
     return log, samples
 
 
-def _as_item(sample: Sample, is_repeated: bool) -> Item:
+def _as_item(sample: Json, is_repeated: bool) -> Item:
     def resolve(text: object) -> str:
-        return sample.attachments.get(str(text).removeprefix("attachment://"), str(text))
+        name = str(text).removeprefix("attachment://")
+        return str((sample.get("attachments") or {}).get(name, text))
 
-    scores = {name: score.get("value") for name, score in (sample.scores or {}).items()}
-    answer = next(iter((sample.scores or {}).values()), {}).get("answer")
-    choices = sample.choices and [*map(resolve, sample.choices)]
+    scores = {name: score["value"] for name, score in (sample.get("scores") or {}).items()}
+    answer = next(iter((sample.get("scores") or {}).values()), {}).get("answer")
+    choices = [resolve(choice) for choice in sample.get("choices") or []]
     if answer is None and not choices:
-        answer = _completion(sample.output)
-    answer = option_text(choices, resolve(answer or "")) or None
-    targets = [sample.target] if isinstance(sample.target, str) else sample.target
-    targets = [option_text(choices, ", ".join(targets))] if choices else targets
-    target = answer if answer in targets else next(iter(targets), "")
-    fields, item_id = sample.metadata, str(sample.id)
+        answer = _completion(sample["output"])
+    targets = sample["target"]
+    targets = [targets] if isinstance(targets, str) else targets
+    fields, item_id = {**(sample.get("metadata") or {})}, str(sample["id"])
+    if isinstance(sample.get("input"), str):
+        fields.setdefault("input", resolve(sample["input"]))
     if is_repeated:
-        fields = fields | {"sample": item_id, "epoch": sample.epoch}
-        item_id += f" epoch {sample.epoch}"
-    metrics: dict[str, object] = {}
+        fields |= {"sample": item_id, "epoch": sample["epoch"]}
+        item_id += f" epoch {sample['epoch']}"
+    metrics: Json = {}
     for name, value in scores.items():
         parts = value if isinstance(value, dict) else {"": value}
         metrics |= {f"{name}.{key}".strip("."): _number(part) for key, part in parts.items()}
     correct = _number(next(iter(scores.values()), None))
-    correct = correct if correct in (0, 0.5, 1) else nan
-    return Item(item_id, answer, target or None, correct, choices, None, fields, metrics)
+    return Item(
+        item_id,
+        option_text(choices, resolve(answer or "")) or None,
+        [option_text(choices, ", ".join(targets))] if choices else targets,
+        correct if correct in (0, 0.5, 1) else None,
+        choices,
+        fields=fields,
+        metrics=metrics,
+    )
 
 
 def _number(value: object) -> float:
     """Return a score as a number; NaN for a text or an object."""
-    if isinstance(value, str):
-        return CORRECT.get(value, nan)
+    value = CORRECT.get(value) if isinstance(value, str) else value
     return float(value) if isinstance(value, int | float) else nan
 
 
-def _completion(output: dict[str, Any]) -> str:
+def _completion(output: Json) -> str:
     """Return the text of the first completion, of several parts the texts."""
-    match output:
-        case {"choices": [{"message": {"content": str(text)}}, *_]}:
-            return text
-        case {"choices": [{"message": {"content": [*parts]}}, *_]}:
-            return "\n".join(str(part["text"]) for part in parts if "text" in part)
-    return ""
+    choices = output.get("choices") or [{"message": {"content": ""}}]
+    parts = choices[0]["message"]["content"]
+    parts = [{"text": parts}] if isinstance(parts, str) else parts
+    return "\n".join(str(part["text"]) for part in parts if "text" in part)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from math import nan
-from typing import NamedTuple, TypeVar
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pandas as pd
-from pydantic import BaseModel, ValidationError
 
 from files import InputError
 
@@ -16,21 +17,19 @@ MAX_CLASSES = 20
 BINARY = {"0": 0, "no": 0, "false": 0, "1": 1, "yes": 1, "true": 1}
 OWN = ("id", "answer", "target", "correct", "choices", "loglikelihoods", "label", "prediction")
 
-M = TypeVar("M", bound=BaseModel)
-
 
 class Item(NamedTuple):
-    """An item of a log: texts of the answer and the target (None: there is none), and its fields.
+    """An item: texts of its answer, right answers and options, its fields, and numbers measured.
 
-    ``correct``: 1, 0, or NaN if the log does not say. ``choices``: texts of the options.
+    ``correct``: 1, 0, or None where the log does not say.
     """
 
     id: str
     answer: str | None
-    target: str | None
-    correct: float = nan
-    choices: Sequence[str] | None = None
-    loglikelihoods: Sequence[float] | None = None
+    targets: Sequence[str]
+    correct: float | None = None
+    choices: Sequence[str] = ()
+    loglikelihoods: Sequence[float] = ()
     fields: Mapping[str, object] = {}
     metrics: Mapping[str, object] = {}
 
@@ -38,7 +37,7 @@ class Item(NamedTuple):
 class Source(NamedTuple):
     """What a log says of itself. ``prefix``: of fields with the name of a column of ours."""
 
-    path: object
+    path: Path
     format: str
     prefix: str = ""
     model: str = ""
@@ -46,49 +45,68 @@ class Source(NamedTuple):
     notes: Sequence[str] = ()
 
 
-def as_frame(items: Iterable[Item], source: Source) -> pd.DataFrame:
-    """Return a row per item: ``read_answers`` describes the columns."""
+@contextmanager
+def refuse_malformed(place: object, form: str) -> Iterator[None]:
+    """Raise ``InputError`` with the place for values that are missing or of another type."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        reason = f"no {error}" if isinstance(error, KeyError) else error
+        raise InputError(f"{place} is not as {form} writes it ({reason}); copy it again") from error
+
+
+def as_frame(
+    records: Iterable[tuple[str, Any]], as_item: Callable[[Any], Item], source: Source
+) -> pd.DataFrame:
+    """Return a row per record, each with its place in the log: see ``read_answers``.
+
+    Raises ``InputError`` with the place of a record that ``as_item`` cannot read.
+    """
     rows: dict[str, dict[str, object]] = {}
     names: set[str] = set()
-    for item in items:
-        if item.id in rows:
-            problem = f"{source.path}: item {item.id!r} occurs twice"
-            raise InputError(f"{problem}; give a file of one run, or write it again")
-        row = rows[item.id] = _as_row(item, source.prefix)
+    for place, record in records:
+        with refuse_malformed(place, source.format):
+            item = as_item(record)
+            row = _as_row(item, source.prefix)
         names |= row.keys()
+        if item.id in rows:
+            raise InputError(f"{place}: item {item.id!r} occurs twice; give the log of one run")
         if len(names) > MAX_FIELDS:
-            problem = f"{source.path}: more than {MAX_FIELDS:,} fields up to item {item.id!r}"
-            raise InputError(f"{problem}; leave out fields that are not used")
+            raise InputError(f"{place}: more than {MAX_FIELDS:,} fields; leave some out")
+        rows[item.id] = row
     frame = _with_facts(pd.DataFrame([*rows.values()]), source)
-    optional = ("choices", "loglikelihoods", "label", "prediction")
     if _has_classes(frame):
         frame["label"], frame["prediction"] = _class_columns(frame)
-    return frame.drop(columns=[name for name in optional if frame[name].isna().all()])
+    return frame.drop(columns=[name for name in OWN[4:] if frame[name].isna().all()])
 
 
-def plain_frame(rows: pd.DataFrame, source: Source) -> pd.DataFrame:
-    """Return a table with its own columns, after those of ours that it lacks."""
-    ids = [str(number) for number in range(len(rows))]
-    ours = {"id": ids, "answer": nan, "target": nan, "correct": nan}
-    missing = {name: values for name, values in ours.items() if name not in rows}
-    return _with_facts(pd.DataFrame(missing, index=rows.index).join(rows), source)
+def plain_frame(rows: Sequence[dict[str, object]], source: Source) -> pd.DataFrame:
+    """Return rows with their own columns, after those of ours that they lack."""
+    frame = pd.DataFrame([*rows])
+    ours = {"id": frame.index.map(str), "answer": nan, "target": nan, "correct": nan}
+    missing = {name: values for name, values in ours.items() if name not in frame}
+    return _with_facts(pd.DataFrame(missing, index=frame.index).join(frame), source)
 
 
 def _with_facts(frame: pd.DataFrame, source: Source) -> pd.DataFrame:
     if frame.empty:
         raise InputError(f"{source.path} holds no items; give the log of a run with samples")
-    frame.attrs |= {"format": source.format, "model": source.model, "task": source.task}
+    frame.attrs |= {name: getattr(source, name) for name in ("format", "model", "task")}
     frame.attrs["notes"] = [*source.notes]
     return frame
 
 
 def _as_row(item: Item, prefix: str) -> dict[str, object]:
-    row = item._asdict() | {"label": None, "prediction": None}
-    fields, metrics = row.pop("fields"), row.pop("metrics")
-    if pd.isna(item.correct) and item.choices and item.answer is not None:
-        row["correct"] = float(item.answer == item.target)
-    row |= {f"{prefix}.{name}" if name in OWN else name: fields[name] for name in fields}
-    for name, value in metrics.items():
+    target = item.answer if item.answer in item.targets else next(iter(item.targets), None)
+    correct, choices = item.correct, [*item.choices] or None
+    if correct is None and choices and item.answer is not None:
+        correct = float(item.answer == target)
+    values = (item.id, item.answer, target, correct, choices, [*item.loglikelihoods] or None)
+    row = dict(zip(OWN, (*values, None, None), strict=True))
+    row |= {f"{prefix}.{name}" if name in OWN else name: item.fields[name] for name in item.fields}
+    for name, value in item.metrics.items():
         if isinstance(value, int | float):
             row[f"metric.{name}" if name in row else name] = float(value)
     return row
@@ -105,8 +123,9 @@ def _class_columns(frame: pd.DataFrame) -> Iterable[pd.Series]:
     true, else as texts; NaN for an answer that is no class.
     """
     texts = [text for choices in frame["choices"].dropna()[:1] for text in choices]
-    classes: Mapping[str, object] = {_plain(text): text for text in frame["target"].dropna()}
-    classes = {_plain(text): text for text in texts} | {**classes}
+    classes: Mapping[str, object] = {
+        _plain(text): text for text in [*texts, *frame["target"].dropna()]
+    }
     classes = BINARY if classes.keys() <= BINARY.keys() else classes
     columns = (frame[name].map(_plain, na_action="ignore") for name in ("target", "answer"))
     return [column.map(classes) for column in columns]
@@ -116,22 +135,11 @@ def _plain(text: str) -> str:
     return text.strip().rstrip(".").lower()
 
 
-def parse_object(content: bytes, model: type[M], where: object, kind: str) -> M:
-    """Read a JSON object. Raise ``InputError`` with its place for another or damaged one."""
-    try:
-        return model.model_validate_json(content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        reason = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
-        remedy = "copy it again, or give a file of a finished run"
-        raise InputError(f"{where} is no {kind} ({reason}); {remedy}") from None
-
-
-def option_text(choices: Sequence[str] | None, text: str) -> str:
+def option_text(choices: Sequence[str], text: str) -> str:
     """Return the options that letters name (``A``, or ``A, C``); another text as it is."""
     letters = text.replace(",", " ").split()
-    if not choices or not all(len(letter) == 1 and letter.isascii() for letter in letters):
-        return text
-    places = [ord(letter.upper()) - ord("A") for letter in letters]
-    is_option = all(0 <= place < len(choices) for place in places)
+    places = [ord(letter.upper()) - ord("A") for letter in letters if len(letter) == 1]
+    is_option = len(places) == len(letters) and all(
+        place in range(len(choices)) for place in places
+    )
     return ", ".join(choices[place] for place in places) if is_option else text

@@ -5,49 +5,66 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from extrinsic.answers.inspect_log import read_inspect
-from extrinsic.answers.items import Source, plain_frame
+from extrinsic.answers.items import Source, plain_frame, refuse_malformed
 from extrinsic.answers.lm_eval import read_lm_eval, sample_files
+from extrinsic.answers.other_logs import (
+    DETAILS,
+    SCENARIO,
+    SPLITS,
+    STATE,
+    read_every_eval_ever,
+    read_helm,
+    read_lighteval,
+    read_saved_dataset,
+)
 from files import InputError
 from files.json_lines import read_json_lines
 from files.tables import JSON_LINES, JSON_OBJECT
 from files.text import open_binary, unpacked_name
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 HEAD = 1 << 20  # bytes searched for names of fields
 JSON_OBJECTS = "json_lines"
 
 
 class Format(NamedTuple):
-    """A format: its name in sentences, its reader, and the names that begin its files."""
+    """A format: its name in sentences, its reader, its suffix, and fields that begin its files."""
 
     title: str
     read: Callable[..., pd.DataFrame]
-    suffixes: tuple[str, ...] = ()
-    fields: frozenset[str] = frozenset()
+    suffix: str = ""
+    fields: str = ""
 
 
 def read_objects(path: Path) -> pd.DataFrame:
     """Read JSON Lines: an object an item, whose own columns stay under their names."""
-    rows = pd.DataFrame([*read_json_lines(path, JSON_OBJECT, "JSON object")])
+    rows = [*read_json_lines(path, JSON_OBJECT, "JSON object")]
     return plain_frame(rows, Source(path, JSON_OBJECTS))
 
 
+SAMPLES, EVERY = "doc_id doc filtered_resps", "samples of Every Eval Ever"
 FORMATS = {
-    "lm_eval": Format(
-        "samples of lm-evaluation-harness",
-        read_lm_eval,
-        (JSON_LINES,),
-        frozenset({"doc_id", "doc", "filtered_resps"}),
+    "lm_eval": Format("samples of lm-evaluation-harness", read_lm_eval, JSON_LINES, SAMPLES),
+    "inspect": Format("a log of Inspect", read_inspect, ".json", "version status eval"),
+    "helm": Format("a run of HELM", read_helm, ".json", "adapter_spec request_states"),
+    "every_eval_ever": Format(EVERY, read_every_eval_ever, JSON_LINES, "evaluation_id sample_id"),
+    "every_eval_ever summary": Format(
+        EVERY, read_every_eval_ever, ".json", "schema_version evaluation_id"
     ),
-    "inspect": Format(
-        "a log of Inspect", read_inspect, (".json",), frozenset({"version", "status", "eval"})
-    ),
-    JSON_OBJECTS: Format("JSON Lines", read_objects, (JSON_LINES,)),
+    "lighteval": Format("details of lighteval", read_lighteval, ".parquet", " ".join(DETAILS)),
+    "datasets": Format("a folder saved by datasets", read_saved_dataset),
+    JSON_OBJECTS: Format("JSON Lines", read_objects, JSON_LINES),
 }
+# A folder is of the format of the first of these files that it holds
+FOLDERS = {STATE: "datasets", SPLITS: "datasets", SCENARIO: "helm"}
 
 
 def detect_format(path: str | Path) -> str:
@@ -57,15 +74,15 @@ def detect_format(path: str | Path) -> str:
     """
     path = Path(path)
     if path.is_dir():
-        return "lm_eval" if sample_files(path) else ""
-    if not path.is_file():
-        return ""
-    if path.suffix == ".eval":
-        return "inspect"
+        held = (form for name, form in FOLDERS.items() if (path / name).is_file())
+        return next(held, "lm_eval" if sample_files(path) else "")
+    if path.suffix == ".eval" or not path.is_file():
+        return "inspect" if path.suffix == ".eval" else ""
     suffix = unpacked_name(path).suffix
-    candidates = {name: form for name, form in FORMATS.items() if suffix in form.suffixes}
-    names = _field_names(path) if candidates else set()
-    return next((name for name, form in candidates.items() if form.fields <= names), "")
+    candidates = {name: form for name, form in FORMATS.items() if suffix and form.suffix == suffix}
+    names = _field_names(path, suffix) if candidates else set()
+    fitting = (name for name, form in candidates.items() if {*form.fields.split()} <= names)
+    return next(fitting, "")
 
 
 def read_answers(path: str | Path, *, filter: str = "") -> pd.DataFrame:
@@ -99,17 +116,24 @@ def read_answers(path: str | Path, *, filter: str = "") -> pd.DataFrame:
     path = Path(path)
     form = FORMATS.get(detect_format(path))
     if form is None:
-        titles = ", ".join(form.title for form in FORMATS.values())
+        titles = ", ".join(dict.fromkeys(form.title for form in FORMATS.values()))
         raise InputError(f"{path} is no result file that can be read; give {titles}")
     if filter and form.read is not read_lm_eval:
         raise InputError(f"{path} is {form.title}, without filters; leave filter {filter!r} out")
-    return form.read(path, filter) if form.read is read_lm_eval else form.read(path)
+    with refuse_malformed(path, form.title):
+        return read_lm_eval(path, filter) if form.read is read_lm_eval else form.read(path)
 
 
-def _field_names(path: Path) -> set[str]:
-    """Return the names of fields at the start of a JSON file, of JSON Lines in the first line."""
+def _field_names(path: Path, suffix: str) -> set[str]:
+    """Return the columns of a Parquet file, or the fields at the start of a JSON file (of JSON
+    Lines in the first line).
+    """
+    if suffix == ".parquet":
+        try:
+            return {*pq.read_schema(path).names}
+        except (pa.ArrowException, OSError):
+            return {*DETAILS}  # their reader says what is wrong
     with open_binary(path) as content:
         head = content.read(HEAD).decode("utf-8", "ignore").lstrip()
-    if unpacked_name(path).suffix == JSON_LINES:
-        head = head.partition("\n")[0]
+    head = head.partition("\n")[0] if suffix == JSON_LINES else head
     return {*re.findall(r'"(\w+)"\s*:', head)} if head.startswith("{") else set()

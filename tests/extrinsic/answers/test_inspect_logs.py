@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from extrinsic.answers import members
+from extrinsic.answers import contents as log_contents
 from extrinsic.answers.reading import detect_format, read_answers
 from files import InputError
 
@@ -205,7 +205,7 @@ def test_damaged_archives_are_refused(tmp_path: Path) -> None:
     bad = {
         "is truncated or damaged": whole[:-40],
         "damaged .File is not a zip file": b"",
-        "member 'samples/1_epoch_1.json' is truncated or damaged": whole.replace(
+        "log.eval: _journal/start.json is truncated or damaged": whole.replace(
             b"\x28\xb5\x2f\xfd", b"....", 6
         ),
     }
@@ -222,36 +222,33 @@ def test_damaged_archives_are_refused(tmp_path: Path) -> None:
 def test_members_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = contents(SAMPLES, HEADER) | {"samples/3_epoch_1.json": b" " * 3_000_000}
     path = deflated(tmp_path / "log.eval", files)
-    monkeypatch.setattr(members, "SMALL", 2_999_999)
+    monkeypatch.setattr(log_contents, "SMALL", 2_999_999)
     with pytest.raises(InputError, match=r"unpacks to 3,00\d,\d{3} bytes.* allowed are 2,999,999"):
         read_answers(path)
-    monkeypatch.setattr(members, "SMALL", 4_000_000)
-    monkeypatch.setattr(members, "LARGEST_MEMBER", 2_999_999)
+    monkeypatch.setattr(log_contents, "SMALL", 4_000_000)
+    monkeypatch.setattr(log_contents, "LARGEST_MEMBER", 2_999_999)
     with pytest.raises(InputError, match="its largest member to 3,000,000; allowed"):
         read_answers(path)
-    monkeypatch.setattr(members, "LARGEST_MEMBER", 3_000_000)
-    with pytest.raises(InputError, match=r"samples/3_epoch_1.json is no sample of Inspect"):
+    monkeypatch.setattr(log_contents, "LARGEST_MEMBER", 3_000_000)
+    with pytest.raises(
+        InputError, match=r"samples/3_epoch_1.json is no JSON object \(Invalid JSON"
+    ):
         read_answers(path)
 
 
 BAD: list[tuple[dict[str, bytes], str]] = [
-    ({"samples/1_epoch_1.json": b'{"id": 1'}, "has no header.json and no _journal/start.json"),
-    (
-        {"header.json": b'{"eval": '},
-        r"log.eval: header.json is no header of Inspect \(Invalid JSON",
-    ),
-    (
-        {"header.json": b'{"status": "success"}'},
-        r"is no header of Inspect \(eval: Field required\)",
-    ),
+    ({"samples/1_epoch_1.json": b'{"id": 1}'}, r"no header.json and no _journal/start.json"),
+    ({"header.json": b'{"eval": '}, r"log.eval: header.json is no JSON object \(Invalid JSON"),
+    ({"header.json": b"[]"}, r"header.json is no JSON object \(Input should be an object\)"),
+    ({"header.json": b'{"status": "success"}'}, r"not as a log of Inspect writes it \(no 'eval'\)"),
     ({"header.json": b'{"eval": {}}'}, "holds no items"),
     (
         {"header.json": b'{"eval": {}}', "samples/1_epoch_1.json": b'{"id": 1, "choices": 3}'},
-        r"samples/1_epoch_1.json is no sample of Inspect \(choices: Input should be a valid array",
+        r"samples/1_epoch_1.json is not as inspect writes it \('int' object is not iterable",
     ),
     (
         {"header.json": b'{"eval": {}}', "samples/1_epoch_1/sample.json": b"{}"},
-        "holds samples in chunks, which are not read; .*inspect log convert",
+        "is a sample in chunks, which is not read; .*inspect log convert",
     ),
 ]
 
@@ -267,7 +264,7 @@ def test_archives_of_something_else_are_refused(
 def test_a_truncated_log_is_refused(tmp_path: Path) -> None:
     path = write("json", tmp_path, SAMPLES)
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(InputError, match=r"is no log of Inspect \(Invalid JSON: EOF .* line 1 col"):
+    with pytest.raises(InputError, match=r"is no JSON object \(Invalid JSON: EOF .* line 1 col"):
         read_answers(path)
 
 
