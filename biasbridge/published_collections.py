@@ -12,13 +12,14 @@ from files.tables import JSON_LINES, read_table
 from files.text import open_binary, unpacked_name
 
 HEAD = 1 << 16  # bytes of a file searched for field names
+MAX_GROUPS = 25  # values of a field that may be groups
 
 
 class Collection(NamedTuple):
     """A collection with fields that no other table has.
 
     ``use``: how it is used, or why it is not. ``kind``: ``items`` (for ``biasbridge audit``),
-    ``posts``, or empty if no command reads it.
+    ``posts``, ``answers`` (for ``biasbridge bbq``), or empty if no command reads it.
     """
 
     name: str
@@ -37,7 +38,8 @@ COLLECTIONS = (
     Collection(
         "BBQ (Parrish et al., 2022)",
         {"question_polarity", "context_condition"},
-        "not read yet: no command scores answers to its questions",
+        "questions; a column of a model's answers to them is scored",
+        "answers",
     ),
     Collection(
         "the Gab Hate Corpus (Kennedy et al., 2022)",
@@ -60,6 +62,44 @@ def recognise(path: Path) -> Collection | None:
     """Return the collection that a file belongs to; None for other files and for folders."""
     names = _field_names(path) if path.is_file() else set()
     return next((collection for collection in COLLECTIONS if collection.fields <= names), None)
+
+
+def is_result_file(path: Path) -> bool:
+    """Return whether ``describe_answers`` describes a file or folder."""
+    from extrinsic.answers.reading import JSON_OBJECTS, detect_format
+
+    return detect_format(path) not in ("", JSON_OBJECTS)
+
+
+def describe_answers(path: Path) -> list[str]:
+    """Return what a result file is, its fields that can be groups, and the command for gaps."""
+    from extrinsic.answers.items import OWN
+    from extrinsic.answers.reading import FORMATS, read_answers
+
+    items = read_answers(path)
+    facts = {name: items.attrs[name] for name in ("model", "task")}
+    listed = "".join(f", {name} {value}" for name, value in facts.items() if value)
+    title = FORMATS[items.attrs["format"]].title
+    lines = [f"{path}: {title}{listed}; {len(items):,} items"]
+    lines += [f"warning: {note}" for note in items.attrs["notes"]]
+    columns = items.drop(columns=[*OWN], errors="ignore").select_dtypes(exclude="float")
+    counts = {str(name): columns[name].map(str).nunique() for name in columns}
+    groups = [
+        name for name, count in counts.items() if 1 < count <= min(MAX_GROUPS, len(items) / 2)
+    ]
+    listed = ", ".join(f"{name} ({counts[name]})" for name in groups)
+    lines.append(f"fields with few values, for --group: {listed or 'none'}")
+    quoted = shlex.quote(str(path))
+    if {"question_polarity", "context_condition"} <= {*items} or "bbq" in facts["task"].lower():
+        lines.append(f"to score the answers to BBQ: biasbridge bbq {quoted}")
+    options = "" if "label" in items else " --gold correct --pred correct --measures base_rate"
+    if "label" in items and not {*items["label"].dropna()} <= {0, 1}:
+        options = f" --positive {shlex.quote(str(items['label'].mode()[0]))}"
+    if groups and ("label" in items or items["correct"].notna().any()):
+        what = "gaps" if "label" in items else "gaps of accuracy"
+        command = f"biasbridge gaps {quoted} --group {shlex.quote(groups[0])}{options}"
+        lines.append(f"to measure {what}: {command}")
+    return lines
 
 
 def audit_command(path: Path, language: str | None) -> str:

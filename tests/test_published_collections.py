@@ -103,6 +103,8 @@ def test_a_collection_is_named_with_a_command_that_runs_or_with_why_there_is_non
         model = save_model(folder / "model", "bert", head="masked")
         words = shlex.split(line.removeprefix("to use it: biasbridge "))
         assert biasbridge([str(model) if word == "MODEL" else word for word in words]) == 0
+    elif collection.kind == "answers":
+        assert (status, more) == (0, [f"to use it: biasbridge bbq {file} --answer COLUMN"])
     else:
         assert (status, more) == (1, [])
     if collection.kind != "posts":
@@ -116,12 +118,12 @@ def test_collections_beside_ones_own_data(folder: Path, capsys: pytest.CaptureFi
         for number, text in enumerate(SAID)
     ]
     Path("posts.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    for name in ("BBQ", "HONEST"):
+    for name in ("HateXplain", "HONEST"):
         Path(FILES[name][0]).write_text(FILES[name][1], encoding="utf-8")
     assert biasbridge(["check", "posts.jsonl", FILES["HONEST"][0]]) == 0
     printed = capsys.readouterr().out
     assert "posts posts.jsonl: 40, text 'text', label 'label'; 20 True, 20 False\n" in printed
     assert "biasbridge audit MODEL --items binary_en_template.tsv\n" in printed
     assert "a single run: biasbridge train " in printed
-    assert biasbridge(["check", "posts.jsonl", FILES["BBQ"][0]]) == 1
+    assert biasbridge(["check", "posts.jsonl", FILES["HateXplain"][0]]) == 1
     assert "a single run: biasbridge train " in capsys.readouterr().out

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 
 from biasbridge.cli.options import add_data
 from biasbridge.data import LOOKED_AT, Data, read_data
-from biasbridge.published_collections import audit_command, recognise
+from biasbridge.published_collections import (
+    audit_command,
+    describe_answers,
+    is_result_file,
+    recognise,
+)
 from files.options import Parser
 from files.printable import printable
 
@@ -49,15 +54,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _describe_collections(args: Namespace) -> bool:
-    """Print the published collections among the data, with their commands.
+    """Print the result files and published collections among the data, with their commands.
 
     Leave only posts in ``args.data``. Return whether a command reads each collection.
     """
+    results = [path for path in args.data if is_result_file(path)]
+    args.data = [path for path in args.data if path not in results]
+    for line in (line for path in results for line in describe_answers(path)):
+        print(printable(line))
     collections = {path: collection for path in args.data if (collection := recognise(path))}
     for path, collection in collections.items():
         print(printable(f"{path} is {collection.name}: {collection.use}"))
         if collection.kind == "items":
             print(printable(f"to use it: {audit_command(path, args.language)}"))
+        elif collection.kind == "answers":
+            print(printable(f"to use it: biasbridge bbq {shlex.quote(str(path))} --answer COLUMN"))
     posts = [path for path, collection in collections.items() if collection.kind == "posts"]
     args.data = [path for path in args.data if path in posts or path not in collections]
     return all(collection.kind for collection in collections.values())
