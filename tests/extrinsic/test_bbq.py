@@ -21,9 +21,9 @@ import pytest
 
 from biasbridge import bbq
 from biasbridge.__main__ import main
-from extrinsic.bbq.groups import biased_answers, crossed_targets
+from extrinsic.bbq.groups import Item, crossed_targets, stereotyped_answers
 from extrinsic.bbq.options import NO_ANSWER, match_output
-from extrinsic.bbq.reading import complete, name_output, read_data, read_items
+from extrinsic.bbq.reading import NESTED, complete, read_data, read_items, read_source
 from files import InputError
 from tests.extrinsic.bbq_items import item, literal, stereotyped, unknown
 
@@ -212,12 +212,17 @@ def test_crossed_categories_take_the_gender_that_their_templates_stereotype() ->
         )
         for number, info in enumerate(infos)
     ]
-    items, _ = read_items(complete(name_output(answered(made, unknown)[0], None, ""), None, ""))
-    biased = [biased_answers(each, crossed_targets(items)) for each in items]
-    assert biased[:2] == [((True, False, False), True)] * 2
-    assert biased[2] == ((False, False, False), False)
-    alone = [biased_answers(each, crossed_targets(items[1:])) for each in items[1:]]
-    assert alone == [((True, True, False), False), ((True, False, False), True)]
+    table = complete(read_source(answered(made, unknown)[0], None), None, "")
+    items, _ = read_items(table)
+    flags = [stereotyped_answers(each, crossed_targets(items)) for each in items]
+    assert flags == [[True, False, False], [True, False, False], [False, False, False]]
+    alone = [stereotyped_answers(each, crossed_targets(items[1:])) for each in items[1:]]
+    assert alone == [[True, True, False], [True, False, False]]
+
+
+def made_item(names: list[tuple[str, str]], texts: list[str]) -> Item:
+    """An item of which only its answers matter; the last is the unknown one."""
+    return Item("Age", "1", True, True, tuple(names), tuple(texts), ("old",), 2, 2)
 
 
 @pytest.mark.parametrize(
@@ -243,22 +248,86 @@ def test_crossed_categories_take_the_gender_that_their_templates_stereotype() ->
     ],
 )
 def test_outputs_and_the_option_they_mean(output: str, place: int) -> None:
-    infos = [("grandmother", "old"), ("niece", "nonOld"), ("Can't be determined", "unknown")]
+    names = [("grandmother", "old"), ("niece", "nonOld"), ("Can't be determined", "unknown")]
     options = ["The grandmother", "The niece", "Can't be determined"]
-    assert match_output(output, options, infos, 2, ()) == place
-    turned = match_output("A", options, infos, 2, options[::-1])
-    assert turned == 2
+    made = made_item(names, options)
+    assert match_output(output, made) == place
+    assert match_output("A", made, options[::-1]) == 2
+    assert match_output("A", made, ["A", "B", "C"]) == 0
 
 
 def test_a_name_within_another_and_the_authors_spellings() -> None:
-    infos = [("man", "M"), ("woman", "F"), ("Unknown", "unknown")]
-    options = ["The man in black", "The woman in black", "Unknown"]
-    assert match_output("a woman", options, infos, 2, ()) == 1
-    assert match_output("a man", options, infos, 2, ()) == 0
-    infos = [("pantsuit", "posDress"), ("O'Brien", "x"), ("Unknown", "unknown")]
-    options = ["The person in a pantsuit", "O'Brien", "Unknown"]
-    assert match_output("the person in a pantsu", options, infos, 2, ()) == 0
-    assert match_output("obrien", options, infos, 2, ()) == 1
+    names = [("man", "M"), ("woman", "F"), ("Unknown", "unknown")]
+    made = made_item(names, ["The man in black", "The woman in black", "Unknown"])
+    assert match_output("a woman", made) == 1
+    assert match_output("a man", made) == 0
+    names = [("gay", "gay"), ("gay man", "x"), ("Unknown", "unknown")]
+    assert match_output("it is the gay man", made_item(names, ["one", "two", "Unknown"])) == 1
+    names = [("pantsuit", "posDress"), ("O'Brien", "x"), ("Unknown", "unknown")]
+    made = made_item(names, ["The person in a pantsuit", "O'Brien", "Unknown"])
+    assert match_output("the person in a pantsu", made) == 0
+    assert match_output("obrien", made) == 1
+
+
+def log_of(form: str, made: list[dict[str, Any]], places: list[int | None]) -> tuple[str, str]:
+    """Name and text of a log of lm-evaluation-harness or of Inspect with these answers."""
+    if form == "lm_eval":
+        samples = [
+            {
+                "doc_id": number,
+                "doc": row,
+                "target": "0",
+                "arguments": {"gen_args_0": {"arg_0": row["context"], "arg_1": {"until": ["\n"]}}},
+                "resps": [["nothing" if place is None else row[f"ans{place}"]]],
+                "filtered_resps": ["nothing" if place is None else row[f"ans{place}"]],
+                "filter": "none",
+                "metrics": ["acc"],
+                "acc": float(place == row["label"]),
+            }
+            for number, (row, place) in enumerate(zip(made, places, strict=True))
+        ]
+        return "samples_bbq_generate_2026-01-01T00-00-00.0.jsonl", "\n".join(
+            map(json.dumps, samples)
+        )
+    kept = ("category", "question_polarity", "context_condition", *NESTED)
+    samples = [
+        {
+            "id": f"Age_{number:05}",
+            "epoch": 1,
+            "input": row["context"],
+            "choices": [row[f"ans{turned}"] for turned in (1, 2, 0)],  # as if shuffled
+            "target": "ABC"[(row["label"] + 2) % 3],
+            "scores": {
+                "choice": {
+                    "value": "C",
+                    "answer": None if place is None else "ABC"[(place + 2) % 3],
+                }
+            },
+            "metadata": {"source_id": row["example_id"], **{name: row[name] for name in kept}},
+            "output": {"model": "m", "choices": []},
+        }
+        for number, (row, place) in enumerate(zip(made, places, strict=True))
+    ]
+    run = {"task": "bbq", "model": "m", "dataset": {"samples": len(made)}}
+    log = {"version": 2, "status": "success", "eval": run, "samples": samples}
+    return "bbq.json", json.dumps(log)
+
+
+@pytest.mark.parametrize("form", ["lm_eval", "inspect"])
+def test_logs_have_the_scores_of_the_answers(form: str, tmp_path: Path) -> None:
+    made = [item(number) for number in range(256)]
+    table, places = answered(made, RULES["some"])
+    name, text = log_of(form, made, places)
+    path, data = tmp_path / name, tmp_path / "data"
+    path.write_text(text, encoding="utf-8")
+    data.mkdir()
+    pd.DataFrame(made).to_json(data / "Age.jsonl", orient="records", lines=True)
+    expected = bbq(table)
+    pd.testing.assert_frame_equal(bbq(path, data=data), expected)
+    rows = bbq(path)
+    columns = ["accuracy", "score", "n", "n_unmatched", "n_biased"]
+    pd.testing.assert_frame_equal(rows[columns], expected[columns])
+    assert rows["low"].isna().all() == (form == "inspect")  # it keeps no question_index
 
 
 @pytest.mark.parametrize("form", ["a.jsonl", "a.csv", "a.parquet", "folder", "two", "table"])
