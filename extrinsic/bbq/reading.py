@@ -22,6 +22,7 @@ ANSWERS = ("ans0", "ans1", "ans2")
 FIELDS = ("category", "question_polarity", "context_condition", *NESTED, *ANSWERS, "label")
 TEMPLATE, ID = "question_index", "example_id"
 CONDITIONS, POLARITIES = {"ambig": True, "disambig": False}, {"neg": True, "nonneg": False}
+SAVED_DATASET = "datasets"
 PROMPTS = (("context", "question"), ("input",), ("query",), ("prompt",))
 LABEL = re.compile(r"(context|passage|question|q)\s*:\s*", re.IGNORECASE)
 SUFFIXES = (".csv", ".tsv", ".parquet")
@@ -46,9 +47,13 @@ def read_source(source: pd.DataFrame | Path, answer: str | None) -> pd.DataFrame
 
     answer: column of the answers of a table, by default ``answer``.
     """
-    if isinstance(source, Path) and detect_format(source) not in ("", JSON_OBJECTS):
-        return _name_as_in_bbq(read_answers(source))
-    table = read_table(source, lists=NESTED) if isinstance(source, Path) else source
+    form = detect_format(source) if isinstance(source, Path) else ""
+    if isinstance(source, Path) and form in ("", JSON_OBJECTS):
+        table = read_table(source, lists=NESTED)
+    else:
+        table = read_answers(source) if isinstance(source, Path) else source
+    if form not in ("", JSON_OBJECTS, SAVED_DATASET):
+        return _name_as_in_bbq(table)
     require_columns(table, [answer or "answer"], name_source(source))
     return table.assign(output=table[answer or "answer"])
 
@@ -162,7 +167,8 @@ def read_items(table: pd.DataFrame) -> tuple[list[Item], list[int]]:
             raise InputError(f"{problem}; leave its fields as they are in BBQ's files") from None
         shown = row.get("choices")
         output = "" if row["output"] is None else str(row["output"])
-        chosen.append(match_output(output, items[-1], shown if isinstance(shown, list) else ()))
+        is_list = isinstance(shown, list | tuple)
+        chosen.append(match_output(output, items[-1], shown if is_list else ()))
     return items, chosen
 
 
