@@ -10,7 +10,7 @@ from biasbridge.input_tables import as_names
 from biasbridge.inputs import OpenedModel, Vectors, Words, built_in, is_model, word_file
 from biasbridge.vector_audit import audit_embeddings, embeddings_by_name
 from files import InputError
-from files.choice import Whole, check_arguments
+from files.choice import Count, Whole, check_arguments
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from files.models.encoder import Pooling
+    from files.models.load import Dtype
     from intrinsic.audit import AuditedScore
     from intrinsic.metric import Metric
 
 
-@check_arguments(seed=Whole, layer=int)
+@check_arguments(seed=Whole, layer=int, batch_size=Count | None, limit=Count | None)
 def audit(
     vectors: Vectors | Mapping[str, Vectors] | Sequence[Vectors] | OpenedModel,
     words: Words | None = None,
@@ -42,6 +43,11 @@ def audit(
     layer: int = -1,
     pooling: Pooling = "mean",
     random_weights: bool = False,
+    dtype: Dtype = "float32",
+    device: str = "cpu",
+    batch_size: int | None = None,
+    limit: int | None = None,
+    apply_chat_template: bool = False,
 ) -> pd.DataFrame:
     """Measure every bias metric on word vectors or on a language model.
 
@@ -50,8 +56,9 @@ def audit(
     vectors
         Word vectors: ``KeyedVectors``, a path, a table with a row per word, or an array by word. A
         list or a mapping by name audits several, told apart in the column ``vectors``. Or a
-        language model (a list for several): a folder, a hub name with its ``revision``,
-        ``package:NAME``, or a tuple of model and tokenizer.
+        language model (a list for several): a folder, ``package:NAME``, a tuple of model and
+        tokenizer, or a hub name (``"org/name"``) with its ``revision`` if that is not the main
+        branch; the commit is in the column ``settings``.
     words
         Your own queries or the name of a built-in one, see :func:`query`.
     metrics, queries
@@ -75,6 +82,16 @@ def audit(
         For a language model: which hidden layer encodes a text (-1: the last), and how.
     random_weights
         For a language model: replace its weights by random ones, as a baseline.
+    dtype, device
+        For a language model: ``"auto"`` (that of its configuration), ``"float32"``, ``"float16"``
+        or ``"bfloat16"``; ``"cpu"``, ``"cuda"``, ``"cuda:1"`` or ``"mps"``.
+    batch_size
+        For a language model: texts computed at a time; by default as many as fit 2,048 tokens.
+    limit
+        For a language model: measure this many items of each set, from its groups in turn, to try
+        a command; no result to report.
+    apply_chat_template
+        For a causal language model: texts are answers to an empty message in its chat template.
 
     Returns
     -------
@@ -97,7 +114,8 @@ def audit(
     2.0
     """
     metrics, queries = as_names(metrics), as_names(queries)
-    if not (revision or items or fillers or _all_models(vectors)):
+    are_models = revision or items or fillers or limit or batch_size or apply_chat_template
+    if not (are_models or (dtype, device) != ("float32", "cpu") or _all_models(vectors)):
         embeddings = cast("Vectors | Mapping[str, Vectors] | Sequence[Vectors]", vectors)
         return _audit_vectors(
             embeddings_by_name(embeddings),
@@ -133,6 +151,11 @@ def audit(
         layer=layer,
         pooling=pooling,
         random_seed=seed if random_weights else None,
+        dtype=dtype,
+        device=device,
+        batch_size=batch_size,
+        limit=limit,
+        in_chat=apply_chat_template,
         resamples=resamples,
         seed=seed,
     )

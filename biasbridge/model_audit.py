@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -9,23 +10,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biasbridge.certificates import gender_words
-from corpora.items import UserItems, named_items, user_items
+from corpora.items import FirstItems, UserItems, named_items, user_items
 from files import InputError, nearest
+from files.hub import HubModel, find_commit
 from files.models.encoder import Encoder, Pooling
 from files.models.language_model import AnyModel, open_model
+from files.models.place import is_folder
+from files.packages import PACKAGE
 from intrinsic.audit import AuditedScore, choose_metrics, select_conventions
 from intrinsic.audit import audit as audit_vectors
 from intrinsic.items.read import no_fillers
 from intrinsic.likelihood.model_metrics import MODEL_METRICS
-from intrinsic.likelihood.slots import BETWEEN, COMPARED, LOST_PREFIX
+from intrinsic.likelihood.slots import BETWEEN, COMPARED, LOST_PREFIX, TermMetric
 from intrinsic.metrics.vector_metrics import METRICS
+from stats.multiple_testing import LEVEL, holm
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
+    from files.models.load import Dtype
     from intrinsic.item_metric import ItemMetric
     from intrinsic.items.item import ItemSource
     from intrinsic.metric import Metric
+
+MANY = 5  # tests of a metric, from which a sentence sums them up
 
 
 def audit_models(
@@ -34,22 +42,40 @@ def audit_models(
     *,
     items: str | None,
     language: str | None,
+    limit: int | None,
     **options: Any,
 ) -> tuple[list[AuditedScore], list[str]]:
     """Measure language models by :func:`audit_model`. Return the scores and notes.
 
-    A model is called by the name of its folder, or by its path if two have the same name.
+    A model is called by the name of its folder, or by its path if two have the same name; one on a
+    hub as it was given.
     """
     paths = [str(model) if isinstance(model, str | PathLike) else None for model in models]
-    folder_names = [path and Path(path).name for path in paths]
-    names = folder_names if len(set(folder_names)) == len(folder_names) else paths
-    options |= {"items": items, "language": language}
-    scores = [
-        score
-        for name, model in zip(names, models, strict=True)
-        for score in audit_model(model, revision, name=name, **options)
+    on_hub = [_find_on_hub(path, revision) if path else None for path in paths]
+    short_names = [
+        Path(path).name if path and not hub else path
+        for path, hub in zip(paths, on_hub, strict=True)
     ]
-    return scores, notes_on(scores, items, language)
+    names = short_names if len(set(short_names)) == len(short_names) else paths
+    options |= {"items": items, "language": language, "limit": limit}
+    scores: list[AuditedScore] = []
+    for name, model, hub in zip(names, models, on_hub, strict=True):
+        if hub:
+            place = (hub.snapshot or hub.name, hub.commit)
+            scores += audit_model(*place, name=name, commit=hub.commit, **options)
+        else:
+            scores += audit_model(model, revision, name=name, **options)
+    warning = f"limit={limit}: the numbers are of {limit} items of each set, no result to report"
+    notes = [warning] if limit else []
+    for hub in filter(None, on_hub):
+        cached = "; the hub did not answer, its copy in the cache was measured"
+        notes.append(f"{hub.name}: commit {hub.commit}{cached if hub.snapshot else ''}")
+    return scores, [*notes, *notes_on(scores, items, language), *_adjusted_notes(scores)]
+
+
+def _find_on_hub(path: str, revision: str | None) -> HubModel | None:
+    is_local = path.startswith(PACKAGE) or is_folder(path)
+    return None if is_local else find_commit(path, revision)
 
 
 def audit_model(
@@ -67,6 +93,11 @@ def audit_model(
     random_seed: int | None = None,
     name: str | None = None,
     device: str = "cpu",
+    dtype: Dtype = "float32",
+    batch_size: int | None = None,
+    limit: int | None = None,
+    in_chat: bool = False,
+    commit: str = "",
     resamples: int = 0,
     seed: int = 0,
 ) -> list[AuditedScore]:
@@ -74,8 +105,12 @@ def audit_model(
 
     Parameters
     ----------
-    model, revision, random_seed, device
+    model, revision, random_seed, device, dtype
         See ``open_model``.
+    batch_size, in_chat
+        See ``LanguageModel``.
+    limit, commit
+        Items of each set that are measured (None: all); of a model on a hub. Settings name both.
     metrics
         Names; by default all that measure models of this kind.
     queries
@@ -108,14 +143,24 @@ def audit_model(
     if own_items:  # fails early, before a model is opened
         _require_fillers(own_items, metrics or list(MODEL_METRICS))
     source = named_items(queries) if queries else own_items
-    opened = open_model(model, revision, device=device, random_seed=random_seed)
+    of_items = [name for name in metrics if name in MODEL_METRICS]
+    if limit and (of_words := [name for name in metrics if name not in MODEL_METRICS]):
+        raise InputError(f"limit={limit} is of items; {of_words[0]} measures words: leave it out")
+    opened = open_model(
+        model,
+        revision,
+        device=device,
+        dtype=dtype,
+        random_seed=random_seed,
+        must_predict=not metrics or any(MODEL_METRICS[name].needs == "model" for name in of_items),
+    )
+    opened = opened.with_options(batch_size=batch_size, in_chat=in_chat)
     opened = replace(opened, name=name or opened.name)
     encoder = Encoder(opened, layer=layer, pooling=pooling)
     model_kind = opened.kind if random_seed is None else "random"
     audited: list[AuditedScore] = []
-    item_metrics = [name for name in metrics if name in MODEL_METRICS]
-    if item_metrics or not metrics:
-        audited += _item_scores(encoder, model_kind, item_metrics, source, convention, seed)
+    if of_items or not metrics:
+        audited += _item_scores(encoder, model_kind, of_items, source, convention, limit, seed)
     if word_metric_names := [name for name in metrics if name in METRICS]:
         word_metrics = choose_metrics(
             word_metric_names,
@@ -129,7 +174,14 @@ def audit_model(
         audited += [AuditedScore(opened.name, *row, model_kind) for row in word_scores]
     if not audited:
         raise InputError(_no_scores_message(metrics, convention))
-    return audited
+    facts = {"commit": commit, "limit": limit, "device": opened.device.replace("cpu", "")}
+    texts = [f"{name}={value}" for name, value in facts.items() if value]
+    dtype = "" if opened.dtype == "float32" else f"dtype={opened.dtype}"
+    return [
+        row._replace(score=row.score._replace(settings="; ".join(filter(None, settings))))
+        for row in audited
+        for settings in [(row.score.settings or dtype, *texts)]
+    ]
 
 
 def _require_known(metrics: Sequence[str]) -> None:
@@ -156,13 +208,16 @@ def _item_scores(
     names: Sequence[str],
     source: ItemSource | None,
     convention: str | None,
+    limit: int | None,
     seed: int,
 ) -> list[AuditedScore]:
     """Measure the metrics on items; all those that apply to the model if none is named."""
     opened = encoder.opened
     are_requested = bool(names)
     metrics = list(
-        _metrics(names or list(MODEL_METRICS), source, convention, are_requested=are_requested)
+        _metrics(
+            names or list(MODEL_METRICS), source, convention, limit, are_requested=are_requested
+        )
     )
     item_sets = [items for source in {m.items for m in metrics} for items in source.load()]
     languages = {items.name: gender_words(items) for items in item_sets}
@@ -173,9 +228,11 @@ def _item_scores(
         rows = metric.score_with_singles(
             encoder if metric.needs == "encoder" else opened, seed=seed
         )
-        audited += [
-            AuditedScore(opened.name, *row, model_kind, languages[row[0].query]) for row in rows
-        ]
+        for row in rows:
+            # The certificate is of two groups; parts of such a metric compare more
+            is_of_two = not (row[0].part and isinstance(metric, TermMetric))
+            language = languages[row[0].query] if is_of_two else ""
+            audited.append(AuditedScore(opened.name, *row, model_kind, language))
     return audited
 
 
@@ -206,10 +263,38 @@ def notes_on(audited: Sequence[AuditedScore], items: str | None, language: str |
     return list(dict.fromkeys(notes))
 
 
+def _adjusted_notes(audited: Sequence[AuditedScore]) -> list[str]:
+    """Return a sentence for each metric with many tests: how many remain after Holm's adjustment,
+    and which score is furthest from the unbiased value.
+    """
+    tested: dict[str, list[AuditedScore]] = {}
+    for row in audited:
+        if not math.isnan(row.score.p_value) and not math.isnan(row.score.unbiased):
+            tested.setdefault(row.score.metric, []).append(row)
+    notes = []
+    for metric, rows in tested.items():
+        adjusted = zip(holm([row.score.p_value for row in rows]), rows, strict=True)
+        differing = [row for p, row in adjusted if p < LEVEL]
+        note = f"{metric}: after Holm's adjustment {len(differing) or 'none'} of {len(rows)} scores"
+        note += f" {'differs' if len(differing) == 1 else 'differ'} from {rows[0].score.unbiased:g}"
+        if differing:
+            furthest = max(differing, key=lambda row: abs(row.score.value - row.score.unbiased))
+            _, convention, query, part, value, *_ = furthest.score
+            labels = (furthest.vectors, query, part, convention.replace("default", ""))
+            note += f"; the furthest: {' '.join(filter(None, labels))}, {value:.3g}"
+        notes += [note] if len(rows) >= MANY else []
+    return notes
+
+
 def _metrics(
-    names: Sequence[str], items: ItemSource | None, convention: str | None, *, are_requested: bool
+    names: Sequence[str],
+    items: ItemSource | None,
+    convention: str | None,
+    limit: int | None,
+    *,
+    are_requested: bool,
 ) -> Iterable[ItemMetric]:
-    """Yield each metric by convention, on ``items`` or on its default ones.
+    """Yield each metric by convention, on ``items`` or on its default ones, the first ``limit``.
 
     ``are_requested``: the user named the metrics, so none is skipped for items of another form.
     """
@@ -218,6 +303,7 @@ def _metrics(
         source = items or named_items(metric.about.asks, available_only=not are_requested)
         if not source.load() or (items and not are_requested and not _takes_any(metric, items)):
             continue
+        source = FirstItems(source, limit) if limit else source
         for convention_name in select_conventions(metric, convention):
             yield metric.by_convention(convention_name, items=source)
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import string
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from files import InputError, choice
-from files.choice import Fileless
+from files.choice import Count, Fileless
 from files.language import UNDETERMINED, language_of_texts
 from files.nested import read_nested
 from files.tables import read_table, require_columns
-from intrinsic.items.item import SLOT, Item, ItemSet, Pair
+from intrinsic.items.item import SLOT, Item, ItemSet, ItemSource, Pair
 from intrinsic.items.library import library, load_items
 from intrinsic.items.read import read_items
 from intrinsic.sentences.similarity import read_sts
@@ -22,8 +24,6 @@ DATA_VARIABLE = "BIASBRIDGE_DATA"
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
-
-    from intrinsic.items.item import ItemSource
 
 
 @choice
@@ -38,6 +38,32 @@ class BuiltInItems(Fileless):
     def load(self) -> list[ItemSet]:
         """Return the sets. Raises ``InputError`` for an unknown name."""
         return load_items(self.sets)
+
+
+@choice
+class FirstItems(Fileless):
+    """The first ``n`` items of each set of a source, taken from its groups in turn."""
+
+    source: ItemSource
+    n: Count
+
+    name: ClassVar[str] = "first"
+    version: ClassVar[int] = 1
+
+    def load(self) -> list[ItemSet]:
+        """Return the shortened sets."""
+        return [_shorten(items, self.n) for items in self.source.load()]
+
+
+def _shorten(items: ItemSet, n: int) -> ItemSet:
+    n_before: Counter[str] = Counter()
+    ranks = []
+    for item in items.items:
+        ranks.append(n_before[item.group])
+        n_before[item.group] += 1
+    first = sorted(sorted(range(len(ranks)), key=ranks.__getitem__)[:n])
+    selected = tuple(items.items[index] for index in first)
+    return dataclasses.replace(items, items=selected, pairs=items.pairs[:n])
 
 
 @choice

@@ -176,7 +176,8 @@ def _slots_by_term(items: ItemSet) -> dict[str, Slots]:
     texts: dict[str, list[str]] = {}
     for item in items.items:
         texts.setdefault(item.term, []).append(item.text)
-    return {term: Slots(tuple(term_texts), items.fillers[0]) for term, term_texts in texts.items()}
+    first, second = items.fillers[0]
+    return {term: Slots(tuple(term_texts), (first, second)) for term, term_texts in texts.items()}
 
 
 def _quota(size: int, lean: float) -> tuple[int, int]:

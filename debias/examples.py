@@ -100,6 +100,8 @@ def item_examples(encoder: Encoder, sets: Sequence[ItemSet], roles: Sequence[str
         texts = two_groups(item_set.name, complete_items)
         first += texts[0]
         second += texts[1]
+    if any(len(texts) > 2 for texts in pairs):
+        raise InputError(f"fillers of {sets[0].name} are of more than two groups; give he/she")
     first += [first_text for first_text, _ in pairs]
     second += [second_text for _, second_text in pairs]
     names = ", ".join(item_set.name for item_set in sets)

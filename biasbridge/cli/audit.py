@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from biasbridge.cli.options import CSV, JSON, add_trusted
+from biasbridge.cli.options import CSV, JSON, add_trusted, count
 from files import InputError, atomic_path
 from files.models.encoder import Pooling
+from files.models.load import Dtype
 from files.models.place import is_model_path
 from files.options import Parser
 from files.packages import PACKAGE
@@ -34,7 +36,7 @@ def _parser() -> Parser:
     options = Parser(prog="biasbridge audit", description=DESCRIPTION)
     add = options.add_argument
     files = "word2vec text or binary, GloVe, fastText, or a mapped folder, several are ranked; or a"
-    files += " language model: a folder, a hub name with --revision, or package:NAME"
+    files += " language model: a folder, package:NAME, or a hub name, org/name or org/name@REVISION"
     add("vectors", nargs="*", help=files)
     similarity = "word similarity files: word, word, number per line"
     add("--metric", nargs="+", default=[], metavar="NAME", help="these metrics only")
@@ -43,7 +45,8 @@ def _parser() -> Parser:
     add("--items", metavar="FILE", help=f"of a language model: your own items, {COLUMNS}")
     fillers = "fillers of your items' slots, first and second group: he/she"
     add("--fillers", nargs="+", default=[], metavar="A/B", help=fillers)
-    add("--revision", metavar="COMMIT", help="of a model on a hub")
+    add("--revision", metavar="COMMIT", help="of a model on a hub, also a branch or tag")
+    _add_running(options)
     add("--layer", type=int, default=-1, help="of a model: 0 embeddings, -1 the last (default)")
     pooling = "of a model, how a text becomes a vector: mean (default), words, cls, last"
     add("--pooling", choices=get_args(Pooling), default="mean", help=pooling)
@@ -74,6 +77,20 @@ def _parser() -> Parser:
     return options
 
 
+def _add_running(options: Parser) -> None:
+    """Add the options of how a language model is run."""
+    add = options.add_argument
+    dtype = "of a model's weights: float32 (default); auto, as its configuration states"
+    add("--dtype", choices=get_args(Dtype), default="float32", help=dtype)
+    add("--device", default="cpu", help="of a model: cpu (default), cuda, cuda:N, mps")
+    size = "texts that a model computes at a time (default: as many as fit 2,048 tokens)"
+    add("--batch-size", type=count, metavar="N", help=size)
+    limit = "measure N items of each set, from its groups in turn, to try a command"
+    add("--limit", type=count, metavar="N", help=limit)
+    chat = "of a causal model: texts are answers to an empty message in its chat template"
+    add("--apply-chat-template", action="store_true", help=chat)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure each file, and print or write the scores."""
     args = _parser().parse_args(arguments)
@@ -88,8 +105,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not args.vectors:
         raise InputError("give one or more files of word vectors, a language model, or --list")
     args.metric, args.query = _split(args.metric), _split(args.query)
-    has_model_options = bool(args.items or args.fillers or args.revision)
-    are_models = has_model_options or any(map(is_model_path, args.vectors))
+    model_options = (args.items, args.fillers, args.revision, args.limit, args.batch_size)
+    model_options += (args.apply_chat_template, args.dtype != "float32", args.device != "cpu")
+    are_models = any(model_options) or any(map(is_model_path, args.vectors))
     audited, notes = (_audit_models if are_models else _audit)(args)
     from biasbridge.certificates import NOTE, certified
 
@@ -117,6 +135,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print_line(console, line, "italic")
         if len(args.vectors) > 1:
             print_ranks(table, console)
+    elif args.limit:
+        print(f"warning: {notes[len(warnings)]}", file=sys.stderr)
     if args.csv:
         from files.tables import csv_text
 
@@ -196,6 +216,11 @@ def _audit_models(args: Namespace) -> tuple[list[AuditedScore], list[str]]:
         layer=args.layer,
         pooling=args.pooling,
         random_seed=args.seed if args.random_weights else None,
+        dtype=args.dtype,
+        device=args.device,
+        batch_size=args.batch_size,
+        limit=args.limit,
+        in_chat=args.apply_chat_template,
         resamples=args.resamples,
         seed=args.seed,
     )

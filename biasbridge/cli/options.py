@@ -39,6 +39,13 @@ def output_file(*endings: str) -> Callable[[str], Path]:
 CSV, JSON, PAGE = output_file(".csv", ""), output_file(".json", ""), output_file(".html")
 
 
+def count(text: str) -> int:
+    """Parse a whole number of at least 1, as an argparse type."""
+    if not text.isdecimal() or not int(text):
+        raise ArgumentTypeError(f"{text!r}: give a whole number of at least 1")
+    return int(text)
+
+
 def split_names(text: str) -> list[str]:
     """Split ``a, b`` into names."""
     return [name.strip() for name in text.split(",") if name.strip()]

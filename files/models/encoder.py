@@ -28,6 +28,7 @@ WordPooling = Literal["mean", "first", "last", "cls", "text"]
 Pooling = Literal["mean", "words", "cls", "last"]
 Encodings = dict[tuple[int, Pooling], dict[str, Singles]]  # by layer and pooling, then by text
 TOKENS = 4096  # per batch, padding included
+CONTEXTS = 32  # per batch, of words in contexts
 MODEL = "model"  # folder of the model in that of its step
 ENCODING = "encoding.json"
 
@@ -126,7 +127,8 @@ class Encoder:
             return vectors
         encoded = self._tokenise(texts, return_special_tokens_mask=True)
         rows, special = encoded["input_ids"], encoded["special_tokens_mask"]
-        for batch in batches_by_length([len(row) for row in rows], TOKENS):
+        lengths, size = [len(row) for row in rows], self.opened.batch_size
+        for batch in batches_by_length(lengths, TOKENS, size):
             states = self._states([rows[i] for i in batch], layer)
             for state, i in zip(states, batch, strict=True):
                 pooled = torch.tensor(_pooled(pooling, special[i]), device=state.device)
@@ -139,7 +141,7 @@ class Encoder:
         *,
         layer: int = -1,
         pooling: WordPooling = "mean",
-        batch_size: int = 32,
+        batch_size: int | None = None,
     ) -> Singles:
         """Compute the vector of the word in each context, shape (n_contexts, dim).
 
@@ -153,8 +155,9 @@ class Encoder:
         vectors: Singles = np.full((len(contexts), self._base.config.hidden_size), np.nan, "f4")
         # Batches of texts of similar length need least padding
         order = sorted(range(len(contexts)), key=lambda i: len(contexts[i].text))
-        for begin in range(0, len(order), batch_size):
-            batch = order[begin : begin + batch_size]
+        size = batch_size or self.opened.batch_size or CONTEXTS
+        for begin in range(0, len(order), size):
+            batch = order[begin : begin + size]
             vectors[batch] = self._batch([contexts[i] for i in batch], layer, pooling)
         return vectors
 

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from files.eraser import ERASER, Eraser
 from files.errors import InputError
 from files.models.erased import hook_eraser
-from files.models.load import Kind, convert_load_errors, kind_of, load_model, load_tokenizer
+from files.models.load import (
+    Dtype,
+    Kind,
+    convert_load_errors,
+    kind_of,
+    load_model,
+    load_tokenizer,
+    refuse_encoder_decoder,
+    require_usable,
+)
 from files.models.place import find_model
 from files.nested import read_nested
 
@@ -32,12 +41,14 @@ AnyModel: TypeAlias = (
 
 @dataclass(frozen=True)
 class LanguageModel:
-    """A masked or causal language model, or an encoder without a head, with its tokenizer: float32,
-    no dropout.
+    """A masked or causal language model, or an encoder without a head, with its tokenizer; no
+    dropout.
 
     planted: content of the folder's ``planted.json``, for a model trained on known bias: ``terms``
     with the true ``log_odds`` of the fillers, ``original`` if a method has changed these, and the
-    ``half`` of the term. eraser: applied to the hidden states.
+    ``half`` of the term. eraser: applied to the hidden states. batch_size: texts computed at a
+    time; None: as many as fit a number of tokens. in_chat: texts of a causal model are answers to
+    an empty message, in the form of its chat template.
     """
 
     name: str
@@ -47,6 +58,8 @@ class LanguageModel:
     device: str = "cpu"
     planted: Mapping[str, Any] | None = None
     eraser: Eraser | None = None
+    batch_size: int | None = None
+    in_chat: bool = False
 
     @property
     def base(self) -> PreTrainedModel:
@@ -73,6 +86,29 @@ class LanguageModel:
         """The token that pads short rows of a batch; it is masked, so that any token serves."""
         candidates = (self.tokenizer.pad_token_id, self.model.config.pad_token_id)
         return next((token_id for token_id in candidates if token_id is not None), 0)
+
+    @cached_property
+    def chat_prefix(self) -> tuple[int, ...]:
+        """Tokens of the chat template that precede an answer; none outside a chat."""
+        if not self.in_chat:
+            return ()
+        tokenizer: Any = self.tokenizer
+        message = [{"role": "user", "content": ""}]
+        text = tokenizer.apply_chat_template(message, tokenize=False, add_generation_prompt=True)
+        return tuple(tokenizer([text], add_special_tokens=False)["input_ids"][0])
+
+    def with_options(self, *, batch_size: int | None, in_chat: bool) -> LanguageModel:
+        """Return the model with these options. Raises ``InputError`` for a chat without a template
+        or with a model that is not causal.
+        """
+        if in_chat and self.kind != "causal":
+            raise InputError(f"{self.name} is {self.kind}; a chat template is for causal models")
+        if in_chat and not self.tokenizer.chat_template:
+            raise InputError(f"the tokenizer of {self.name} has no chat template; leave it out")
+        opened = replace(self, batch_size=batch_size, in_chat=in_chat)
+        with convert_load_errors(self.name):
+            opened.chat_prefix  # noqa: B018 (a template that cannot be filled is refused here)
+        return opened
 
     @cached_property
     def longest(self) -> int:
@@ -147,18 +183,26 @@ def open_model(
     revision: str | None = None,
     *,
     device: str = "cpu",
+    dtype: Dtype = "float32",
     random_seed: int | None = None,
+    must_predict: bool = False,
 ) -> LanguageModel:
     """Open a model by its folder, hub name with ``revision``, or ``package:NAME``; or take a loaded
-    model with its tokenizer.
+    model with its tokenizer, which keeps its device and dtype.
 
     ``random_seed``: use random weights of the same configuration. Raises ``InputError`` for a model
-    that cannot be loaded completely.
+    that cannot be loaded completely, an unknown ``dtype`` or unavailable ``device``, and an
+    encoder-decoder that ``must_predict`` tokens.
     """
+    require_usable(dtype, device)
     if isinstance(model, LanguageModel):
         return model
     if isinstance(model, tuple):
+        if (dtype, device) != ("float32", "cpu"):
+            raise InputError("a loaded model keeps its dtype and device; set them where it is made")
         opened = _wrap_loaded(*model)
+        if must_predict:
+            refuse_encoder_decoder(opened.model.config, opened.name)
         with convert_load_errors(opened.name):
             opened.require_running()
         return opened
@@ -172,7 +216,9 @@ def open_model(
     planted = read_planted(Path(place.source)) if is_trained else None
     with convert_load_errors(name):
         tokenizer = load_tokenizer(place, name)
-        loaded, kind = load_model(place, name, random_seed=random_seed)
+        loaded, kind = load_model(
+            place, name, random_seed=random_seed, dtype=dtype, must_predict=must_predict
+        )
         loaded = loaded.to(device).eval()
         short_name = Path(name).name if place.local else name
         opened = LanguageModel(short_name, loaded, tokenizer, kind, device, planted)
@@ -223,11 +269,16 @@ def _wrap_loaded(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> 
     return LanguageModel(name, model.eval(), tokenizer, kind, str(model.device))
 
 
-def batches_by_length(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
-    """Yield indices in batches of similar lengths, each of at most ``tokens``, padding included."""
+def batches_by_length(
+    lengths: Sequence[int], tokens: int, size: int | None = None
+) -> Iterator[list[int]]:
+    """Yield indices in batches of similar lengths, each of at most ``tokens``, padding included; or
+    of ``size`` texts.
+    """
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batch and (len(batch) + 1) * lengths[index] > tokens:
+        is_full = len(batch) == size if size else (len(batch) + 1) * lengths[index] > tokens
+        if batch and is_full:
             yield batch
             batch = []
         batch.append(index)

@@ -1,4 +1,4 @@
-"""Loading of complete models with tokenizers: float32, safetensors, no remote code."""
+"""Loading of complete models with tokenizers: safetensors, no remote code."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from files.errors import InputError
 
 if TYPE_CHECKING:
     from torch import nn
-    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+    from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 
     from files.models.place import Place
 
 Kind = Literal["masked", "causal", "encoder"]
+Dtype = Literal["auto", "float32", "float16", "bfloat16"]
 LONGEST_REASON = 400  # characters of the library's message
 PANIC = "pyo3_runtime"  # module of a panic of the tokenizers, which is no Exception
 # Elements of a model per byte of its files: 4 bits give two, and tied weights count twice
@@ -100,13 +101,19 @@ def load_tokenizer(place: Place, name: str) -> PreTrainedTokenizerFast:
 
 
 def load_model(
-    place: Place, name: str, *, random_seed: int | None = None
+    place: Place,
+    name: str,
+    *,
+    random_seed: int | None = None,
+    dtype: Dtype = "float32",
+    must_predict: bool = False,
 ) -> tuple[PreTrainedModel, Kind]:
     """Load the model with the head that its configuration names, and return its kind: ``masked``,
     ``causal``, or an ``encoder`` without a head.
 
     ``random_seed``: draw random weights of the same configuration. Raises ``InputError`` for
-    missing weights, which the library would fill at random, and for unexpected ones.
+    missing weights, which the library would fill at random, for unexpected ones, and for an
+    encoder-decoder that ``must_predict`` tokens.
     """
     import torch
     from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM
@@ -116,6 +123,8 @@ def load_model(
     kind: Kind
     options = load_options(place)
     config = AutoConfig.from_pretrained(place.source, **options)
+    if must_predict:
+        refuse_encoder_decoder(config, name)
     # GGUF names no architecture; its models generate text
     kind = "causal" if place.gguf else kind_of(config.architectures or ())
     loader: Any = {
@@ -123,7 +132,9 @@ def load_model(
         "causal": AutoModelForCausalLM,
         "encoder": AutoModel,
     }[kind]
-    common: dict[str, Any] = {"dtype": torch.float32, "attn_implementation": "eager"}
+    stated = str(config.dtype or "float32").removeprefix("torch.")
+    number_type = getattr(torch, stated if dtype == "auto" else dtype)
+    common: dict[str, Any] = {"dtype": number_type, "attn_implementation": "eager"}
     with within_bytes(place, name), torch.device("meta"):
         loader.from_config(config, **common)
     if random_seed is not None:
@@ -135,6 +146,31 @@ def load_model(
     )
     _require_whole(report, kind, name)
     return model, kind
+
+
+def refuse_encoder_decoder(config: PreTrainedConfig, name: str) -> None:
+    """Raise ``InputError`` for an encoder-decoder, unless it is the encoder of one alone."""
+    is_encoder = any(label.endswith("EncoderModel") for label in config.architectures or ())
+    if config.is_encoder_decoder and not is_encoder:
+        raise InputError(
+            f"model={name!r} is an encoder-decoder ({config.model_type}); neither masked nor"
+            " causal; give a masked or causal language model, or metrics of encoded texts, such as"
+            " seat"
+        )
+
+
+def require_usable(dtype: str, device: str) -> None:
+    """Raise ``InputError`` for an unknown dtype or device, or a device that is not there."""
+    import torch
+
+    if dtype not in get_args(Dtype):
+        raise InputError(f"dtype={dtype!r}: give one of {', '.join(get_args(Dtype))}")
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:  # the latter without CUDA
+        reason = str(error).partition("\n")[0]
+        allowed = "cpu, cuda, cuda:NUMBER or mps, if there is one"
+        raise InputError(f"device={device!r} ({reason}); give {allowed}") from None
 
 
 def kind_of(names: Iterable[str]) -> Kind:

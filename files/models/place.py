@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from files.errors import InputError
-from files.hub import require_commit
+from files.hub import HUB_NAME, require_commit
 from files.nested import read_nested
 from files.packages import PACKAGE, in_package
 
@@ -18,6 +18,9 @@ CONFIG = "config.json"
 MODEL_SUFFIXES = (".json", ".safetensors", ".txt", ".model", ".gguf")  # and of tokenizers
 GGUF = ".gguf"
 INDEX = ".index.json"  # of weights in several files
+# A name that ends so is of a file, and not on a hub
+FILE_SUFFIXES = (".vec", ".txt", ".bin", ".gz", ".zip", ".kv", ".model", ".npy", ".csv", ".tsv")
+FILE_SUFFIXES += (".json", ".yaml", ".yml", ".safetensors", GGUF)
 
 
 class Place(NamedTuple):
@@ -101,8 +104,16 @@ def is_folder(model: str) -> bool:
 
 
 def is_model_path(text: str) -> bool:
-    """Test whether a path or ``package:NAME`` is that of a model, and not of vectors."""
-    return bool(in_package(text, (CONFIG, GGUF))) or (Path(text) / CONFIG).is_file()
+    """Test whether a path, ``package:NAME`` or hub name is that of a model, and not of vectors."""
+    is_local = bool(in_package(text, (CONFIG, GGUF))) or (Path(text) / CONFIG).is_file()
+    return is_local or is_hub_name(text)
+
+
+def is_hub_name(text: str) -> bool:
+    """Test whether a text is ``org/name`` or ``name@revision``, and nothing local is meant."""
+    if not HUB_NAME.fullmatch(text) or not {"/", "@"} & {*text}:
+        return False
+    return Path(text).suffix.lower() not in FILE_SUFFIXES and not Path(Path(text).parts[0]).exists()
 
 
 def _in_package(model: str) -> Place:

@@ -11,7 +11,7 @@ from files import Choice
 
 SLOT = "[MASK]"  # in a text: the word to predict
 TERM = "{}"  # in a template: the term
-Fillers = tuple[tuple[str, str], ...]  # pairs: a word for the first group and one for the second
+Fillers = tuple[tuple[str, ...], ...]  # words for the first group, the second, and further ones
 
 
 class Item(NamedTuple):
@@ -70,8 +70,8 @@ class Pair(NamedTuple):
 class ItemSet:
     """Named items or pairs.
 
-    fillers: words for the slot of items that contain their term, for the first group and for the
-    second: ``(("he", "she"),)``.
+    fillers: words for the slot of items that contain their term, for the first group, for the
+    second, and for further ones: ``(("he", "she"),)``.
     """
 
     name: str
@@ -111,6 +111,7 @@ class ItemSet:
             or not self.fillers
             or len(fillable) < len(self.items)
             or len(self.groups) != 2
+            or len(self.fillers[0]) != 2
         ):
             return self.pairs
         pairs = []

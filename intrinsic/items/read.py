@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from files import InputError
@@ -32,10 +32,10 @@ def read_items(
     Columns ``text, group, term, template``: in ``text``, ``{}`` stands for the term and ``[MASK]``
     for the slot. With one of the two, the term fills the slot, unless the text contains the term;
     then the slot is filled with the pairs in column ``fillers`` (``Er/Sie``, several with
-    semicolons), in ``fillers``, or of the language, capitalised at the start of a text. Column
-    ``attribute``: the words that a term filling the text is compared with. Columns ``stereo, anti``
-    and optionally ``cluster`` and ``group``: pairs. The default language is that of the texts, else
-    that in the file's name.
+    semicolons; ``he/she/they`` for three groups), in ``fillers``, or of the language, capitalised
+    at the start of a text. Column ``attribute``: the words that a term filling the text is compared
+    with. Columns ``stereo, anti`` and optionally ``cluster`` and ``group``: pairs. The default
+    language is that of the texts, else that in the file's name.
 
     Raises ``InputError`` for other columns, an empty cell, a text with no slot or several, and
     fillers that are not pairs, given twice or without a text to fill.
@@ -81,14 +81,18 @@ def no_fillers(items: ItemSet) -> str:
     return f"{problem}, and {items.language!r} has no default ones: give {remedy}"
 
 
-def parse_fillers(pairs: Iterable[str]) -> Fillers:
-    """Parse pairs such as ``Er/Sie``: a word for the first group and one for the second."""
-    fillers = []
+def parse_fillers(pairs: Sequence[str]) -> Fillers:
+    """Parse fillers such as ``Er/Sie``: a word for each group."""
+    fillers: list[tuple[str, ...]] = []
     for pair in pairs:
-        first, slash, second = (part.strip() for part in pair.partition("/"))
-        if not (first and slash and second) or "/" in second or first == second:
-            raise InputError(f"fillers {pair!r}: give two words with a slash between, as he/she")
-        fillers.append((first, second))
+        words = tuple(word.strip() for word in pair.split("/"))
+        if len(words) < 2 or not all(words) or len({*words}) < len(words):
+            raise InputError(
+                f"fillers {pair!r}: give two words with a slash between, as he/she, or more"
+            )
+        fillers.append(words)
+    if len({*map(len, fillers)}) > 1:
+        raise InputError(f"fillers {', '.join(pairs)}: give a word for every group in each")
     return tuple(fillers)
 
 
@@ -100,6 +104,9 @@ def _check_fillers(path: str | Path, items: Sequence[Item], fillers: Sequence[st
     if any(has_fillers) and not all(has_fillers):
         row = has_fillers.index(False) + 1
         raise InputError(f"row {row} of {path} has no fillers, but other rows have")
+    sizes = [len(words) for item in items for words in item.fillers[:1]]
+    if row := next((n for n, size in enumerate(sizes, 1) if size != sizes[0]), 0):
+        raise InputError(f"row {row} of {path} has {sizes[row - 1]} fillers, row 1 {sizes[0]}")
     if (fillers or any(has_fillers)) and (not items or any(item.fills for item in items)):
         raise InputError(f"{path} has texts without a slot for fillers: remove the fillers")
 
@@ -108,7 +115,7 @@ def _with_capital(item: Item, fillers: Fillers) -> Item:
     """Return the item with a capital on fillers that begin its text."""
     if item.fills or not item.text.startswith(SLOT):
         return item
-    pairs = tuple((first.capitalize(), second.capitalize()) for first, second in fillers)
+    pairs = tuple(tuple(word.capitalize() for word in words) for words in fillers)
     return item._replace(fillers=pairs)
 
 
@@ -126,7 +133,7 @@ def _item(row: Mapping[str, str], where: str) -> Item:
         has_term, text = True, text.replace(TERM, term)
     else:
         has_term, text = bool(pattern.search(text)), text.replace(TERM, SLOT)
-    fillers = parse_fillers(filter(str.strip, row.get("fillers", "").split(";")))
+    fillers = parse_fillers([*filter(str.strip, row.get("fillers", "").split(";"))])
     attribute = "" if has_term else row.get("attribute", "").strip()
     group = row["group"].strip()
     return Item(text, group, term, template, not has_term, attribute=attribute, fillers=fillers)

@@ -13,6 +13,7 @@ from intrinsic.conventions import Convention
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
 from intrinsic.likelihood.slots import (
     TermMetric,
+    contrasts,
     group_difference,
     item_observations,
     log_odds,
@@ -72,5 +73,8 @@ class LogProbabilityBias(TermMetric):
         return item_observations(scored_items, values, settings, lost)
 
     def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
-        """Return the difference between the groups."""
-        return {"": group_difference(observed, weights, standardised=self.standardised)}
+        """Return the difference between the groups of each contrast."""
+        return {
+            part: group_difference(contrast, weights, standardised=self.standardised)
+            for part, contrast in contrasts(observed).items()
+        }

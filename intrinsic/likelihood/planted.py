@@ -48,6 +48,8 @@ class PlantedBias(ItemMetric):
         """Return why the items have no texts with a term and a slot; empty if they do."""
         if any(item.fills for item in items.items):
             return f"the terms of {items.name} fill the slot; give texts that contain them"
+        if any(len(words) > 2 for words in items.fillers):
+            return f"{items.name} has more than two fillers; log odds are planted of two"
         return no_slots(items)
 
     def observe(self, model: Any, items: ItemSet) -> Observations:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 # Terms are compared within texts if more than this share of items is in texts of both groups
 SHARED_TEXTS = 0.5
+OTHERS = "\0others"  # label of the terms of all groups but one
+FILLERS = "fillers"  # setting: more than two words for the slot, between slashes
 COMPARED, WITHIN, BETWEEN = "compared", "within texts", "between texts"
 # Settings that count items out of use begin with LOST
 LOST_PREFIX, UNKNOWN = "lost, ", "unknown to the model or too long"
@@ -53,7 +57,7 @@ FilledItems = list[tuple[Item, list[list[FilledText]]]]
 
 @choice
 class TermMetric(ItemMetric):
-    """Base of metrics that compare two groups of terms."""
+    """Base of metrics that compare two groups of terms, or of several each with the others."""
 
     @classmethod
     def reason_against(cls, items: ItemSet) -> str:
@@ -61,24 +65,48 @@ class TermMetric(ItemMetric):
         if reason := no_slots(items):
             return reason
         groups = items.groups
-        if len(groups) > 2:
-            return f"{items.name} has {len(groups)} groups; the metric compares two"
         if len(groups) == 1 and items.items[0].fills:
             return f"the terms that fill {items.name} are of one group, {groups[0]}; give two"
         return ""
 
     def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
-        """Return the difference between the groups."""
-        return {"": group_difference(observed, weights)}
+        """Return the difference between the groups of each contrast."""
+        parts = contrasts(observed)
+        return {part: group_difference(contrast, weights) for part, contrast in parts.items()}
 
     def test(self, observed: Observations) -> Mapping[str, PValue]:
         """Return the two-sided p over partitions of terms, exact up to 40; none for one group."""
-        terms = by_term(observed, np.ones((len(observed.names), 1)))
-        groups = list(dict.fromkeys(terms.groups))[:2]
-        if len(groups) < 2:
-            return {}
-        x, y = (terms.means[np.array(terms.groups) == name, 0] for name in groups)
-        return {"": permutation_p(x, y, tail="two-sided", seed=observed.seed)}
+        tests = {}
+        for part, contrast in contrasts(observed).items():
+            terms = by_term(contrast, np.ones((len(observed.names), 1)))
+            groups = compared_groups(terms.groups)
+            if len(groups) < 2:
+                return {}
+            x, y = (terms.means[np.array(terms.groups) == name, 0] for name in groups)
+            tests[part] = permutation_p(x, y, tail="two-sided", seed=observed.seed)
+        return tests
+
+
+def contrasts(observed: Observations) -> dict[str, Observations]:
+    """Return what is compared, by part: two groups of terms, as ``""``; of more groups each with
+    all others, and the same for each of more than two fillers.
+    """
+    groups = list(dict.fromkeys(observed.groups))
+    values = {"": observed.values}
+    if observed.values.ndim > 1:
+        fillers = str(observed.settings[FILLERS]).split("/")
+        values = dict(zip(fillers, observed.values.T, strict=True))
+    parts = {}
+    for filler, group in product(values, groups if len(groups) > 2 else [""]):
+        labels = [label if group in ("", label) else OTHERS for label in observed.groups]
+        names = [f"{name} against the others" for name in (filler, group) if name]
+        parts["; ".join(names)] = replace(observed, values=values[filler], groups=labels)
+    return parts
+
+
+def compared_groups(labels: Sequence[str]) -> list[str]:
+    """Return the two groups that are compared, the others last."""
+    return sorted(dict.fromkeys(labels), key=OTHERS.__eq__)[:2]
 
 
 def no_slots(items: ItemSet) -> str:
@@ -198,7 +226,8 @@ def log_odds(
     sentence: bool = False,
     first_token: str = "own",
 ) -> tuple[list[Item], Floats, list[str], Settings]:
-    """Compute log p(first filler) - log p(second filler) in the slot, the mean over filler pairs.
+    """Compute log p(first filler) - log p(second filler) in the slot, the mean over filler pairs;
+    of more than two fillers log p of each less the mean of the others, (n_items, fillers).
 
     If the term fills the slot: log p(term), less the mean of both groups in the same text if texts
     are of both groups. Masked models have as many masks as the filler has tokens; ``prior``
@@ -217,11 +246,20 @@ def log_odds(
     scores, remaining = [], iter(logs.tolist())
     for _, pairs in filled:
         pair_logs = [[next(remaining) for _ in pair] for pair in pairs]
-        scores.append(float(np.mean([p[0] - p[1] if len(p) > 1 else p[0] for p in pair_logs])))
+        scores.append(np.mean([_contrast_fillers(logs) for logs in pair_logs], axis=0))
     scored_items, values = [item for item, _ in filled], np.array(scores)
+    if values.ndim > 1:
+        settings = {**settings, FILLERS: "/".join(items.fillers[0])}
     if comparison.get(COMPARED) == WITHIN:
         values = _within_texts(scored_items, values)
     return scored_items, values, lost, {**settings, **scoring, **comparison}
+
+
+def _contrast_fillers(logs: Sequence[float]) -> float | Floats:
+    if len(logs) <= 2:
+        return logs[0] - logs[1] if len(logs) > 1 else logs[0]
+    array: Floats = np.array(logs)
+    return array - (array.sum() - array) / (len(array) - 1)
 
 
 def _filler_logs(
@@ -345,7 +383,7 @@ def group_difference(
     ``standardised`` divides by the standard deviation of all terms.
     """
     terms = by_term(observed, weights)
-    groups = list(dict.fromkeys(terms.groups))[:2]
+    groups = compared_groups(terms.groups)
     labels = np.array(terms.groups)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = [_weighted_mean(terms, labels == name) for name in groups]

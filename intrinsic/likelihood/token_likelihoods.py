@@ -102,7 +102,7 @@ def attention_received(model: LanguageModel, texts: Sequence[Ids]) -> list[Float
     import torch
 
     attention_of: dict[int, Floats] = {}
-    for indices in batches_by_length([len(ids) for ids in texts], TOKENS):
+    for indices in batches_by_length([len(ids) for ids in texts], TOKENS, model.batch_size):
         ids, attention_mask = model.pad([texts[n] for n in indices])
         with torch.inference_mode():
             base: Any = model.base
@@ -112,7 +112,7 @@ def attention_received(model: LanguageModel, texts: Sequence[Ids]) -> list[Float
         mean = torch.stack([layer.mean(dim=1) for layer in output.attentions]).mean(dim=0)
         for n, attention in zip(indices, mean, strict=True):
             size = len(texts[n])
-            attention_of[n] = attention[:size, :size].mean(dim=0).double().cpu().numpy()
+            attention_of[n] = attention[:size, :size].mean(dim=0).cpu().double().numpy()
     return [attention_of[n] for n in range(len(texts))]
 
 
@@ -139,7 +139,8 @@ def _distributions(
     size = config.vocab_size
     queried_share = max(len(row.positions) / len(row.ids) for row in rows) if rows else 1
     max_tokens = max(1, min(TOKENS, int(LOGITS / size / queried_share)))
-    for indices in batches_by_length([len(row.ids) for row in rows], max_tokens):
+    lengths = [len(row.ids) for row in rows]
+    for indices in batches_by_length(lengths, max_tokens, model.batch_size):
         batch = [rows[n] for n in indices]
         with torch.inference_mode():
             logs = _logits(model, batch).float().log_softmax(dim=-1)
@@ -210,14 +211,16 @@ def _logits(model: LanguageModel, batch: Sequence[_Row]) -> torch.Tensor:
     )
     inputs: dict[str, Any] = {"input_ids": ids, "attention_mask": attention_mask}
     if batch[0].parents is not None:
-        inputs |= _tree_inputs([row.parents or () for row in batch], ids)
+        inputs |= _tree_inputs([row.parents or () for row in batch], ids, model.model.dtype)
     network: Any = model.model
     with _head_restricted_to(model, index) as is_restricted:
         logits: torch.Tensor = network(**inputs).logits
     return logits[0] if is_restricted else logits[index]
 
 
-def _tree_inputs(rows: Sequence[Sequence[int]], ids: torch.Tensor) -> dict[str, Any]:
+def _tree_inputs(
+    rows: Sequence[Sequence[int]], ids: torch.Tensor, dtype: torch.dtype
+) -> dict[str, Any]:
     """Return each token's position id, and the attention mask that shows it its ancestors."""
     import torch
 
@@ -231,9 +234,9 @@ def _tree_inputs(rows: Sequence[Sequence[int]], ids: torch.Tensor) -> dict[str, 
             is_visible[n, node, node] = True
         for node in range(len(parents), ids.shape[1]):  # padding that sees nothing would be NaN
             is_visible[n, node, node] = True
-    mask = np.where(is_visible, 0, np.finfo(np.float32).min).astype(np.float32)[:, None]
+    mask = np.where(is_visible, 0, torch.finfo(dtype).min).astype(np.float32)[:, None]
     return {
-        "attention_mask": torch.from_numpy(mask).to(ids.device),
+        "attention_mask": torch.from_numpy(mask).to(ids.device, dtype),
         "position_ids": torch.from_numpy(depths).to(ids.device),
         "use_cache": False,
     }

@@ -54,15 +54,21 @@ def tokenise_texts(
     """Tokenise texts; None for a text without tokens or longer than the model allows.
 
     first_token: the token before the text of a causal model: ``own``, the tokenizer's default;
-    ``none``; its ``bos`` or ``eos``; or a token of the vocabulary, such as ``<|endoftext|>``.
-    Raises ``InputError`` if the tokenizer has no such token, or for a masked model with another
-    choice than ``own``.
+    ``none``; its ``bos`` or ``eos``; or a token of the vocabulary, such as ``<|endoftext|>``. In a
+    chat the template precedes the text. Raises ``InputError`` if the tokenizer has no such token,
+    or for another choice than ``own`` with a masked model or in a chat.
     """
     if model.kind != "causal" and first_token != "own":
         raise InputError(f"first_token={first_token!r} is for causal models, not {model.name}")
     cased = [text.lower() if lower else text for text in texts]
-    is_default = first_token == "own"
-    prefix = () if is_default or first_token == "none" else (_token_id(model, first_token),)
+    if model.in_chat and first_token != "own":
+        raise InputError(
+            f"first_token={first_token!r}: the chat template precedes the text; leave one out"
+        )
+    is_default = first_token == "own" and not model.in_chat
+    prefix = model.chat_prefix
+    if first_token not in ("own", "none"):
+        prefix = (_token_id(model, first_token),)
     tokenizer: Any = model.tokenizer
     encoded = tokenizer(
         cased,
@@ -118,6 +124,7 @@ def describe_reading(
     }
     if model.kind == "causal":
         settings["first token"] = _first_token(model, tokenised)
+        settings |= {"before the text": "chat template"} if model.in_chat else {}
     else:
         has_special = any(len(text.positions) < len(text.ids) for text in tokenised)
         settings["special tokens"] = "yes" if has_special else "no"

@@ -13,6 +13,8 @@ class PreTrainedConfig:
     num_hidden_layers: int
     pad_token_id: int | None
     is_encoder_decoder: bool
+    model_type: str
+    dtype: torch.dtype | None
 
 class Encoded(TypedDict):
     input_ids: list[list[int]]
@@ -55,6 +57,7 @@ class PreTrainedTokenizerFast:
     all_special_tokens: list[str]
     all_special_ids: list[int]
     model_max_length: int
+    chat_template: str | None
     def __init__(self, **settings: object) -> None: ...
     def __len__(self) -> int: ...
     def get_vocab(self) -> dict[str, int]: ...
