@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import os
 import string
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -56,14 +56,9 @@ class FirstItems(Fileless):
 
 
 def _shorten(items: ItemSet, n: int) -> ItemSet:
-    n_before: Counter[str] = Counter()
-    ranks = []
-    for item in items.items:
-        ranks.append(n_before[item.group])
-        n_before[item.group] += 1
-    first = sorted(sorted(range(len(ranks)), key=ranks.__getitem__)[:n])
-    selected = tuple(items.items[index] for index in first)
-    return dataclasses.replace(items, items=selected, pairs=items.pairs[:n])
+    turns = zip_longest(*items.by_group().values())
+    in_turn = [item for turn in turns for item in turn if item]
+    return dataclasses.replace(items, items=tuple(in_turn[:n]), pairs=items.pairs[:n])
 
 
 @choice
