@@ -49,5 +49,5 @@ def group_mismatch_of(points: pd.DataFrame, extrinsic: pd.DataFrame) -> str:
     """Return the warning of ``group_mismatch`` for the measured gaps of a sweep."""
     about = "; ".join(sorted({*as_text(points, "word_groups")}))
     gaps = extrinsic[extrinsic["kind"] == "gap"] if "kind" in extrinsic else extrinsic
-    groups = {*as_text(gaps, "privileged"), *as_text(gaps, "unprivileged")} - {"", "rest"}
+    groups = {*as_text(gaps, "privileged"), *as_text(gaps, "unprivileged")} - {"", "rest", "none"}
     return group_mismatch(about, groups)

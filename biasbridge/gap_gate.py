@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from extrinsic.gate import FailIf, GateResult
 
-DEFAULTS = {"gold": "label", "pred": "prediction", "group": "group", "measures": (), "compare": ()}
-LISTS = ("pred", "score", "measures", "compare", "groups", "positive")
+DEFAULTS = {"gold": "label", "pred": "prediction", "measures": (), "compare": ()}
+LISTS = ("pred", "group", "score", "measures", "compare", "groups", "positive", "cross")
 
 
 def gate(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from biasbridge.input_tables import InputTable, as_dataframe, as_names, with_notes
 
@@ -18,7 +18,7 @@ def gaps(
     unprivileged: str | None = None,
     gold: str = "label",
     pred: str | Sequence[str] = "prediction",
-    group: str = "group",
+    group: str | Sequence[str] = (),
     score: str | Sequence[str] = (),
     measures: str | Sequence[str] = (),
     compare: str | Sequence[str] = (),
@@ -28,6 +28,9 @@ def gaps(
     cluster: str | None = None,
     min_support: int = 10,
     filter: str = "",
+    group_sep: str = "",
+    cross: Sequence[str] = (),
+    missing: Literal["no-group", "group", "drop"] = "no-group",
 ) -> pd.DataFrame:
     """Measure performance by group and the gaps between groups, with 95% intervals.
 
@@ -39,15 +42,20 @@ def gaps(
     privileged, unprivileged
         The groups compared. Without ``unprivileged``: the privileged group and each other one;
         without both: each group and all other items.
-    gold, pred, group
+    gold, pred
         Columns. Labels are 0 or 1 unless ``positive`` or ``multiclass`` is given. Several ``pred``
         are classifiers of the same items, the earlier first, compared item by item.
+    group
+        Column of groups, by default "group", or several. Cells hold a name, or a list of names; a
+        column of 0 and 1 is the group of its name, unless an option names 0 or 1 as a group. A name
+        in two columns becomes ``column=name``. An item counts once and is in all its groups.
     score
         Columns of scores, one per ``pred``, larger for label 1: adds areas under the ROC curve.
     measures
         Names, by default precision, recall, F1 and false positive rate.
     compare
-        Any of ``"pair"``, ``"pairwise"``, ``"one-vs-rest"``, ``"max-difference"``.
+        Any of ``"pair"``, ``"pairwise"``, ``"one-vs-rest"``, ``"one-vs-none"`` (the items in no
+        group against each group), ``"max-difference"``.
     groups
         Only these groups, by default all.
     positive
@@ -60,6 +68,12 @@ def gaps(
         interval is than for independent items.
     min_support
         Fewest items behind a value; groups with fewer have none.
+    group_sep
+        What parts several names in a cell, such as ``";"``.
+    cross
+        Two or more columns: their crossed groups, such as "female & black", are groups too.
+    missing
+        What an empty cell of a group column is: no group, a group "missing", or a row to leave out.
     filter
         Of samples of lm-evaluation-harness with several filters: the one that is read.
 
@@ -95,7 +109,7 @@ def gaps(
     request = GapRequest(
         gold=gold,
         pred=as_names(pred),
-        group=group,
+        group=as_names(group),
         score=as_names(score),
         privileged=privileged,
         unprivileged=unprivileged,
@@ -106,9 +120,13 @@ def gaps(
         multiclass=multiclass,
         cluster=cluster,
         min_support=min_support,
+        group_sep=group_sep,
+        cross=as_names(cross),
+        missing=missing,
     )
     items = as_dataframe(predictions, filter=filter, labels=[gold, *request.pred])
-    rows = as_table(request.find_rows(items))
-    rows = with_notes(rows.drop(columns="resampled", errors="ignore"), "reason")
-    rows.attrs["notes"] += items.attrs.get("notes", [])
-    return rows
+    rows, notes = request.measure(items)
+    table = as_table(rows).drop(columns="resampled", errors="ignore")
+    table = with_notes(table, "reason")
+    table.attrs["notes"] = [*notes, *table.attrs["notes"], *items.attrs.get("notes", [])]
+    return table

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from extrinsic.gaps import CRITERIA, DEFAULT_GAPS, Gaps, larger_is_better
-from extrinsic.grouped_predictions import ALL, GroupMeasure, GroupOrRest, join_reasons
+from extrinsic.grouped_predictions import ALL, NONE, GroupMeasure, GroupOrRest, join_reasons
 from extrinsic.predictions import read_grouped_predictions
 from extrinsic.ranking import BACKGROUND_RANKINGS
 from extrinsic.spread import DIFFERENCE, RATIO, Block, estimate_spread
@@ -98,9 +98,10 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> pd.DataFr
     DataFrame
         Columns as in ``Row``. One row per measure and group, "all" included (``kind`` "value").
         One per gap ("gap"), in [-1, 1]: positive = worse for the ``unprivileged`` group, 0 = equal;
-        ``privileged`` "rest" is all other items. Then the largest difference ("max_difference", in
-        [0, 1], 0 = equal) and the ratio of the smallest value to the largest ("ratio", in [0, 1],
-        1 = equal), with the group that fares best as ``privileged``, worst as ``unprivileged``.
+        ``privileged`` "rest" is all other items, "none" those in no group. Then the largest
+        difference ("max_difference", in [0, 1], 0 = equal) and the ratio of the smallest value to
+        the largest ("ratio", in [0, 1], 1 = equal), with the group that fares best as
+        ``privileged``, worst as ``unprivileged``.
 
         ``support``: items in the denominator: predicted positives (precision), actual positives
         (recall, fnr), either (F1), actual negatives (fpr), all (accuracy, selection rate, base
@@ -127,7 +128,7 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> pd.DataFr
 
 def gap_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[Row]:
     """Return the rows of ``gap_table``."""
-    return sample_rows(read_grouped_predictions(predictions, gaps), gaps)
+    return sample_rows(read_grouped_predictions(predictions, gaps).merge_equal(), gaps)
 
 
 def sample_rows(sample: Predictions, gaps: Gaps) -> list[Row]:
@@ -210,6 +211,8 @@ def _pairs(sample: Predictions, gaps: Gaps) -> list[tuple[GroupOrRest, GroupOrRe
         pairs += [(privileged, GroupOrRest(name)) for name in groups if name != gaps.privileged]
     if "one-vs-rest" in gaps.compare:
         pairs += [(GroupOrRest(name, rest=True), GroupOrRest(name)) for name in groups]
+    if "one-vs-none" in gaps.compare:
+        pairs += [(GroupOrRest(NONE), GroupOrRest(name)) for name in groups]
     return list(dict.fromkeys(pairs))
 
 

@@ -21,7 +21,7 @@ from extrinsic.ranking import RANKINGS
 from files import InputError, choice, nearest
 from files.choice import Fileless, Whole
 
-Comparison = Literal["pair", "pairwise", "one-vs-rest", "max-difference"]
+Comparison = Literal["pair", "pairwise", "one-vs-rest", "one-vs-none", "max-difference"]
 
 CRITERIA: Mapping[str, tuple[str, ...]] = {
     "demographic_parity": ("selection_rate",),
@@ -36,9 +36,10 @@ class Gaps(Fileless):
 
     ``compare``: ``pair`` is the privileged against the unprivileged group; ``pairwise`` the
     privileged against each other group; ``one-vs-rest`` all other items, those without a group
-    included, against each group; ``max-difference`` the two groups furthest apart, as difference
-    and as ratio of the smaller value to the larger. ``groups``: those compared with the rest, with
-    the privileged and with one another; they must exist. Empty: all.
+    included, against each group; ``one-vs-none`` the items in no group against each group;
+    ``max-difference`` the two groups furthest apart, as difference and as ratio of the smaller
+    value to the larger. ``groups``: those compared with the rest, with the privileged and with one
+    another; they must exist. Empty: all.
 
     ``measures``: names in ``extrinsic.measures.MEASURES``, ``extrinsic.ranking.RANKINGS`` (they
     need scores; background AUCs have values only, as they compare with all other items already) and

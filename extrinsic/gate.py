@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from extrinsic.gap_table import WITHOUT_GAP, Row, as_table
 from extrinsic.gaps import ALL_MEASURES, CRITERIA
-from extrinsic.grouped_predictions import REST
 from extrinsic.terminal import name_measure
 from files import InputError, nearest
 from files.printable import printable
+from stats.changes import IN_WORDS
 from stats.multiple_testing import LEVEL
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _sentence(rows: Sequence[Mapping[Any, Any]], *, passed: bool, fail_if: FailI
 
 def _describe(row: Mapping[Any, Any]) -> str:
     """Format ``the recall gap of women to all others, +.150 [.021,.280],``."""
-    reference = "all others" if row["privileged"] == REST else row["privileged"]
+    reference = IN_WORDS.get(row["privileged"], row["privileged"])
     subset = f"class {row['subset']}" if row.get("subset") else ""
     where = "".join(f" ({name})" for name in (row.get("classifier"), subset) if name)
     name = f"the {name_measure(row['measure'])} gap of {row['unprivileged']} to {reference}{where}"

@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 Mask = NDArray[np.bool_]
 TINY = 1e-300
 CLASSES = ("actual negative", "actual positive")
-ALL, REST = "all", "rest"
+ALL, REST, NONE = "all", "rest", "none"
+BITS = 50  # of a whole number that a float holds exactly
 
 
 class GroupOrRest(NamedTuple):
     """One side of a comparison: the items of a group, or (``rest``) all others; the group "all" has
-    every item.
+    every item, the group "none" those in no group.
     """
 
     group: str
@@ -55,7 +56,7 @@ class GroupedPredictions:
     Groups are sets of items: membership i puts item ``member[i]`` into group
     ``groups[group_id[i]]``; an item may be in several groups or none. ``resampled_by``: keys of the
     resamples (``intrinsic.resampling``). ``level``: of the intervals. Measures with fewer than
-    ``min_support`` items are undefined.
+    ``min_support`` items are undefined. ``weight``: number of equal items that an item stands for.
     """
 
     groups: Sequence[str]
@@ -67,20 +68,54 @@ class GroupedPredictions:
     resampled_by: Sequence[str] | None = None
     level: float = 0.95
     min_support: int = 0
+    weight: Counts | None = None
 
     @cached_property
     def counts(self) -> Counts:
-        """Confusion cells of each group, then of all items, (groups + 1, 4)."""
-        n = 4 * (len(self.groups) + 1)
-        return np.bincount(self.group_cells, minlength=n).reshape(-1, 4)
+        """Confusion cells of each group, of the items in none, and of all, (groups + 2, 4)."""
+        item, kind = self._item_kinds
+        weight = None if self.weight is None else self.weight[item]
+        counts = np.bincount(kind, weight, minlength=4 * (len(self.groups) + 2))
+        return counts.astype(np.int64).reshape(-1, 4)
 
     @property
-    def group_cells(self) -> Counts:
-        """4 group + confusion cell of each membership, then of each item as a member of one more
-        group, (memberships + items,).
+    def _item_kinds(self) -> tuple[Counts, Counts]:
+        """Item, and 4 group + confusion cell, of each membership, then of the items in no group and
+        of all items as members of two more groups.
         """
-        of_members = 4 * self.group_id + self.confusion_cell[self.member]
-        return np.concatenate([of_members, 4 * len(self.groups) + self.confusion_cell])
+        items, n = np.arange(len(self.confusion_cell)), len(self.groups)
+        item = np.concatenate([self.member, self.ungrouped, items])
+        more = np.repeat([n, n + 1], [len(self.ungrouped), len(items)])
+        return item, 4 * np.concatenate([self.group_id, more]) + self.confusion_cell[item]
+
+    @cached_property
+    def ungrouped(self) -> Counts:
+        """Items in no group."""
+        return np.flatnonzero(np.bincount(self.member, minlength=len(self.confusion_cell)) == 0)
+
+    def merge_equal(self) -> GroupedPredictions:
+        """Return the same predictions with one item, of their ``weight``, for all items of equal
+        cell and groups; unchanged where items differ otherwise, by score, unit or resamples.
+        """
+        if not (self.score is None and self.unit is None and self.resampled_by is None):
+            return self
+        n, key = len(self.confusion_cell), self.confusion_cell
+        for start in range(0, len(self.groups), BITS):
+            is_in = (self.group_id >= start) & (self.group_id < start + BITS)
+            bits = 2.0 ** (self.group_id[is_in] - start)
+            pattern = np.unique(np.bincount(self.member[is_in], bits, n), return_inverse=True)[1]
+            key = np.unique(key * n + pattern, return_inverse=True)[1]
+        _, first, weight = np.unique(key, return_index=True, return_counts=True)
+        position = np.full(n, -1)
+        position[first] = np.arange(len(first))
+        stays = position[self.member] >= 0
+        return replace(
+            self,
+            member=position[self.member[stays]],
+            group_id=self.group_id[stays],
+            confusion_cell=self.confusion_cell[first],
+            weight=weight,
+        )
 
     def cells(self, side: GroupOrRest) -> Counts:
         """Return the confusion cells of a side, (4,)."""
@@ -95,13 +130,16 @@ class GroupedPredictions:
 
     @cached_property
     def _index(self) -> Mapping[str, int]:
-        return {group: number for number, group in enumerate(self.groups)}
+        index = {group: number for number, group in enumerate(self.groups)}
+        return {NONE: len(self.groups)} | index
 
     def mask(self, side: GroupOrRest) -> Mask:
         """Return whether each item is of a side, (items,)."""
         in_group: Mask = np.full(len(self.confusion_cell), side.group == ALL)
         if side.group != ALL:
-            in_group[self.member[self.group_id == self._index[side.group]]] = True
+            number = self._index[side.group]
+            is_none = number == len(self.groups)
+            in_group[self.ungrouped if is_none else self.member[self.group_id == number]] = True
         return ~in_group if side.rest else in_group
 
     def group_measure(self, measure: str, side: GroupOrRest) -> GroupMeasure:
@@ -170,11 +208,11 @@ class GroupedPredictions:
     def unit_influences(self, measure: str, side: GroupOrRest) -> Floats:
         """Return the influences summed by unit, (units,), scaled up where units are few.
 
-        Without units each item is one.
+        Without units each item is one; of w equal items, the influence of one times sqrt(w).
         """
         influences = self.influences(measure, side)
         if self.unit is None:
-            return influences
+            return influences if self.weight is None else influences * np.sqrt(self.weight)
         units = self.unit[self._counted(measure, side)]
         n = len(np.unique(units))
         factor = few_clusters_factor(n, self.level) if 1 < n < len(units) else 1.0
@@ -235,10 +273,11 @@ class GroupedPredictions:
 
     @cached_property
     def _resampled_counts(self) -> Counts:
-        """Confusion cells of each group, then of all items, by resample, (groups + 1, 200, 4)."""
+        """``counts`` by resample, (groups + 2, 200, 4)."""
         assert self.resampled_by is not None
-        keys = [self.resampled_by[item] for item in self.member.tolist()] + [*self.resampled_by]
-        counts = resample_counts(keys, self.group_cells, 4 * (len(self.groups) + 1))
+        item, kind = self._item_kinds
+        keys = [self.resampled_by[number] for number in item.tolist()]
+        counts = resample_counts(keys, kind, 4 * (len(self.groups) + 2))
         return counts.reshape(len(counts), -1, 4).swapaxes(0, 1)
 
     def majority_baseline(self, measure: str, side: GroupOrRest) -> float:
@@ -254,7 +293,8 @@ class GroupedPredictions:
         union = self.cells(first) + self.cells(second)
         if self.overlapping:
             in_union = self.mask(first) | self.mask(second)
-            union = np.bincount(self.confusion_cell[in_union], minlength=4)
+            weight = None if self.weight is None else self.weight[in_union]
+            union = np.bincount(self.confusion_cell[in_union], weight, minlength=4)
         return expected_from_base_rates(measure, self.cells(first), self.cells(second), union)
 
     def resampled_difference(

@@ -96,7 +96,7 @@ def classifier_rows(predictions: Mapping[str, pd.DataFrame], gaps: Gaps) -> list
     rows = [
         row._replace(classifier=name)
         for name, sample in samples.items()
-        for row in sample_rows(sample, gaps)
+        for row in sample_rows(sample.merge_equal(), gaps)
     ]
     for earlier, later in combinations(samples, 2):
         contrast = WeightedSum([samples[later], samples[earlier]], [1, -1])

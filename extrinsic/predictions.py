@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_list_like
 
-from extrinsic.grouped_predictions import ALL, REST, GroupedPredictions
+from extrinsic.grouped_predictions import ALL, NONE, REST, GroupedPredictions
 from extrinsic.ranking import RANKINGS
 from files import InputError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -24,17 +25,14 @@ if TYPE_CHECKING:
 
 # A list of names as text, ['A', 'B']; [male] is a name
 LIST = re.compile(r"""\[\s*(['"]).*\1\s*\]""", re.DOTALL)
+# Between the groups of an item in several
+GROUP_SEPARATOR = "\x1f"
 WHOLE = re.compile(r"([+-]?\d+)\.0+")
 
 
 def read_grouped_predictions(predictions: pd.DataFrame, gaps: Gaps) -> GroupedPredictions:
     """Read predictions as arrays; ``InputError`` for those that ``gaps`` cannot use."""
-    names = _group_names(predictions, gaps)
-    present = {*names.dropna()}
-    groups = list(dict.fromkeys((*gaps.named, *gaps.groups, *sorted(present))))
-    groups += [name for name in _empty_categories(predictions) if name not in groups]
-    # A missing group has code -1
-    group_id = pd.Categorical(names, categories=groups).codes.astype(np.int64)
+    groups, row, group_id = _read_memberships(predictions, gaps)
     columns: dict[str, NDArray[Any]] = {
         name: read_binary(predictions, name) for name in ("label", "prediction")
     }
@@ -42,13 +40,13 @@ def read_grouped_predictions(predictions: pd.DataFrame, gaps: Gaps) -> GroupedPr
         columns["score"] = read_scores(predictions, "score")
     if "unit" in predictions:
         columns["unit"] = pd.factorize(predictions["unit"])[0]
-    item, first = _read_items(predictions, columns, names)
+    item, first = _read_items(predictions, columns, groups, row, group_id)
     columns = {name: values[first] for name, values in columns.items()}
     keys = predictions.get("resampled_by")
     return GroupedPredictions(
         groups,
-        member=item[group_id >= 0],
-        group_id=group_id[group_id >= 0],
+        member=item[row],
+        group_id=group_id,
         confusion_cell=2 * columns["label"] + columns["prediction"],
         score=columns.get("score"),
         unit=columns.get("unit"),
@@ -59,7 +57,11 @@ def read_grouped_predictions(predictions: pd.DataFrame, gaps: Gaps) -> GroupedPr
 
 
 def _read_items(
-    predictions: pd.DataFrame, columns: Mapping[str, NDArray[Any]], groups: pd.Series[str]
+    predictions: pd.DataFrame,
+    columns: Mapping[str, NDArray[Any]],
+    groups: Sequence[str],
+    row: Counts,
+    group_id: Counts,
 ) -> tuple[Counts, Counts]:
     """Return the item of each row, (rows,), and the first row of each item, (items,): rows of one
     ``id`` are one item in several groups, with equal ``columns``.
@@ -78,11 +80,14 @@ def _read_items(
             raise InputError(
                 f"the rows of id {ids.iloc[differing[0]]!r} differ in {name}; {remedy}"
             )
-    memberships = pd.DataFrame({"item": item, "group": groups.to_numpy()})
-    if len(repeated := np.flatnonzero(memberships.duplicated())):
-        name = groups.iloc[repeated[0]]
-        where = "without a group" if name is pd.NA else f"in group {name!r}"
-        raise InputError(f"id {ids.iloc[repeated[0]]!r} occurs twice {where}; {remedy}")
+    ungrouped = np.setdiff1d(rows, row)
+    row = np.concatenate([row, ungrouped])
+    group_id = np.concatenate([group_id, np.full(len(ungrouped), -1)])
+    pairs = pd.DataFrame({"item": item[row], "group": group_id})
+    if len(repeated := np.flatnonzero(pairs.duplicated())):
+        number = group_id[repeated[0]]
+        where = "without a group" if number < 0 else f"in group {groups[number]!r}"
+        raise InputError(f"id {ids.iloc[row[repeated[0]]]!r} occurs twice {where}; {remedy}")
     return item, first
 
 
@@ -90,11 +95,13 @@ def read_binary(table: pd.DataFrame, column: str, remedy: str = "") -> Counts:
     """Read a column of 0 and 1 (also as text) or of true and false as integers; ``InputError``,
     which ends in the ``remedy``, for anything else.
     """
-    booleans = get_column(table, column).map(str).str.lower().map({"true": 1.0, "false": 0.0})
-    numbers = booleans.where(booleans.notna(), _numbers(table, column))
+    code, distinct = pd.factorize(get_column(table, column).array, use_na_sentinel=False)
+    cells = pd.Series(distinct)
+    booleans = cells.map(str).str.lower().map({"true": 1.0, "false": 0.0})
+    numbers = booleans.where(booleans.notna(), pd.to_numeric(cells, errors="coerce").astype(float))
     rule = f"it must be 0 or 1 in every row{remedy}"
-    _require(numbers.isin([0.0, 1.0]), table[column], rule)
-    return np.asarray(numbers, dtype=np.int64)
+    _require(numbers.isin([0.0, 1.0]).iloc[code], table[column], rule)
+    return np.asarray(numbers.iloc[code], dtype=np.int64)
 
 
 def read_scores(table: pd.DataFrame, column: str) -> Floats:
@@ -111,8 +118,9 @@ def _numbers(table: pd.DataFrame, column: str) -> pd.Series[float]:
 def _require(valid: pd.Series[bool], values: pd.Series, rule: str) -> None:
     if valid.all():
         return
-    examples = ", ".join(repr(value) for value in values[~valid].unique().tolist()[:3])
-    rows = f"{(~valid).sum()} of {len(values)} rows"
+    wrong = values[~valid.to_numpy()]
+    examples = ", ".join(repr(value) for value in wrong.unique().tolist()[:3])
+    rows = f"{len(wrong)} of {len(values)} rows"
     raise InputError(f"column {values.name!r} holds {examples} in {rows}; {rule}")
 
 
@@ -165,26 +173,39 @@ def get_column(table: pd.DataFrame, column: str, remedy: str = "") -> pd.Series:
     """Return a column by name; ``InputError``, with the nearest name, if it is missing, and, with
     the ``remedy``, for cells that are lists or no text, number or date.
     """
-    if column not in table.columns:
-        present = ", ".join(repr(name) for name in table.columns)
-        raise InputError(
-            f"no column {column!r}{nearest(column, table.columns)}; columns present: {present}"
-        )
-    cells = table[column]
+    cells = find_column(table, column)
     for cell in cells if cells.dtype in (object, complex) else ():
         if is_list_like(cell) or isinstance(cell, bytes | complex):
-            problem = (
-                f"column {column!r} holds {str(cell)!r}, a value of type {type(cell).__name__}"
-            )
+            problem = problem_of_cell(column, cell)
             raise InputError(f"{problem}; give one text or number in each cell{remedy}")
     return cells
 
 
-def read_groups(table: pd.DataFrame, column: str) -> pd.Series[str]:
-    """Return a column of groups as text; ``InputError`` for lists, written as text too."""
+def find_column(table: pd.DataFrame, column: str) -> pd.Series:
+    """Return a column by name; ``InputError``, with the nearest name, if it is missing."""
+    if column in table.columns:
+        return table[column]
+    present = ", ".join(repr(name) for name in table.columns)
+    raise InputError(
+        f"no column {column!r}{nearest(column, table.columns)}; columns present: {present}"
+    )
+
+
+def problem_of_cell(column: str, cell: object) -> str:
+    """Return that a column holds a cell of the wrong type."""
+    return f"column {column!r} holds {str(cell)!r}, a value of type {type(cell).__name__}"
+
+
+def read_groups(table: pd.DataFrame, column: str) -> pd.Series:
+    """Return a column of groups as a categorical one, as which it keeps its empty categories;
+    ``InputError`` for lists, written as text too.
+    """
     remedy = ", and of an item in several groups a row for each, with its name in a column id"
-    groups = get_column(table, column, remedy).astype("string")
-    for name in groups.dropna().unique():
+    groups = get_column(table, column, remedy)
+    if isinstance(groups.dtype, pd.CategoricalDtype):
+        return groups
+    groups = groups.astype("string").astype("category")
+    for name in groups.cat.categories:
         if LIST.fullmatch(name):
             raise InputError(f"column {column!r} holds {name!r}, a list; give one group{remedy}")
     return groups
@@ -203,26 +224,41 @@ def read_clusters(table: pd.DataFrame, column: str) -> pd.Series[str]:
     return clusters
 
 
-def _group_names(predictions: pd.DataFrame, gaps: Gaps) -> pd.Series[str]:
-    names = read_groups(predictions, "group")
-    present = sorted(names.dropna().unique())
+def _read_memberships(
+    predictions: pd.DataFrame, gaps: Gaps
+) -> tuple[Sequence[str], Counts, Counts]:
+    """Return all groups, those that ``gaps`` names first and empty ones last, and the row and the
+    number of the group of each membership.
+    """
+    column = read_groups(predictions, "group")
+    names = [str(cell).split(GROUP_SEPARATOR) for cell in column.cat.categories]
+    present = sorted({*chain(*(names[code] for code in np.unique(column.cat.codes) if code >= 0))})
+    _check_groups(present, {*chain(*names)}, gaps)
+    groups = [*dict.fromkeys((*gaps.named, *gaps.groups, *present, *sorted({*chain(*names)})))]
+    index = {name: number for number, name in enumerate(groups)}
+    # Numbers of all cells in one array, those of a cell from its start; a missing cell has code -1
+    flat = np.array([index[name] for cell in names for name in cell], dtype=np.int64)
+    size = np.array([*map(len, names), 0])
+    code = column.cat.codes.to_numpy()
+    n_groups, start = size[code], (np.cumsum(size) - size)[code]
+    row = np.repeat(np.arange(len(code)), n_groups)
+    shift = start - np.cumsum(n_groups) + n_groups
+    return groups, row, flat[shift[row] + np.arange(len(row))]
+
+
+def _check_groups(present: Sequence[str], allowed: Collection[str], gaps: Gaps) -> None:
+    """Raise ``InputError`` for a group with a reserved name, and for one that does not exist."""
     reserved = {ALL: "the rows over all items"}
     if "one-vs-rest" in gaps.compare:
         reserved[REST] = "all items but those of a group"
+    if "one-vs-none" in gaps.compare:
+        reserved[NONE] = "the items in no group"
     for name, meaning in reserved.items():
         if name in present:
             raise InputError(f"a group is called {name!r}, the name of {meaning}; rename it")
-    allowed = {*present, *_empty_categories(predictions)}
     for group in (*gaps.named, *gaps.groups):
         if group not in (present if group in gaps.named else allowed):
             listed = ", ".join(repr(name) for name in present) or "none"
             raise InputError(
                 f"no rows of group {group!r}{nearest(group, present)}; groups present: {listed}"
             )
-    return names
-
-
-def _empty_categories(predictions: pd.DataFrame) -> list[str]:
-    """Return the categories of a categorical column of groups, empty ones included."""
-    dtype = predictions["group"].dtype
-    return sorted(map(str, dtype.categories)) if isinstance(dtype, pd.CategoricalDtype) else []

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import pandas as pd
 
 from extrinsic.gap_table import gap_rows
 from extrinsic.gaps import Gaps
+from extrinsic.grouped_predictions import REST
+from extrinsic.memberships import GroupColumns, Missing
 from extrinsic.multiclass import class_rows, classifier_rows
 from extrinsic.predictions import (
+    GROUP_SEPARATOR,
     get_column,
     read_binary,
     read_clusters,
-    read_groups,
     read_positive,
 )
 from extrinsic.ranking import RANKINGS
@@ -39,13 +41,14 @@ class GapRequest:
 
     Several ``pred`` are classifiers of the same items, with a column of ``score`` each, or none.
     ``positive``: labels of the positive class; empty for labels 0 and 1. ``cluster``: column of
-    what items were drawn with, such as their author or template. ``level``: of the intervals.
-    Raises ``InputError`` for incompatible options.
+    what items were drawn with, such as their author or template. ``group``: by default the column
+    "group", or none where columns are crossed. ``level``: of the intervals. Raises ``InputError``
+    for incompatible options.
     """
 
     gold: str
     pred: Sequence[str]
-    group: str
+    group: Sequence[str] = ()
     score: Sequence[str] = ()
     privileged: str | None = None
     unprivileged: str | None = None
@@ -57,14 +60,26 @@ class GapRequest:
     cluster: str | None = None
     min_support: int = 10
     level: float = 0.95
+    group_sep: str = ""
+    cross: Sequence[str] = ()
+    missing: Missing = "no-group"
 
     def __post_init__(self) -> None:
         repeated = {name for name in self.pred if self.pred.count(name) > 1}
         aucs = {*self.measures} & {*RANKINGS}
+        if not (self.group or self.cross):
+            object.__setattr__(self, "group", ("group",))
+        repeated_groups = {name for name in self.group if self.group.count(name) > 1}
         errors = {
             "--pred names no column; give one for each classifier": not self.pred,
-            f"--group {self.group}: groups are read from one column; give one": (
-                isinstance(self.group, list | tuple)
+            f"--group {' '.join(repeated_groups)} is given twice; name each column once": (
+                repeated_groups
+            ),
+            f"--cross {','.join(self.cross)}: give two or more columns, each once": (
+                self.cross and not 1 < len({*self.cross}) == len(self.cross)
+            ),
+            f"--missing {self.missing}; give one of {', '.join(get_args(Missing))}": (
+                self.missing not in get_args(Missing)
             ),
             f"--pred {' '.join(repeated)} is given twice; name each classifier once": repeated,
             f"{len(self.score)} --score and {len(self.pred)} --pred; give a column of scores for"
@@ -96,34 +111,48 @@ class GapRequest:
                 raise InputError(message)
 
     def find_rows(self, table: pd.DataFrame) -> list[Row]:
-        """Compute the rows of one classifier, or of several and each pair of them.
+        """Return the rows of ``measure``."""
+        return self.measure(table)[0]
+
+    def measure(self, table: pd.DataFrame) -> tuple[list[Row], Sequence[str]]:
+        """Compute the rows of one classifier, or of several and each pair of them, and notes on
+        empty groups.
 
         Raises ``InputError`` as ``read`` does.
         """
         classifiers, gaps = self.read(table)
-        if len(classifiers) > 1:
-            return classifier_rows(classifiers, gaps)
-        [predictions] = classifiers.values()
-        return class_rows(predictions, gaps) if self.multiclass else gap_rows(predictions, gaps)
+        predictions, *others = classifiers.values()
+        notes: Sequence[str] = predictions.attrs["notes"]
+        if others:
+            return classifier_rows(classifiers, gaps), notes
+        compute = class_rows if self.multiclass else gap_rows
+        return compute(predictions, gaps), notes
 
     def read(self, table: pd.DataFrame) -> tuple[dict[str, pd.DataFrame], Gaps]:
-        """Read the predictions of each classifier, with the columns of ``gap_table``, and choose
-        the comparisons.
+        """Read the predictions of each classifier, with the columns of ``gap_table`` and notes on
+        their groups, and choose the comparisons.
 
         Raises ``InputError`` for a missing column or group, and for labels other than 0 and 1, or
         other than ``positive`` and ``multiclass`` allow.
         """
         if table.empty:
             raise InputError("the table of predictions has no rows; give one for each item")
-        table = table.reset_index(drop=True)  # columns are joined by position
+        named = {*self.groups, *filter(None, (self.privileged, self.unprivileged))}
+        group_columns = GroupColumns(self.group, self.cross, self.group_sep, self.missing, named)
+        groups, kept, notes = group_columns.read(table, self.min_support)
+        if not kept.any():
+            raise InputError(f"no rows are left: {notes[0]}; give another --missing")
+        table = table[kept].reset_index(drop=True)  # columns are joined by position
         scores = self.score or [""] * len(self.pred)
         columns = zip(self.pred, scores, strict=True)
         classifiers = {name: self._rename(table, name, score) for name, score in columns}
-        return classifiers, self._choose_gaps({*next(iter(classifiers.values()))["group"].dropna()})
+        for name, predictions in classifiers.items():
+            classifiers[name] = predictions.assign(group=groups)
+            classifiers[name].attrs["notes"] = notes
+        return classifiers, self._choose_gaps(groups)
 
     def _rename(self, table: pd.DataFrame, pred: str, score: str) -> pd.DataFrame:
-        """Return the columns with the names that ``gap_table`` reads; empty groups are missing."""
-        groups = read_groups(table, self.group)
+        """Return the columns, groups aside, with the names that ``gap_table`` reads."""
         names = [self.gold, pred]
         labels: Sequence[Counts | pd.Series]
         if self.multiclass:
@@ -139,18 +168,20 @@ class GapRequest:
             renamed["id"] = get_column(table, "id")
         if self.cluster:
             renamed["unit"] = read_clusters(table, self.cluster)
-        return renamed.assign(group=groups.mask(groups == ""))
+        return renamed
 
-    def _choose_gaps(self, present: set[str]) -> Gaps:
+    def _choose_gaps(self, groups: pd.Categorical) -> Gaps:
         """Return the requested comparisons. Default: the privileged group against the unprivileged
         one, or against each other group; without a privileged group each group against the rest;
         and the two furthest apart if there are more than two.
         """
         privileged, unprivileged = self.privileged, self.unprivileged
+        cells = groups.remove_unused_categories().categories
+        present = {name for cell in cells for name in cell.split(GROUP_SEPARATOR)}
         if privileged and not present - {privileged}:
             only = f"every row with a group is of group {privileged!r}"
             raise InputError(f"{only}; a gap needs a second group")
-        if len(present) < 2:
+        if len(present) < 1 + bool(groups.notna().all()):
             raise InputError(f"groups present: {', '.join(present) or 'none'}; a gap needs two")
         default = ["pair" if unprivileged else "pairwise" if privileged else "one-vs-rest"]
         default += ["max-difference"] if len(present) > 2 and not unprivileged else []
@@ -158,7 +189,7 @@ class GapRequest:
         first = privileged or min(present)
         return Gaps(
             first,
-            unprivileged or min(present - {first}),
+            unprivileged or min(present - {first}, default=REST),
             self.min_support,
             self.level,
             measures=tuple(self.measures) or measures,

@@ -11,10 +11,10 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from extrinsic.grouped_predictions import ALL, REST
+from extrinsic.grouped_predictions import ALL
 from files.printable import printable
 from files.terminal import open_console
-from stats.changes import describe_changes
+from stats.changes import IN_WORDS, describe_changes
 from stats.multiple_testing import describe_adjusted
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _values(rows: Sequence[Row], order: Sequence[str]) -> Table:
 def _gaps(gaps: Sequence[Row], privileged: str, order: Sequence[str]) -> Table:
     """Build a table with a line per group: gaps to the privileged group, or to all others."""
     measures = list(dict.fromkeys(row.measure for row in gaps))
-    reference = "all others" if privileged == REST else printable(privileged)
+    reference = IN_WORDS.get(privileged, printable(privileged))
     table = _new_table("group", *map(name_measure, measures))
     table.title = f"gap to {reference} ({WORSE} the group)"
     groups = dict.fromkeys(row.unprivileged for row in gaps)

@@ -79,13 +79,15 @@ def at_thresholds(sample: GroupedPredictions, thresholds: Floats) -> Iterator[Gr
     label = sample.confusion_cell // 2
     if sample.overlapping:
         for threshold in thresholds:
-            yield replace(sample, confusion_cell=2 * label + (sample.score >= threshold))
+            cells = 2 * label + (sample.score >= threshold)
+            yield replace(sample, confusion_cell=cells, score=None).merge_equal()
         return
     n = len(thresholds) + 1
     reached = label * n + np.searchsorted(thresholds, sample.score, side="right")
     of_members, n_groups = 2 * n * sample.group_id + reached[sample.member], len(sample.groups)
-    bins = np.concatenate([of_members, 2 * n * n_groups + reached])
-    by_bin = np.bincount(bins, minlength=2 * n * (n_groups + 1)).reshape(-1, 2, n)
+    of_others = 2 * n * n_groups + reached[sample.ungrouped], 2 * n * (n_groups + 1) + reached
+    bins = np.concatenate([of_members, *of_others])
+    by_bin = np.bincount(bins, minlength=2 * n * (n_groups + 2)).reshape(-1, 2, n)
     predicted = by_bin[..., ::-1].cumsum(axis=-1)[..., ::-1][..., 1:]
     rest = by_bin.sum(axis=-1, keepdims=True) - predicted
     cells = np.stack([rest[:, 0], predicted[:, 0], rest[:, 1], predicted[:, 1]], axis=-1)

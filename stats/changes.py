@@ -12,6 +12,8 @@ from stats.multiple_testing import LEVEL
 Row: TypeAlias = Mapping[Hashable, Any]
 Line: TypeAlias = tuple[str, str]  # the claim, and its interval
 MAX_NAMED = 5  # in a sentence or list
+# What groups are compared with
+IN_WORDS = {"rest": "all others", "none": "items in no group"}
 POWER_QUANTILE = quantile(0.6) / quantile(0.95)  # of power .8, in half widths of an interval
 
 
@@ -87,7 +89,7 @@ def _value_claim(row: Row, title: Callable[[str], str], label: str) -> str:
 
 def _gap_claim(row: Row, title: Callable[[str], str]) -> str:
     """Format ``Compared with all others, women fare 25 points worse in recall with v2 than v1``."""
-    others = "all others" if row["privileged"] == "rest" else row["privileged"]
+    others = IN_WORDS.get(row["privileged"], row["privileged"])
     direction = "worse" if row["value"] > 0 else "better"
     fare = f"{row['unprivileged']} fare {_size(row['value'])} {direction}"
     versions = f"with {_later(row)} than {row['earlier']}"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from analysis.gap_charts import ALL
 from analysis.naming import capitalise, measure_title
 from analysis.report.gap_tables import (
-    REST,
     Row,
     detectable_gap,
     group_names,
@@ -17,7 +16,7 @@ from analysis.report.gap_tables import (
     row_estimate,
 )
 from analysis.terminal import format_number
-from stats.changes import MAX_NAMED
+from stats.changes import IN_WORDS, MAX_NAMED
 from stats.multiple_testing import LEVEL, describe_adjusted
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ def _group_sentence(row: Row, block: pd.DataFrame) -> Line:
     values = block[(block["kind"] == "value") & (block["measure"] == row["measure"])]
     value = dict(zip(values["group"], values["value"], strict=True)).get(row["unprivileged"], nan)
     other_value = value - row["value"] if row["measure"] in ERROR_RATES else value + row["value"]
-    others = "others" if row["privileged"] == REST else str(row["privileged"])
+    others = IN_WORDS.get(row["privileged"], str(row["privileged"])).removeprefix("all ")
     return (
         f"{capitalise(measure_title(row['measure']))} is worse for {row['unprivileged']}",
         f": {format_number(value)}, {others} {format_number(other_value)}; gap"

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from analysis.gap_charts import ALL
 from analysis.naming import capitalise, measure_title
 from analysis.terminal import format_estimate, format_number
+from stats.changes import IN_WORDS
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Row: TypeAlias = "Mapping[Hashable, Any]"
-REST = "rest"
 MISSED_FACTOR = (1.959964 + 0.841621) / 1.959964  # times half an interval: power .8 at .05
 TEXT_COLUMNS = ("measure", "group", "compared with", "worst", "best", "why no value")
 
@@ -70,8 +70,7 @@ def gap_matrices(block: pd.DataFrame, groups: Sequence[str]) -> list[TextTable]:
             for group in groups
             if (group, measures[0]) in cells
         ]
-        others = "all others" if privileged == REST else privileged
-        heading = f"Gap to {others} (positive: worse for the group)"
+        heading = f"Gap to {IN_WORDS.get(privileged, privileged)} (positive: worse for the group)"
         tables.append(TextTable(heading, ["group", *map(measure_title, measures)], rows))
     return tables
 
@@ -80,9 +79,7 @@ def _gap_table(heading: str, rows: Sequence[Row], measures: Sequence[str] = ()) 
     columns: dict[str, list[str]] = {
         "measure": list(measures),
         "group": [str(row["unprivileged"]) for row in rows],
-        "compared with": [
-            "all others" if row["privileged"] == REST else str(row["privileged"]) for row in rows
-        ],
+        "compared with": [IN_WORDS.get(row["privileged"], str(row["privileged"])) for row in rows],
         "gap": [row_estimate(row, plus=True) for row in rows],
         "could be missed": [format_number(detectable_gap(row)) for row in rows],
         "n": [_count(row["support_unprivileged"]) for row in rows],

@@ -24,13 +24,17 @@ from files.printable import printable
 if TYPE_CHECKING:
     import argparse
 
+    from extrinsic.request import GapRequest
+
 EPILOG = f"""\
 A gap is the privileged group's value minus the other group's, of the false positive and false
 negative rate (fpr, fnr) the other way round: positive = worse for the other group. Intervals are
 Wilson's score intervals at 95 %, of gaps Newcombe's, of differences within items Price and
 Bonett's, of the largest difference one that accounts for the maximum. Gold and predicted
-labels must be 0 or 1 unless --positive or --multiclass is given. An empty group counts in the rows
-"all" and in the rest. Rows with the same value in a column id are one item in several groups.
+labels must be 0 or 1 unless --positive or --multiclass is given. An item in no group counts in the
+rows "all" and in the rest. Rows with the same value in a column id are one item in several groups.
+A column of 0 and 1 is the group of its name, unless an option names 0 or 1 as a group. A name in
+two columns becomes COL=NAME.
 Measures: {", ".join(ALL_MEASURES)}."""
 
 
@@ -53,24 +57,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     request = GapRequest(**options | {"pred": options["pred"] or ["prediction"]})
     table = as_dataframe(path, filter=chosen, labels=[request.gold, *request.pred])
     table = add_predictions(table)
-    rows = request.find_rows(table)
+    rows, notes = request.measure(table)
     label = " or ".join(args.positive)
     print_gap_tables(rows, console, label)
-    for note in table.attrs.get("notes", []):
+    for note in (*notes, *table.attrs.get("notes", [])):
         console.print(printable(f"note: {note}"), soft_wrap=True)
     write_documents(documents, as_table(rows), request, path, len(table))
     if page:
         from analysis.report.gaps_page import write_gaps_page
 
-        page = write_gaps_page(as_table(rows), page, _title(args), label=label)
+        page = write_gaps_page(as_table(rows), page, _title(args, request), label=label)
         console.print(str(page), soft_wrap=True)
     return find_status(request, table, console)
 
 
-def _title(args: argparse.Namespace) -> str:
-    """Return the title of the page: the file, and the column that was predicted."""
+def _title(args: argparse.Namespace, request: GapRequest) -> str:
+    """Return the title of the page: the file, the predicted column, and those of groups."""
     label = f" is {' or '.join(args.positive)}" if args.positive else ""
-    return f"{args.predictions.name}: {args.gold}{label}, by {args.group}"
+    columns = [*request.group, *filter(None, [" × ".join(request.cross)])]
+    return f"{args.predictions.name}: {args.gold}{label}, by {', '.join(columns)}"
 
 
 def _parser() -> Parser:
@@ -96,7 +101,17 @@ def _parser() -> Parser:
     add("--pred", action="append", metavar="COL", help=predicted)
     scores = "column of scores, larger = label 1, for each --pred: adds the areas under the ROC"
     add("--score", action="append", default=[], metavar="COL", help=scores + " curve")
-    add("--group", default="group", metavar="COL", help="column of the groups (default: group)")
+    group = "column of the groups (default: group), or of 0 and 1 for the group of its name; repeat"
+    group += " it for further columns: an item counts once and is in all its groups"
+    add("--group", action="append", default=[], metavar="COL", help=group)
+    separator = "what parts several names in a cell, such as ';'; lists need none"
+    add("--group-sep", default="", metavar="SEP", help=separator)
+    cross = "crossed groups of these columns, such as 'female & black'"
+    add("--cross", type=split_names, default=[], metavar="COL,COL", help=cross)
+    missing = (
+        "an empty cell of groups is no group (default), a group 'missing', or leaves the row out"
+    )
+    add("--missing", choices=["no-group", "group", "drop"], default="no-group", help=missing)
     privileged = "the privileged group; without it every group is compared with all other items"
     add("--privileged", metavar="VALUE", help=privileged)
     unprivileged = "the other group; without it every other group in turn"
@@ -107,7 +122,8 @@ def _parser() -> Parser:
     compare = (
         "pair (privileged and unprivileged), pairwise (privileged and each other), one-vs-rest"
     )
-    compare += " (all others and each), max-difference (the two furthest apart)"
+    compare += " (all others and each), one-vs-none (the items in no group and each),"
+    compare += " max-difference (the two furthest apart)"
     add_list("--compare", metavar="LIST", help=compare)
     add_list("--measures", metavar="LIST", help="those below (default precision,recall,f1,fpr)")
     positive = "a label of the positive class; may be repeated"

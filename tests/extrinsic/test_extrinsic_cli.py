@@ -89,7 +89,7 @@ def test_what_an_option_adds(
         (["--score", "p", "--score", "q"], "2 --score and 1 --pred"),
         (["--measures", "auc"], "--measures auc needs scores; give their column by --score"),
         (["--measures", "recal"], "did you mean 'recall'"),
-        (["--compare", "others"], "each item one of pair, pairwise, one-vs-rest, max-difference"),
+        (["--compare", "others"], "each item one of pair, pairwise, one-vs-rest, one-vs-none,"),
         (["--compare", "pair"], "--compare pair compares --privileged with --unprivileged"),
         (["--multiclass", "--pred", "other"], "--multiclass measures one classifier"),
     ],

@@ -173,7 +173,7 @@ def test_a_table_shows_20_groups(groups: int) -> None:
     names = [f"group {number:02}" for number in range(groups)]
     table = pd.DataFrame({"group": names * 20, "label": 1, "prediction": 1})
     shown = io.StringIO()
-    request = GapRequest("label", ["prediction"], "group", measures=["recall"])
+    request = GapRequest("label", ["prediction"], measures=["recall"])
     print_gap_tables(request.find_rows(table), open_console(file=shown, width=200))
     assert sum(name in shown.getvalue() for name in names) == 20
     assert ("and 1 more groups" in shown.getvalue()) == (groups == 21)

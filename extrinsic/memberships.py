@@ -1,0 +1,205 @@
+"""Groups of items, read from columns of values, of 0 and 1, of several names a cell, and crossed.
+
+A column of 0 and 1, or of true and false, is the group of its name; any other gives its values.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, product
+from math import prod
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_list_like
+
+from extrinsic.predictions import GROUP_SEPARATOR, LIST, find_column, problem_of_cell
+from files import InputError
+
+if TYPE_CHECKING:
+    from extrinsic.grouped_predictions import Mask
+    from extrinsic.measures import Counts
+
+Missing = Literal["no-group", "group", "drop"]
+MISSING = "missing"
+NOTES = {"no-group": "counted in no group", "group": "in group 'missing'", "drop": "left out"}
+TRUE, FALSE = {"1", "1.0", "true"}, {"0", "0.0", "false"}
+MAX_CROSSED = 1_000
+
+
+class GroupColumn(NamedTuple):
+    """Column of groups: all its ``groups``, those of each distinct cell, and, of each row, the
+    number of its cell and whether that is empty.
+    """
+
+    groups: Sequence[str]
+    cells: Sequence[Sequence[str]]
+    code: Counts
+    is_empty: Mask
+
+
+@dataclass(frozen=True)
+class GroupColumns:
+    """Columns of groups, and how they are read: see ``biasbridge.gaps``.
+
+    ``values``: names of groups; a column of 0 and 1 that holds one gives its values.
+    """
+
+    columns: Sequence[str]
+    cross: Sequence[str] = ()
+    separator: str = ""
+    missing: Missing = "no-group"
+    values: Collection[str] = ()
+
+    def read(
+        self, table: pd.DataFrame, min_support: int
+    ) -> tuple[pd.Categorical, Mask, Sequence[str]]:
+        """Return the groups of the rows that are kept, joined by ``GROUP_SEPARATOR``, whether each
+        row is, and notes on empty cells and on crossed groups with fewer rows than ``min_support``.
+
+        Raises ``InputError`` for a missing column, and for cells that hold no names.
+        """
+        names = dict.fromkeys((*self.columns, *self.cross))
+        columns = _prefix_shared({name: self._read_column(table, name) for name in names})
+        is_empty = np.any([column.is_empty for column in columns.values()], axis=0)
+        kept = np.array(~is_empty | (self.missing != "drop"))
+        read = [columns[name] for name in self.columns]
+        crossed = _cross([columns[name] for name in self.cross]) if self.cross else None
+        notes = [_describe_small(crossed, kept, min_support)] if crossed else []
+        if n_empty := int(is_empty.sum()):
+            listed = " or ".join(map(repr, names))
+            count = f"{n_empty:,} of {len(table):,} rows have an empty {listed}"
+            notes.insert(0, f"{count}: {NOTES[self.missing]}")
+        joined = _combine([*read, *([crossed] if crossed else [])], chain)
+        return _as_categorical(joined, kept), kept, [note for note in notes if note]
+
+    def _read_column(self, table: pd.DataFrame, column: str) -> GroupColumn:
+        values = find_column(table, column)
+        if values.dtype in (object, complex):
+            values = values.map(lambda cell: _as_tuple(cell, column))
+        code, distinct = pd.factorize(values.array, use_na_sentinel=False)
+        is_empty = np.array([_is_empty(cell) for cell in distinct])
+        texts = {str(cell) for cell in distinct if not _is_empty(cell)}
+        is_flag = {text.lower() for text in texts} <= TRUE | FALSE
+        is_flag = is_flag and bool(texts) and not texts & {*self.values}
+
+        def names_of(cell: object) -> Sequence[str]:
+            if _is_empty(cell):
+                return [MISSING] if self.missing == "group" else []
+            if is_flag:
+                return [column] if str(cell).lower() in TRUE else []
+            return cell if isinstance(cell, tuple) else _split(str(cell), self.separator, column)
+
+        cells = [names_of(cell) for cell in distinct]
+        groups = sorted({*chain(*cells), *([column] if is_flag else [])})
+        return GroupColumn(groups, cells, code.astype(np.int64), is_empty[code])
+
+
+def _is_empty(cell: Any) -> bool:
+    return not isinstance(cell, tuple) and (bool(pd.isna(cell)) or not str(cell).strip())
+
+
+def _as_tuple(cell: object, column: str) -> object:
+    """Return a cell, a list as the tuple of its names."""
+    is_list = is_list_like(cell) and not isinstance(cell, dict)
+    items: list[object] = list(cell) if is_list else [cell]  # type: ignore[call-overload]
+    for item in items:
+        if is_list_like(item) or isinstance(item, bytes | complex):
+            raise InputError(f"{problem_of_cell(column, item)}; give a name, or a list of names")
+    names = (str(item) for item in items if not _is_empty(item))
+    return tuple(dict.fromkeys(names)) if is_list else cell
+
+
+def _split(text: str, separator: str, column: str) -> Sequence[str]:
+    """Return the names in a cell of text."""
+    if text == "[]" or LIST.fullmatch(text):
+        names = _read_list(text, column)
+    elif separator:
+        names = [name.strip() for name in text.split(separator)]
+    else:
+        return [text]
+    return [*dict.fromkeys(name for name in names if name)]
+
+
+def _read_list(text: str, column: str) -> list[str]:
+    """Read the names of a list written as text: ['A', 'B'], or as NumPy writes it, ['A' 'B']."""
+    names = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.STRING:
+                names.append(str(ast.literal_eval(token.string)))
+            elif token.string.strip() not in ("", "[", "]", ",", "None", "nan"):
+                raise ValueError(token.string)
+    except (ValueError, SyntaxError) as error:
+        problem = f"column {column!r} holds {text!r}, which is no list of names"
+        raise InputError(f"{problem}; write it like ['A', 'B']") from error
+    return names
+
+
+def _prefix_shared(columns: Mapping[str, GroupColumn]) -> dict[str, GroupColumn]:
+    """Name groups ``column=group`` where two columns share the name, unless it is the column's."""
+    n_columns = Counter(name for column in columns.values() for name in column.groups)
+
+    def rename(column: str, names: Sequence[str]) -> list[str]:
+        unique = {name for name in names if n_columns[name] == 1 or name == column}
+        return [name if name in unique else f"{column}={name}" for name in names]
+
+    renamed = {}
+    for name, column in columns.items():
+        cells = [rename(name, cell) for cell in column.cells]
+        renamed[name] = column._replace(groups=rename(name, column.groups), cells=cells)
+    return renamed
+
+
+def _cross(columns: Sequence[GroupColumn]) -> GroupColumn:
+    """Return the crossed groups of columns, ``a & b``; ``groups`` has those without items too."""
+    if (n_crossed := prod(len(column.groups) for column in columns)) > MAX_CROSSED:
+        raise InputError(
+            f"crossing gives {n_crossed:,} groups, allowed are {MAX_CROSSED:,}; cross columns with"
+            " fewer values"
+        )
+    return _combine(columns, lambda a, b: map(" & ".join, product(a, b)))
+
+
+def _combine(
+    columns: Sequence[GroupColumn],
+    join: Callable[[Sequence[str], Sequence[str]], Iterable[str]],
+) -> GroupColumn:
+    """Return one column with a cell for each distinct row of cells, whose groups are joined."""
+    combined, *others = columns
+    for column in others:
+        n = len(column.cells)
+        code, pairs = pd.factorize(combined.code * n + column.code)
+        cells = [
+            [*join(combined.cells[pair // n], column.cells[pair % n])] for pair in pairs.tolist()
+        ]
+        groups = [*join(combined.groups, column.groups)]
+        combined = GroupColumn(groups, cells, code.astype(np.int64), column.is_empty)
+    return combined
+
+
+def _describe_small(crossed: GroupColumn, kept: Mask, min_support: int) -> str:
+    """Return which crossed groups have fewer rows than ``min_support``; empty if none has."""
+    n_rows = np.bincount(crossed.code[kept], minlength=len(crossed.cells)).tolist()
+    counts = dict.fromkeys(crossed.groups, 0)
+    for names, n in zip(crossed.cells, n_rows, strict=True):
+        for name in names:
+            counts[name] += n
+    small = [f"{name} ({n})" for name, n in counts.items() if n < min_support]
+    count = f"{len(small)} of {len(counts)} crossed groups"
+    return f"{count} have fewer than {min_support} items: {', '.join(small)}" if small else ""
+
+
+def _as_categorical(column: GroupColumn, kept: Mask) -> pd.Categorical:
+    """Return the groups of the kept rows, joined; every group is a category, used or not."""
+    texts = [GROUP_SEPARATOR.join(names) for names in column.cells]
+    categories = [*dict.fromkeys(filter(None, (*texts, *column.groups)))]
+    index = {text: number for number, text in enumerate(categories)} | {"": -1}
+    codes = np.array([index[text] for text in texts])[column.code[kept]]
+    return pd.Categorical.from_codes(codes, categories=categories)
