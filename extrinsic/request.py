@@ -67,8 +67,8 @@ class GapRequest:
     def __post_init__(self) -> None:
         repeated = {name for name in self.pred if self.pred.count(name) > 1}
         aucs = {*self.measures} & {*RANKINGS}
-        if not (self.group or self.cross):
-            object.__setattr__(self, "group", ("group",))
+        group = (self.group,) if isinstance(self.group, str) else self.group
+        object.__setattr__(self, "group", group or (() if self.cross else ("group",)))
         repeated_groups = {name for name in self.group if self.group.count(name) > 1}
         errors = {
             "--pred names no column; give one for each classifier": not self.pred,

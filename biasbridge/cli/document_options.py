@@ -47,7 +47,7 @@ def write_documents(
         return
     from analysis.report.gap_documents import GapFacts, format_gaps
 
-    roles = ("gold", "pred", "group", "score", "cluster")
+    roles = ("gold", "pred", "group", "cross", "score", "cluster")
     columns = {role: getattr(request, role) for role in roles}
     modified = int(source.stat().st_mtime)
     facts = GapFacts(source.name, modified, columns, list(request.positive), n_rows)
