@@ -95,8 +95,8 @@ def _values(rows: Sequence[Row], order: Sequence[str]) -> Table:
     values = [row for row in rows if row.kind == "value"]
     measures = list(dict.fromkeys(row.measure for row in values))
     # The base rate counts every item, other measures some of them
-    n = "n" if "base_rate" in measures else "largest n"
-    table = _new_table("group", n, *map(name_measure, measures))
+    n_name = "n" if "base_rate" in measures else "largest n"
+    table = _new_table("group", n_name, *map(name_measure, measures))
     groups = dict.fromkeys(row.group for row in values)
     shown = [name for name in order if name in groups and name != ALL][:MAX_SHOWN]
     for group in [*([ALL] if ALL in groups else []), *shown]:

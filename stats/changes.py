@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isnan
 from typing import Any, TypeAlias
 
 from stats.intervals import quantile
 from stats.multiple_testing import LEVEL
 
-Row: TypeAlias = Mapping[Hashable, Any]
+Row: TypeAlias = Mapping[Any, Any]
 Line: TypeAlias = tuple[str, str]  # the claim, and its interval
 MAX_NAMED = 5  # in a sentence or list
 # What groups are compared with
@@ -20,23 +20,12 @@ POWER_QUANTILE = quantile(0.6) / quantile(0.95)  # of power .8, in half widths o
 def describe_changes(
     rows: Sequence[Row], title: Callable[[str], str], label: str = ""
 ) -> list[Line]:
-    """Return the changes that differ from 0 after adjustment, the largest first: of the groups'
-    values, then of their gaps.
+    """Return the changes of groups' values, then of gaps, that differ from 0 after adjustment.
 
-    Parameters
-    ----------
-    rows : sequence of mappings
-        The rows of one pair of classifiers, as of ``extrinsic.multiclass.classifier_rows``.
-    title : callable
-        Returns a measure in words.
-    label : str
-        Name of the positive class; empty for label 1.
-
-    Returns
-    -------
-    list of (str, str)
-        A claim with its interval, in points (hundredths). Without a change that differs from 0:
-        how large a change could be missed with power .8.
+    ``rows`` are those of a pair in ``extrinsic.multiclass.classifier_rows``; ``title`` returns a
+    measure in words; ``label`` names the positive class, empty for label 1. The largest change
+    comes first: a claim, and its interval in points (hundredths). Without a change that differs
+    from 0: how large a change could be missed, with power .8.
     """
     values = [row for row in rows if row["kind"] == "value"]
     gaps = [row for row in rows if row["kind"] == "gap"]
@@ -62,7 +51,10 @@ def _describe_family(rows: Sequence[Row], subject: str, claim: Callable[[Row], s
         return [
             (f"No {subject} {versions} is sure", f" {adjusted}. {missed}, by group and measure.")
         ]
-    lines = [(claim(row), f" {_interval(row)}.") for row in significant[:MAX_NAMED]]
+    lines = []
+    for row in significant[:MAX_NAMED]:
+        low, high = sorted((abs(row["low"]), abs(row["high"])))
+        lines.append((claim(row), f" [{_points(low)}, {_points(high)}]."))
     n_more = len(significant) - MAX_NAMED
     hidden = f"; {n_more} more {'are' if n_more > 1 else 'is'} in the tables" if n_more > 0 else ""
     return [*lines, ("", f"Sure {adjusted}{hidden}.")]
@@ -72,18 +64,15 @@ def _value_claim(row: Row, title: Callable[[str], str], label: str) -> str:
     """Format ``v2 misses 21 points more positive items of women than v1``."""
     measure, later, earlier = str(row["measure"]), _later(row), row["earlier"]
     whose = "overall" if row["group"] == "all" else f"of {row['group']}"
-    rises = row["value"] > 0
-    size = _size(row["value"])
+    size, rises = _size(row["value"]), row["value"] > 0
     if measure == "recall":
         missed = f"{'fewer' if rises else 'more'} {label or 'positive'} items {whose}"
         return f"{later} misses {size} {missed} than {earlier}"
     if measure == "fpr":
-        more = "more" if rises else "fewer"
-        if label:
-            return f"{later} wrongly flags {size} {more} items {whose} as {label} than {earlier}"
-        return f"{later} flags {size} {more} negative items {whose} than {earlier}"
-    name = title(measure)
-    direction = "higher" if rises else "lower"
+        items = f"items {whose} as {label}" if label else f"negative items {whose}"
+        verb = "wrongly flags" if label else "flags"
+        return f"{later} {verb} {size} {'more' if rises else 'fewer'} {items} than {earlier}"
+    name, direction = title(measure), "higher" if rises else "lower"
     return f"{name[0].upper()}{name[1:]} {whose} is {size} {direction} with {later} than {earlier}"
 
 
@@ -103,11 +92,6 @@ def _later(row: Row) -> str:
 def _size(value: float) -> str:
     points = _points(value)
     return f"{points} point{'s' * (points != '1')}"
-
-
-def _interval(row: Row) -> str:
-    ends = sorted((abs(row["low"]), abs(row["high"])))
-    return f"[{', '.join(map(_points, ends))}]"
 
 
 def _points(value: float) -> str:

@@ -40,23 +40,21 @@ def evaluation_log(
             "evaluator_relationship": "other",
         },
         "eval_library": {"name": "biasbridge", "version": metadata.version("biasbridge")},
-        "model_info": {
-            "name": model,
-            "id": f"unknown/{model}",
-            "additional_details": unknown,
-        },
+        "model_info": {"name": model, "id": f"unknown/{model}", "additional_details": unknown},
         "evaluation_results": results,
     }
 
 
 def _result(row: Mapping[Hashable, Any], file: str, cluster: str | None) -> dict[str, Any]:
     measure, is_value = str(row["measure"]), row["kind"] == "value"
-    names = {"class": row.get("subset"), "measure": measure, "cluster_column": cluster}
-    if is_value:
-        names["group"] = row["group"]
-    else:
-        names |= {"group": row["unprivileged"], "privileged_group": row["privileged"]}
-        names["unbiased_value"] = 0
+    names = {
+        "class": row.get("subset"),
+        "measure": measure,
+        "cluster_column": cluster,
+        "group": row["group"] or row["unprivileged"],
+        "privileged_group": row["privileged"],
+        "unbiased_value": None if is_value else 0,
+    }
     parameters = {name: value for name, value in names.items() if value not in ("", None)}
     labels = [str(value) for name, value in parameters.items() if name != "unbiased_value"]
     interval = {"lower": row["low"], "upper": row["high"], "confidence_level": 0.95}

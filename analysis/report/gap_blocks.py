@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from analysis.gap_charts import order_groups
 from analysis.naming import measure_title
 from analysis.report.gap_sentences import Line, base_rate_warning, many_sentences, pair_sentence
-from analysis.report.gap_tables import TextTable, gap_matrices, gap_tables, value_table
+from analysis.report.gap_tables import TextTable, gap_matrices, value_table
 from stats.changes import describe_changes
 
 if TYPE_CHECKING:
@@ -40,19 +40,11 @@ class GapBlock(NamedTuple):
     warning: str
 
     @property
-    def value_table(self) -> TextTable:
-        """Table of the values of each group."""
-        return value_table(self.table, self.groups, plus=self.is_change)
-
-    @property
-    def gap_tables(self) -> list[TextTable]:
-        """Tables of gaps with what could be missed and n."""
-        return gap_tables(self.table, self.groups, is_pair=self.is_pair)
-
-    @property
-    def gap_matrices(self) -> list[TextTable]:
-        """Tables of gaps, groups by measures."""
-        return gap_matrices(self.table, self.groups)
+    def tables(self) -> list[TextTable]:
+        """Tables of values and of gaps, groups by measures."""
+        values = value_table(self.table, self.groups, plus=self.is_change)
+        gaps = gap_matrices(self.table, self.groups)
+        return [values._replace(heading="Values by group"), *gaps]
 
 
 def read_blocks(table: pd.DataFrame, label: str = "") -> list[GapBlock]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,11 +18,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NAMES = ("group", "privileged", "unprivileged", "reason", "classifier", "earlier", "subset")
-VALUES = "Values by group"
 METHOD = (
-    "In brackets: 95% intervals for the choice of items (Wilson's of values, Newcombe's of gaps,"
-    " Price and Bonett's of differences between versions); p-values are adjusted over all groups"
-    " and measures (Holm)."
+    "In brackets: 95% intervals for the choice of items (Wilson's of proportions, Newcombe's of"
+    " their gaps, Price and Bonett's of differences between versions); p-values are adjusted over"
+    " all groups and measures (Holm)."
 )
 
 
@@ -31,7 +30,7 @@ class GapFacts(NamedTuple):
 
     file: str
     modified: int
-    columns: Mapping[str, object]
+    columns: Mapping[str, str | Sequence[str] | None]
     positive: list[str]
     n_rows: int
     version: str = f"biasbridge {metadata.version('biasbridge')}"
@@ -52,8 +51,8 @@ def _tex(table: pd.DataFrame, facts: GapFacts) -> str:
     """Format values and gaps as ``tabular`` (needs ``booktabs``)."""
     lines = [f"% {printable(facts.file)}, {facts.version}. {METHOD}"]
     for block in _blocks(table, facts, escape):
-        for data in [block.value_table, *block.gap_matrices]:
-            heading = ": ".join(filter(None, (block.name, data.heading or VALUES)))
+        for data in block.tables:
+            heading = ": ".join(filter(None, (block.name, data.heading)))
             rows = [[row[0], *(cell.replace("-", "$-$") for cell in row[1:])] for row in data.rows]
             lines += [
                 rf"\begin{{tabular}}{{l{'r' * (len(data.head) - 1)}}}",
@@ -76,21 +75,14 @@ def _markdown(table: pd.DataFrame, facts: GapFacts) -> str:
         for claim, rest in block.lines:
             lines.append(f"- **{claim}**{rest}" if claim else f"- {rest}")
         lines += ["", block.warning] if block.warning else []
-        for data in [block.value_table, *block.gap_matrices]:
+        for data in block.tables:
             cells = [data.head, ["---", *["---:"] * (len(data.head) - 1)], *data.rows]
-            lines += [
-                "",
-                f"{data.heading or VALUES}:",
-                "",
-                *(f"| {' | '.join(row)} |" for row in cells),
-            ]
+            lines += ["", f"{data.heading}:", "", *(f"| {' | '.join(row)} |" for row in cells)]
         lines.append("")
-    names = [
-        f"{role} {name if isinstance(name, str) else ', '.join(name)}"
-        for role, name in facts.columns.items()
-        if name
-    ]
-    data = printable(f"Data: {facts.file}, {facts.n_rows:,} rows; columns: {'; '.join(names)}")
+    named = {**facts.columns, "positive labels": facts.positive}.items()
+    lists = {role: [name] if isinstance(name, str) else name for role, name in named if name}
+    names = "; ".join(f"{role} {', '.join(columns or ())}" for role, columns in lists.items())
+    data = printable(f"Data: {facts.file}, {facts.n_rows:,} rows; {names}")
     method = f"{METHOD} Computed with {facts.version}."
     lines += ["### Data, method and limits", "", f"- {_escape_markdown(data)}.", f"- {method}"]
     text = "\n".join([*lines, *(f"- {limit}" for limit in LIMITS), ""])

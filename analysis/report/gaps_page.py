@@ -13,7 +13,7 @@ from analysis.gap_charts import MAX_GROUPS, gap_panels
 from analysis.naming import measure_title
 from analysis.report.frame import as_image, write_page
 from analysis.report.gap_blocks import LIMITS, GapBlock, read_blocks
-from analysis.report.gap_tables import TEXT_COLUMNS
+from analysis.report.gap_tables import TEXT_COLUMNS, gap_tables, value_table
 from analysis.terminal import format_number
 from files.charts import make_spec
 from files.tables import escape_control
@@ -75,16 +75,10 @@ def write_gaps_page(table: pd.DataFrame, path: Path, title: str, *, label: str =
 
 def _sections(block: GapBlock) -> dict[str, Any]:
     """Return what the template says of a block."""
-    return {
-        "name": block.name,
-        "is_change": block.is_change,
-        "headline": block.headline,
-        "lines": block.lines,
-        "warning": block.warning,
-        "n_groups": len(block.groups),
+    return block._asdict() | {
         "figures": [_figure(*panel, block.table) for panel in gap_panels(block.table).items()],
-        "group_table": block.value_table,
-        "gaps": block.gap_tables,
+        "group_table": value_table(block.table, block.groups, plus=block.is_change),
+        "gaps": gap_tables(block.table, block.groups, is_pair=block.is_pair),
     }
 
 
