@@ -60,14 +60,9 @@ def bbq(
     --------
     >>> import pandas as pd
     >>> info = {"ans0": ["Ann", "old"], "ans1": ["Eve", "nonOld"], "ans2": ["Unknown", "unknown"]}
-    >>> item = {
-    ...     "category": "Age",
-    ...     "question_polarity": "neg",
-    ...     "context_condition": "ambig",
-    ...     "answer_info": info,
-    ...     "additional_metadata": {"stereotyped_groups": ["old"]},
-    ...     **{"ans0": "Ann", "ans1": "Eve", "ans2": "Unknown", "label": 2},
-    ... }
+    >>> item = {"category": "Age", "question_polarity": "neg", "context_condition": "ambig"}
+    >>> item |= {"ans0": "Ann", "ans1": "Eve", "ans2": "Unknown", "label": 2, "answer_info": info}
+    >>> item["additional_metadata"] = {"stereotyped_groups": ["old"]}
     >>> answers = ["Ann", "Ann", "Eve", "Unknown"]
     >>> table = pd.DataFrame([item | {"question_index": n % 2} for n in range(4)])
     >>> print(round(bbq(table.assign(answer=answers))["score"].item(), 2))
@@ -75,25 +70,20 @@ def bbq(
     """
     import pandas as pd
 
-    from extrinsic.bbq.reading import complete, list_files, name_source, read_items, read_source
+    from extrinsic.bbq.reading import complete, list_files, read_items, read_source
     from extrinsic.bbq.scores import CONVENTIONS, score_table
 
-    given = [answers] if isinstance(answers, str | PathLike | pd.DataFrame) else [*answers]
-    sources: list[pd.DataFrame | Path] = []
-    for source in given:
+    sources = [answers] if isinstance(answers, str | PathLike | pd.DataFrame) else [*answers]
+    folder, tables = Path(data) if data else None, []
+    for source in sources:
         is_path = isinstance(source, str | PathLike)
-        sources += list_files(Path(source)) if is_path else [as_dataframe(source)]
-    tables = [read_source(source, answer) for source in sources]
-    notes = [note for table in tables for note in table.attrs.get("notes", [])]
-    folder = Path(data) if data else None
-    tables = [
-        complete(table, folder, name_source(source))
-        for table, source in zip(tables, sources, strict=True)
-    ]
+        for file in list_files(Path(source)) if is_path else [as_dataframe(source)]:
+            table = read_source(file, answer)
+            tables.append(complete(table, folder, str(file) if is_path else "the table"))
     if not sum(map(len, tables)):
         raise InputError("there are no answers; give a table, or the path of a file or folder")
     items, chosen = read_items(pd.concat(tables, ignore_index=True))
     rows = score_table(items, chosen, CONVENTIONS if convention == "all" else [convention])
     rows = with_notes(rows, "reason")
-    rows.attrs["notes"] = [*notes, *rows.attrs["notes"]]
+    rows.attrs["notes"][:0] = [note for table in tables for note in table.attrs.get("notes", [])]
     return rows

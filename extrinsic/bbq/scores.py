@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 
 CONVENTIONS = ("paper", "helm", "lm_eval", "drop_ambiguous")
 CONTEXTS = ("ambiguous", "disambiguated")
-NO_INTERVAL = "no interval: fewer than two templates (question_index) with such answers"
+NO_INTERVAL = (
+    "no interval: no two templates (question_index, which --data FOLDER brings) with such answers"
+)
 LEVEL = 0.95
 TINY = 1e-18
 
