@@ -81,7 +81,7 @@ def _markdown(table: pd.DataFrame, facts: GapFacts) -> str:
         lines.append("")
     named = {**facts.columns, "positive labels": facts.positive}.items()
     lists = {role: [name] if isinstance(name, str) else name for role, name in named if name}
-    names = "; ".join(f"{role} {', '.join(columns or ())}" for role, columns in lists.items())
+    names = "; ".join(f"{role}: {', '.join(columns or ())}" for role, columns in lists.items())
     data = printable(f"Data: {facts.file}, {facts.n_rows:,} rows; {names}")
     method = f"{METHOD} Computed with {facts.version}."
     lines += ["### Data, method and limits", "", f"- {_escape_markdown(data)}.", f"- {method}"]

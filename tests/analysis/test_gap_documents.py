@@ -86,7 +86,12 @@ def test_markdown_has_the_words_of_the_page_and_tables_that_names_do_not_break(
         assert claim in plain
     assert not re.search(r"(?<!\\)[<\[]x\]\(", text)
     assert not re.search(r"^# x", text, flags=re.MULTILINE)
-    for part in ("### v2 - v1", "Data: p\\_1.csv, 600 rows", "Holm", "possible"):
+    for part in (
+        "### v2 - v1",
+        "Data: p\\_1.csv, 600 rows; gold: label; pred: v1, v2",
+        "Holm",
+        "possible",
+    ):
         assert part in text
 
 
