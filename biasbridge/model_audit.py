@@ -176,11 +176,11 @@ def audit_model(
         raise InputError(_no_scores_message(metrics, convention))
     facts = {"commit": commit, "limit": limit, "device": opened.device.replace("cpu", "")}
     texts = [f"{name}={value}" for name, value in facts.items() if value]
-    dtype = "" if opened.dtype == "float32" else f"dtype={opened.dtype}"
+    numbers = "" if opened.dtype == "float32" else f"dtype={opened.dtype}"
     return [
         row._replace(score=row.score._replace(settings="; ".join(filter(None, settings))))
         for row in audited
-        for settings in [(row.score.settings or dtype, *texts)]
+        for settings in [(row.score.settings or numbers, *texts)]
     ]
 
 

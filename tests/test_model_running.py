@@ -88,7 +88,8 @@ def test_weights_have_the_dtype_that_the_rows_state(
 def test_the_dtype_of_the_configuration_is_taken_if_asked_for(
     models: dict[str, Path], tmp_path: Path
 ) -> None:
-    model = transformers.AutoModelForMaskedLM.from_pretrained(models["bert"], dtype=torch.bfloat16)
+    loader: Any = transformers.AutoModelForMaskedLM
+    model = loader.from_pretrained(models["bert"], dtype=torch.bfloat16)
     shutil.copytree(models["bert"], tmp_path / "half")
     model.save_pretrained(tmp_path / "half")
     assert open_model(tmp_path / "half", dtype="auto").dtype == "bfloat16"
@@ -141,7 +142,7 @@ def test_a_limit_takes_items_from_the_groups_in_turn_and_is_told(
 def test_in_a_chat_the_template_precedes_the_text(models: dict[str, Path], tmp_path: Path) -> None:
     folder = tmp_path / "chat"
     shutil.copytree(models["gpt2"], folder)
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder)
     tokenizer.chat_template = TEMPLATE
     tokenizer.save_pretrained(folder)
     items = write(tmp_path, PAIRS)

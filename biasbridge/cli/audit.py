@@ -105,9 +105,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not args.vectors:
         raise InputError("give one or more files of word vectors, a language model, or --list")
     args.metric, args.query = _split(args.metric), _split(args.query)
-    model_options = (args.items, args.fillers, args.revision, args.limit, args.batch_size)
-    model_options += (args.apply_chat_template, args.dtype != "float32", args.device != "cpu")
-    are_models = any(model_options) or any(map(is_model_path, args.vectors))
+    has_model_options = bool(args.items or args.fillers or args.revision or args.limit)
+    is_run_otherwise = (args.dtype, args.device) != ("float32", "cpu")
+    has_model_options |= bool(args.batch_size or args.apply_chat_template or is_run_otherwise)
+    are_models = has_model_options or any(map(is_model_path, args.vectors))
     audited, notes = (_audit_models if are_models else _audit)(args)
     from biasbridge.certificates import NOTE, certified
 

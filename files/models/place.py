@@ -19,8 +19,10 @@ MODEL_SUFFIXES = (".json", ".safetensors", ".txt", ".model", ".gguf")  # and of 
 GGUF = ".gguf"
 INDEX = ".index.json"  # of weights in several files
 # A name that ends so is of a file, and not on a hub
-FILE_SUFFIXES = (".vec", ".txt", ".bin", ".gz", ".zip", ".kv", ".model", ".npy", ".csv", ".tsv")
-FILE_SUFFIXES += (".json", ".yaml", ".yml", ".safetensors", GGUF)
+FILE_SUFFIXES = (
+    *(".vec", ".txt", ".bin", ".gz", ".zip", ".kv", ".model", ".npy", ".csv", ".tsv"),
+    *(".json", ".yaml", ".yml", ".safetensors", GGUF),
+)
 
 
 class Place(NamedTuple):

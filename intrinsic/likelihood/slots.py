@@ -246,7 +246,7 @@ def log_odds(
     scores, remaining = [], iter(logs.tolist())
     for _, pairs in filled:
         pair_logs = [[next(remaining) for _ in pair] for pair in pairs]
-        scores.append(np.mean([_contrast_fillers(logs) for logs in pair_logs], axis=0))
+        scores.append(np.mean(np.stack(list(map(_contrast_fillers, pair_logs))), axis=0))
     scored_items, values = [item for item, _ in filled], np.array(scores)
     if values.ndim > 1:
         settings = {**settings, FILLERS: "/".join(items.fillers[0])}
@@ -255,11 +255,12 @@ def log_odds(
     return scored_items, values, lost, {**settings, **scoring, **comparison}
 
 
-def _contrast_fillers(logs: Sequence[float]) -> float | Floats:
+def _contrast_fillers(logs: Sequence[float]) -> Floats:
     if len(logs) <= 2:
-        return logs[0] - logs[1] if len(logs) > 1 else logs[0]
+        return np.asarray(logs[0] - logs[1] if len(logs) > 1 else logs[0])
     array: Floats = np.array(logs)
-    return array - (array.sum() - array) / (len(array) - 1)
+    others: Floats = (array.sum() - array) / (len(array) - 1)
+    return array - others
 
 
 def _filler_logs(

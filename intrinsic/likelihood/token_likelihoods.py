@@ -202,6 +202,7 @@ def _logits(model: LanguageModel, batch: Sequence[_Row]) -> torch.Tensor:
     """Compute the logits at the positions of all rows, row by row, (positions, vocabulary)."""
     import torch
 
+    network: Any = model.model
     ids, attention_mask = model.pad([row.ids for row in batch])
     row_indices = [n for n, row in enumerate(batch) for _ in row.positions]
     positions = [position for row in batch for position in row.positions]
@@ -211,8 +212,7 @@ def _logits(model: LanguageModel, batch: Sequence[_Row]) -> torch.Tensor:
     )
     inputs: dict[str, Any] = {"input_ids": ids, "attention_mask": attention_mask}
     if batch[0].parents is not None:
-        inputs |= _tree_inputs([row.parents or () for row in batch], ids, model.model.dtype)
-    network: Any = model.model
+        inputs |= _tree_inputs([row.parents or () for row in batch], ids, network.dtype)
     with _head_restricted_to(model, index) as is_restricted:
         logits: torch.Tensor = network(**inputs).logits
     return logits[0] if is_restricted else logits[index]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from intrinsic.likelihood.planted import PlantedBias
 from tests.intrinsic.likelihood.tables import given
 from tests.tiny_models import save_model
 
-GROUPS = {
+GROUPS: dict[str, tuple[str, ...]] = {
     "a": ("nurse", "teacher", "baker", "clerk", "guard"),
     "b": ("doctor", "engineer", "mason", "waiter", "tailor"),
     "c": ("market", "office", "hospital", "family", "home"),
@@ -40,7 +41,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LanguageModel]
 def two_group_score(
     metric: type[LogProbabilityBias | NextWord],
     model: LanguageModel,
-    groups: dict[str, tuple[str, ...]],
+    groups: Mapping[str, tuple[str, ...]],
     fillers: tuple[str, str],
 ) -> tuple[float, float]:
     """The score and p of two groups and two fillers."""
