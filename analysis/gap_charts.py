@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from analysis.charts import GREY, PALETTE, finish, intervals
-from analysis.naming import measure_title
+from analysis.charts import GREY, INK, PALETTE, finish, intervals, rule_at
+from analysis.naming import capitalise, measure_title
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 ALL = "all"
 MAX_GROUPS = 30  # per chart: more cannot be distinguished
 WIDTH = 250
+MAX_LINES = 6  # groups by threshold: more lines cannot be told apart
 
 
 def order_groups(table: pd.DataFrame) -> list[str]:
@@ -46,6 +47,38 @@ def gaps_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
     return finish(alt.concat(*panels, columns=2), "Measures by group, with 95% intervals")
 
 
+def thresholds_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
+    """Draw F1 by threshold, then for each measure a line per group with its interval; the grey line
+    is the threshold with the best F1. At most ``MAX_LINES`` groups, those with the largest gaps.
+    """
+    largest = table["value"].abs().groupby(table["unprivileged"]).max()
+    groups = sorted(largest.nlargest(MAX_LINES).index)
+    f1 = table.drop_duplicates("threshold").set_index("threshold")["f1"].fillna(0)
+    ends = [float(f1.index.min()), float(f1.index.max())]
+    x = alt.X("threshold:Q", scale=alt.Scale(domain=ends))
+    scale = alt.Scale(domain=groups, range=list(PALETTE))
+    best = rule_at(float(f1.idxmax()))
+    line = alt.Chart(f1.reset_index()).mark_line(color=INK).encode(x, alt.Y("f1:Q", title=None))
+    zero = alt.Chart().mark_rule(color=GREY, strokeDash=[3, 3]).encode(y=alt.datum(0))
+    panels = {"F1 of all items": [best, line]}
+    shown = table[table["unprivileged"].isin(groups) & table["value"].notna()]
+    for measure, rows in shown.groupby("measure", sort=False):
+        base = alt.Chart(rows[["threshold", "unprivileged", "value", "low", "high"]])
+        base = base.encode(x, alt.Color("unprivileged:N", title=None, scale=scale))
+        band = base.mark_area(opacity=0.15).encode(alt.Y("low:Q", title=None), alt.Y2("high"))
+        gap = base.mark_line().encode(alt.Y("value:Q", title=None))
+        panels[f"gap in {measure_title(str(measure))}"] = [zero, best, band, gap]
+    charts = [
+        alt.LayerChart(layer=layers, title=_heading(title), width=2 * WIDTH, height=WIDTH / 2)
+        for title, layers in panels.items()
+    ]
+    return finish(alt.vconcat(*charts), "Gaps by threshold, with 95% intervals; above 0: worse")
+
+
+def _heading(title: str) -> alt.TitleParams:
+    return alt.TitleParams(capitalise(title), fontSize=12, anchor="start", offset=6)
+
+
 def _panel(
     measure: str, rows: pd.DataFrame, groups: list[str], domain: list[float]
 ) -> alt.LayerChart:
@@ -66,6 +99,5 @@ def _panel(
     if len(overall):
         line = alt.Chart().mark_rule(color=GREY, strokeDash=[3, 3])
         layers = [line.encode(x=alt.datum(float(overall.iloc[0]))), *layers]
-    heading = alt.TitleParams(title[0].upper() + title[1:], fontSize=12, anchor="start", offset=6)
-    panel: alt.LayerChart = alt.LayerChart(layer=layers, title=heading, width=WIDTH)
+    panel: alt.LayerChart = alt.LayerChart(layer=layers, title=_heading(title), width=WIDTH)
     return panel

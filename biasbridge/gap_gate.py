@@ -26,9 +26,9 @@ def gate(
 ) -> GateResult:
     """Decide whether the gaps between groups keep to bounds.
 
-    A gap is positive where the group fares worse, so one that favours the group keeps to every
-    bound. Intervals hold for all tested gaps together: all groups, bounded measures, classifiers
-    and classes. A difference between two classifiers is not tested.
+    Intervals hold for all tested gaps together: groups, bounded measures, classifiers and classes.
+    A gap that favours the group is negative and keeps to every bound. A difference between two
+    classifiers is not tested.
 
     Parameters
     ----------
@@ -38,17 +38,15 @@ def gate(
     bounds
         Largest gap of each tested measure, in [0, 1): ``{"recall": 0.1}``.
     fail_if
-        ``"worse"``: fail where a gap is surely above its bound, its interval wholly above.
-        ``"possible"``: fail unless every gap is surely at most its bound; one without a value
-        fails.
+        ``"worse"``: fail where an interval lies wholly above the bound. ``"possible"``: fail
+        unless all lie wholly at or below it; a gap without a value fails.
     options
-        Of predictions: ``privileged``, ``group``, ``cluster`` and others of
-        :func:`biasbridge.gaps`.
+        Of :func:`biasbridge.gaps`, such as ``privileged`` and ``cluster``.
 
     Returns
     -------
     GateResult
-        ``passed``, ``sentence`` and the table ``decisions``; true where it passes.
+        True where it passes; ``sentence`` says why, ``decisions`` is a table of the gaps.
 
     Raises
     ------

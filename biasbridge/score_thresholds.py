@@ -26,8 +26,7 @@ def thresholds(predictions: InputTable, *, score: str = "score", **options: Any)
     score
         Column of scores, larger for label 1.
     options
-        ``privileged``, ``gold``, ``group``, ``measures``, ``cluster`` and others of
-        :func:`biasbridge.gaps`, without ``pred``.
+        Of :func:`biasbridge.gaps`, such as ``privileged`` and ``cluster``, without ``pred``.
 
     Returns
     -------
@@ -40,8 +39,7 @@ def thresholds(predictions: InputTable, *, score: str = "score", **options: Any)
     Raises
     ------
     InputError
-        A score that is no number, a measure that no threshold changes, or what
-        :func:`biasbridge.gaps` refuses.
+        A score that is no number, an AUC, or what :func:`biasbridge.gaps` refuses.
 
     Examples
     --------

@@ -18,6 +18,7 @@ from stats.changes import IN_WORDS, describe_changes
 from stats.multiple_testing import describe_adjusted
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.console import Console
 
     from extrinsic.gap_table import Row
@@ -172,6 +173,14 @@ def _sort_by_gap(rows: Sequence[Row]) -> list[str]:
         if row.kind == "gap" and not isnan(row.value):
             largest[row.unprivileged] = max(largest.get(row.unprivileged, -1), abs(row.value))
     return sorted(largest, key=lambda group: -largest[group])
+
+
+def print_text_table(text: pd.DataFrame, console: Console) -> None:
+    """Print a table of text."""
+    table = _new_table(*text.columns)
+    for row in text.to_numpy().tolist():
+        table.add_row(*map(printable, row))
+    open_console(width=max(console.width, 160), file=console.file).print(table)
 
 
 def _new_table(*columns: str) -> Table:

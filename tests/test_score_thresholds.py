@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.threshold_charts import thresholds_chart
+from analysis.gap_charts import thresholds_chart
 from biasbridge import gaps, thresholds
 from biasbridge.__main__ import main
 from files import InputError
@@ -152,6 +152,16 @@ def test_the_command_writes_table_sentences_and_chart(
     ]
 
 
+def test_few_items_have_no_value_and_no_page_breaks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    items(8).assign(group=["women", "men"] * 4).to_csv(tmp_path / "items.csv", index=False)
+    page = str(tmp_path / "page.html")
+    command = ["gaps", str(tmp_path / "items.csv"), "--score", "score", "--thresholds"]
+    assert main([*command, "--report", page]) == 0
+    assert "recall: no gap has a value at any threshold." in capsys.readouterr().out
+
+
 def test_gaps_at_a_threshold_are_those_of_its_predictions(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -177,7 +187,7 @@ REFUSED = [
     (["--threshold", "nan", "--score", "score"], "--threshold nan: give a number"),
     (["--threshold", "1", "--score", "group"], "column 'group' holds 'women'"),
     (["--thresholds", "--score", "scor"], "no column 'scor'; did you mean 'score'?"),
-    (["--thresholds", "--score", "score", "--measures", "auc"], "auc has no gap that depends"),
+    (["--thresholds", "--score", "score", "--measures", "auc"], "'auc' has no gap here"),
     (["--thresholds", "--score", "score", "--compare", "max-difference"], "add one-vs-rest"),
 ]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import vl_convert
 
 from analysis.charts import CONFIG
-from analysis.gap_charts import MAX_GROUPS, gap_panels
+from analysis.gap_charts import MAX_GROUPS, gap_panels, thresholds_chart
 from analysis.naming import measure_title
 from analysis.report.frame import as_image, write_page
 from analysis.report.gap_blocks import LIMITS, GapBlock, read_blocks
@@ -19,6 +19,7 @@ from files.charts import make_spec
 from files.tables import escape_control
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     import altair as alt
@@ -70,6 +71,22 @@ def write_gaps_page(table: pd.DataFrame, path: Path, title: str, *, label: str =
         text_columns=TEXT_COLUMNS,
         measures={measure_title(name): MEANINGS[name] for name in MEANINGS if name in present},
         provenance=f"{date.today():%d %B %Y}, biasbridge {metadata.version('biasbridge')}.",
+    )
+
+
+def write_thresholds_page(
+    table: pd.DataFrame, text: pd.DataFrame, sentences: Sequence[str], path: Path, title: str
+) -> Path:
+    """Write the page of gaps by threshold: sentences, a chart of the table, and its text."""
+    spec = make_spec(thresholds_chart(escape_control(table)))
+    return write_page(
+        path,
+        "thresholds_page.html",
+        title=title,
+        sentences=sentences,
+        chart=as_image(vl_convert.vegalite_to_svg(spec).encode()),
+        head=list(text),
+        rows=text.to_numpy().tolist(),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from biasbridge.cli.document_options import take_documents
 from files import InputError, atomic_path
 
 if TYPE_CHECKING:
@@ -48,12 +49,8 @@ def show_thresholds(
     options: dict[str, Any], items: pd.DataFrame, name: str, page: Path | None
 ) -> int:
     """Print the largest gaps by threshold and where they close, and write the files asked for."""
-    from rich import box
-    from rich.table import Table
-
-    from biasbridge.cli.document_options import take_documents
+    from extrinsic.terminal import print_text_table
     from extrinsic.thresholds import as_text, describe_closing, threshold_table
-    from files.printable import printable
     from files.tables import write_csv
     from files.terminal import open_console
 
@@ -66,26 +63,19 @@ def show_thresholds(
     if options.pop("threshold") is not None or options.pop("fail_above") or options.pop("fail_if"):
         raise InputError("--thresholds shows all; leave it out for --threshold and --fail-above")
     table = threshold_table(options, items)
-    sentences, (head, rows) = describe_closing(table), as_text(table)
-    step = EVERY if len(rows) > 4 * EVERY else 1
-    printed = Table(box=box.SIMPLE_HEAD, show_edge=False)
-    printed.caption = f"every {EVERY}th threshold: --csv OUT writes all" if step > 1 else None
-    for column in head:
-        printed.add_column(column, no_wrap=True)
-    for row in rows[::step]:
-        printed.add_row(*map(printable, row))
-    console = open_console()
-    open_console(width=max(console.width, 160)).print(printed)
+    text, sentences, console = as_text(table), describe_closing(table), open_console()
+    print_text_table(text[:: EVERY if len(text) > 4 * EVERY else 1], console)
     for sentence in sentences:
         console.print(sentence, soft_wrap=True)
     if out:
         with atomic_path(out) as work:
             write_csv(table, work)
     if page:
-        from analysis.report.thresholds_page import write_thresholds_page
+        from analysis.report.gaps_page import write_thresholds_page
 
         title = f"{name}: {options['gold']} by thresholds of {options['score'][0]}"
-        console.print(str(write_thresholds_page(table, page, title, sentences, head, rows)))
+        write_thresholds_page(table, text, sentences, page, title)
+        console.print(str(page), soft_wrap=True)
     return 0
 
 
