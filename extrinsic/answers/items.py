@@ -103,6 +103,7 @@ def _as_row(item: Item, prefix: str) -> dict[str, object]:
     correct, choices = item.correct, [*item.choices] or None
     if correct is None and choices and item.answer is not None:
         correct = float(item.answer == target)
+    correct = nan if correct is None else correct
     values = (item.id, item.answer, target, correct, choices, [*item.loglikelihoods] or None)
     row = dict(zip(OWN, (*values, None, None), strict=True))
     row |= {f"{prefix}.{name}" if name in OWN else name: item.fields[name] for name in item.fields}

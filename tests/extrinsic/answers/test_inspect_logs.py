@@ -278,3 +278,53 @@ def test_filters_are_of_another_harness(tmp_path: Path) -> None:
     path = write("json", tmp_path, SAMPLES)
     with pytest.raises(InputError, match="a log of Inspect, without filters; leave filter 'x' out"):
         read_answers(path, filter="x")
+
+
+@pytest.mark.parametrize("kind", ["eval", "json"])
+def test_logs_as_inspect_writes_them(kind: str, tmp_path: Path) -> None:
+    """Inspect runs a task whose options it shuffles, with a model that says what it is told."""
+    inspect_ai = pytest.importorskip("inspect_ai")
+    dataset, model, scorer, solver = (
+        pytest.importorskip(f"inspect_ai.{name}")
+        for name in ("dataset", "model", "scorer", "solver")
+    )
+    outputs = [
+        model.ModelOutput(
+            model="m",
+            choices=model.ModelOutput.from_content("m", f"ANSWER: {letter}").choices,
+            usage=model.ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2),
+        )
+        for letter in ("A", "B", "C", "none")
+    ]
+    items = [
+        dataset.Sample(
+            f"Who {n}?", id=n, choices=OPTIONS, target="C", metadata={"group": "ab"[n % 2]}
+        )
+        for n in range(4)
+    ]
+    data = dataset.MemoryDataset(items)
+    data.shuffle_choices(seed=3)
+    task = inspect_ai.Task(
+        name="bbq", dataset=data, solver=solver.multiple_choice(), scorer=scorer.choice()
+    )
+    [log] = inspect_ai.eval(
+        task,
+        model=model.get_model("mockllm/model", custom_outputs=outputs),
+        log_dir=str(tmp_path),
+        log_format=kind,
+        display="none",
+        max_samples=1,
+    )
+    frame = read_answers(log.location)
+    shown = [each.choices for each in data]
+    assert frame["answer"].tolist()[:3] == [shown[n][n] for n in range(3)]
+    assert frame["answer"].isna().tolist() == [False, False, False, True]
+    assert frame["target"].tolist() == ["Not known"] * 4
+    assert frame["correct"].tolist() == [float(shown[n][n] == "Not known") for n in range(3)] + [0]
+    assert frame["group"].tolist() == ["a", "b", "a", "b"]
+    assert frame.attrs == {
+        "format": "inspect",
+        "model": "mockllm/model",
+        "task": "bbq",
+        "notes": [],
+    }

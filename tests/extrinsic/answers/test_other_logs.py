@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,22 @@ def test_details_of_lighteval(tmp_path: Path) -> None:
     assert frame["query"].tolist() == ["Who?"] * 3
     assert frame["em"].tolist() == [1, 1, 1]
     assert frame.attrs == attributes("lighteval", "org/m", "bbq:Age|0")
+
+
+def test_details_as_lighteval_writes_them(tmp_path: Path) -> None:
+    requests = pytest.importorskip("lighteval.tasks.requests")
+    output = pytest.importorskip("lighteval.models.model_output")
+    datasets = pytest.importorskip("datasets")
+    doc = requests.Doc(query="Who?", choices=[" no", " yes"], gold_index=1, task_name="bbq:Age|0")
+    doc.specific = {"group": "a"}
+    response = output.ModelResponse(logprobs=[-2.0, -1.0], argmax_logits_eq_gold=[False, True])
+    row = {"doc": asdict(doc), "model_response": asdict(response), "metric": {"acc": 1}}
+    path = details(tmp_path, [detail("", [])])
+    rows = datasets.Dataset.from_list([row] * 2)
+    rows.select_columns(sorted(rows.column_names)).to_parquet(path)
+    columns = ["answer", "target", "correct", "label", "prediction", "group", "acc"]
+    assert detect_format(path) == "lighteval"
+    assert read_answers(path)[columns].iloc[1].tolist() == ["yes", "yes", 1, 1, 1, "a", 1]
 
 
 def test_details_whose_choices_are_right_answers(tmp_path: Path) -> None:
