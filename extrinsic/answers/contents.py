@@ -12,10 +12,9 @@ from pathlib import Path, PurePath
 from typing import IO, Any
 
 import pyarrow as pa
-from pydantic import ValidationError
+from pydantic_core import from_json
 
 from files import InputError
-from files.tables import JSON_OBJECT
 from files.text import open_binary, open_plain
 
 LARGEST = 2 << 30  # bytes of a JSON file
@@ -24,35 +23,32 @@ LARGEST_RATIO = 200  # of an unpacked archive to its size
 SMALL = 64 << 20  # bytes to which any archive may unpack
 ZSTANDARD = 93  # zipfile reads it from Python 3.14 on
 LOCAL_HEADER = struct.Struct("<4s22xHH")  # mark, lengths of name and extra field
-DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, RuntimeError)
-DAMAGE += (ValueError, pa.ArrowException)
+Json = dict[str, Any]
 
 
 @contextmanager
 def refuse_damage(place: object) -> Iterator[None]:
-    """Raise ``InputError`` with the place for damage that a library meets."""
+    """Raise ``InputError`` with the place for content that is damaged or of another form."""
     try:
         yield
     except InputError:
         raise
-    except DAMAGE as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"{place} is truncated or damaged ({reason}); copy it again") from error
+    except Exception as error:  # of libraries, and of values that are missing or of another type
+        reason = "no " * isinstance(error, KeyError) + " ".join(str(error).split())
+        problem = f"{place} is damaged, or not as its program writes it ({reason})"
+        raise InputError(f"{problem}; copy it again") from error
 
 
-def read_object(path: Path) -> dict[str, Any]:
+def read_object(path: Path) -> Json:
     """Read the JSON object in a file."""
     with open_binary(path, largest=LARGEST) as content:
         return parse_object(content.read(), path)
 
 
-def parse_object(content: bytes, place: object) -> dict[str, Any]:
+def parse_object(content: bytes, place: object) -> Json:
     """Read a JSON object. Raise ``InputError`` with its place for another or damaged one."""
-    try:
-        return JSON_OBJECT.validate_json(content)
-    except ValidationError as error:
-        reason = error.errors()[0]["msg"]
-        raise InputError(f"{place} is no JSON object ({reason}); copy it again") from None
+    with refuse_damage(place):
+        return {**from_json(content)}
 
 
 def read_members(path: Path, pattern: str) -> Iterator[tuple[str, bytes]]:
@@ -94,13 +90,12 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, raw: IO[bytes]
     return content
 
 
-def read_arrow(path: Path, read: Callable[[IO[bytes]], pa.Table]) -> list[dict[str, Any]]:
+def read_arrow(path: Path, read: Callable[[IO[bytes]], pa.Table]) -> list[Json]:
     """Return the rows of a file that a function of Arrow reads."""
     with open_plain(path) as raw, refuse_damage(path):
         table = read(raw)
         table.validate(full=True)  # before cells are read at the offsets that it names
-        rows: list[dict[str, Any]] = table.to_pylist()
-        return rows
+        return [*table.to_pylist()]
 
 
 def named_beside(path: Path, name: str) -> Path:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from extrinsic.answers.contents import parse_object, read_members, read_object
+from extrinsic.answers.contents import Json, parse_object, read_members, read_object
 from extrinsic.answers.items import Item, Source, as_frame, option_text
 from files import InputError
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-Json = dict[str, Any]
 CORRECT = {"C": 1.0, "I": 0.0, "N": 0.0, "P": 0.5}  # as Inspect's accuracy counts them
 BULKY = ("events", "messages", "store")
 MEMBERS = r"samples/.+_epoch_\d+(/sample)?\.json|header\.json|_journal/start\.json"

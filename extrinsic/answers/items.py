@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import nan
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
+from extrinsic.answers.contents import Json, refuse_damage
 from files import InputError
 
 MAX_FIELDS = 1_000
@@ -45,29 +45,14 @@ class Source(NamedTuple):
     notes: Sequence[str] = ()
 
 
-@contextmanager
-def refuse_malformed(place: object, form: str) -> Iterator[None]:
-    """Raise ``InputError`` with the place for values that are missing or of another type."""
-    try:
-        yield
-    except InputError:
-        raise
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        reason = f"no {error}" if isinstance(error, KeyError) else error
-        raise InputError(f"{place} is not as {form} writes it ({reason}); copy it again") from error
-
-
 def as_frame(
-    records: Iterable[tuple[str, Any]], as_item: Callable[[Any], Item], source: Source
+    records: Iterable[tuple[str, Json]], as_item: Callable[[Json], Item], source: Source
 ) -> pd.DataFrame:
-    """Return a row per record, each with its place in the log: see ``read_answers``.
-
-    Raises ``InputError`` with the place of a record that ``as_item`` cannot read.
-    """
-    rows: dict[str, dict[str, object]] = {}
+    """Return a row per record, each with its place in the log: see ``read_answers``."""
+    rows: dict[str, Json] = {}
     names: set[str] = set()
     for place, record in records:
-        with refuse_malformed(place, source.format):
+        with refuse_damage(place):
             item = as_item(record)
             row = _as_row(item, source.prefix)
         names |= row.keys()
@@ -76,34 +61,33 @@ def as_frame(
         if len(names) > MAX_FIELDS:
             raise InputError(f"{place}: more than {MAX_FIELDS:,} fields; leave some out")
         rows[item.id] = row
-    frame = _with_facts(pd.DataFrame([*rows.values()]), source)
-    if _has_classes(frame):
+    frame = _with_facts([*rows.values()], source)
+    options = {tuple(sorted(map(_plain, choices))) for choices in frame["choices"].dropna()}
+    if 0 < frame["target"].nunique() <= MAX_CLASSES and len(options) <= 1:
         frame["label"], frame["prediction"] = _class_columns(frame)
     return frame.drop(columns=[name for name in OWN[4:] if frame[name].isna().all()])
 
 
-def plain_frame(rows: Sequence[dict[str, object]], source: Source) -> pd.DataFrame:
+def plain_frame(rows: Sequence[Json], source: Source) -> pd.DataFrame:
     """Return rows with their own columns, after those of ours that they lack."""
-    frame = pd.DataFrame([*rows])
-    ours = {"id": frame.index.map(str), "answer": nan, "target": nan, "correct": nan}
-    missing = {name: values for name, values in ours.items() if name not in frame}
-    return _with_facts(pd.DataFrame(missing, index=frame.index).join(frame), source)
+    ours = {"answer": nan, "target": nan, "correct": nan}
+    return _with_facts([{"id": str(n)} | ours | row for n, row in enumerate(rows)], source)
 
 
-def _with_facts(frame: pd.DataFrame, source: Source) -> pd.DataFrame:
-    if frame.empty:
+def _with_facts(rows: Sequence[Json], source: Source) -> pd.DataFrame:
+    if not rows:
         raise InputError(f"{source.path} holds no items; give the log of a run with samples")
+    frame = pd.DataFrame(rows)
     frame.attrs |= {name: getattr(source, name) for name in ("format", "model", "task")}
     frame.attrs["notes"] = [*source.notes]
     return frame
 
 
-def _as_row(item: Item, prefix: str) -> dict[str, object]:
+def _as_row(item: Item, prefix: str) -> Json:
     target = item.answer if item.answer in item.targets else next(iter(item.targets), None)
     correct, choices = item.correct, [*item.choices] or None
-    if correct is None and choices and item.answer is not None:
-        correct = float(item.answer == target)
-    correct = nan if correct is None else correct
+    if correct is None:
+        correct = float(item.answer == target) if choices and item.answer is not None else nan
     values = (item.id, item.answer, target, correct, choices, [*item.loglikelihoods] or None)
     row = dict(zip(OWN, (*values, None, None), strict=True))
     row |= {f"{prefix}.{name}" if name in OWN else name: item.fields[name] for name in item.fields}
@@ -113,20 +97,13 @@ def _as_row(item: Item, prefix: str) -> dict[str, object]:
     return row
 
 
-def _has_classes(frame: pd.DataFrame) -> bool:
-    """Return whether the targets are a few classes, of options the same for every item."""
-    options = {tuple(sorted(map(_plain, choices))) for choices in frame["choices"].dropna()}
-    return 0 < frame["target"].nunique() <= MAX_CLASSES and len(options) <= 1
-
-
 def _class_columns(frame: pd.DataFrame) -> Iterable[pd.Series]:
     """Return labels and predictions as 0 and 1 where all classes are no or yes, 0 or 1, false or
     true, else as texts; NaN for an answer that is no class.
     """
     texts = [text for choices in frame["choices"].dropna()[:1] for text in choices]
-    classes: Mapping[str, object] = {
-        _plain(text): text for text in [*texts, *frame["target"].dropna()]
-    }
+    texts += [*frame["target"].dropna()]
+    classes: Mapping[str, object] = {_plain(text): text for text in texts}
     classes = BINARY if classes.keys() <= BINARY.keys() else classes
     columns = (frame[name].map(_plain, na_action="ignore") for name in ("target", "answer"))
     return [column.map(classes) for column in columns]
@@ -139,8 +116,6 @@ def _plain(text: str) -> str:
 def option_text(choices: Sequence[str], text: str) -> str:
     """Return the options that letters name (``A``, or ``A, C``); another text as it is."""
     letters = text.replace(",", " ").split()
-    places = [ord(letter.upper()) - ord("A") for letter in letters if len(letter) == 1]
-    is_option = len(places) == len(letters) and all(
-        place in range(len(choices)) for place in places
-    )
+    places = [ord(letter.upper()) - ord("A") if len(letter) == 1 else -1 for letter in letters]
+    is_option = all(place in range(len(choices)) for place in places)
     return ", ".join(choices[place] for place in places) if is_option else text

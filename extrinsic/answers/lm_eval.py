@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from extrinsic.answers.contents import read_object
+from extrinsic.answers.contents import Json, read_object
 from extrinsic.answers.items import Item, Source, as_frame
 from files import InputError, nearest
 from files.json_lines import number_json_lines
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-Json = dict[str, Any]
 NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
 CORRECT = ("acc", "exact_match")  # metrics that are 0 or 1 for an item; the first one counts
 PAIR = re.compile(r"[\[(]\s*'?([-+.\w]+)'?\s*,\s*'?(?:True|False)'?\s*[\])]")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from extrinsic.answers.contents import named_beside, read_arrow, read_object
+from extrinsic.answers.contents import Json, named_beside, read_arrow, read_object
 from extrinsic.answers.items import Item, Source, as_frame, option_text, plain_frame
 from files import InputError
 from files.digest import sha256
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-Json = dict[str, Any]
 SCENARIO, STATE, SPLITS = "scenario_state.json", "state.json", "dataset_dict.json"
 DETAILS = ("doc", "metric", "model_response")
 CORRECT = ("acc", "em", "exact_match")  # metrics of lighteval that are 0 or 1 for an item

@@ -10,19 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from extrinsic.answers import other_logs
+from extrinsic.answers.contents import refuse_damage
 from extrinsic.answers.inspect_log import read_inspect
-from extrinsic.answers.items import Source, plain_frame, refuse_malformed
+from extrinsic.answers.items import Source, plain_frame
 from extrinsic.answers.lm_eval import read_lm_eval, sample_files
-from extrinsic.answers.other_logs import (
-    DETAILS,
-    SCENARIO,
-    SPLITS,
-    STATE,
-    read_every_eval_ever,
-    read_helm,
-    read_lighteval,
-    read_saved_dataset,
-)
 from files import InputError
 from files.json_lines import read_json_lines
 from files.tables import JSON_LINES, JSON_OBJECT
@@ -50,21 +42,27 @@ def read_objects(path: Path) -> pd.DataFrame:
     return plain_frame(rows, Source(path, JSON_OBJECTS))
 
 
-SAMPLES, EVERY = "doc_id doc filtered_resps", "samples of Every Eval Ever"
+EVERY = Format("samples of Every Eval Ever", other_logs.read_every_eval_ever)
 FORMATS = {
-    "lm_eval": Format("samples of lm-evaluation-harness", read_lm_eval, JSON_LINES, SAMPLES),
-    "inspect": Format("a log of Inspect", read_inspect, ".json", "version status eval"),
-    "helm": Format("a run of HELM", read_helm, ".json", "adapter_spec request_states"),
-    "every_eval_ever": Format(EVERY, read_every_eval_ever, JSON_LINES, "evaluation_id sample_id"),
-    "every_eval_ever summary": Format(
-        EVERY, read_every_eval_ever, ".json", "schema_version evaluation_id"
+    "lm_eval": Format(
+        "samples of lm-evaluation-harness", read_lm_eval, JSON_LINES, "doc_id doc filtered_resps"
     ),
-    "lighteval": Format("details of lighteval", read_lighteval, ".parquet", " ".join(DETAILS)),
-    "datasets": Format("a folder saved by datasets", read_saved_dataset),
+    "inspect": Format("a log of Inspect", read_inspect, ".json", "version status eval"),
+    "helm": Format("a run of HELM", other_logs.read_helm, ".json", "adapter_spec request_states"),
+    "every_eval_ever": EVERY._replace(suffix=JSON_LINES, fields="evaluation_id sample_id"),
+    "every_eval_ever.json": EVERY._replace(suffix=".json", fields="schema_version evaluation_id"),
+    "lighteval": Format(
+        "details of lighteval", other_logs.read_lighteval, ".parquet", "doc metric model_response"
+    ),
+    "datasets": Format("a folder saved by datasets", other_logs.read_saved_dataset),
     JSON_OBJECTS: Format("JSON Lines", read_objects, JSON_LINES),
 }
 # A folder is of the format of the first of these files that it holds
-FOLDERS = {STATE: "datasets", SPLITS: "datasets", SCENARIO: "helm"}
+FOLDERS = {
+    other_logs.STATE: "datasets",
+    other_logs.SPLITS: "datasets",
+    other_logs.SCENARIO: "helm",
+}
 
 
 def detect_format(path: str | Path) -> str:
@@ -76,42 +74,26 @@ def detect_format(path: str | Path) -> str:
     if path.is_dir():
         held = (form for name, form in FOLDERS.items() if (path / name).is_file())
         return next(held, "lm_eval" if sample_files(path) else "")
-    if path.suffix == ".eval" or not path.is_file():
-        return "inspect" if path.suffix == ".eval" else ""
     suffix = unpacked_name(path).suffix
     candidates = {name: form for name, form in FORMATS.items() if suffix and form.suffix == suffix}
-    names = _field_names(path, suffix) if candidates else set()
+    names = _field_names(path, suffix) if candidates and path.is_file() else set()
     fitting = (name for name, form in candidates.items() if {*form.fields.split()} <= names)
-    return next(fitting, "")
+    return "inspect" if suffix == ".eval" else next(fitting, "")
 
 
 def read_answers(path: str | Path, *, filter: str = "") -> pd.DataFrame:
-    """Read the items of a result file, whatever harness wrote it.
+    """Read the items of a result file, a row per item and epoch.
 
-    Parameters
-    ----------
-    path
-        A file or folder of a format in ``FORMATS``.
-    filter
-        Of lm-evaluation-harness: the filter of the answers, where a file holds several.
+    Columns: ``id``; ``answer`` and ``target`` as text, of an option the option's; ``correct``, 1 or
+    0 (Inspect: .5 for partly); ``choices`` and their ``loglikelihoods``, lists; ``label`` and
+    ``prediction``, the target and answer as 0 and 1 or as classes, where the targets are a few
+    classes; then the fields of the item and numeric metrics. A field with the name of a column
+    above is called ``doc.label``, ``metadata.label`` and so on. JSON Lines and saved data sets keep
+    their columns, and gain those up to ``correct``. ``attrs``: ``format``, ``model``, ``task``,
+    ``notes``. ``filter``: of lm-evaluation-harness, where a file holds answers of several.
 
-    Returns
-    -------
-    DataFrame
-        A row per item and epoch: ``id``; ``answer`` and ``target`` as text, of an option the
-        option's; ``correct``, 1 or 0 (Inspect: .5 for partly); ``choices``, a list, where items
-        have options; ``loglikelihoods`` of the options; ``label`` and ``prediction``, the target
-        and answer as 0 and 1 or as classes, where the targets are a few classes. The item's own
-        fields and numeric metrics follow under their names; a field with the name of a column
-        above is called ``doc.label``, ``metadata.label`` and so on. JSON Lines keep their columns
-        and gain ``id``, ``answer``, ``target`` and ``correct`` where they lack them. ``attrs``
-        has ``format``, ``model``, ``task`` and ``notes``.
-
-    Raises
-    ------
-    InputError
-        Another, a truncated, damaged or empty file; repeated items; several filters without a
-        choice; an archive that unpacks beyond the bounds of ``extrinsic.answers.members``.
+    Raises ``InputError`` for another, a damaged or an empty file, for repeated items, several
+    filters without a choice, and archives beyond the bounds of ``extrinsic.answers.contents``.
     """
     path = Path(path)
     form = FORMATS.get(detect_format(path))
@@ -120,7 +102,7 @@ def read_answers(path: str | Path, *, filter: str = "") -> pd.DataFrame:
         raise InputError(f"{path} is no result file that can be read; give {titles}")
     if filter and form.read is not read_lm_eval:
         raise InputError(f"{path} is {form.title}, without filters; leave filter {filter!r} out")
-    with refuse_malformed(path, form.title):
+    with refuse_damage(path):
         return read_lm_eval(path, filter) if form.read is read_lm_eval else form.read(path)
 
 
@@ -132,7 +114,7 @@ def _field_names(path: Path, suffix: str) -> set[str]:
         try:
             return {*pq.read_schema(path).names}
         except (pa.ArrowException, OSError):
-            return {*DETAILS}  # their reader says what is wrong
+            return {*other_logs.DETAILS}  # their reader says what is wrong
     with open_binary(path) as content:
         head = content.read(HEAD).decode("utf-8", "ignore").lstrip()
     head = head.partition("\n")[0] if suffix == JSON_LINES else head

@@ -79,7 +79,9 @@ def test_the_model_is_that_of_the_results_beside(samples: Path) -> None:
     results.write_text('{"results": {}, "model_name": "org/m"}', encoding="utf-8")
     assert read_answers(samples).attrs["model"] == "org/m"
     results.write_text('{"results": {}, "model_', encoding="utf-8")
-    with pytest.raises(InputError, match=r"results_.*json is no JSON object \(Invalid JSON"):
+    with pytest.raises(
+        InputError, match=r"results_.*json is damaged, or not as its program writes it \("
+    ):
         read_answers(samples)
 
 

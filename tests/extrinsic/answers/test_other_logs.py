@@ -177,7 +177,7 @@ LIES: list[tuple[dict[str, Any], str]] = [
     ({"file_path": "../u_samples.jsonl"}, r"names '\.\./u_samples.jsonl', a file outside"),
     ({"file_path": "data/../../x/u_samples.jsonl"}, "a file outside its folder"),
     ({"file_path": "v_samples.jsonl"}, "no such file: .*v_samples.jsonl"),
-    ({"file_path": 3}, "u.json is not as samples of Every Eval Ever writes it"),
+    ({"file_path": 3}, "u.json is damaged, or not as its"),
 ]
 
 
@@ -254,18 +254,18 @@ ENCRYPTED = {"completions": [{"text": "[encrypted_text_3]"}]}
 BAD = {
     r"request 1 .*encrypted, or a request for each": lambda at: bad_helm(at, result=ENCRYPTED),
     r"request 1 .*or a request for each option": lambda at: bad_helm(at, reference_index=0),
-    r"request 1 is not as helm writes it \(no 'id'\)": lambda at: bad_helm(
+    r"request 1 .* writes it \(no 'id'\)": lambda at: bad_helm(
         at, instance={"input": {"text": ""}}
     ),
-    r"scenario_state.json is no JSON object \(Invalid JSON": lambda at: truncated(bad_helm(at)),
+    r"scenario_state.json .* writes it \(EOF while parsing": lambda at: truncated(bad_helm(at)),
     r"scenario_state.json holds no items": helm,
-    r"parquet is truncated or damaged": lambda at: truncated(details(at, [detail("", [])])).rename(
+    r"parquet is damaged, or not": lambda at: truncated(details(at, [detail("", [])])).rename(
         at / "details" / "x.parquet"
     ),
-    r"row 0 is not as lighteval .*list index out of range": lambda at: details(
+    r"row 0 .* writes it \(list index out of range": lambda at: details(
         at, [detail("", [], gold_index=[7])]
     ),
-    r"line 2 is not as every_eval_ever writes it \(no 'input'\)": lambda at: dump(
+    r"line 2 .* writes it \(no 'input'\)": lambda at: dump(
         at / "x.jsonl", line("1"), {"sample_id": "2", "evaluation_name": "bbq"}
     ),
     r"x.jsonl: line 2 is no JSON object \(Invalid JSON": lambda at: truncated(
@@ -273,7 +273,7 @@ BAD = {
     ),
     r"line 2: item 'bbq 1' occurs twice": lambda at: dump(at / "x.jsonl", line("1"), line("1")),
     r"x.jsonl is empty": lambda at: dump(at / "x.jsonl"),
-    r"arrow is truncated or damaged": lambda at: (
+    r"arrow is damaged, or not": lambda at: (
         truncated(saved(at / "s", ROWS) / "data-00000-of-00001.arrow").parent
     ),
     r"names '/etc/passwd', a file outside": lambda at: saved(at / "s", ROWS, "/etc/passwd"),
