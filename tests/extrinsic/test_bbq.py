@@ -476,7 +476,8 @@ def test_without_templates_there_are_scores_and_no_intervals() -> None:
     assert rows["score"].tolist() == bbq(table)["score"].tolist()
     assert rows[["low", "high"]].isna().all(axis=None)
     assert set(rows["reason"]) == {
-        "no interval: no two templates (question_index, which --data FOLDER brings) with such answers"
+        "no interval: no two templates (question_index, which --data FOLDER brings) with such"
+        " answers"
     }
 
 
