@@ -33,10 +33,7 @@ def add_documents(parser: ArgumentParser) -> None:
 
 def take_documents(options: dict[str, Any]) -> dict[str, Path]:
     """Take the paths of documents, by kind, out of the options of a request."""
-    paths = {name: path for name in DOCUMENTS if (path := options.pop(name))}
-    if "eee" in paths and len(options["pred"] or ()) > 1:
-        raise InputError("--eee: a file of Every Eval Ever is of one classifier; give one --pred")
-    return paths
+    return {name: path for name in DOCUMENTS if (path := options.pop(name))}
 
 
 def write_documents(
@@ -45,6 +42,8 @@ def write_documents(
     """Write the documents of a table of gaps."""
     if not paths:
         return
+    if "eee" in paths and len(request.pred) > 1:
+        raise InputError("--eee: a file of Every Eval Ever is of one classifier; give one --pred")
     from analysis.report.gap_documents import GapFacts, format_gaps
 
     roles = ("gold", "pred", "group", "cross", "score", "cluster")

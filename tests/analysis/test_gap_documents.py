@@ -143,3 +143,6 @@ def test_every_eval_ever_reads_it(source: Path) -> None:
 def test_every_eval_ever_is_of_one_classifier(source: Path) -> None:
     with pytest.raises(InputError, match="give one --pred"):
         write(source, "eee", "--pred", "v1", "--pred", "v2")
+    scores = ["--score", "author", "--score", "v1", "--threshold", ".5"]
+    with pytest.raises(InputError, match="give one --pred"):
+        write(source, "eee", *scores)
