@@ -65,7 +65,7 @@ def stereotyped_answers(item: Item, targets: Targets) -> list[bool]:
     ]
 
 
-def lm_eval_stereotyped_answers(item: Item) -> list[bool]:
+def lm_eval_answers(item: Item) -> list[bool]:
     """Return whether each answer names the group, as lm-evaluation-harness counts it."""
     stereotyped = {group.lower() for group in item.stereotyped}
     return [

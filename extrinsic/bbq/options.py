@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from extrinsic.bbq.groups import Item
 
-LETTER = re.compile(r"\(?([abc012])(?:[).:]+(?:\s.*)?)?", re.DOTALL)
+LETTER = re.compile(r"\(?([abc012])(?:\.0|[).:]+(?:\s.*)?)?", re.DOTALL)
 NO_ANSWER = -1
 # BBQ words the answer that names nobody in ten ways, and a program may offer another than the item
 UNKNOWN_WORDINGS = {

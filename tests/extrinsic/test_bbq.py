@@ -243,6 +243,7 @@ def made_item(names: list[tuple[str, str]], texts: list[str]) -> Item:
         ("b) the niece", 1),
         ("0", 0),
         ("2", 2),
+        ("1.0", 1),
         ("3", NO_ANSWER),
         ("", NO_ANSWER),
         ("a nice one", NO_ANSWER),
@@ -475,10 +476,8 @@ def test_without_templates_there_are_scores_and_no_intervals() -> None:
     rows = bbq(table.drop(columns="question_index"))
     assert rows["score"].tolist() == bbq(table)["score"].tolist()
     assert rows[["low", "high"]].isna().all(axis=None)
-    assert set(rows["reason"]) == {
-        "no interval: no two templates (question_index, which --data FOLDER brings) with such"
-        " answers"
-    }
+    [reason] = set(rows["reason"])
+    assert reason.startswith("no interval: no two templates (question_index, which --data FOLDER")
 
 
 @pytest.mark.parametrize(
