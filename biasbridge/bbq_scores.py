@@ -74,12 +74,14 @@ def bbq(
     from extrinsic.bbq.scores import CONVENTIONS, score_table
 
     sources = [answers] if isinstance(answers, str | PathLike | pd.DataFrame) else [*answers]
-    folder, tables = Path(data) if data else None, []
+    folder, tables = Path(data) if data else None, list[pd.DataFrame]()
     for source in sources:
-        is_path = isinstance(source, str | PathLike)
-        for file in list_files(Path(source)) if is_path else [as_dataframe(source)]:
-            table = read_source(file, answer)
-            tables.append(complete(table, folder, str(file) if is_path else "the table"))
+        if isinstance(source, str | PathLike):
+            for file in list_files(Path(source)):
+                tables.append(complete(read_source(file, answer), folder, str(file)))
+        else:
+            table = read_source(as_dataframe(source), answer)
+            tables.append(complete(table, folder, "the table"))
     if not sum(map(len, tables)):
         raise InputError("there are no answers; give a table, or the path of a file or folder")
     items, chosen = read_items(pd.concat(tables, ignore_index=True))

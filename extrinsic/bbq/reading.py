@@ -44,11 +44,13 @@ def read_source(source: pd.DataFrame | Path, answer: str | None) -> pd.DataFrame
 
     answer: column of the answers of a table, by default ``answer``.
     """
-    form, table = "", source
-    if isinstance(source, Path):
-        form = detect_format(source)
-        is_plain = form in ("", JSON_OBJECTS)
-        table = read_table(source, lists=NESTED) if is_plain else read_answers(source)
+    form = detect_format(source) if isinstance(source, Path) else ""
+    if not isinstance(source, Path):
+        table = source
+    elif form in ("", JSON_OBJECTS):
+        table = read_table(source, lists=NESTED)
+    else:
+        table = read_answers(source)
     if form not in ("", JSON_OBJECTS, SAVED_DATASET):
         return _name_as_in_bbq(table)
     title = str(source) if isinstance(source, Path) else "the table"
@@ -121,7 +123,7 @@ def _places_by_text(table: pd.DataFrame, bbq: pd.DataFrame) -> list[int]:
     lines of the prompt that stand in BBQ; where these are of several items, by the options too.
     """
     index: dict[tuple[str, str], list[int]] = {}
-    for place, (context, question) in enumerate(zip(*map(bbq.get, PROMPTS[0]), strict=True)):
+    for place, (context, question) in enumerate(zip(bbq["context"], bbq["question"], strict=True)):
         index.setdefault((_plain_line(context), _plain_line(question)), []).append(place)
     names = next((names for names in PROMPTS if {*names} <= {*table}), ())
     prompts = ["\n".join(map(str, cells)) for cells in table[[*names]].to_numpy().tolist()]

@@ -72,7 +72,7 @@ def score_table(
 
 
 def _category_rows(part: pd.DataFrame, convention: str, **names: object) -> list[dict[str, object]]:
-    is_lm_eval, rows = convention == "lm_eval", []
+    is_lm_eval, rows = convention == "lm_eval", list[dict[str, object]]()
     counted = part if is_lm_eval else part[part["matched"]]
     if convention == "drop_ambiguous":
         counted = counted[~counted["unclear"]]
