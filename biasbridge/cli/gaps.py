@@ -86,7 +86,7 @@ def _parser() -> Parser:
     )
     add = parser.add_argument
     predictions = "a .csv, .tsv (also .gz, .bz2, .xz), .jsonl or .parquet file, one row per item,"
-    predictions += " or a result file of lm-evaluation-harness or Inspect"
+    predictions += " or a result file of an evaluation harness: biasbridge check names it"
     add("predictions", type=Path, help=predictions)
     wanted = "of lm-evaluation-harness: the filter of the answers, where there are several"
     add("--filter", default="", metavar="NAME", help=wanted)
