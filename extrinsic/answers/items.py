@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import nan
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -46,7 +46,7 @@ class Source(NamedTuple):
 
 
 def as_frame(
-    records: Iterable[tuple[str, Json]], as_item: Callable[[Json], Item], source: Source
+    records: Iterable[tuple[str, Any]], as_item: Callable[[Any], Item], source: Source
 ) -> pd.DataFrame:
     """Return a row per record, each with its place in the log: see ``read_answers``."""
     rows: dict[str, Json] = {}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import isnan
 from typing import TYPE_CHECKING
 
-from extrinsic.answers.contents import Json, read_object
+from extrinsic.answers.contents import Json, read_object, refuse_damage
 from extrinsic.answers.items import Item, Source, as_frame
 from files import InputError, nearest
 from files.json_lines import number_json_lines
@@ -36,44 +36,45 @@ def read_lm_eval(path: Path, wanted: str) -> pd.DataFrame:
     if len({*tasks}) < len(tasks):
         listed = ", ".join(str(file.relative_to(path)) for file in paths)
         raise InputError(f"{path} holds several runs of a task: {listed}; give one of the files")
-    samples = (
-        (place, sample | {"task": task if len(tasks) > 1 else ""})
-        for task, file in zip(tasks, paths, strict=True)
-        for place, sample in _read_samples(file, wanted)
+    names = tasks if len(tasks) > 1 else [""]
+    items = (
+        pair
+        for task, file in zip(names, paths, strict=True)
+        for pair in _read_items(file, task, wanted)
     )
     source = Source(path, "lm_eval", "doc", _model(paths[0]), ", ".join(tasks))
-    return as_frame(samples, _as_item, source)
+    return as_frame(items, lambda item: item, source)
 
 
-def _read_samples(path: Path, wanted: str) -> Iterator[tuple[str, Json]]:
-    by_filter: dict[str, list[tuple[str, Json]]] = {}
+def _read_items(path: Path, task: str, wanted: str) -> list[tuple[str, Item]]:
+    by_filter: dict[str, list[tuple[str, Item]]] = {}
     for number, sample in number_json_lines(path, JSON_OBJECT, "JSON object"):
-        name = str(sample.get("filter", "none"))
-        by_filter.setdefault(name, []).append((f"{path}: line {number}", sample))
+        place = f"{path}: line {number}"
+        with refuse_damage(place):
+            item = _as_item(sample, task)  # at once: requests take ten times its memory
+        by_filter.setdefault(str(sample.get("filter", "none")), []).append((place, item))
     if wanted not in by_filter and (wanted or len(by_filter) > 1):
         problem = f"{path} has no filter {wanted!r}{nearest(wanted, by_filter)}"
         problem = problem if wanted else f"{path} holds the same items as several filters left them"
         raise InputError(f"{problem}; give one by --filter (filter=): {', '.join(by_filter)}")
-    return iter(by_filter.get(wanted) or next(iter(by_filter.values()), []))
+    return by_filter.get(wanted) or [pair for pairs in by_filter.values() for pair in pairs]
 
 
-def _as_item(sample: Json) -> Item:
-    name, task, doc = str(sample["doc_id"]), sample["task"], sample["doc"]
-    metrics = {name: sample.get(name) for name in sample.get("metrics", CORRECT)}
-    flags = [metrics[name] for name in CORRECT if metrics.get(name) in (0, 1)]
+def _as_item(sample: Json, task: str) -> Item:
+    name, doc = f"{task} {sample['doc_id']}".strip(), sample["doc"]
+    metrics = {key: sample.get(key) for key in sample.get("metrics", CORRECT)}
+    flags = [metrics[key] for key in CORRECT if metrics.get(key) in (0, 1)]
     correct = float(flags[0]) if flags else None
     fields = doc | {"task": task} if task else doc
     target, options, values = str(sample["target"]), _options(sample), _loglikelihoods(sample)
     if not values:
         answer: str | None = _first_text(sample["filtered_resps"])
-        return Item(f"{task} {name}".strip(), answer, [target], correct, (), (), fields, metrics)
+        return Item(name, answer, [target], correct, (), (), fields, metrics)
     options = options[: len(values)]
     answer = None if any(map(isnan, values)) else options[values.index(max(values))]
     targets = _targets(target, options, answer if correct == 0 else None)
     targets += [answer] if correct == 1 and answer else []  # of several right options
-    return Item(
-        f"{task} {name}".strip(), answer, targets, correct, options, values, fields, metrics
-    )
+    return Item(name, answer, targets, correct, options, values, fields, metrics)
 
 
 def _targets(target: str, options: Sequence[str], wrong: str | None) -> list[str]:
@@ -87,9 +88,8 @@ def _targets(target: str, options: Sequence[str], wrong: str | None) -> list[str
 def _options(sample: Json) -> list[str]:
     """Return what differs between requests: their continuations, or else their contexts."""
     requests = sample["arguments"]
-    requests = (
-        [[*pair.values()] for pair in requests.values()] if isinstance(requests, dict) else requests
-    )
+    if isinstance(requests, dict):
+        requests = [[*request.values()] for request in requests.values()]
     contexts, continuations = ([str(pair[side]).strip() for pair in requests] for side in (0, 1))
     return continuations if len({*continuations}) > 1 else contexts
 
@@ -116,7 +116,6 @@ def _model(path: Path) -> str:
     """Return the name of the model from the results beside the samples, else from the folder."""
     match = NAME.match(path.name)
     results = path.with_name(f"results_{match['time']}.json") if match else path
-    is_there = match and results.is_file()
-    return (
-        str(read_object(results).get("model_name", "")) if is_there else path.resolve().parent.name
-    )
+    if match and results.is_file():
+        return str(read_object(results).get("model_name", ""))
+    return path.resolve().parent.name
