@@ -55,5 +55,5 @@ def thresholds(predictions: InputTable, *, score: str = "score", **options: Any)
         raise InputError("thresholds predict from the score; leave out pred")
     items, fields = read_options(predictions, {**options, "score": score})
     table = threshold_table(fields, items)
-    table.attrs["notes"] = [*items.attrs.get("notes", []), *describe_closing(table)]
+    table.attrs["notes"] += describe_closing(table)
     return table

@@ -57,7 +57,12 @@ def threshold_table(options: dict[str, Any], table: pd.DataFrame) -> pd.DataFram
     if not rows:
         raise InputError("no group is compared with another; name a further group")
     first = pd.DataFrame(of_rows, columns=["threshold", "f1"])
-    return pd.concat([first, as_table(rows).drop(columns=NOT_OF_GAPS)], axis=1)
+    by_threshold = pd.concat([first, as_table(rows).drop(columns=NOT_OF_GAPS)], axis=1)
+    by_threshold.attrs["notes"] = [
+        *table.attrs.get("notes", []),
+        *classifiers[unused].attrs["notes"],
+    ]
+    return by_threshold
 
 
 def choose_thresholds(score: Floats | None) -> Floats:

@@ -136,7 +136,7 @@ def test_the_command_writes_table_sentences_and_chart(
     table = thresholds(tmp_path / "items.csv")
     for note in table.attrs["notes"]:
         assert note in printed
-    assert [note.split(":")[0] for note in table.attrs["notes"]] == [
+    assert [note.split(":")[0] for note in table.attrs["notes"][-4:]] == [
         *("recall", "fpr", "precision", "F1")
     ]
     written = pd.read_csv(files["out.csv"], keep_default_na=False)
@@ -160,6 +160,19 @@ def test_few_items_have_no_value_and_no_page_breaks(
     command = ["gaps", str(tmp_path / "items.csv"), "--score", "score", "--thresholds"]
     assert main([*command, "--report", page]) == 0
     assert "recall: no gap has a value at any threshold." in capsys.readouterr().out
+
+
+def test_notes_on_groups_are_kept() -> None:
+    table = items().assign(age=["old", "young", "young"] * 200).query("group != ''")
+    [*notes, said] = thresholds(
+        table, cross=["group", "age"], missing="drop", measures="recall", min_support=60
+    ).attrs["notes"]
+    assert said.startswith("recall: ")
+    expected = gaps(
+        table.assign(prediction=1), cross=["group", "age"], missing="drop", min_support=60
+    ).attrs["notes"]
+    assert notes
+    assert set(notes) <= set(expected)
 
 
 def test_gaps_at_a_threshold_are_those_of_its_predictions(

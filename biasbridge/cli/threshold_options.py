@@ -51,6 +51,7 @@ def show_thresholds(
     """Print the largest gaps by threshold and where they close, and write the files asked for."""
     from extrinsic.terminal import print_text_table
     from extrinsic.thresholds import as_text, describe_closing, threshold_table
+    from files.printable import printable
     from files.tables import write_csv
     from files.terminal import open_console
 
@@ -63,7 +64,8 @@ def show_thresholds(
     if options.pop("threshold") is not None or options.pop("fail_above") or options.pop("fail_if"):
         raise InputError("--thresholds shows all; leave it out for --threshold and --fail-above")
     table = threshold_table(options, items)
-    text, sentences, console = as_text(table), describe_closing(table), open_console()
+    text, console = as_text(table), open_console()
+    sentences = [*describe_closing(table), *map(printable, table.attrs["notes"])]
     print_text_table(text[:: EVERY if len(text) > 4 * EVERY else 1], console)
     for sentence in sentences:
         console.print(sentence, soft_wrap=True)
