@@ -98,7 +98,8 @@ class GroupColumns:
 
         cells = [names_of(cell) for cell in distinct]
         groups = sorted({*chain(*cells), *([column] if is_flag else [])})
-        return GroupColumn(groups, cells, code.astype(np.int64), is_empty[code])
+        small_code = code.astype(np.min_scalar_type(-len(distinct)))
+        return GroupColumn(groups, cells, small_code, is_empty[code])
 
 
 def _is_empty(cell: Any) -> bool:
@@ -175,12 +176,12 @@ def _combine(
     combined, *others = columns
     for column in others:
         n = len(column.cells)
-        code, pairs = pd.factorize(combined.code * n + column.code)
+        code, pairs = pd.factorize(combined.code.astype(np.int64) * n + column.code)
         cells = [
             [*join(combined.cells[pair // n], column.cells[pair % n])] for pair in pairs.tolist()
         ]
         groups = [*join(combined.groups, column.groups)]
-        combined = GroupColumn(groups, cells, code.astype(np.int64), column.is_empty)
+        combined = GroupColumn(groups, cells, code, column.is_empty)
     return combined
 
 

@@ -142,7 +142,8 @@ class GapRequest:
         groups, kept, notes = group_columns.read(table, self.min_support)
         if not kept.any():
             raise InputError(f"no rows are left: {notes[0]}; give another --missing")
-        table = table[kept].reset_index(drop=True)  # columns are joined by position
+        table = table if kept.all() else table[kept]
+        table = table.reset_index(drop=True)  # columns are joined by position
         scores = self.score or [""] * len(self.pred)
         columns = zip(self.pred, scores, strict=True)
         classifiers = {name: self._rename(table, name, score) for name, score in columns}

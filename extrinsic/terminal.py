@@ -15,6 +15,7 @@ from extrinsic.grouped_predictions import ALL
 from files.printable import printable
 from files.terminal import open_console
 from stats.changes import IN_WORDS, describe_changes
+from stats.clusters import describe_clusters
 from stats.multiple_testing import describe_adjusted
 
 if TYPE_CHECKING:
@@ -43,7 +44,9 @@ def print_gap_tables(rows: Sequence[Row], console: Console, label: str = "") -> 
             console.print(Text(printable(claim), style="bold") + Text(printable(interval)))
         for table in _tables(block):
             open_console(width=max(console.width, 160), file=console.file).print(table)
-        for sentence in filter(None, (describe_family(block), describe_clusters(block))):
+        widths = [row.widening for row in block if row.kind == "gap" and not isnan(row.widening)]
+        clusters = describe_clusters([row.n_clusters or 0 for row in block], widths)
+        for sentence in filter(None, (describe_family(block), clusters)):
             console.print(Text(printable(sentence)))
         _print_reasons(block, console)
     if len(blocks) > MAX_SHOWN:
@@ -144,26 +147,18 @@ def describe_family(rows: Sequence[Row]) -> str:
     is_pair = len({(row.privileged, row.unprivileged) for row in gaps}) < 2
     if is_pair or rows[0].earlier:
         return ""
-    labels = [f"{row.unprivileged}, {name_measure(row.measure)} {_joint(row)}" for row in gaps]
+    several = len({row.privileged for row in gaps}) > 1
+    labels = [
+        f"{row.unprivileged}{f' to {IN_WORDS.get(row.privileged, row.privileged)}' * several},"
+        f" {name_measure(row.measure)} {_joint(row)}"
+        for row in gaps
+    ]
     return describe_adjusted(labels, [row.p_holm for row in gaps])
 
 
 def _joint(row: Row) -> str:
     """Format a gap with its simultaneous interval."""
     return _gap_cell(row._replace(low=row.low_simultaneous, high=row.high_simultaneous))
-
-
-def describe_clusters(rows: Sequence[Row]) -> str:
-    """Return how many clusters there are, and how much wider intervals became; empty without."""
-    widths = sorted(row.widening for row in rows if row.kind == "gap" and not isnan(row.widening))
-    if not widths:
-        return ""
-    n = max(row.n_clusters or 0 for row in rows)
-    middle = _number(widths[len(widths) // 2])
-    return (
-        f"{n:,} clusters: intervals of gaps are {middle} times as wide as of independent items"
-        f" ({_number(widths[0])} to {_number(widths[-1])})."
-    )
 
 
 def _sort_by_gap(rows: Sequence[Row]) -> list[str]:

@@ -59,7 +59,8 @@ def read_table(
     if unpacked_name(path).suffix == JSON_LINES:
         return _read_json_lines(path)
     header, columns = _columns(path, _separator(path, separator), quoted)
-    return pd.DataFrame(dict(zip(header, columns, strict=True)), dtype=str)
+    columns.reverse()  # each list is freed when its column is made
+    return pd.DataFrame({name: pd.Series(columns.pop(), dtype=str) for name in header})
 
 
 def write_csv(table: pd.DataFrame, path: str | Path) -> None:

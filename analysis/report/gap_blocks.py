@@ -9,6 +9,7 @@ from analysis.naming import measure_title
 from analysis.report.gap_sentences import Line, base_rate_warning, many_sentences, pair_sentence
 from analysis.report.gap_tables import TextTable, gap_matrices, value_table
 from stats.changes import describe_changes
+from stats.clusters import describe_clusters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,5 +77,9 @@ def _describe(name: str, block: pd.DataFrame, label: str) -> GapBlock:
         headline, lines = "", [pair_sentence(row) for row in gaps.to_dict("records")]
     else:
         headline, lines = many_sentences(block, gaps, base_rates_differ=bool(warning))
+    if "n_clusters" in block:
+        counts, widths = block["n_clusters"].dropna(), gaps["widening"].dropna()
+        clusters = describe_clusters(counts.tolist(), widths.tolist())
+        lines = [*lines, *([("", clusters)] if clusters else [])]
     groups = order_groups(block)
     return GapBlock(name, block, groups, is_pair, is_change, headline, lines, warning)

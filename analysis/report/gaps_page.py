@@ -16,10 +16,11 @@ from analysis.report.gap_blocks import LIMITS, GapBlock, read_blocks
 from analysis.report.gap_tables import TEXT_COLUMNS, gap_tables, value_table
 from analysis.terminal import format_number
 from files.charts import make_spec
+from files.printable import printable
 from files.tables import escape_control
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     import altair as alt
@@ -42,7 +43,9 @@ MEANINGS = {
 }
 
 
-def write_gaps_page(table: pd.DataFrame, path: Path, title: str, *, label: str = "") -> Path:
+def write_gaps_page(
+    table: pd.DataFrame, path: Path, title: str, *, label: str = "", notes: Iterable[str] = ()
+) -> Path:
     """Write the page of a table of gaps, with a section for each classifier and class.
 
     Parameters
@@ -53,6 +56,8 @@ def write_gaps_page(table: pd.DataFrame, path: Path, title: str, *, label: str =
         Of the page.
     label
         Name of the positive class, as in "30% of the items are ..."; empty for label 1.
+    notes
+        What was left out.
 
     Returns
     -------
@@ -66,6 +71,7 @@ def write_gaps_page(table: pd.DataFrame, path: Path, title: str, *, label: str =
         "gaps_page.html",
         title=title,
         blocks=list(map(_sections, blocks)),
+        notes=list(map(printable, notes)),
         max_groups=MAX_GROUPS,
         limits=LIMITS,
         text_columns=TEXT_COLUMNS,

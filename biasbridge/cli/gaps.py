@@ -60,13 +60,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows, notes = request.measure(table)
     label = " or ".join(args.positive)
     print_gap_tables(rows, console, label)
-    for note in (*notes, *table.attrs.get("notes", [])):
+    notes = [*notes, *table.attrs.get("notes", [])]
+    for note in notes:
         console.print(printable(f"note: {note}"), soft_wrap=True)
     write_documents(documents, as_table(rows), request, path, len(table))
     if page:
         from analysis.report.gaps_page import write_gaps_page
 
-        page = write_gaps_page(as_table(rows), page, _title(args, request), label=label)
+        title = _title(args, request)
+        page = write_gaps_page(as_table(rows), page, title, label=label, notes=notes)
         console.print(str(page), soft_wrap=True)
     return find_status(request, table, console)
 

@@ -143,3 +143,16 @@ def test_characters_that_no_drawing_holds_are_shown_as_escapes(tmp_path: Path) -
                 escape in text for escape in (r"a\x00b", r"a\x01b", r"a\ufffeb", r"a\uffffb")
             )
             assert not any(name in text for name in names)
+
+
+def test_the_page_says_how_many_clusters_and_how_much_wider_intervals_are(tmp_path: Path) -> None:
+    data = predictions(2)
+    data["author"] = np.random.default_rng(0).integers(0, 25, len(data)).astype(str)
+    table = gaps(data, privileged="group 0", cluster="author")
+    widening = sorted(table.loc[table["kind"] == "gap", "widening"])
+    low, middle, high = (
+        f"{widening[number]:.2f}".removeprefix("0") for number in (0, len(widening) // 2, -1)
+    )
+    expected = f"25 clusters: intervals of gaps are {middle} times as wide as of independent items"
+    assert f"{expected} ({low} to {high})." in page_of(table, tmp_path)
+    assert "clusters:" not in page_of(gaps(data, privileged="group 0"), tmp_path)
