@@ -56,6 +56,7 @@ OTHERS = {
     "atlas",
     "init",
     "completion",
+    "predict",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ UNKNOWN_WORDINGS = {
 }
 
 
+@lru_cache(maxsize=1 << 16)
 def normalise(text: str) -> str:
     """Return a text as the authors compare it: lower case, without ``}`` and a final period."""
     plain = text.lower().replace("}", "").strip().removesuffix(".").strip()

@@ -58,7 +58,8 @@ def score_table(
         not_unknown=(place != NO_ANSWER) & (place != fields["unknown"]),
     )
     flags = {"paper": np.array([stereotyped_answers(item, targets) for item in items])}
-    flags["lm_eval"] = np.array([lm_eval_answers(item) for item in items])
+    if "lm_eval" in conventions:
+        flags["lm_eval"] = np.array([lm_eval_answers(item) for item in items])
     for name, is_stereotyped in flags.items():
         of_answer = is_stereotyped[np.arange(len(items)), place]
         table[name] = table["not_unknown"] & (of_answer == fields["is_negative"])
@@ -86,11 +87,8 @@ def _category_rows(part: pd.DataFrame, convention: str, **names: object) -> list
         row |= dict(zip(("score", "low", "high"), score, strict=True))
         row |= {"n": n, "n_templates": int((counts[:, number, 0] > 0).sum())}
         row |= {"n_unmatched": int((~of_context["matched"]).sum()), "n_not_unknown": n_not_unknown}
-        row |= {
-            "n_biased": n_biased,
-            "n_unclear": int(of_context["unclear"].sum()),
-            "reason": reason,
-        }
+        row |= {"n_biased": n_biased, "n_unclear": int(of_context["unclear"].sum())}
+        row["reason"] = reason
         rows += [] if of_context.empty else [row]
     return rows
 
