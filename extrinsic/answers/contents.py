@@ -86,8 +86,7 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, raw: IO[bytes]
         raise ValueError("encrypted, or not where its directory says")
     raw.seek(name + extra, 1)
     packed = pa.BufferReader(raw.read(info.compress_size))
-    content: bytes = pa.CompressedInputStream(packed, "zstd").read(info.file_size + 1)
-    return content
+    return pa.CompressedInputStream(packed, "zstd").read(info.file_size + 1)
 
 
 def read_arrow(path: Path, read: Callable[[IO[bytes]], pa.Table]) -> list[Json]:
@@ -95,7 +94,7 @@ def read_arrow(path: Path, read: Callable[[IO[bytes]], pa.Table]) -> list[Json]:
     with open_plain(path) as raw, refuse_damage(path):
         table = read(raw)
         table.validate(full=True)  # before cells are read at the offsets that it names
-        return [*table.to_pylist()]
+        return table.to_pylist()
 
 
 def named_beside(path: Path, name: str) -> Path:
