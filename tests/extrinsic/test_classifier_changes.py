@@ -12,8 +12,10 @@ import pytest
 
 from analysis.report.gaps_page import write_gaps_page
 from extrinsic.gap_table import as_table
+from extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest
 from extrinsic.request import GapRequest
 from extrinsic.terminal import print_gap_tables
+from extrinsic.weighted_sum import WeightedSum
 from files.terminal import open_console
 from stats.multiple_testing import holm
 
@@ -141,19 +143,14 @@ def test_changes_hold_the_truth_in_95_of_100() -> None:
     """Of three groups; most errors are shared; the standard error is .006."""
     rng, held = np.random.default_rng(5), []
     rates = {"women": (0.8, 0.6), "men": (0.8, 0.85), "both": (0.7, 0.7)}
+    number, item = np.repeat(np.arange(3), 80), np.arange(240)
+    earlier, later = np.repeat([*rates.values()], 80, axis=0).T
     for _ in range(500):
-        group = np.repeat([*rates], 80)
-        earlier, later = (np.repeat([rate[i] for rate in rates.values()], 80) for i in (0, 1))
-        shared, own = rng.random(240), rng.random(240)
-        is_shared = rng.random(240) < 0.7
-        drawn = {
-            "v1": (shared < earlier).astype(int),
-            "v2": (np.where(is_shared, shared, own) < later).astype(int),
-        }
-        table = pd.DataFrame({"group": group, "label": 1, **drawn})
-        rows = rows_of(table, measures=["recall"], compare=["one-vs-rest"])
-        for row in rows:
-            if row.earlier and row.kind == "value" and row.group in rates:
-                truth = rates[row.group][1] - rates[row.group][0]
-                held.append(row.low <= truth <= row.high)
+        shared, own, is_shared = rng.random(240), rng.random(240), rng.random(240) < 0.7
+        drawn = (np.where(is_shared, shared, own) < later, shared < earlier)
+        samples = [GroupedPredictions([*rates], item, number, 2 + hits) for hits in drawn]
+        change = WeightedSum(samples, [1, -1])
+        for name, (before, after) in rates.items():
+            estimate = change.group_measure("recall", GroupOrRest(name)).estimate
+            held.append(estimate.low <= after - before <= estimate.high)
     assert 0.93 <= np.mean(held) <= 0.97
