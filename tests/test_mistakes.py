@@ -82,7 +82,7 @@ MISTAKES = [
     (f"{DEBIAS} --expand -1", "of at least 0"),
     ("extrinsic posts.csv --gold g --pred label --group text --privileged a", "no column 'g'"),
     ("scatter posts.csv --x a --y label --out a.svg", "no column 'a'"),
-    ("gaps absent.csv --group a --group b", "--group is given twice; give it once"),
+    ("gaps absent.csv --gold a --gold b", "--gold is given twice; give it once"),
     # What is to be written is looked at before what is to be read, which is not there
     ("gaps absent.csv --csv .", "cannot write .: it is a folder; give the name of a file"),
     ("gaps posts.csv --csv ./posts.csv", "is the file that is read"),
