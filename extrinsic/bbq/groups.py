@@ -9,8 +9,12 @@ from typing import NamedTuple
 
 Info = tuple[str, str]  # name and group of an answer
 ALIASES = {
-    **{"man": "M", "boy": "M", "woman": "F", "girl": "F"},
-    **{"lowSES": "low SES", "highSES": "high SES"},
+    "man": "M",
+    "boy": "M",
+    "woman": "F",
+    "girl": "F",
+    "lowSES": "low SES",
+    "highSES": "high SES",
 }
 # How lm_eval/tasks/bbq/utils.py of lm-evaluation-harness 0.4 parts the names of groups, in order
 LM_EVAL_PARTS = (
