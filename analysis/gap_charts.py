@@ -33,7 +33,7 @@ def gap_panels(table: pd.DataFrame) -> dict[str, alt.LayerChart]:
     """
     groups = order_groups(table)[:MAX_GROUPS]
     values = table[table["kind"] == "value"]
-    largest = float(values[["low", "high"]].abs().max(axis=None))
+    largest = float(values[["low", "high"]].abs().to_numpy().max())
     domain = [-largest, largest] if values["low"].min() < 0 else [0.0, 1.0]
     return {
         str(measure): _panel(str(measure), rows, groups, domain)
@@ -57,7 +57,7 @@ def thresholds_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
     ends = [float(f1.index.min()), float(f1.index.max())]
     x = alt.X("threshold:Q", scale=alt.Scale(domain=ends))
     scale = alt.Scale(domain=groups, range=list(PALETTE))
-    best = rule_at(float(f1.idxmax()))
+    best = rule_at(float(f1.index[int(f1.argmax())]))
     line = alt.Chart(f1.reset_index()).mark_line(color=INK).encode(x, alt.Y("f1:Q", title=None))
     zero = alt.Chart().mark_rule(color=GREY, strokeDash=[3, 3]).encode(y=alt.datum(0))
     panels = {"F1 of all items": [best, line]}

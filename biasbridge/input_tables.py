@@ -40,9 +40,10 @@ def as_dataframe(
         return table
     if not isinstance(table, str | PathLike):
         raise InputError(f"{type(table).__name__} is no table; give a pandas table, or a path")
-    if filter or detect_format(table) not in ("", JSON_OBJECTS):
-        return _with_labels(read_answers(table, filter=filter), labels, str(table))
-    return read_table(Path(table), lists="resampled")
+    path = Path(table)
+    if filter or detect_format(path) not in ("", JSON_OBJECTS):
+        return _with_labels(read_answers(path, filter=filter), labels, str(path))
+    return read_table(path, lists="resampled")
 
 
 def _with_labels(table: pd.DataFrame, labels: Sequence[str], path: str) -> pd.DataFrame:

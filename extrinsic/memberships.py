@@ -202,5 +202,6 @@ def _as_categorical(column: GroupColumn, kept: Mask) -> pd.Categorical:
     texts = [GROUP_SEPARATOR.join(names) for names in column.cells]
     categories = [*dict.fromkeys(filter(None, (*texts, *column.groups)))]
     index = {text: number for number, text in enumerate(categories)} | {"": -1}
-    codes = np.array([index[text] for text in texts])[column.code[kept]]
-    return pd.Categorical.from_codes(codes, categories=categories)
+    codes = np.array([index[text] for text in texts], dtype=np.int64)[column.code[kept]]
+    joined: pd.Categorical = pd.Categorical.from_codes(codes, categories)  # type: ignore[call-overload]
+    return joined

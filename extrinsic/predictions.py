@@ -100,7 +100,7 @@ def read_binary(table: pd.DataFrame, column: str, remedy: str = "") -> Counts:
     booleans = cells.map(str).str.lower().map({"true": 1.0, "false": 0.0})
     numbers = booleans.where(booleans.notna(), pd.to_numeric(cells, errors="coerce").astype(float))
     rule = f"it must be 0 or 1 in every row{remedy}"
-    _require(numbers.isin([0.0, 1.0]).iloc[code], table[column], rule)
+    _require(pd.Series(numbers.isin([0.0, 1.0]).to_numpy()[code]), table[column], rule)
     return np.asarray(numbers.iloc[code], dtype=np.int64)
 
 

@@ -132,10 +132,10 @@ def _closing(rows: pd.DataFrame, f1: pd.Series[float]) -> str:
         return "no gap has a value at any threshold"
     closed, complete, best = rows[rows["closed"]], rows[rows["complete"]], f1.idxmax()
     if closed.empty:
-        chosen = complete.loc[complete["value"].abs().idxmin()]
+        chosen = complete.iloc[int(complete["value"].abs().argmin())]
         start = "some gap differs from 0 at every threshold; the largest is smallest at"
     else:
-        chosen = closed.loc[closed["f1"].fillna(-1).idxmax()]
+        chosen = closed.iloc[int(closed["f1"].fillna(-1).argmax())]
         low, high = map(format_number, (closed["threshold"].min(), closed["threshold"].max()))
         start = f"no gap differs from 0 at {len(closed)} of {len(rows)} thresholds, between {low}"
         start += f" and {high}; the best of these is"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from importlib.metadata import distribution
 from math import exp, sqrt
 from pathlib import Path
@@ -165,7 +165,7 @@ def test_safetensors_as_the_pipeline_has_it(
 
 
 @pytest.fixture
-def package_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def package_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Makes an installed package ``strange`` that holds a file."""
 
     def make(name: str) -> None:
@@ -180,7 +180,7 @@ def package_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[An
     return make
 
 
-def test_a_pickle_is_not_opened(package_with: Any, tmp_path: Path) -> None:
+def test_a_pickle_is_not_opened(package_with: Callable[[str], None], tmp_path: Path) -> None:
     posts = pd.DataFrame({"text": ["a"]})
     package_with("model.joblib")
     for name in ("package:strange", str(tmp_path / "strange" / "model.joblib")):

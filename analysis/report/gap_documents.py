@@ -75,9 +75,9 @@ def _markdown(table: pd.DataFrame, facts: GapFacts) -> str:
         for claim, rest in block.lines:
             lines.append(f"- **{claim}**{rest}" if claim else f"- {rest}")
         lines += ["", block.warning] if block.warning else []
-        for data in block.tables:
-            cells = [data.head, ["---", *["---:"] * (len(data.head) - 1)], *data.rows]
-            lines += ["", f"{data.heading}:", "", *(f"| {' | '.join(row)} |" for row in cells)]
+        for part in block.tables:
+            cells = [part.head, ["---", *["---:"] * (len(part.head) - 1)], *part.rows]
+            lines += ["", f"{part.heading}:", "", *(f"| {' | '.join(row)} |" for row in cells)]
         lines.append("")
     named = {**facts.columns, "positive labels": facts.positive}.items()
     lists = {role: [name] if isinstance(name, str) else name for role, name in named if name}

@@ -70,7 +70,8 @@ def gap_matrices(block: pd.DataFrame, groups: Sequence[str]) -> list[TextTable]:
             for group in groups
             if (group, measures[0]) in cells
         ]
-        heading = f"Gap to {IN_WORDS.get(privileged, privileged)} (positive: worse for the group)"
+        reference = IN_WORDS.get(str(privileged), str(privileged))
+        heading = f"Gap to {reference} (positive: worse for the group)"
         tables.append(TextTable(heading, ["group", *map(measure_title, measures)], rows))
     return tables
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
+    from extrinsic.gate import FailIf
     from extrinsic.request import GapRequest
 
 FAILED = 3  # exit status
@@ -36,12 +37,13 @@ def take_gate(options: dict[str, Any]) -> Callable[[GapRequest, pd.DataFrame, Co
     from extrinsic.ranking import RANKINGS
     from extrinsic.request import DEFAULT_MEASURES
 
-    bounds, rule = options.pop("fail_above"), options.pop("fail_if")
+    bounds, chosen = options.pop("fail_above"), options.pop("fail_if")
     if bounds is None:
-        if rule:
+        if chosen:
             raise InputError("--fail-if is the rule of a gate; give its bounds by --fail-above")
         return lambda request, table, console: 0
-    check_gate(bounds, rule := rule or "worse", options["compare"])
+    rule: FailIf = chosen or "worse"
+    check_gate(bounds, rule, options["compare"])
     default = [*DEFAULT_MEASURES, *(RANKINGS if options["score"] else ())]
     options["measures"] = list(dict.fromkeys([*(options["measures"] or default), *bounds]))
 

@@ -64,8 +64,9 @@ def _as_item(sample: Json, is_repeated: bool) -> Item:
         name = str(text).removeprefix("attachment://")
         return str((sample.get("attachments") or {}).get(name, text))
 
-    scores = {name: score["value"] for name, score in (sample.get("scores") or {}).items()}
-    answer = next(iter((sample.get("scores") or {}).values()), {}).get("answer")
+    by_scorer: dict[str, Json] = sample.get("scores") or {}
+    scores = {name: score["value"] for name, score in by_scorer.items()}
+    answer = next((score.get("answer") for score in by_scorer.values()), None)
     choices = [resolve(choice) for choice in sample.get("choices") or []]
     if answer is None and not choices:
         answer = _completion(sample["output"])

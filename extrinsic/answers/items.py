@@ -89,7 +89,7 @@ def _as_row(item: Item, prefix: str) -> Json:
     if correct is None:
         correct = float(item.answer == target) if choices and item.answer is not None else nan
     values = (item.id, item.answer, target, correct, choices, [*item.loglikelihoods] or None)
-    row = dict(zip(OWN, (*values, None, None), strict=True))
+    row: dict[str, Any] = dict(zip(OWN, (*values, None, None), strict=True))
     row |= {f"{prefix}.{name}" if name in OWN else name: item.fields[name] for name in item.fields}
     for name, value in item.metrics.items():
         if isinstance(value, int | float):

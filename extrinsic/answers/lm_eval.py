@@ -63,8 +63,8 @@ def _read_items(path: Path, task: str, wanted: str) -> list[tuple[str, Item]]:
 def _as_item(sample: Json, task: str) -> Item:
     name, doc = f"{task} {sample['doc_id']}".strip(), sample["doc"]
     metrics = {key: sample.get(key) for key in sample.get("metrics", CORRECT)}
-    flags = [metrics[key] for key in CORRECT if metrics.get(key) in (0, 1)]
-    correct = float(flags[0]) if flags else None
+    flags = [float(metrics[key] == 1) for key in CORRECT if metrics.get(key) in (0, 1)]
+    correct = flags[0] if flags else None
     fields = doc | {"task": task} if task else doc
     target, options, values = str(sample["target"]), _options(sample), _loglikelihoods(sample)
     if not values:

@@ -102,7 +102,7 @@ def complete(table: pd.DataFrame, data: Path | None, source: str) -> pd.DataFram
         raise InputError(f"{problem}; give BBQ's files, whose names and texts are unchanged")
     fields = [*FIELDS, TEMPLATE, ID]
     joined = bbq.iloc[places][fields].set_index(table.index)
-    return table.drop(columns=fields, errors="ignore").assign(**dict(joined.items()))
+    return pd.concat([table.drop(columns=fields, errors="ignore"), joined], axis=1)
 
 
 def read_data(folder: Path) -> pd.DataFrame:
@@ -153,7 +153,8 @@ def read_items(table: pd.DataFrame) -> tuple[list[Item], list[int]]:
         item = ", ".join(f"{name} {table.loc[repeated, name].iloc[0]}" for name in key)
         raise InputError(f"{item} is answered twice; give the answers of one model")
     items, chosen = [], []
-    for number, row in enumerate(table.to_dict("records"), 1):
+    records: list[dict[str, Any]] = table.to_dict("records")  # type: ignore[assignment]
+    for number, row in enumerate(records, 1):
         try:
             items.append(_as_item(row))
         except (KeyError, IndexError, TypeError, ValueError, SyntaxError) as error:
@@ -162,8 +163,8 @@ def read_items(table: pd.DataFrame) -> tuple[list[Item], list[int]]:
             raise InputError(f"{problem}; leave its fields as they are in BBQ's files") from None
         shown = row.get("choices")
         output = "" if row["output"] is None else str(row["output"])
-        is_list = isinstance(shown, list | tuple)
-        chosen.append(match_output(output, items[-1], shown if is_list else ()))
+        options = shown if isinstance(shown, list | tuple) else ()
+        chosen.append(match_output(output, items[-1], options))
     return items, chosen
 
 

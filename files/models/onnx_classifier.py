@@ -53,7 +53,7 @@ def open_onnx(path: Path) -> OnnxClassifier:
     """
     try:
         import onnx
-        import onnxruntime
+        import onnxruntime  # type: ignore[import-untyped]
     except ImportError as error:
         raise InputError(f"{path} needs {error.name}: {EXTRA}") from None
     try:

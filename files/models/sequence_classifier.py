@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -38,7 +38,7 @@ class SequenceClassifier:
         """
         import torch
 
-        config = self.model.config
+        config, model, tokenizer = self.model.config, cast("Any", self.model), self.tokenizer
         is_sigmoid = config.problem_type == "multi_label_classification" or config.num_labels == 1
         longest = getattr(config, "max_position_embeddings", None) or LONGEST
         longest = min(longest, self.tokenizer.model_max_length)
@@ -46,7 +46,7 @@ class SequenceClassifier:
         probabilities = np.zeros((len(texts), len(self.classes)))
         for start in range(0, len(order), BATCH):
             batch = order[start : start + BATCH]
-            encoded = self.tokenizer(
+            encoded = cast("Any", tokenizer)(
                 [texts[i] for i in batch],
                 padding=True,
                 truncation=True,
@@ -54,7 +54,7 @@ class SequenceClassifier:
                 return_tensors="pt",
             )
             with torch.inference_mode():
-                logits = self.model(**encoded).logits
+                logits = model(**encoded).logits
             values = logits.sigmoid() if is_sigmoid else logits.softmax(-1)
             probabilities[batch] = values.double().numpy()
         return probabilities

@@ -154,17 +154,26 @@ def test_the_extremes_have_the_values_that_they_must() -> None:
     assert rows["right"]["accuracy"].tolist() == [1, 1]
 
 
+def by_name(rows: pd.DataFrame) -> dict[tuple[str, str], dict[str, Any]]:
+    """Rows by convention and context."""
+    return {(row["convention"], row["context"]): row for row in records_of(rows)}
+
+
+def records_of(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): cell for name, cell in row.items()} for row in table.to_dict("records")]
+
+
 def test_what_each_convention_gives_where_nothing_is_answered_or_biased() -> None:
     made = [item(number) for number in range(256)]
     for rule, defined in (("unknown", {"helm", "lm_eval"}), ("against", {"helm", "lm_eval"})):
 
-        def against(row):
+        def against(row: Any) -> int:
             return 3 - unknown(row) - (RULES["stereotyped"](row) or 0)
 
         table, _ = answered(made, RULES.get(rule, against))
-        rows = bbq(table, convention="all").set_index(["convention", "context"]).sort_index()
+        records = by_name(bbq(table, convention="all"))
         for convention in ("paper", "helm", "lm_eval", "drop_ambiguous"):
-            row = rows.loc[convention, "disambiguated"]
+            row = records[convention, "disambiguated"]
             if rule == "unknown":
                 assert row["score"] == 0 if convention in defined else isnan(row["score"])
                 assert row["reason"].startswith("none answered")
@@ -184,14 +193,14 @@ def test_items_that_name_the_group_in_both_answers_or_in_none() -> None:
     made += [item(n, answer_info=both, label=2, **texts) for n in range(256, 288)]
     made += [item(n, answer_info=none, label=2, **texts) for n in range(288, 304)]
     table, places = answered(made, RULES["first"])
-    rows = bbq(table, convention="all").set_index(["convention", "context"]).sort_index()
+    records = by_name(bbq(table, convention="all"))
     for condition, context in (("ambig", "ambiguous"), ("disambig", "disambiguated")):
         expected = literal(made, places, condition)
-        row = rows.loc["paper", context]
+        row = records["paper", context]
         assert {name: row[name] for name in expected} == pytest.approx(expected)
         assert row["n_unclear"] == sum(r["context_condition"] == condition for r in made[256:])
         dropped = literal(made[:256], places[:256], condition)
-        row = rows.loc["drop_ambiguous", context]
+        row = records["drop_ambiguous", context]
         assert {name: row[name] for name in dropped} == pytest.approx(dropped)
 
 
@@ -403,7 +412,7 @@ def write_log(
             path.mkdir()
             answers = [row | {"answer": output} for row, *_, output in rows]
             table = pa.Table.from_pylist(answers)
-            with pa.ipc.new_stream(path / "data.arrow", table.schema) as out:
+            with pa.ipc.new_stream(str(path / "data.arrow"), table.schema) as out:
                 out.write_table(table)
             state = {"_data_files": [{"filename": "data.arrow"}]}
             (path / "state.json").write_text(json.dumps(state), encoding="utf-8")
@@ -442,7 +451,7 @@ def test_answers_of_every_form_have_one_score(form: str, tmp_path: Path) -> None
                 table.iloc[part].to_json(name, orient="records", lines=True)
         case _:
             table.to_json(tmp_path / "a.jsonl", orient="records", lines=True)
-    sources = {"two": sorted(tmp_path.glob("two/*")), "table": table}.get(form, path)
+    sources: Any = {"two": sorted(tmp_path.glob("two/*")), "table": table}.get(form, path)
     pd.testing.assert_frame_equal(bbq(sources), expected)
 
 
@@ -529,10 +538,10 @@ def test_scores_equal_lm_evaluation_harness(full: pd.DataFrame) -> None:
     part = full[full["category"].isin([*LM_EVAL])]
     made = [
         row | {"example_id": int(row["example_id"]), "label": int(row["label"])}
-        for row in part.to_dict("records")
+        for row in records_of(part)
     ]
 
-    def order(row):
+    def order(row: Any) -> int | None:
         return (0, 1, 2, row["label"], None)[(7 * row["example_id"] + row["label"]) % 5]
 
     rows = bbq(answered(made, order)[0], convention="lm_eval")
@@ -550,7 +559,7 @@ def test_categories_without_published_answers_by_a_literal_loop(
         part = full[full["category"] == category]
         made = [
             row | {"example_id": int(row["example_id"]), "label": int(row["label"])}
-            for row in part.to_dict("records")
+            for row in records_of(part)
         ]
         table, places = answered(made, RULES[rule])
         for row in bbq(table).to_dict("records"):

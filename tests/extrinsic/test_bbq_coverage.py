@@ -55,9 +55,9 @@ def test_intervals_cover_as_they_say(world: str) -> None:
     for _ in range(SETS):
         estimates = estimate_scores(draw(world, 25, rng), "paper")
         for place, (accuracy, score, _) in enumerate(estimates):
-            for number, estimate in enumerate((accuracy, score)):
-                covered[place, number] += (
-                    estimate.low <= truth[place][number].value <= estimate.high
-                )
+            true_accuracy, true_score, _ = truth[place]
+            pairs = ((accuracy, true_accuracy), (score, true_score))
+            for number, (estimate, true) in enumerate(pairs):
+                covered[place, number] += estimate.low <= true.value <= estimate.high
     assert (covered / SETS >= 0.93).all(), covered / SETS
     assert (covered / SETS <= 0.97).all(), covered / SETS

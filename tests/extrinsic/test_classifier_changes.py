@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from analysis.report.gaps_page import write_gaps_page
-from extrinsic.gap_table import as_table
+from extrinsic.gap_table import Row, as_table
 from extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest
 from extrinsic.request import GapRequest
 from extrinsic.terminal import print_gap_tables
@@ -42,11 +42,11 @@ def items(counts: dict[tuple[str, int, int, int], int]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["group", "label", "v1", "v2"])
 
 
-def rows_of(table: pd.DataFrame, **options: object) -> list:
+def rows_of(table: pd.DataFrame, **options: object) -> list[Row]:
     return GapRequest("label", ["v1", "v2"], "group", **options).find_rows(table)  # type: ignore[arg-type]
 
 
-def printed(rows: list, label: str = "") -> str:
+def printed(rows: list[Row], label: str = "") -> str:
     text = StringIO()
     print_gap_tables(rows, open_console(file=text, width=200), label)
     return text.getvalue()
@@ -61,7 +61,7 @@ def change(measure: str, group: str) -> float:
             for row in items(COUNTS).to_dict("records")
             if row["group"] == group and row["label"] == (measure == "recall")
         ]
-        rates.append(sum(hits) / len(hits))
+        rates.append(float(np.mean(hits)))
     return rates[1] - rates[0]
 
 

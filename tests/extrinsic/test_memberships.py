@@ -43,7 +43,7 @@ def wide_table(items: Items, cell: Callable[[frozenset[str]], object]) -> pd.Dat
 def flag_table(items: Items, cells: tuple[object, object] = (0, 1)) -> pd.DataFrame:
     table = wide_table(items, sorted).drop(columns="group")
     flags = {name: [cells[name in names] for _, _, names in items] for name in GROUPS}
-    return table.assign(**flags)
+    return pd.concat([table, pd.DataFrame(flags)], axis=1)
 
 
 FORMS: dict[str, tuple[Callable[[Items], pd.DataFrame], dict[str, Any]]] = {
@@ -111,7 +111,12 @@ def test_gaps_of_all_measures_and_comparisons_are_those_of_loops_over_sets(
 ) -> None:
     make, options = FORMS[form]
     measures = list(MEASURES)
-    choice = {"compare": COMPARED, "privileged": "a", "unprivileged": "b", "min_support": 0}
+    choice: dict[str, Any] = {
+        "compare": COMPARED,
+        "privileged": "a",
+        "unprivileged": "b",
+        "min_support": 0,
+    }
     table = biasbridge.gaps(make(items), measures=measures, **choice, **options)
     rows = table[table["kind"] == "gap"].set_index(["measure", "privileged", "unprivileged"])
     assert rows.index.is_unique
@@ -119,7 +124,7 @@ def test_gaps_of_all_measures_and_comparisons_are_those_of_loops_over_sets(
         if measure == "base_rate":
             continue
         for pair, (gap, n_first, n_second) in literal_gaps(items, measure).items():
-            row = rows.loc[(measure, *pair)]
+            row: Any = rows.loc[(measure, *pair), :]
             assert row["value"] == pytest.approx(gap, nan_ok=True)
             supports = (row["support_privileged"], row["support_unprivileged"])
             assert supports == (n_first, n_second)
@@ -181,7 +186,8 @@ def supports(table: pd.DataFrame) -> dict[str, int]:
 
 
 def measured(table: pd.DataFrame, **options: Any) -> pd.DataFrame:
-    return biasbridge.gaps(table, **{"measures": "accuracy", "min_support": 0} | options)
+    defaults: dict[str, Any] = {"measures": "accuracy", "min_support": 0}
+    return biasbridge.gaps(table, **defaults | options)
 
 
 def test_a_value_of_two_columns_is_named_with_its_column() -> None:
@@ -296,10 +302,10 @@ def test_clusters_and_scores_of_rows_left_out_are_left_out() -> None:
     table = tiny(group=[["f"], ["m"], None, []] * 30)
     table["label"], table["author"] = rng.integers(0, 2, 120), rng.integers(0, 9, 120).astype(str)
     table["score"] = rng.random(120)
-    options = {"missing": "drop", "cluster": "author", "score": "score", "measures": ["auc", "fpr"]}
-    found = biasbridge.gaps(table, **options)
+    options: dict[str, Any] = {"cluster": "author", "score": "score", "measures": ["auc", "fpr"]}
+    found = biasbridge.gaps(table, missing="drop", **options)
     kept = table[[cell is not None for cell in table["group"]]].reset_index(drop=True)
-    pd.testing.assert_frame_equal(found, biasbridge.gaps(kept, **options | {"missing": "no-group"}))
+    pd.testing.assert_frame_equal(found, biasbridge.gaps(kept, **options))
 
 
 @pytest.mark.parametrize(
@@ -325,7 +331,7 @@ def test_groups_that_cannot_be_read_are_refused(
     columns: dict[str, list[Any]], options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        measured(tiny(**columns).assign(x=[None, "y", "y"]), **options)
+        measured(tiny(**columns).assign(x=pd.Series([None, "y", "y"], dtype=object)), **options)
 
 
 @pytest.mark.parametrize(("n", "is_refused"), [(31, False), (32, True)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -86,7 +87,8 @@ def details(folder: Path, rows: list[dict[str, Any]]) -> Path:
 
 
 def detail(text: str, logprobs: list[float], **doc: Any) -> dict[str, Any]:
-    values = {"query": "Who?", "choices": [" no", " yes"], "gold_index": [1], "id": "7"}
+    values: dict[str, Any] = {"query": "Who?", "choices": [" no", " yes"], "gold_index": [1]}
+    values |= {"id": "7"}
     values |= {"specific": {"group": "a"}, "task_name": "bbq:Age|0"}
     response = {"text": [text], "logprobs": logprobs, "text_post_processed": None}
     return {"doc": values | doc, "metric": {"em": 1.0}, "model_response": response}
@@ -251,7 +253,7 @@ def bad_helm(folder: Path, **changes: Any) -> Path:
 
 
 ENCRYPTED = {"completions": [{"text": "[encrypted_text_3]"}]}
-BAD = {
+BAD: dict[str, Callable[[Path], Path]] = {
     r"request 1 .*encrypted, or a request for each": lambda at: bad_helm(at, result=ENCRYPTED),
     r"request 1 .*or a request for each option": lambda at: bad_helm(at, reference_index=0),
     r"request 1 .* writes it \(no 'id'\)": lambda at: bad_helm(
