@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LABELS = ("classlabels_strings", "classlabels_int64s", "classlabels_ints")
 TEXTS_AT_ONCE = 256  # the counts of words are dense inside a model
 LOCALE = "C"  # lower-cases ASCII, and exists on every machine
-EXTRA = "pip install 'biasbridge[onnx]'"
+REMEDY = "pip install onnx onnxruntime"
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def open_onnx(path: Path) -> OnnxClassifier:
         import onnx
         import onnxruntime  # type: ignore[import-untyped]
     except ImportError as error:
-        raise InputError(f"{path} needs {error.name}: {EXTRA}") from None
+        raise InputError(f"{path} needs {error.name}: {REMEDY}") from None
     try:
         model = onnx.load(path, load_external_data=False)
         classes = list(_find_classes(model.graph.node))
