@@ -94,7 +94,8 @@ def _panel(
         tooltip=tooltip,
     )
     scale = alt.Scale(domain=domain)
-    layers = intervals(base, scale=scale, title=None, axis=alt.Axis(format=".1f"))
+    digits = 1 if domain[1] - domain[0] > 0.5 else 2
+    layers = intervals(base, scale=scale, title=None, axis=alt.Axis(format=f".{digits}f"))
     overall = rows.loc[rows["group"] == ALL, "value"].dropna()
     if len(overall):
         line = alt.Chart().mark_rule(color=GREY, strokeDash=[3, 3])

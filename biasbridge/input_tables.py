@@ -47,6 +47,15 @@ def as_dataframe(
 
 
 def _with_labels(table: pd.DataFrame, labels: Sequence[str], path: str) -> pd.DataFrame:
+    if (absent := [name for name in labels if name not in table]) and "expected" in table:
+        problem = f"{path} has no column {absent[0]!r}, for its answers are not of a few classes"
+        remedy = "for the share of right answers give --gold expected --pred correct --measures"
+        raise InputError(f"{problem}; {remedy} accuracy; columns: {', '.join(map(str, table))}")
+    if "task" in table and (n_tasks := table["task"].nunique()) > 1:
+        note = (
+            f"the items of {n_tasks} tasks together: {', '.join(map(str, table['task'].unique()))}"
+        )
+        table.attrs["notes"] = [*table.attrs["notes"], note]
     missing = table[[name for name in labels if name in table]].isna().any(axis=1)
     if missing.all():
         raise InputError(f"{path}: no item has a value in each of the columns {', '.join(labels)}")

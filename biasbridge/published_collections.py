@@ -92,7 +92,7 @@ def describe_answers(path: Path) -> list[str]:
     quoted = shlex.quote(str(path))
     if {"question_polarity", "context_condition"} <= {*items} or "bbq" in facts["task"].lower():
         lines.append(f"to score the answers to BBQ: biasbridge bbq {quoted}")
-    options = "" if "label" in items else " --gold correct --pred correct --measures base_rate"
+    options = "" if "label" in items else " --gold expected --pred correct --measures accuracy"
     if "label" in items and not {*items["label"].dropna()} <= {0, 1}:
         options = f" --positive {shlex.quote(str(items['label'].mode()[0]))}"
     if groups and ("label" in items or items["correct"].notna().any()):

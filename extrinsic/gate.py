@@ -7,17 +7,18 @@ from dataclasses import dataclass, replace
 from math import inf, isnan
 from typing import TYPE_CHECKING, Any, Literal
 
+import pandas as pd
+
 from extrinsic.gap_table import WITHOUT_GAP, as_table
 from extrinsic.gaps import ALL_MEASURES, CRITERIA
+from extrinsic.memberships import CROSSED_BY
 from extrinsic.terminal import name_measure
 from files import InputError, nearest
 from files.printable import printable
 from stats.changes import IN_WORDS
-from stats.multiple_testing import LEVEL
+from stats.multiple_testing import LEVEL, MAX_GAPS
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from extrinsic.request import GapRequest
 
 FailIf = Literal["worse", "possible"]
@@ -106,13 +107,17 @@ def decide(gaps: pd.DataFrame, bounds: Mapping[str, float], fail_if: FailIf) -> 
     """Decide on gaps by their simultaneous intervals.
 
     "worse" fails where an interval lies wholly above the bound; "possible" fails unless every
-    interval lies wholly at or below it, and so for a gap without a value. A gap that favours the
-    group is negative and below every bound.
+    interval lies wholly at or below it, and so for a gap without a value. Both fail for a group,
+    unless it is crossed, of which nothing could be measured. A gap that favours the group is
+    negative and below every bound.
     """
     if gaps.empty:
         raise InputError("no group is compared with another; name a further group")
     bound = gaps["measure"].map(dict(bounds)).astype(float)
     excess = (gaps[DECISIVE[fail_if]] - bound).fillna(-inf if fail_if == "worse" else inf)
+    support = pd.to_numeric(gaps["support_unprivileged"]).groupby(gaps["unprivileged"])
+    is_crossed = gaps["unprivileged"].str.contains(CROSSED_BY, regex=False)
+    excess = excess.mask((support.transform("max") == 0) & ~is_crossed, inf)
     decisions = gaps.assign(bound=bound, passed=excess <= 0)
     sentence = _sentence(decisions, decisions.iloc[int(excess.argmax())], fail_if)
     return GateResult(bool(decisions["passed"].all()), printable(sentence), decisions)
@@ -123,8 +128,15 @@ def _sentence(decisions: pd.DataFrame, extreme: pd.Series, fail_if: FailIf) -> s
     n, n_passed = len(decisions), int(decisions["passed"].sum())
     gap, bound = _describe(extreme), format_number(extreme["bound"])
     if n_passed < n:
-        verb = "is surely" if fail_if == "worse" else "may be"
-        return f"The gate fails: {gap} {verb} above {bound}; {n - n_passed} of {n} gaps fail."
+        verb = "is surely" if extreme[DECISIVE["worse"]] > extreme["bound"] else "may be"
+        count = f"{n - n_passed} of {n} gaps fail"
+        others = decisions[~decisions["passed"]].drop(index=extreme.name)
+        names = [
+            f"{row['unprivileged']}, {name_measure(row['measure'])}"
+            for row in others.head(MAX_GAPS).to_dict("records")
+        ]
+        listed = f", also {'; '.join(dict.fromkeys(names))}" if names else ""
+        return f"The gate fails: {gap} {verb} above {bound}; {count}{listed}."
     n_undefined = int(decisions["value"].isna().sum())
     without = f" ({n_undefined} without a value)" if n_undefined else ""
     verb = "none is surely above" if fail_if == "worse" else "each is surely at most"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import tokenize
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -29,8 +30,15 @@ if TYPE_CHECKING:
 Missing = Literal["no-group", "group", "drop"]
 MISSING = "missing"
 NOTES = {"no-group": "counted in no group", "group": "in group 'missing'", "drop": "left out"}
+NOTES_OF_SEVERAL = NOTES | {
+    "no-group": "in no group of that column",
+    "group": "in its group 'missing'",
+}
+SEPARATORS = (";", "|")
+BARE_LIST = re.compile(r"\[[^\d'\"]+(,[^\d'\"]+)+\]")  # [women, black]
 TRUE, FALSE = {"1", "1.0", "true"}, {"0", "0.0", "false"}
 MAX_CROSSED = 1_000
+CROSSED_BY = " & "
 
 
 class GroupColumn(NamedTuple):
@@ -75,7 +83,8 @@ class GroupColumns:
         if n_empty := int(is_empty.sum()):
             listed = " or ".join(map(repr, names))
             count = f"{n_empty:,} of {len(table):,} rows have an empty {listed}"
-            notes.insert(0, f"{count}: {NOTES[self.missing]}")
+            meanings = NOTES_OF_SEVERAL if len(self.columns) > 1 else NOTES
+            notes.insert(0, f"{count}: {meanings[self.missing]}")
         joined = _combine([*read, *([crossed] if crossed else [])], chain)
         return _as_categorical(joined, kept), kept, [note for note in notes if note]
 
@@ -88,6 +97,8 @@ class GroupColumns:
         texts = {str(cell) for cell in distinct if not _is_empty(cell)}
         is_flag = {text.lower() for text in texts} <= TRUE | FALSE
         is_flag = is_flag and bool(texts) and not texts & {*self.values}
+        if not self.separator:
+            _require_single_names(texts, column)
 
         def names_of(cell: object) -> Sequence[str]:
             if _is_empty(cell):
@@ -115,6 +126,23 @@ def _as_tuple(cell: object, column: str) -> object:
             raise InputError(f"{problem_of_cell(column, item)}; give a name, or a list of names")
     names = (str(item) for item in items if not _is_empty(item))
     return tuple(dict.fromkeys(names)) if is_list else cell
+
+
+def _require_single_names(texts: Collection[str], column: str) -> None:
+    """Raise ``InputError`` for texts that are lists of names without quotation marks, and for those
+    that join the name of another text by a separator.
+    """
+    for text in texts:
+        if BARE_LIST.fullmatch(text):
+            problem = f"column {column!r} holds {text!r}, a list without quotation marks"
+            raise InputError(f"{problem}; write it like ['A', 'B']")
+        for separator in SEPARATORS:
+            parts = [part.strip() for part in text.split(separator)]
+            if len(parts) > 1 and (shared := [part for part in parts if part in texts]):
+                raise InputError(
+                    f"column {column!r} holds {text!r} and {shared[0]!r}; give --group-sep"
+                    f" '{separator}' (group_sep=) if a cell names several groups, or rename one"
+                )
 
 
 def _split(text: str, separator: str, column: str) -> Sequence[str]:
@@ -165,7 +193,7 @@ def _cross(columns: Sequence[GroupColumn]) -> GroupColumn:
             f"crossing gives {n_crossed:,} groups, allowed are {MAX_CROSSED:,}; cross columns with"
             " fewer values"
         )
-    return _combine(columns, lambda a, b: map(" & ".join, product(a, b)))
+    return _combine(columns, lambda a, b: map(CROSSED_BY.join, product(a, b)))
 
 
 def _combine(

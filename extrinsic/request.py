@@ -81,6 +81,8 @@ class GapRequest:
             f"--missing {self.missing}; give one of {', '.join(get_args(Missing))}": (
                 self.missing not in get_args(Missing)
             ),
+            f"--gold and --pred are both {self.gold!r}; name two columns": [*self.pred]
+            == [self.gold],
             f"--pred {' '.join(repeated)} is given twice; name each classifier once": repeated,
             f"{len(self.score)} --score and {len(self.pred)} --pred; give a column of scores for"
             " each of the predictions": self.score and len(self.score) != len(self.pred),

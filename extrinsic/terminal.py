@@ -153,7 +153,7 @@ def describe_family(rows: Sequence[Row]) -> str:
         f" {name_measure(row.measure)} {_joint(row)}"
         for row in gaps
     ]
-    return describe_adjusted(labels, [row.p_holm for row in gaps])
+    return describe_adjusted(labels, [row.p for row in gaps])
 
 
 def _joint(row: Row) -> str:

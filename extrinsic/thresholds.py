@@ -18,6 +18,7 @@ from extrinsic.request import DEFAULT_MEASURES, GapRequest
 from extrinsic.terminal import name_measure
 from files import InputError
 from files.printable import printable
+from stats.multiple_testing import MAX_GAPS
 
 if TYPE_CHECKING:
     from stats.arrays import Floats
@@ -136,9 +137,8 @@ def _closing(rows: pd.DataFrame, f1: pd.Series[float]) -> str:
         start = "some gap differs from 0 at every threshold; the largest is smallest at"
     else:
         chosen = closed.iloc[int(closed["f1"].fillna(-1).argmax())]
-        low, high = map(format_number, (closed["threshold"].min(), closed["threshold"].max()))
-        start = f"no gap differs from 0 at {len(closed)} of {len(rows)} thresholds, between {low}"
-        start += f" and {high}; the best of these is"
+        start = f"no gap differs from 0 at {len(closed)} of {len(rows)} thresholds"
+        start += f" ({_list_ranges(rows)}); the best of these is"
     at_best = "".join(map(format_gap, rows[rows["threshold"] == best].to_dict("records")))
     numbers = (chosen["threshold"], chosen["f1"], f1.max() - chosen["f1"], f1.max(), best)
     threshold, value, cost, best_f1, best_threshold = map(format_number, numbers)
@@ -146,6 +146,18 @@ def _closing(rows: pd.DataFrame, f1: pd.Series[float]) -> str:
         f"{start} {threshold} ({format_gap(chosen)}), where F1 is {value}, {cost} below the best,"
         f" {best_f1} at {best_threshold} ({at_best or 'no value'})"
     )
+
+
+def _list_ranges(rows: pd.DataFrame) -> str:
+    """Format the runs of thresholds at which no gap differs from 0: ``.1 to .2, .4``."""
+    rows = rows.sort_values("threshold")
+    run = rows["closed"].ne(rows["closed"].shift()).cumsum()
+    runs = rows[rows["closed"]].groupby(run)["threshold"].agg(["min", "max"])
+    texts = [
+        " to ".join(dict.fromkeys(map(format_number, ends))) for ends in runs.to_numpy().tolist()
+    ]
+    n_more = len(texts) - MAX_GAPS
+    return ", ".join(texts[:MAX_GAPS]) + (f" and {n_more} more ranges" if n_more > 0 else "")
 
 
 def format_gap(row: Any) -> str:

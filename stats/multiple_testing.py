@@ -60,22 +60,24 @@ def p_value(single: Estimate, level: float, simultaneous: Estimate, joint_level:
     return 2 * NormalDist().cdf(-z[0] * (abs(value) / arms[0]) ** power)
 
 
-def describe_adjusted(labels: Sequence[str], p_holm: Sequence[float]) -> str:
-    """Return a sentence on which gaps differ from 0 after adjustment.
+def describe_adjusted(labels: Sequence[str], p: Sequence[float]) -> str:
+    """Return a sentence on which gaps differ from 0 after Bonferroni's adjustment, as simultaneous
+    intervals do.
 
     Parameters
     ----------
     labels : sequence of str
         Group, measure and gap of each comparison.
-    p_holm : sequence of float
-        Adjusted p-values; NaN where there is no gap, which is not counted.
+    p : sequence of float
+        p-values of single tests; NaN where there is no gap, which is not counted.
     """
-    significant = sorted((p, label) for label, p in zip(labels, p_holm, strict=True) if p < 0.05)
-    n = sum(not isnan(p) for p in p_holm)
+    n = sum(not isnan(single) for single in p)
+    by_p = sorted(zip(p, labels, strict=True))
+    significant = [label for single, label in by_p if single * n < LEVEL]
     number = f"{len(significant) or 'no'} gap{'s' if len(significant) > 1 else ''}"
     verb = "differ" if len(significant) > 1 else "differs"
-    listed = "; ".join(label for _, label in significant[:MAX_GAPS])
+    listed = "; ".join(significant[:MAX_GAPS])
     n_more = len(significant) - MAX_GAPS
     listed += f"; and {n_more} more" if n_more > 0 else ""
-    sentence = f"After adjustment over {n} comparisons (Holm), {number} {verb} from 0"
+    sentence = f"After adjustment over {n} comparisons (Bonferroni), {number} {verb} from 0"
     return f"{sentence}: {listed}." if listed else f"{sentence}."

@@ -278,3 +278,18 @@ def test_the_workflow_calls_a_gate_that_decides(
     monkeypatch.chdir(tmp_path)
     assert main(command.split()[1:]) == 3
     assert (tmp_path / "gaps.html").is_file()
+
+
+def test_a_group_of_which_nothing_is_measured_fails_the_gate() -> None:
+    """As after a join that lost a group; a crossed group may be empty."""
+    table = pd.DataFrame(
+        {"label": [1, 1, 0, 0] * 20, "prediction": [1, 1, 0, 0] * 20, "old": [0, 1, 1, 0] * 20}
+    )
+    assert gate(table, {"recall": 0.1}, group="old")
+    result = gate(table.assign(women=0), {"recall": 0.1}, group=["old", "women"])
+    assert not result
+    assert "recall gap of women to all others, no value (no actual positive" in result.sentence
+    assert "1 of 2 gaps fail." in result.sentence
+    crossed = table.assign(age=table["old"].map({0: "x", 1: "y"}), sex=["f", "m"] * 40)
+    crossed = crossed[(crossed["age"] == "x") | (crossed["sex"] == "m")]
+    assert gate(crossed, {"recall": 0.1}, group="age", cross=["age", "sex"])

@@ -99,7 +99,7 @@ def test_where_a_gap_closes_and_what_that_costs_is_said() -> None:
     [note] = table.attrs["notes"]
     assert table["f1"].tolist() == pytest.approx([2 / 3, 0.9, 2 * 180 / (2 * 180 + 20 + 220)])
     assert note.startswith(
-        "recall: no gap differs from 0 at 2 of 3 thresholds, between 0 and 1; the best of these is"
+        "recall: no gap differs from 0 at 2 of 3 thresholds (0 to 1); the best of these is"
         " 1 (women 0 [-"
     )
     assert "where F1 is .9, 0 below the best, .9 at 1 (women 0 [" in note

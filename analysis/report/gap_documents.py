@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 NAMES = ("group", "privileged", "unprivileged", "reason", "classifier", "earlier", "subset")
 METHOD = (
     "In brackets: 95% intervals for the choice of items (Wilson's of proportions, Newcombe's of"
-    " their gaps, Price and Bonett's of differences between versions); p-values are adjusted over"
-    " all groups and measures (Holm)."
+    " their gaps, Price and Bonett's of differences between versions); what differs from 0 does so"
+    " after adjustment over all groups and measures."
 )
 
 
@@ -33,6 +33,7 @@ class GapFacts(NamedTuple):
     columns: Mapping[str, str | Sequence[str] | None]
     positive: list[str]
     n_rows: int
+    notes: list[str]
     version: str = f"biasbridge {metadata.version('biasbridge')}"
 
 
@@ -85,6 +86,7 @@ def _markdown(table: pd.DataFrame, facts: GapFacts) -> str:
     data = printable(f"Data: {facts.file}, {facts.n_rows:,} rows; {names}")
     method = f"{METHOD} Computed with {facts.version}."
     lines += ["### Data, method and limits", "", f"- {_escape_markdown(data)}.", f"- {method}"]
+    lines += [f"- {_escape_markdown(printable(note))}." for note in facts.notes]
     text = "\n".join([*lines, *(f"- {limit}" for limit in LIMITS), ""])
     return re.sub(r"\n{3,}", "\n\n", text)
 

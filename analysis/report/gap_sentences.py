@@ -31,7 +31,7 @@ LARGE_DIFFERENCE = 0.1  # of base rates; from here precision gaps need a caution
 class ExplainedGaps(NamedTuple):
     """Gaps whose intervals exclude 0, and how many were tested.
 
-    After adjustment over all (Holm) ``significant``, largest first, and ``by_base_rates``, which
+    By simultaneous intervals ``significant``, largest first, and ``by_base_rates``, which
     unequal base rates alone can cause, differ from 0; ``not_significant`` do not.
     """
 
@@ -57,7 +57,7 @@ def many_sentences(
         f" {format_number(row['value'], 2)} {_simultaneous(row)}"
         for row in rows
     ]
-    return describe_adjusted(labels, [row["p_holm"] for row in rows]), lines
+    return describe_adjusted(labels, [row["p"] for row in rows]), lines
 
 
 def _simultaneous(row: Row) -> str:
@@ -67,7 +67,7 @@ def _simultaneous(row: Row) -> str:
 
 def _explain(rows: Sequence[Row], rate_measures: Sequence[str]) -> ExplainedGaps:
     apart = [row for row in rows if _excludes_zero(row)]
-    still_apart = [row for row in apart if row["p_holm"] < LEVEL]
+    still_apart = [row for row in apart if row["p"] * len(rows) < LEVEL]
     by_rates = [row for row in still_apart if row["measure"] in rate_measures]
     significant = [row for row in still_apart if row not in by_rates]
     return ExplainedGaps(

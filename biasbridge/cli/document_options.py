@@ -10,6 +10,7 @@ from files import InputError, atomic_path
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
+    from collections.abc import Sequence
 
     import pandas as pd
 
@@ -33,23 +34,29 @@ def add_documents(parser: ArgumentParser) -> None:
 
 def take_documents(options: dict[str, Any]) -> dict[str, Path]:
     """Take the paths of documents, by kind, out of the options of a request."""
+    n_classifiers = max(len(options["pred"] or ()), len(options["score"]))
+    if options["eee"] and n_classifiers > 1:
+        raise InputError("--eee: a file of Every Eval Ever is of one classifier; give one --pred")
     return {name: path for name in DOCUMENTS if (path := options.pop(name))}
 
 
 def write_documents(
-    paths: dict[str, Path], rows: pd.DataFrame, request: GapRequest, source: Path, n_rows: int
+    paths: dict[str, Path],
+    rows: pd.DataFrame,
+    request: GapRequest,
+    source: Path,
+    n_rows: int,
+    notes: Sequence[str],
 ) -> None:
     """Write the documents of a table of gaps."""
     if not paths:
         return
-    if "eee" in paths and len(request.pred) > 1:
-        raise InputError("--eee: a file of Every Eval Ever is of one classifier; give one --pred")
     from analysis.report.gap_documents import GapFacts, format_gaps
 
     roles = ("gold", "pred", "group", "cross", "score", "cluster")
     columns = {role: getattr(request, role) for role in roles}
     modified = int(source.stat().st_mtime)
-    facts = GapFacts(source.name, modified, columns, list(request.positive), n_rows)
+    facts = GapFacts(source.name, modified, columns, list(request.positive), n_rows, list(notes))
     for kind, path in paths.items():
         text = format_gaps(kind, rows.drop(columns="resampled"), facts)
         if kind == "json" and path == STANDARD_OUTPUT:

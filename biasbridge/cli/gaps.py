@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     notes = [*notes, *table.attrs.get("notes", [])]
     for note in notes:
         console.print(printable(f"note: {note}"), soft_wrap=True)
-    write_documents(documents, as_table(rows), request, path, len(table))
+    write_documents(documents, as_table(rows), request, path, len(table), notes)
     if page:
         from analysis.report.gaps_page import write_gaps_page
 

@@ -15,7 +15,11 @@ from files import InputError
 MAX_FIELDS = 1_000
 MAX_CLASSES = 20
 BINARY = {"0": 0, "no": 0, "false": 0, "1": 1, "yes": 1, "true": 1}
-OWN = ("id", "answer", "target", "correct", "choices", "loglikelihoods", "label", "prediction")
+# ``expected`` is 1 in every row: the label of which ``correct`` is the prediction
+OWN = (
+    *("id", "answer", "target", "correct", "choices", "loglikelihoods", "label", "prediction"),
+    "expected",
+)
 
 
 class Item(NamedTuple):
@@ -89,7 +93,7 @@ def _as_row(item: Item, prefix: str) -> Json:
     if correct is None:
         correct = float(item.answer == target) if choices and item.answer is not None else nan
     values = (item.id, item.answer, target, correct, choices, [*item.loglikelihoods] or None)
-    row: dict[str, Any] = dict(zip(OWN, (*values, None, None), strict=True))
+    row: dict[str, Any] = dict(zip(OWN, (*values, None, None, 1), strict=True))
     row |= {f"{prefix}.{name}" if name in OWN else name: item.fields[name] for name in item.fields}
     for name, value in item.metrics.items():
         if isinstance(value, int | float):

@@ -65,6 +65,8 @@ def _name_as_in_bbq(log: pd.DataFrame) -> pd.DataFrame:
     table = log.drop(columns="label", errors="ignore").rename(columns=names)
     if {"choices", "answer_info"} <= {*table} and not {*ANSWERS, "label"} <= {*table}:
         options = [*map(_order_options, table["choices"], table["answer_info"])]
+        if not all(map(any, options)):  # BBQ's own files have them
+            return table
         table[[*ANSWERS]] = pd.DataFrame(options, index=table.index)
         pairs = zip(options, table["target"], strict=True)
         table["label"] = [[*texts, target].index(target) for texts, target in pairs]

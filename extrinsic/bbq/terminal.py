@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isnan
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -30,7 +31,7 @@ def print_scores(rows: pd.DataFrame, console: Console) -> None:
     table = Table(*names, "accuracy", "score", box=box.SIMPLE_HEAD, show_edge=False)
     for row in rows.to_dict("records"):
         accuracy = (row[f"accuracy{end}"] for end in ("", "_low", "_high"))
-        score = format_estimate(row["score"], row["low"], row["high"], "+")
+        score = format_precise(row["score"], row["low"], row["high"])
         cells = (printable(str(row[name])) for name in names)
         table.add_row(*cells, format_estimate(*accuracy), score)
     console.print(table)
@@ -46,12 +47,26 @@ def describe_contexts(rows: pd.DataFrame) -> Iterator[str]:
             "follow the stereotype": part["low"] > 0,
             "go against it": part["high"] < 0,
             "lean neither way beyond chance": (part["low"] <= 0) & (part["high"] >= 0),
-            "give no interval": part["low"].isna(),
         }
+        texts = {f"answers {finding} in": mask for finding, mask in findings.items()}
+        texts["there is no interval for"] = part["low"].isna()
         listed = "; ".join(
-            f"{finding} in {', '.join(part.loc[mask, 'category'])}"
-            for finding, mask in findings.items()
+            f"{text} {', '.join(part.loc[mask, 'category'])}"
+            for text, mask in texts.items()
             if mask.any()
         )
         where = f"{context} contexts, where {MEANINGS[str(context)]}".capitalize()
-        yield f"{where}: answers {listed}."
+        yield f"{where}: {listed}."
+
+
+def format_precise(value: float, low: float, high: float) -> str:
+    """Format as ``+.489 [.283,.652]``; - if undefined."""
+    if isnan(value):
+        return "-"
+    ends = "" if isnan(low) else f" [{_three_digits(low)},{_three_digits(high)}]"
+    return _three_digits(value, "+") + ends
+
+
+def _three_digits(value: float, sign: str = "") -> str:
+    text = f"{round(value, 3) + 0.0:{sign}.3f}"  # + 0.0: no minus before a zero
+    return text.replace("0.", ".", 1) if abs(value) < 0.9995 else text

@@ -279,11 +279,11 @@ def test_three_columns_are_crossed_with_items_in_several_groups() -> None:
 @pytest.mark.parametrize(
     ("missing", "groups", "fate"),
     [
-        ("no-group", {"f": 1, "m": 2, "b": 2, "all": 6}, "counted in no group"),
+        ("no-group", {"f": 1, "m": 2, "b": 2, "all": 6}, "in no group of that column"),
         (
             "group",
             {"f": 1, "m": 2, "gender=missing": 3, "b": 2, "race=missing": 4, "all": 6},
-            "in group 'missing'",
+            "in its group 'missing'",
         ),
         ("drop", {"f": 1, "m": 1, "b": 2, "all": 2}, "left out"),
     ],
@@ -370,8 +370,26 @@ def test_the_command_reads_what_the_function_reads(
     assert values == pytest.approx(expected["value"].tolist(), nan_ok=True)
     shown = " ".join(capsys.readouterr().out.split())
     assert "gap to items in no group (positive: worse for the group)" in shown
-    assert "rows have an empty 'group' or 'is_old': in group 'missing'" in shown
+    assert "rows have an empty 'group' or 'is_old': in its group 'missing'" in shown
     page = (tmp_path / "p.html").read_text(encoding="utf-8")
     assert "items in no group" in page
-    assert "rows have an empty &#39;group&#39; or &#39;is_old&#39;: in group" in page
+    assert "rows have an empty &#39;group&#39; or &#39;is_old&#39;: in its group" in page
     assert "by group, is_old</h1>" in page
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        (["women;black", "women", "men"], "give --group-sep ';'"),
+        (["women | black", "black", "men"], r"give --group-sep '\|'"),
+        (["[women, black]", "men", "men"], "a list without quotation marks"),
+    ],
+)
+def test_several_names_in_a_cell_are_no_name(cells: list[str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        measured(tiny(group=cells * 2))
+
+
+def test_names_that_only_look_like_several() -> None:
+    names = ["Ath;ens", "[male]", "[18, 25]"]
+    assert supports(measured(tiny(group=names * 2))) == {**dict.fromkeys(names, 2), "all": 6}

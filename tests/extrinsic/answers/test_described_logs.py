@@ -40,7 +40,7 @@ CASES = [
         ["aunt", "niece"],
         BBQ,
         "to measure gaps of accuracy: biasbridge gaps LOG --group group"
-        " --gold correct --pred correct --measures base_rate",
+        " --gold expected --pred correct --measures accuracy",
     ),
 ]
 
