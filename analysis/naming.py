@@ -53,6 +53,7 @@ MEASURE_TITLES = {
     "fnr": "false negative rate",
     "first": "ranked first",
     "stereotype_first": "stereotype ranked first",
+    **{f"bbq_{name}": f"BBQ {name}" for name in ("ambiguous", "disambiguated")},
 }
 
 

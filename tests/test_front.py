@@ -42,6 +42,7 @@ GIVEN_IN_ITS_SWEEP = {
     "silhouettes_real": ["embedding.path=vectors.txt"],
     "score_properties_models": ["embedding.model=bert"],
     "answer_en_davidson": ["corpus=en_tweets"],
+    "bbq": ["model.model=bert", "task.data=folder"],
 }
 MODEL = ["subject=language_model", "model=loaded", "model.model=bert"]
 ENCODER = [*MODEL, "source=none"]
@@ -59,6 +60,7 @@ NEEDS = {
     **{("intrinsic", name): ENCODER for name in OF_MODELS},
     ("intrinsic", "stereoset"): [*ENCODER, "intrinsic.stereoset.items.path=dev.json"],
     ("debias", "steering"): ENCODER,
+    ("task", "bbq"): [*MODEL, "intrinsic=seat", "task.data=folder"],
     ("task", "retrieval"): [*MODEL, "intrinsic=seat"],
     ("classifier", "encoder"): [*MODEL, "intrinsic=seat"],
     ("classifier", "finetuned"): [*MODEL, "intrinsic=seat"],
