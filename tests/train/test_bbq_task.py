@@ -262,9 +262,9 @@ def test_a_point_and_the_experiment(folders: dict[str, Path], train: Train, tmp_
         *("bbq_accuracy_ambiguous", "bbq_accuracy_disambiguated"),
     }
     write(tmp_path / "bbq", [item(n, category="Gender_identity") for n in range(64)])
-    other = save_model(tmp_path / "other", "bert", head="masked", seed=1)
+    other = save_model(tmp_path / "other", "roberta", head="masked", seed=1)
     ended = train(
-        *("+experiment=bbq", f"models=[{folders['bert']},{other}]", "task.data=bbq"),
+        *("+experiment=bbq", f"models=[{folders['roberta']},{other}]", "task.data=bbq"),
         *("debias=leace", "debias.dose=-1,0,1", "intrinsic.lpbs.items.sets=[lpbs_career]"),
     )
     assert ended.status == 0, ended.err
