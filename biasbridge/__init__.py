@@ -18,4 +18,11 @@ _loaded, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 def __getattr__(name: str) -> object:
     refuse_hidden(*NEEDED.get(name, ()))
-    return _loaded(name)
+    value = _loaded(name)
+    if callable(value):
+        from biasbridge.extras import named_extra
+
+        value = named_extra(f"biasbridge.{name}")(value)
+        value.__module__ = __name__  # where a pickle by name looks for it
+        globals()[name] = value
+    return value

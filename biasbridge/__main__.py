@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 
 from biasbridge.commands import ALIASES, COMMANDS
+from biasbridge.extras import named_extra
 from files import InputError, nearest, run_cli
 from files.progress import progress_lines
 
@@ -27,11 +28,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if name not in COMMANDS:
         hint = nearest(name, [*COMMANDS, *ALIASES])
         raise InputError(f"no command {name!r}{hint}; give one of {', '.join(COMMANDS)}")
-    main_of_command = importlib.import_module(f"biasbridge.cli.{name}").main
-    if name in SWEEPS:
-        return int(main_of_command(rest))
-    with progress_lines(lambda: f"biasbridge {name} is at work"):
-        return int(main_of_command(rest))
+    with named_extra(f"biasbridge {name}"):
+        main_of_command = importlib.import_module(f"biasbridge.cli.{name}").main
+        if name in SWEEPS:
+            return int(main_of_command(rest))
+        with progress_lines(lambda: f"biasbridge {name} is at work"):
+            return int(main_of_command(rest))
 
 
 def format_usage() -> str:

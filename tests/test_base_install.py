@@ -1,0 +1,244 @@
+"""The base, without the packages of the extra ``study``: the commands and functions that need no
+more of it work, the others say what they lack, and each import is declared.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from analysis.results import write_tables
+from biasbridge.commands import COMMANDS
+from biasbridge.extras import STUDY, named_extra
+from files import InputError
+from files.documents import Document, write_documents
+from files.rooms import ROOMS
+from tests.analysis.conftest import make_tables
+from tests.extrinsic.answers.test_lm_eval_samples import choice_line, write
+from tests.extrinsic.bbq_items import item
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).resolve().parent.parent
+BROUGHT = {  # modules by the distribution that brings them, where its name is another
+    "pydantic_core": "pydantic",
+    "typing_extensions": "pydantic",
+    "vl_convert": "vl-convert-python",
+    "yaml": "pyyaml",
+}
+# Of the start of every process, those that a command starts too
+BLOCK = """
+import sys
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {blocked!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Blocked())
+"""
+# Runs the commands of the first argument, then the Python of the second
+CODE = """
+import contextlib, io, json, sys
+commands, statements = map(json.loads, sys.argv[1:])
+from biasbridge.__main__ import main
+
+ended = {}
+for command in commands:
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        try:
+            status = main(command)
+        except SystemExit as stop:
+            status = stop.code
+        except Exception as error:
+            status = f"{type(error).__name__}: {error}"
+    ended[" ".join(command)] = status, out.getvalue()
+names = {}
+for statement in statements:
+    try:
+        exec(statement, names)
+        ended[statement] = 0, ""
+    except Exception as error:
+        ended[statement] = f"{type(error).__name__}: {error}", ""
+print(json.dumps(ended))
+"""
+Ends = dict[str, tuple[int | str, str]]
+LOG = "samples_toxic_2026-01-02T03-04-05.678901.jsonl"
+WORK = {  # commands, and a part of what they print
+    "gaps p.csv --report gaps.html": "women",
+    "gaps p.csv --csv gaps.csv --md gaps.md --tex gaps.tex --eee gaps.json": "women",
+    "gaps p.csv --pred prediction --pred later --report two.html": "later",
+    "gaps p.csv --score score --thresholds --report thresholds.html": "threshold",
+    f"gaps {LOG} --group group": "women",
+    f"check {LOG}": "lm-eval",
+    "bbq bbq.jsonl": "ambiguous",
+    "report results": "report.html",
+    "correlate results": "weat",
+    "correlate u.csv --x x --y y": "x",
+    "scatter results --out scatter.html": "scatter.html",
+    "coreference key.jsonl key.jsonl": "MUC",
+    "completion bash": "complete",
+}
+GATE = "gaps p.csv --fail-above recall=.01 --fail-if possible"
+LACK = {
+    "audit a.vec": "gensim",
+    "debias a.vec b.vec --direction debias": "gensim",
+    "tsne a.vec weat7 --out t.svg": "gensim",
+    "train seed=0": "hydra-core",
+    "predict model p.csv out.csv --text text --pred mine": "torch",
+}
+CERTIFY = "certify weat"  # runs the command train
+HELP = [f"{name} --help" for name in COMMANDS if name != "completion"]
+STATEMENTS = (
+    "from biasbridge import bbq, correlate, gaps, gate, plot, predict, query, read_results",
+    "from biasbridge import thresholds; thresholds('p.csv', score='score')",
+    "table = gaps('p.csv'); plot.gaps(table)",
+    "assert gate('p.csv', {'recall': 0.9})",
+    "bbq('bbq.jsonl'); query('weat7')",
+    "import pickle; assert pickle.loads(pickle.dumps(gaps)) is gaps",
+)
+NEEDY = ("import biasbridge; biasbridge.audit('a.vec')", "biasbridge.debias('a.vec', 'weat7')")
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Ends:
+    """Status, or the error, and output of all commands and statements, in one process."""
+    folder = tmp_path_factory.mktemp("base")
+    _write_files(folder)
+    commands = [line.split() for line in (*WORK, GATE, *LACK, CERTIFY, *HELP)]
+    arguments = [json.dumps(value) for value in (commands, [*STATEMENTS, *NEEDY])]
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, *arguments],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": f"{folder / 'start'}{os.pathsep}{ROOT}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    made = {name: tuple(end) for name, end in json.loads(done.stdout.splitlines()[-1]).items()}
+    return made | {CERTIFY: (made[CERTIFY][0], done.stderr)}
+
+
+def _write_files(folder: Path) -> None:
+    (folder / "start").mkdir()
+    block = BLOCK.format(blocked={*STUDY})
+    (folder / "start" / "sitecustomize.py").write_text(block, encoding="utf-8")
+    rows = [
+        (f"text {number}", number % 2, number % 3 % 2, number % 5 % 2, number % 7 / 7, group)
+        for number in range(120)
+        for group in ("men", "women")
+    ]
+    columns = ["text", "label", "prediction", "later", "score", "group"]
+    pd.DataFrame(rows, columns=columns).to_csv(folder / "p.csv", index=False)
+    docs = [{"id": n, "label": n % 2, "group": ("men", "women")[n // 2 % 2]} for n in range(80)]
+    write(folder / LOG, [choice_line(n, doc, target=str(n % 2)) for n, doc in enumerate(docs)])
+    items = [item(number) for number in range(64)]
+    write(folder / "bbq.jsonl", [row | {"answer": row["ans0"]} for row in items])
+    (folder / "results").mkdir()
+    write_tables(folder / "results", make_tables())
+    table = {"x": range(12), "y": [(7 * number) % 12 for number in range(12)]}
+    pd.DataFrame(table).to_csv(folder / "u.csv", index=False)
+    document = Document("a", (("The", "nurse", "said", "she", "left"),), (((0, 2), (3, 4)),))
+    write_documents([document], folder / "key.jsonl")
+    (folder / "a.vec").write_text("2 2\nhe 1 0\nshe 0 1\n", encoding="utf-8")
+    (folder / "model").mkdir()
+    (folder / "model" / "config.json").write_text("{}", encoding="utf-8")
+
+
+@pytest.mark.parametrize("line", WORK)
+def test_a_command_works_on_the_base(line: str, ended: Ends) -> None:
+    status, printed = ended[line]
+    assert status == 0
+    assert WORK[line] in printed
+
+
+def test_the_gate_decides_on_the_base(ended: Ends) -> None:
+    assert ended[GATE][0] == 3
+
+
+@pytest.mark.parametrize("line", HELP)
+def test_help_needs_the_base_alone(line: str, ended: Ends) -> None:
+    status, printed = ended[line]
+    assert status == 0
+    assert line.split()[0] in printed
+
+
+@pytest.mark.parametrize("line", LACK)
+def test_a_command_names_the_extra_it_lacks(line: str, ended: Ends) -> None:
+    needs = f"biasbridge {line.split()[0]} needs {LACK[line]}"
+    assert ended[line][0] == f"InputError: {needs}: pip install 'biasbridge[study]'"
+
+
+def test_a_certificate_names_the_extra_it_lacks(ended: Ends) -> None:
+    status, printed = ended[CERTIFY]
+    assert status == "InputError: the run did not finish; see its output above"
+    assert "biasbridge train needs hydra-core: pip install 'biasbridge[study]'" in printed
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_functions_work_on_the_base(statement: str, ended: Ends) -> None:
+    assert ended[statement][0] == 0
+
+
+@pytest.mark.parametrize("statement", NEEDY)
+def test_a_function_names_the_extra_it_lacks(statement: str, ended: Ends) -> None:
+    name = statement.partition("(")[0].rpartition("biasbridge.")[2]
+    message = f"biasbridge.{name} needs gensim: pip install 'biasbridge[study]'"
+    assert ended[statement][0] == f"InputError: {message}"
+
+
+def test_other_missing_modules_are_no_matter_of_extras() -> None:
+    with pytest.raises(ModuleNotFoundError, match="nosuch"), named_extra("biasbridge gaps"):
+        raise ModuleNotFoundError("No module named 'nosuch'", name="nosuch")
+    with pytest.raises(ModuleNotFoundError), named_extra("biasbridge gaps"):
+        raise ModuleNotFoundError("No module named 'torch.nosuch'", name="torch.nosuch")
+    with pytest.raises(InputError, match="gaps needs scikit-learn: "), named_extra("gaps"):
+        raise ModuleNotFoundError("No module named 'sklearn'", name="sklearn")
+
+
+def declared() -> dict[str, set[str]]:
+    """The distributions that ``pyproject.toml`` lists, of the base and of each extra."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lists = {"base": project["dependencies"], **project["optional-dependencies"]}
+    return {
+        name: {canonicalize_name(Requirement(text).name) for text in listed}
+        for name, listed in lists.items()
+    }
+
+
+def imported() -> Iterator[str]:
+    """The top-level modules of others that the packages import anywhere."""
+    for path in (path for room in (*ROOMS, "biasbridge") for path in (ROOT / room).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
+            yield from (name.partition(".")[0] for name in names)
+
+
+def test_base_and_study_share_no_package_and_declare_every_import() -> None:
+    lists = declared()
+    assert not lists["base"] & lists["study"]
+    assert lists["study"] == {*STUDY.values()}
+    needed = {STUDY.get(name, BROUGHT.get(name, name)) for name in imported()}
+    needed -= {*sys.stdlib_module_names, *ROOMS, "biasbridge"}
+    assert {canonicalize_name(name) for name in needed} <= (
+        lists["base"] | lists["study"] | lists["onnx"] | {"pytest"}  # of the plugin
+    )
+
+
+def test_all_that_is_installed_for_development_includes_the_study() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    ours = [Requirement(text) for text in project["optional-dependencies"]["dev"]]
+    [extras] = [requirement.extras for requirement in ours if requirement.name == "biasbridge"]
+    assert extras == {"onnx", "ray", "study", "submitit"}
