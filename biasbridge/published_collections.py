@@ -7,11 +7,13 @@ import shlex
 from pathlib import Path
 from typing import NamedTuple
 
+from biasbridge.post_columns import GROUP_NAMES, LABEL_NAMES
 from files.language import UNDETERMINED, guess_language
 from files.tables import JSON_LINES, read_table
 from files.text import open_binary, unpacked_name
 
 HEAD = 1 << 16  # bytes of a file searched for field names
+PREDICTION = "prediction"  # default column of biasbridge gaps, and of what biasbridge predict adds
 MAX_GROUPS = 25  # values of a field that may be groups
 
 
@@ -69,6 +71,19 @@ def is_result_file(path: Path) -> bool:
     from extrinsic.answers.reading import JSON_OBJECTS, detect_format
 
     return detect_format(path) not in ("", JSON_OBJECTS)
+
+
+def describe_predictions(path: Path) -> str:
+    """Return the command for the gaps of a table of predictions; empty for other files."""
+    names = _field_names(path) if path.is_file() else set()
+    if PREDICTION not in names:
+        return ""
+    roles = {"gold": ("label", LABEL_NAMES), "group": ("group", GROUP_NAMES)}
+    options = ["biasbridge", "gaps", str(path)]
+    for role, (default, known) in roles.items():
+        column = next((name for name in known if name in names), f"{role.upper()}_COLUMN")
+        options += [] if column == default else [f"--{role}", column]
+    return f"{path}: predictions; to measure gaps: {shlex.join(options)}"
 
 
 def describe_answers(path: Path) -> list[str]:

@@ -12,6 +12,7 @@ from biasbridge.data import LOOKED_AT, Data, read_data
 from biasbridge.published_collections import (
     audit_command,
     describe_answers,
+    describe_predictions,
     is_result_file,
     recognise,
 )
@@ -54,7 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _describe_collections(args: Namespace) -> bool:
-    """Print the result files and published collections among the data, with their commands.
+    """Print the result files, predictions and published collections among the data, with their
+    commands.
 
     Leave only posts in ``args.data``. Return whether a command reads each collection.
     """
@@ -63,6 +65,11 @@ def _describe_collections(args: Namespace) -> bool:
     for line in (line for path in results for line in describe_answers(path)):
         print(printable(line))
     collections = {path: collection for path in args.data if (collection := recognise(path))}
+    others = [path for path in args.data if path not in collections]
+    predictions = {path: line for path in others if (line := describe_predictions(path))}
+    args.data = [path for path in args.data if path not in predictions]
+    for line in predictions.values():
+        print(printable(line))
     for path, collection in collections.items():
         print(printable(f"{path} is {collection.name}: {collection.use}"))
         if collection.kind == "items":
