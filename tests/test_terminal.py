@@ -25,7 +25,7 @@ PRINTED = {
         ("gaps p.csv --privileged [male] --fail-above recall=.9", NAMES),
         ("gaps p.csv --privileged [male] --unprivileged [/w]", [FIRST, SECOND]),
         ("gaps p.csv --score x --thresholds --privileged [male] --unprivileged [/w]", [SECOND]),
-        ("gaps p.csv --gold group --pred group --group label --multiclass", NAMES),
+        ("gaps p.csv --gold group --pred guess --group label --multiclass", NAMES),
     ],
     "audit": [
         ("audit [male].vec :x:.vec --words w.json --query [/w] [red]x[/red] --case lower", NAMES),
@@ -70,6 +70,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     guesses = {name: np.where(rng.random(n) < 0.2, 1 - label, label) for name in (SECOND, FOURTH)}
     table = pd.DataFrame({"label": label, "prediction": guesses[SECOND], **guesses})
     table["group"], table["x"] = rng.choice(NAMES, n), rng.normal(size=n)
+    table["guess"] = np.where(rng.random(n) < 0.2, NAMES[0], table["group"])
     table["text"] = [f"{word} left {number}" for number, word in enumerate(["she", "he"] * 120)]
     table.to_csv(folder / "p.csv", index=False)
     words = [f"w{number}" for number in range(40)]

@@ -65,7 +65,8 @@ def _describe_collections(args: Namespace) -> bool:
     for line in (line for path in results for line in describe_answers(path)):
         print(printable(line))
     collections = {path: collection for path in args.data if (collection := recognise(path))}
-    others = [path for path in args.data if path not in collections]
+    is_of_posts = args.text or args.label
+    others = [path for path in args.data if path not in collections and not is_of_posts]
     predictions = {path: line for path in others if (line := describe_predictions(path))}
     args.data = [path for path in args.data if path not in predictions]
     for line in predictions.values():

@@ -47,7 +47,9 @@ def option_values(model: LanguageModel, pairs: Sequence[Pair], by: Normalisation
     """
     texts = tokenise_texts(model, [" ".join(pair) for pair in pairs])
     ends = [len(prompt) for prompt, _ in pairs]
-    queries = [_queries(model, *pair) if pair[0] else [] for pair in zip(texts, ends, strict=True)]
+    queries = [
+        _queries(model, text, end) if text else [] for text, end in zip(texts, ends, strict=True)
+    ]
     logs = log_likelihoods(model, queries)
     n_bytes = [len(option.encode()) for _, option in pairs]
     sizes = {"sum": [1] * len(pairs), "per_token": [*map(len, logs)], "per_byte": n_bytes}[by]

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 import torch
 
-from extrinsic.bbq.groups import crossed_targets
+from extrinsic.bbq.groups import Item, Targets, crossed_targets
 from extrinsic.bbq.model_answers import Normalisation, bbq_rows, choose_options, option_values
 from extrinsic.bbq.options import NO_ANSWER
 from extrinsic.bbq.reading import read_items
@@ -70,7 +70,7 @@ def literal_logs(model: LanguageModel, prompt: str, option: str) -> list[float]:
     places = [place for place, is_special in enumerate(special) if not is_special][n_before:]
     logs = []
     for place in places:
-        shown = list(ids)
+        shown: Any = list(ids)
         if model.kind == "masked":
             shown[place] = tokenizer.mask_token_id
         with torch.no_grad():
@@ -133,7 +133,7 @@ def test_rows_equal_a_loop_over_items() -> None:
             if subset in ("", row["category"])
         ]
         for condition, context in (("ambig", "ambiguous"), ("disambig", "disambiguated")):
-            expected = literal(*map(list, zip(*pairs, strict=True)), condition)
+            expected = literal([row for row, _ in pairs], [place for _, place in pairs], condition)
             accuracy = by_name[f"bbq_accuracy_{context}", subset]
             assert accuracy.value == pytest.approx(expected["accuracy"])
             assert accuracy.support == expected["n"]
@@ -153,7 +153,9 @@ def test_rows_equal_a_loop_over_items() -> None:
             repeated = [
                 pair for pair in pairs for _ in range(drawn[int(pair[0]["question_index"]), 7])
             ]
-            redrawn = literal(*map(list, zip(*repeated, strict=True)), condition)
+            redrawn = literal(
+                [row for row, _ in repeated], [place for _, place in repeated], condition
+            )
             assert score.resampled[7] == pytest.approx(redrawn["score"])
     assert by_name["bbq_accuracy_disambiguated", ""].majority_baseline == pytest.approx(1 / 3)
 
@@ -202,11 +204,13 @@ def test_an_intersection_has_the_targets_of_all_items(
     write(tmp_path / "bbq", made)
     (tmp_path / "model").mkdir()
     shutil.copytree(folders["gpt2"], tmp_path / "model" / "model")
-    seen = []
-    monkeypatch.setattr(
-        "train.tasks.bbq.flag_answers",
-        lambda items, chosen, targets: seen.append(targets) or flag_answers(items, chosen, targets),
-    )
+    seen: list[object] = []
+
+    def flag(items: list[Item], chosen: list[int], targets: Targets) -> pd.DataFrame:
+        seen.append(targets)
+        return flag_answers(items, chosen, targets)
+
+    monkeypatch.setattr("train.tasks.bbq.flag_answers", flag)
     measure(BBQ(str(tmp_path / "bbq"), limit=1), tmp_path, {"model": tmp_path / "model"}, 0)
     assert seen == [{("Race_x_gender", "1"): "F"}]
 
