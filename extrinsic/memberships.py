@@ -135,7 +135,7 @@ def _require_single_names(texts: Collection[str], column: str) -> None:
     for text in texts:
         if BARE_LIST.fullmatch(text):
             problem = f"column {column!r} holds {text!r}, a list without quotation marks"
-            raise InputError(f"{problem}; write it like ['A', 'B']")
+            raise InputError(f"{problem}; write it like ['A', 'B'], or rename the group")
         for separator in SEPARATORS:
             parts = [part.strip() for part in text.split(separator)]
             if len(parts) > 1 and (shared := [part for part in parts if part in texts]):

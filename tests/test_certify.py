@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import sys
@@ -326,4 +327,4 @@ def test_a_score_that_does_not_detect_a_planted_bias_is_not_called_bias(
 def test_certify_in_python_is_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     import biasbridge
 
-    assert biasbridge.certify is certify
+    assert inspect.unwrap(biasbridge.certify) is inspect.unwrap(certify)

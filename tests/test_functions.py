@@ -469,7 +469,7 @@ def test_a_table_without_rows_is_refused(options: dict[str, Any]) -> None:
         gaps(pd.DataFrame({"label": [], "prediction": [], "group": []}), **options)
 
 
-@pytest.mark.parametrize("name", ["[male]", "[a, b]", "['tis]", "it's [a 'b']", "[18, 25]"])
+@pytest.mark.parametrize("name", ["[male]", "['tis]", "it's [a 'b']", "[18, 25]"])
 def test_a_name_in_brackets_is_a_name(name: str) -> None:
     said = pd.DataFrame({"label": [0, 1] * 9, "prediction": 1, "group": ["a", "b", name] * 6})
     assert name in set(gaps(said, min_support=0)["group"])
