@@ -138,7 +138,7 @@ def _closing(rows: pd.DataFrame, f1: pd.Series[float]) -> str:
     else:
         chosen = closed.iloc[int(closed["f1"].fillna(-1).argmax())]
         start = f"no gap differs from 0 at {len(closed)} of {len(rows)} thresholds"
-        start += f" ({_list_ranges(rows)}); the best of these is"
+        start += f" ({list_ranges(rows)}); the best of these is"
     at_best = "".join(map(format_gap, rows[rows["threshold"] == best].to_dict("records")))
     numbers = (chosen["threshold"], chosen["f1"], f1.max() - chosen["f1"], f1.max(), best)
     threshold, value, cost, best_f1, best_threshold = map(format_number, numbers)
@@ -148,7 +148,7 @@ def _closing(rows: pd.DataFrame, f1: pd.Series[float]) -> str:
     )
 
 
-def _list_ranges(rows: pd.DataFrame) -> str:
+def list_ranges(rows: pd.DataFrame) -> str:
     """Format the runs of thresholds at which no gap differs from 0: ``.1 to .2, .4``."""
     rows = rows.sort_values("threshold")
     run = rows["closed"].ne(rows["closed"].shift()).cumsum()

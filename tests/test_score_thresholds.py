@@ -15,6 +15,7 @@ import pytest
 from analysis.gap_charts import thresholds_chart
 from biasbridge import gaps, thresholds
 from biasbridge.__main__ import main
+from extrinsic.thresholds import list_ranges
 from files import InputError
 
 EQUAL = ["value", "low", "high", "low_simultaneous", "high_simultaneous"]
@@ -211,3 +212,11 @@ def test_what_no_threshold_has_is_refused(options: list[str], message: str, tmp_
     with pytest.raises(InputError) as refusal:
         main(["gaps", str(tmp_path / "items.csv"), *options])
     assert message in str(refusal.value)
+
+
+def test_separate_runs_of_thresholds_are_told_apart() -> None:
+    closed = [True, True, False, True, False, False, True, True]
+    rows = pd.DataFrame({"threshold": np.arange(8) / 10, "closed": closed})
+    assert list_ranges(rows.sample(frac=1, random_state=0)) == "0 to .1, .3, .6 to .7"
+    many = pd.DataFrame({"threshold": np.arange(14) / 100, "closed": [True, False] * 7})
+    assert list_ranges(many) == "0, .02, .04, .06, .08 and 2 more ranges"

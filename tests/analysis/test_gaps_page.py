@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.report.gap_sentences import many_sentences
 from analysis.report.gap_tables import MISSED_FACTOR
 from analysis.report.gaps_page import write_gaps_page
 from biasbridge import gaps
@@ -156,3 +157,15 @@ def test_the_page_says_how_many_clusters_and_how_much_wider_intervals_are(tmp_pa
     expected = f"25 clusters: intervals of gaps are {middle} times as wide as of independent items"
     assert f"{expected} ({low} to {high})." in page_of(table, tmp_path)
     assert "clusters:" not in page_of(gaps(data, privileged="group 0"), tmp_path)
+
+
+def test_a_gap_is_named_where_its_simultaneous_interval_excludes_0() -> None:
+    """Bonferroni's bound for two gaps is .025; Holm's rule would name both."""
+    table = pd.DataFrame({"unprivileged": ["a", "b"], "p": [0.0249, 0.0251], "p_holm": 0.0498})
+    table = table.assign(measure="recall", privileged="rest", value=0.1, low=0.01, high=0.19)
+    table = table.assign(low_simultaneous=[0.001, -0.001], high_simultaneous=0.2, kind="gap")
+    table = table.assign(support_unprivileged=50, group="", reason="")
+    headline, lines = many_sentences(table, table, base_rates_differ=False)
+    assert headline.startswith("After adjustment over 2 comparisons (Bonferroni), 1 gap differs")
+    assert lines[0][0] == "Recall is worse for a"
+    assert lines[1][1].startswith("May be chance: b, recall")
