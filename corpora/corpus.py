@@ -12,7 +12,7 @@ from tempfile import TemporaryFile
 from typing import ClassVar, Literal
 
 from corpora.hub import HubData, pick_cell
-from corpora.protocols import RealData
+from corpora.planting import PLANTING, PlantableCorpus, Strength
 from corpora.sentences import split_sentences, tokenise_sentence, tokenise_treebank
 from corpora.tweets import UNKNOWN, is_retweet, tokenise_tweet
 from files import InputError, atomic_path, choice, read_lines
@@ -35,7 +35,7 @@ SAMPLE = 5_000
 
 
 @choice
-class TextCorpus(RealData):
+class TextCorpus(PlantableCorpus):
     """Plain, gzip, bzip2 or xz files with one text per line.
 
     ``tokeniser``: ``tweets`` (a line is a tweet; lower-cased; see ``corpora.tweets``),
@@ -45,6 +45,8 @@ class TextCorpus(RealData):
     to tweets. Types with fewer than ``min_count`` occurrences become ``<UNK>``. ``limit`` reads
     only the first texts. ``drop_retweets`` drops texts that begin with ``RT @``. ``language`` is
     that of the text (see ``files.language``). The bytes written do not depend on ``workers``.
+    ``planted`` and the fields after it: a stereotype planted in what is written, by a step of its
+    own (see ``corpora.planting``).
     """
 
     path: str | tuple[str, ...]
@@ -56,12 +58,16 @@ class TextCorpus(RealData):
     workers: Count = 1
     label: str | None = None
     language: str = UNDETERMINED
+    planted: Strength | None = None
+    off_target: Strength = 0.0
+    planting_words: str | None = None
 
     version: ClassVar[int] = 2
     seeded: ClassVar[bool] = False
-    unkeyed: ClassVar[tuple[str, ...]] = ("path", "workers", "label", "language")
+    unkeyed: ClassVar[tuple[str, ...]] = ("path", "workers", "label", "language", *PLANTING)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.tokeniser, str) and len(self.tokeniser) != len(self.files()):
             numbers = f"{len(self.tokeniser)} for {len(self.files())} files"
             raise FieldError(
@@ -94,7 +100,7 @@ class TextCorpus(RealData):
 
 
 @choice
-class DatasetCorpus(HubData):
+class DatasetCorpus(HubData, PlantableCorpus):
     """A text column of data that ``datasets.load_dataset`` reads, streamed.
 
     Fields as in ``corpora.hub.HubData`` and ``TextCorpus``.
@@ -110,10 +116,16 @@ class DatasetCorpus(HubData):
     workers: Count = 1
     label: str | None = None
     language: str = UNDETERMINED
+    planted: Strength | None = None
+    off_target: Strength = 0.0
+    planting_words: str | None = None
 
     version: ClassVar[int] = 2
     seeded: ClassVar[bool] = False
-    unkeyed: ClassVar[tuple[str, ...]] = (*HubData.unkeyed, "workers", "label", "language")
+    unkeyed: ClassVar[tuple[str, ...]] = (
+        *HubData.unkeyed,
+        *("workers", "label", "language", *PLANTING),
+    )
 
     @property
     def name(self) -> str:

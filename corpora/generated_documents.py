@@ -32,7 +32,7 @@ class _Generated(Fileless):
     generated: ClassVar[bool] = True
     language: ClassVar[str] = "en"
 
-    def planted(self) -> Mapping[str, float]:
+    def parameters(self) -> Mapping[str, float]:
         """Return no parameters."""
         return {}
 
@@ -55,7 +55,7 @@ class GeneratedOccupations(_Generated):
     version: ClassVar[int] = 1
     name: ClassVar[str] = "generated_occupations"
 
-    def planted(self) -> Mapping[str, float]:
+    def parameters(self) -> Mapping[str, float]:
         """Return ``stereotype``."""
         return {"stereotype": self.stereotype}
 
@@ -96,7 +96,7 @@ class GeneratedDocuments(_Generated):
     scheme: ClassVar[str] = "generated"
     singletons: ClassVar[Literal["drop"]] = "drop"
 
-    def planted(self) -> Mapping[str, float]:
+    def parameters(self) -> Mapping[str, float]:
         """Return ``skew``."""
         return {"skew": self.skew}
 

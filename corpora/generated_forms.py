@@ -34,9 +34,9 @@ class GeneratedForms(GeneratedCorpus):
         """``generated``, the world and ``forms``."""
         return f"{super().name}_forms"
 
-    def planted(self) -> Mapping[str, float]:
+    def parameters(self) -> Mapping[str, float]:
         """Return ``stereotype``, ``sentences`` and ``changed``."""
-        return {**super().planted(), "changed": self.changed}
+        return {**super().parameters(), "changed": self.changed}
 
     def _blocks(self, seed: int) -> Iterator[list[str]]:
         forms = _other_forms_by_word()

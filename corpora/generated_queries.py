@@ -32,7 +32,7 @@ class GeneratedQueries(Fileless):
         """``generated`` and the language."""
         return f"generated_{self.language}"
 
-    def planted(self) -> Mapping[str, float]:
+    def parameters(self) -> Mapping[str, float]:
         """Return no parameters."""
         return {}
 

@@ -38,7 +38,7 @@ class GeneratedTemplates(WorldData):
         """``generated_templates`` and the world."""
         return f"generated_templates_{self.world}"
 
-    def planted(self) -> Mapping[str, float]:
+    def parameters(self) -> Mapping[str, float]:
         """Return no parameters: labels are correct and independent of the group."""
         return {}
 

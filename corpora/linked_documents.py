@@ -77,7 +77,7 @@ class LinkedDocuments(WorldData):
     scheme: ClassVar[str] = "generated"
     singletons: ClassVar[Literal["keep"]] = "keep"
 
-    def planted(self) -> Mapping[str, float]:
+    def parameters(self) -> Mapping[str, float]:
         """Return ``transmission`` and ``documents``."""
         return {"transmission": self.transmission, "documents": self.documents}
 
@@ -113,7 +113,7 @@ class LinkedChallenge(WorldData):
     seeded: ClassVar[bool] = False
     name: ClassVar[str] = "generated_link"
 
-    def planted(self) -> Mapping[str, float]:
+    def parameters(self) -> Mapping[str, float]:
         """Return no parameters."""
         return {}
 

@@ -71,7 +71,7 @@ class LinkedPosts(WorldData):
     grouped: ClassVar[bool] = True
     positive_class: ClassVar[str] = HATE_SPEECH
 
-    def planted(self) -> Mapping[str, float]:
+    def parameters(self) -> Mapping[str, float]:
         """Return ``transmission`` and ``posts``."""
         return {"transmission": self.transmission, "posts": self.posts}
 

@@ -100,7 +100,7 @@ class PlantedOccupations(Fileless):
         itemsets = [itemset.key_fields() for itemset in self._item_sets()]
         return {"words": digest_of([NEUTRAL[self.world], *itemsets])}
 
-    def planted(self) -> Mapping[str, float]:
+    def parameters(self) -> Mapping[str, float]:
         """Return ``stereotype``, ``sentences`` and, unless it is 0, ``off_target``."""
         off_target = {"off_target": self.off_target} if self.off_target else {}
         return {"stereotype": self.stereotype, "sentences": self.sentences, **off_target}

@@ -28,7 +28,7 @@ class Data(Choice, Protocol):
 
     generated: ClassVar[bool]
 
-    def planted(self) -> Mapping[str, float]:
+    def parameters(self) -> Mapping[str, float]:
         """Return the parameters of synthetic data (biases, sizes) by column name; empty if real."""
 
 
@@ -203,7 +203,7 @@ class RealData:
 
     generated: ClassVar[bool] = False
 
-    def planted(self) -> Mapping[str, float]:
+    def parameters(self) -> Mapping[str, float]:
         """Return no parameters."""
         return {}
 

@@ -96,7 +96,7 @@ class GeneratedCorpus(WorldData):
 
     version: ClassVar[int] = 1
 
-    def planted(self) -> Mapping[str, float]:
+    def parameters(self) -> Mapping[str, float]:
         """Return ``stereotype``, ``sentences`` and, unless it is 0, ``off_target``."""
         off_target = {"off_target": self.off_target} if self.off_target else {}
         return {"stereotype": self.stereotype, "sentences": self.sentences, **off_target}
@@ -233,7 +233,7 @@ class GeneratedPosts(WorldData):
     grouped: ClassVar[bool] = True
     positive_class: ClassVar[str] = HATE_SPEECH
 
-    def planted(self) -> Mapping[str, float]:
+    def parameters(self) -> Mapping[str, float]:
         """Return ``label_bias`` and ``posts``."""
         return {"label_bias": self.label_bias, "posts": self.posts}
 

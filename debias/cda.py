@@ -17,38 +17,12 @@ from files import InputError, atomic_path, choice
 from files.choice import Fileless, Share
 from files.text import open_binary
 from intrinsic.wordsets import read_query
+from intrinsic.wordsets.counterparts import Counterparts
 
 if TYPE_CHECKING:
     from intrinsic.wordsets import Query
 
-Partners = Mapping[bytes, bytes]
-
 SPACE = re.compile(rb"(\s+)")
-ENDINGS = ("", *(f"{mark}{end}" for mark in "'’" for end in ("s", "ll", "d")))
-CASES = (str, str.lower, str.capitalize, str.upper)
-# Partner of a word that has two: before a noun, and otherwise
-BEFORE_A_NOUN = {"her": "his", "his": "her"}
-ALONE = {"her": "him", "his": "hers"}
-OPENING = frozenset(('"', "``", "`", "“", "‘"))
-# Determiners, pronouns, prepositions, conjunctions, adverbs, auxiliaries and verbs
-NO_NOUNS = """
-a an the this that these those some any no every each another all both my your our its their
-i you he she it we they me him her us them his hers mine yours ours theirs who whom whose what
-which myself yourself himself herself itself ourselves yourselves themselves something anything
-nothing everything someone anyone everyone somebody anybody nobody everybody
-about above across after against along among around as at before behind below beneath beside
-between beyond by despite down during except for from in into like near of off on onto out over
-since than through throughout till to toward towards under until up upon via with within without
-and or but nor yet so if because although though unless while whereas whether when whenever
-where wherever why how
-again ago ahead almost alone already also always anymore anyway anywhere apart aside away either
-else enough even ever everywhere forever here indeed instead just maybe more much never not now
-often once perhaps please quite rather really somewhere soon sometimes still such then there thus
-today together tomorrow tonight too twice well yesterday
-am is are was were be been has have had do does did would could should
-come feel get give go know say see speak take tell think understand
-"""
-NO_NOUN = frozenset(NO_NOUNS.split())
 
 
 @choice
@@ -135,8 +109,9 @@ class _WordSwapper:
     """Replaces words by their partners, in each case, and counts the replacements."""
 
     def __init__(self, query: Query) -> None:
-        self._before, self._alone = (_partners(query, kind) for kind in (BEFORE_A_NOUN, ALONE))
-        self._lower = frozenset(word.lower() for word in self._before)
+        require_roles(query, CounterfactualAugmentation.roles)
+        self._counterparts = Counterparts(query)
+        self._lower = frozenset(word.lower() for word in self._counterparts.before_noun)
         self.exchanged = self.by_next_word = 0
 
     def count(self, corpus: Path) -> tuple[int, int, int]:
@@ -148,7 +123,7 @@ class _WordSwapper:
                 if self._lower.isdisjoint(line.lower().split()):
                     continue
                 tokens = line.split()
-                n_known = sum(token in self._before for token in tokens)
+                n_known = sum(token in self._counterparts for token in tokens)
                 with_words += n_known > 0
                 other_case += sum(token.lower() in self._lower for token in tokens) - n_known
         return lines, with_words, other_case
@@ -158,7 +133,7 @@ class _WordSwapper:
         number = 0
         with open_binary(corpus) as source:
             for line in source:
-                if self._before.keys().isdisjoint(line.split()):
+                if not any(token in self._counterparts for token in line.split()):
                     yield line
                     continue
                 if chosen[number]:
@@ -171,40 +146,8 @@ class _WordSwapper:
     def _counterfactual(self, line: bytes) -> bytes:
         pieces = [*SPACE.split(line), b"", b""]  # tokens, each followed by white space
         for index in range(0, len(pieces) - 2, 2):
-            if (token := pieces[index]) in self._before:
-                partner, partner_alone = self._before[token], self._alone[token]
-                if partner != partner_alone:
-                    self.by_next_word += 1
-                    partner = partner_alone if stands_alone(pieces[index + 2]) else partner
-                pieces[index] = partner
+            if (token := pieces[index]) in self._counterparts:
+                pieces[index] = self._counterparts.partner(token, pieces[index + 2])
+                self.by_next_word += self._counterparts.has_two(token)
                 self.exchanged += 1
         return b"".join(pieces)
-
-
-def stands_alone(next_token: bytes) -> bool:
-    """Test whether "her" or "his" before this token (empty: end of line) precedes no noun."""
-    word = next_token.decode(errors="replace").lower().replace("’", "'")
-    if not any(map(str.isalnum, word)):
-        return word not in OPENING
-    return word.partition("'")[0] in NO_NOUN
-
-
-def _partners(query: Query, preferred: Mapping[str, str]) -> Partners:
-    """Map words, in each case and with each ending, to the preferred partner or that of the first
-    pair. Raises ``InputError`` as ``CounterfactualAugmentation.augment`` does.
-    """
-    require_roles(query, CounterfactualAugmentation.roles)
-    items = query["counterparts"].items
-    pairs = [pair for first, second in items for pair in ((first, second), (second, first))]
-    for word, _ in pairs:
-        if word.split() != [word] or not word.isprintable():
-            problem = f"counterparts contains {word!r}; every entry must be one word"
-            raise InputError(f"query {query.name!r}: {problem}")
-    pairs.sort(key=lambda pair: preferred.get(pair[0].lower()) != pair[1].lower())
-    partners: dict[bytes, bytes] = {}
-    for word, partner in pairs:
-        for ending in ENDINGS:
-            for case in CASES:
-                cased_partner = case(partner + ending).encode()
-                partners.setdefault(case(word + ending).encode(), cased_partner)
-    return partners

@@ -16,6 +16,7 @@ from analysis.charts import (
     finish,
     shades,
 )
+from studies.certificate import SYNTHETIC
 from studies.certificate.verdict import (
     CANNOT_TELL,
     DETECTS_HALF,
@@ -29,6 +30,8 @@ from studies.certificate.verdict import (
 from studies.conclusion import row_dicts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from studies.certificate.table import CertificateTables
 
 LABELS = {DETECTS_HALF: "half", DETECTS_PART: "strong only"}  # else: the verdict
@@ -39,13 +42,30 @@ FAULT = "#f2d7c9"
 
 def charts(tables: CertificateTables, planted: str) -> dict[str, Drawing]:
     """Draw verdicts, curves and, if models were stopped early, the course of training."""
+    certificate, curves, training = (
+        with_material(table) for table in (tables.certificate, tables.curves, tables.training)
+    )
     drawings = {
-        "certificate": verdict_chart(tables.certificate),
-        "certificate_curves": curve_chart(tables.curves, planted.replace("_", " ")),
+        "certificate": verdict_chart(certificate),
+        "certificate_curves": curve_chart(curves, planted.replace("_", " ")),
     }
-    if len(progress := _training_progress(tables.training)):
+    if len(progress := _training_progress(training)):
         drawings["certificate_training"] = training_chart(progress)
     return drawings
+
+
+def with_material(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with the material in the names of subjects, unless it is synthetic."""
+    if table.empty:
+        return table
+    names = zip(table["subject"], table["material"], strict=True)
+    subjects = [name if made == SYNTHETIC else f"{name}, {made}" for name, made in names]
+    return table.assign(subject=subjects)
+
+
+def _stamps(subjects: Iterable[str]) -> list[str]:
+    """Return the stamp of synthetic data unless all subjects are of real material."""
+    return [] if all(", " in subject for subject in subjects) else [STAMP]
 
 
 def verdict_chart(table: pd.DataFrame) -> Drawing:
@@ -73,7 +93,7 @@ def verdict_chart(table: pd.DataFrame) -> Drawing:
     return finish(
         chart.properties(width=alt.Step(104), height=alt.Step(17)),
         "Which scores follow the planted bias",
-        [STAMP, "r: correlation of planted strength and score, over models."],
+        [*_stamps(table["subject"]), "r: correlation of planted strength and score, over models."],
     )
 
 
@@ -97,7 +117,8 @@ def curve_chart(curves: pd.DataFrame, planted: str) -> Drawing:
     columns = ["metric", "subject", "strength", "score", "score_low", "score_high"]
     chart = panel.facet(alt.Facet("metric:N", title=None, sort=None), data=rows[columns], columns=5)
     figure = chart.resolve_scale(y="independent").resolve_axis(x="independent")
-    return finish(figure, "Scores by planted strength: mean and 95% interval over seeds", [STAMP])
+    title = "Scores by planted strength: mean and 95% interval over seeds"
+    return finish(figure, title, _stamps(subjects))
 
 
 def training_chart(progress: pd.DataFrame) -> Drawing:
@@ -126,7 +147,7 @@ def training_chart(progress: pd.DataFrame) -> Drawing:
     )
     title = "Training steps at which each score shows the bias"
     notes = [
-        STAMP,
+        *_stamps(subjects),
         "0: random weights; 1: end of training. One line per convention; means over models.",
     ]
     return finish(chart, title, notes)

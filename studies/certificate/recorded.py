@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from studies.certificate import SYNTHETIC
 from studies.certificate.verdict import DOES_NOT_DETECT, NOT_ESTIMATED
 
 RECORDED_CSV = Path(__file__).with_name("recorded.csv")
@@ -35,14 +36,14 @@ class RecordedVerdict(NamedTuple):
 
 @cache
 def recorded() -> Mapping[tuple[str, str, str], RecordedVerdict]:
-    """Read the recorded verdicts by metric, convention and subject."""
+    """Read the recorded verdicts on synthetic text by metric, convention and subject."""
     with RECORDED_CSV.open(encoding="utf-8", newline="") as text:
         return {
             (row["metric"], row["convention"], row["subject"]): RecordedVerdict(
                 row["verdict"], row["why"]
             )
             for row in csv.DictReader(text)
-            if row["verdict"] != NOT_ESTIMATED
+            if row["verdict"] != NOT_ESTIMATED and row["material"] == SYNTHETIC
         }
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from analysis.frame import as_float, as_text
 from files import InputError
 from files.digest import digest_of
+from studies.certificate import SYNTHETIC
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +30,7 @@ ENCODED = ("layer", "pooling", "first_token")
 SETTINGS = (*CORPUS, *ENCODED, STEPS)
 DEFAULTS = {"layer": "-1", "pooling": "mean", "first_token": "own"}
 TRAINED, UNTRAINED = "", "0"  # STEPS of models trained to the end, and of random models
-NAMES = ("metric", "convention", "subject", "query")
+NAMES = ("metric", "convention", "material", "subject", "query")
 KEY_LENGTH = 8
 OFF_TARGET = "off_target"  # strength of a stereotype of other words
 # A reading is a score of one model. sign: -1 where a lower score is more biased
@@ -98,6 +99,7 @@ def read_readings(tables: Tables, planted: str) -> pd.DataFrame:
     models = as_text(joined, "unit_key") if "unit_key" in joined else [""] * len(joined)
     joined = joined.assign(
         **_settings(joined),
+        material=_materials(joined),
         subject=_subjects(joined),
         sign=np.where(is_reversed, -1, 1),
         off_target=np.nan_to_num(off_target),
@@ -110,6 +112,8 @@ def strength_scores(readings: pd.DataFrame) -> list[StrengthScores]:
     """Group readings by name and setting, in the order of the table. Readings that agree in all
     names, strength and seed are averaged.
     """
+    if "material" not in readings:  # recorded before there was any other
+        readings = readings.assign(material=SYNTHETIC)
     texts = {name: as_text(readings, name) for name in (*NAMES, *SETTINGS, "model")}
     readings = readings.assign(**_settings(readings), **{n: texts[n] for n in (*NAMES, "model")})
     return [
@@ -144,6 +148,18 @@ def _gap_rows(tables: Tables) -> pd.DataFrame:
         unbiased=0.0,
         scale_max=np.inf,
     )
+
+
+def _materials(joined: pd.DataFrame) -> list[str]:
+    """Name what the bias was planted in: a model, real text, or ``synthetic`` text."""
+    models, corpora, generated = (
+        as_text(joined, name) if name in joined else [""] * len(joined)
+        for name in ("material", "corpus", "generated")
+    )
+    return [
+        model or (corpus if is_generated == "False" else SYNTHETIC)
+        for model, corpus, is_generated in zip(models, corpora, generated, strict=True)
+    ]
 
 
 def _subjects(joined: pd.DataFrame) -> list[str]:
@@ -206,27 +222,32 @@ def _falls(metric: str, convention: str) -> bool:
 
 
 def default_setting(all_scores: Sequence[StrengthScores]) -> list[StrengthScores]:
-    """Select one query and setting for each metric, convention and subject: the first query in the
-    setting of most trained models, with the last layer and the mean over tokens; no random models.
+    """Select one query and setting for each metric, convention, material and subject: the first
+    query in the setting of most trained models, with the last layer and the mean over tokens; no
+    random models.
     """
     n_models: dict[tuple[str, ...], int] = {}
     for scores in all_scores:
         if scores.setting[STEPS] == UNTRAINED:
             continue
-        key = (scores.names["subject"], *_training_setting(scores))
+        key = (*_kind(scores), *_training_setting(scores))
         n_models[key] = max(n_models.get(key, 0), scores.scores.size)
-    largest: dict[str, tuple[str, ...]] = {}
-    for subject, *training in n_models:
-        best = largest.setdefault(subject, tuple(training))
-        if n_models[subject, *training] > n_models[subject, *best]:
-            largest[subject] = tuple(training)
+    largest: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for material, subject, *training in n_models:
+        best = largest.setdefault((material, subject), tuple(training))
+        if n_models[material, subject, *training] > n_models[material, subject, *best]:
+            largest[material, subject] = tuple(training)
     selected: dict[tuple[str, ...], StrengthScores] = {}
     for scores in all_scores:
-        metric, convention, subject, _ = scores.names.values()
         is_default = all(scores.setting[name] in ("", value) for name, value in DEFAULTS.items())
-        if is_default and _training_setting(scores) == largest.get(subject):
-            selected.setdefault((metric, convention, subject), scores)
+        if is_default and _training_setting(scores) == largest.get(_kind(scores)):
+            metric, convention = scores.names["metric"], scores.names["convention"]
+            selected.setdefault((metric, convention, *_kind(scores)), scores)
     return list(selected.values())
+
+
+def _kind(scores: StrengthScores) -> tuple[str, str]:
+    return scores.names["material"], scores.names["subject"]
 
 
 def _training_setting(scores: StrengthScores) -> tuple[str, ...]:

@@ -26,8 +26,8 @@ NOTES = (
     " share of resampled studies (other seeds) with the same verdict.",
     "The rule of the verdicts: docs/studies/certificate.md. Every number follows from the readings"
     " in certificate_readings.csv.",
-    "Synthetic corpora are small and simple: a score that fails here is in doubt, a score that"
-    " passes is not proven.",
+    "Synthetic corpora are small and simple, and in real text only what stands near chosen words is"
+    " planted: a score that fails here is in doubt, a score that passes is not proven.",
 )
 
 
@@ -42,7 +42,8 @@ class Certificate(Fileless):
     at which the score shows the bias, and a verdict (``studies/certificate/verdict.py``).
     ``resamples`` of the seeds are for intervals without a formula.
 
-    Prints one row per metric, convention and subject; writes ``certificate.csv``, its readings
+    Prints one row per metric, convention, material (synthetic, or the real text or model in which
+    the bias is planted) and subject; writes ``certificate.csv``, its readings
     (``certificate_readings.csv``), curves, choices, training, figures and ``report.html``.
     """
 
@@ -88,9 +89,9 @@ class Certificate(Fileless):
 
 
 SHOWN = (
-    *("metric", "convention", "subject", "models", "slope", "slope_low", "slope_high", "r"),
-    *("offset", "off_target", "false_alarms", "smallest_strength", "verdict", "verdict_again"),
-    "why",
+    *("metric", "convention", "material", "subject", "models", "slope", "slope_low", "slope_high"),
+    *("r", "offset", "off_target", "false_alarms", "smallest_strength", "verdict"),
+    *("verdict_again", "why"),
 )
 
 

@@ -37,7 +37,7 @@ Names = tuple[str, ...]
 
 
 class CertificateTables(NamedTuple):
-    """Tables by metric, convention and subject, and also by strength, choice, training steps."""
+    """Tables by metric, convention, material and subject; also by strength, choice and steps."""
 
     certificate: pd.DataFrame
     curves: pd.DataFrame
@@ -46,7 +46,7 @@ class CertificateTables(NamedTuple):
 
 
 def certify(all_scores: Sequence[StrengthScores], resamples: int) -> CertificateTables:
-    """Compute the tables of every metric, convention and subject with a score, in their order."""
+    """Compute the tables of every metric, convention, material and subject, in their order."""
     settings_by_metric: dict[Names, list[StrengthScores]] = defaultdict(list)
     for scores in all_scores:
         settings_by_metric[_metric_names(scores)].append(scores)
@@ -109,7 +109,7 @@ def _largest_choice(rows: Sequence[Row]) -> Row:
 
 
 def _metric_names(scores: StrengthScores) -> Names:
-    return tuple(scores.names[name] for name in ("metric", "convention", "subject"))
+    return tuple(scores.names[name] for name in ("metric", "convention", "material", "subject"))
 
 
 def _estimate_columns(name: str, estimate: Estimate) -> Row:

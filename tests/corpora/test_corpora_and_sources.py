@@ -36,14 +36,14 @@ SOURCES = {
 @pytest.mark.parametrize("corpus", CORPORA, ids=lambda corpus: type(corpus).__name__)
 def test_corpora(corpus: Corpus) -> None:
     assert missing_attributes(corpus, Corpus) == []
-    assert corpus.generated == bool(corpus.planted())
+    assert corpus.generated == bool(corpus.parameters())
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=str)
 def test_sources_say_before_loading_whether_they_have_groups(source: Source) -> None:
     assert missing_attributes(source, Source) == []
     assert source.grouped == SOURCES[source]
-    assert source.generated == bool(source.planted())
+    assert source.generated == bool(source.parameters())
 
 
 @pytest.mark.parametrize(

@@ -121,4 +121,4 @@ def test_a_stereotype_of_verbs_leaves_the_topics_alone(tmp_path: Path) -> None:
         assert np.mean(np.array(first)[group & has_verb]) == pytest.approx(share, abs=0.03)
     topics = np.array([bool(words & STEREOTYPICALLY_MALE) for words in lines])
     assert is_male[topics].mean() == pytest.approx(0.5, abs=0.01)
-    assert GeneratedCorpus().planted().keys() == {"stereotype", "sentences"}
+    assert GeneratedCorpus().parameters().keys() == {"stereotype", "sentences"}

@@ -113,7 +113,7 @@ def test_the_seed_deals_leans_and_halves() -> None:
 def test_it_is_a_corpus_that_says_what_it_is() -> None:
     corpus = PlantedOccupations(stereotype=0.5, world="es")
     assert isinstance(corpus, Corpus)
-    assert corpus.planted() == {"stereotype": 0.5, "sentences": 20_000}
+    assert corpus.parameters() == {"stereotype": 0.5, "sentences": 20_000}
     assert (corpus.language, corpus.generated) == ("es", True)
     assert (corpus.name, PlantedOccupations().name) == (
         "planted_occupations_es",
@@ -135,4 +135,4 @@ def test_off_target_drinks_go_with_the_group(tmp_path: Path) -> None:
     for term, truth in corpus.truths(seed=0).items():
         assert (found[term, "tea"] > found[term, "coffee"]) == (truth.group == "male")
         assert truth.log_odds == 0
-    assert corpus.planted()["off_target"] == 1
+    assert corpus.parameters()["off_target"] == 1

@@ -18,11 +18,12 @@ from hypothesis import strategies as st
 from corpora.planted_occupations import Language, PlantedOccupations
 from corpora.recount import recount_truths
 from corpora.truths import PlantedTerm, read_truths, write_truths
-from debias.cda import CounterfactualAugmentation, stands_alone
+from debias.cda import CounterfactualAugmentation
 from files import InputError
 from files.choice import Fileless, choice
 from files.models.language_model import open_model
 from intrinsic.wordsets import Query, WordSet, load_query
+from intrinsic.wordsets.counterparts import stands_alone
 from train.subjects.language_model import train_model
 from train.subjects.planted_probe import fits
 from train.subjects.tiny_model import Architecture, TinyModel

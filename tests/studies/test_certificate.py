@@ -256,6 +256,18 @@ def test_the_readings_that_are_written_give_the_certificate_again(tmp_path: Path
     pd.testing.assert_frame_equal(again, written, check_dtype=False)
 
 
+def test_materials_have_rows_of_their_own() -> None:
+    tables = make_tables()
+    points = tables.points.assign(corpus="en_tweets", generated=False)
+    points = points.assign(generated=points["sentences"] == 1_000)
+    points["material"] = np.where(points["seed"] == 0, "smollm2-135m", "")
+    names = [scores.names for scores in read_scores(tables._replace(points=points), "stereotype")]
+    materials = {(name["metric"], name["material"]) for name in names}
+    assert {material for _, material in materials} == {"synthetic", "en_tweets", "smollm2-135m"}
+    selected = default_setting(read_scores(tables._replace(points=points), "stereotype"))
+    assert {scores.names["material"] for scores in selected} == {name for _, name in materials}
+
+
 def test_gaps_are_read_where_label_bias_is_planted() -> None:
     table = certify(read_scores(make_tables(), "label_bias"), 20).certificate
     assert table["metric"].tolist() == ["recall gap"]

@@ -18,7 +18,7 @@ from files.models.encoder import ENCODING, MODEL, Pooling
 from files.models.folder import link_files
 from train.engine.encodings import PLAIN
 from train.subjects.models import LoadedModel, TrainedModel
-from train.subjects.static import PLANTED, write_corpus
+from train.subjects.static import PLANTED, build_corpus, write_corpus
 from train.subjects.transformer import ALONE, WordsInTemplates
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class LanguageModelSubject(Fileless):
             "wordset": self.words.name,
             "layer": self.encoding.layer,
             "pooling": self.encoding.pooling,
-            **({} if self.loaded else dict(self.corpus.planted())),
+            **({} if self.loaded else dict(self.corpus.parameters())),
             **model_facts(),
             "generated": not self.loaded and self.corpus.generated,
         }
@@ -147,7 +147,7 @@ class LanguageModelSubject(Fileless):
         if isinstance(self.model, LoadedModel):
             model_steps = {"model": steps("model", self.model, load_model)}
         else:
-            model_steps = self._trained(steps, steps("corpus", self.corpus, write_corpus))
+            model_steps = self._trained(steps, build_corpus(steps, self.corpus))
         base = model = model_steps["model"]
         if self.modified:
             model = self._modify(steps, model_steps)

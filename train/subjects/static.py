@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from corpora.planting import PlantableCorpus, plant_corpus
 from corpora.protocols import Corpus, LimitedCorpus, PlantedCorpus, SampledCorpus
 from corpora.truths import write_truths
 from corpora.tweets import UNKNOWN
@@ -85,7 +86,7 @@ class StaticVectors(Fileless):
 
     def facts(self) -> Facts:
         """Return corpus, embedding, condition, wordset, generated and further columns."""
-        planted = {} if self.loaded else dict(self.corpus.planted())
+        planted = {} if self.loaded else dict(self.corpus.parameters())
         embedding_facts: Callable[[], Facts] = getattr(self.embedding, "facts", dict)
         return {
             "corpus": "none" if self.loaded else self.corpus.name,
@@ -102,7 +103,7 @@ class StaticVectors(Fileless):
         if isinstance(self.embedding, LoadedEmbedding):
             base = steps("vectors", self.embedding, load)
             return {"vectors": self._modify(steps, {"vectors": base}), "base": base}
-        corpus = steps("corpus", self.corpus, write_corpus)
+        corpus = build_corpus(steps, self.corpus)
         base = steps("vectors", self.embedding, train, {"corpus": corpus})
         changed = self._modify(steps, {"text": corpus, "vectors": base})
         if self.modified and self.debias.acts_on == "text":
@@ -156,6 +157,13 @@ class StaticVectors(Fileless):
             reason = f"no word of {names} occurs {self.corpus.min_count} times"
             raise InputError(f"{reason}: the corpus is too small to train on; give a larger one")
         return words
+
+
+def build_corpus(steps: StepBuilder, corpus: Corpus) -> Step:
+    """Return the corpus, with the stereotype that is planted in it if it is real text."""
+    text = steps("corpus", corpus, write_corpus)
+    planting = corpus.planting if isinstance(corpus, PlantableCorpus) else None
+    return steps("planted", planting, plant_corpus, {"corpus": text}) if planting else text
 
 
 def write_corpus(corpus: Corpus, out: Path, inputs: Inputs, seed: int) -> None:

@@ -70,7 +70,7 @@ class Coreference(Fileless):
             "challenge": self.challenge.name,
             "classifier": self.resolver.name,
             "replicate": self.replicate,
-            **self.documents.planted(),
+            **self.documents.parameters(),
             "generated": self.documents.generated or self.challenge.generated,
         }
 

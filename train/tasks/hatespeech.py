@@ -124,7 +124,7 @@ class HateSpeech(Fileless):
                 f"label_{name}": value
                 for name, value in method_label(self.labels)._asdict().items()
             },
-            **self.source.planted(),
+            **self.source.parameters(),
             "generated": self.source.generated or bool(self.challenge and self.challenge.generated),
         }
 
@@ -132,9 +132,7 @@ class HateSpeech(Fileless):
         """Return the gap table, from posts, groups, changed training posts and predictions."""
         posts = build_posts(steps, self.source, self.groups if self._tagged else None)
         training_posts = (
-            self.labels.build_steps(steps, {**subject, "labels": posts})
-            if self.relabelled
-            else posts
+            self.labels.build_steps(steps, {"labels": posts}) if self.relabelled else posts
         )
         [needs] = self.needs
         post_steps = {"posts": posts}

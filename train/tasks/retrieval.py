@@ -62,7 +62,7 @@ class Retrieval(Fileless):
         return {
             "task": self.name,
             "source": self.source.name,
-            **self.source.planted(),
+            **self.source.parameters(),
             "generated": self.source.generated,
         }
 
