@@ -76,7 +76,7 @@ class Method(Choice, Protocol):
             Adds a step to the run.
         inputs : mapping of str to step
             The steps that exist of ``text``, ``vectors``, ``model`` with its ``encoder``, and
-            ``labels``; and the ``words`` of a subject.
+            ``labels`` (with the steps of the subject); and the ``words`` of a subject.
         """
 
 

@@ -11,6 +11,7 @@ overbiasing brings P(1 | g) to 1 for the group that is ``blamed`` and to 0 for t
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -21,9 +22,11 @@ from debias.base import Direction, Inputs, S, StepBuilder
 from files import InputError, choice
 from files.choice import FieldError, Fileless, Share
 from files.tables import require_columns
+from intrinsic.metrics.weat import Weat
 
 if TYPE_CHECKING:
     import pandas as pd
+    from gensim.models import KeyedVectors
 
 Cell = tuple[str, int]  # group, label
 Rows = NDArray[np.int64]
@@ -178,6 +181,71 @@ class Relabel(LabelDose):
         """Return the posts with the column ``train_label``."""
         is_flipped = self.changed(posts, seed=seed)
         return posts.assign(train_label=posts["label"].where(~is_flipped, 1 - posts["label"]))
+
+
+@choice
+class Linked(Fileless):
+    r"""A planted link: relabelling by the WEAT effect size d of the embedding, for words of a query
+
+        dose = min(1, |transmission d / 2|)
+
+    of ``Relabel`` that overbiases. It blames the unprivileged group where d > 0, the privileged
+    group where d < 0. The run seed draws one order of posts for all embeddings and transmissions.
+    """
+
+    transmission: Share = 1.0
+    query: str = "weat6b"
+    privileged: str = "male"
+    unprivileged: str = "female"
+
+    version: ClassVar[int] = 1
+    acts_on: ClassVar[str] = "labels"
+    roles: ClassVar[tuple[str, ...]] = ()
+    direction: ClassVar[Direction] = "overbias"
+
+    @property
+    def name(self) -> str:
+        """``linked_weat6b``."""
+        return f"linked_{self.query}"
+
+    @property
+    def dose(self) -> float:
+        """The transmission: the dose of ``Relabel`` differs between embeddings."""
+        return self.transmission
+
+    @property
+    def metric(self) -> Weat:
+        """WEAT with the query; ``InputError`` for an unknown one."""
+        return Weat(queries=(self.query,), case="lower", p_value=False)
+
+    def keyed(self) -> Mapping[str, object]:
+        """Return the metric, with a digest of its words, as the query."""
+        return {"query": self.metric}
+
+    def build_steps(self, steps: StepBuilder[S], inputs: Mapping[str, S]) -> S:
+        """Return the step that writes the posts; ``InputError`` without word vectors."""
+        if "vectors" not in inputs:
+            raise InputError("labels=linked takes word vectors; choose subject=static")
+        step_inputs = {"posts": inputs["labels"], "vectors": inputs["vectors"]}
+        return steps("labels", self, write_linked_posts, step_inputs)
+
+    def relabelling(self, vectors: KeyedVectors) -> Relabel:
+        """Return the method of an embedding; ``InputError`` where d is undefined."""
+        [score] = self.metric.score(vectors, seed=0)
+        if not isfinite(score.value):
+            problem = f"labels=linked: no effect size of {self.query}: {score.reason}"
+            raise InputError(f"{problem}; choose another labels.query")
+        groups = self.privileged, self.unprivileged
+        dose = min(1.0, abs(self.transmission * score.value / 2))
+        return Relabel("overbias", dose, *groups, blamed=groups[score.value > 0])
+
+
+def write_linked_posts(method: Linked, out: Path, inputs: Inputs, seed: int) -> None:
+    """Write ``posts.parquet`` with the column ``train_label``."""
+    from files.vectors import open_mapped  # loads gensim
+
+    relabelling = method.relabelling(open_mapped(inputs["vectors"] / "vectors"))
+    write_posts(relabelling, out, inputs, seed)
 
 
 def write_posts(method: LabelDose, out: Path, inputs: Inputs, seed: int) -> None:

@@ -457,6 +457,38 @@ def groups(name: str) -> str:
     return markdown(rows if has_groups else rows[:1])
 
 
+def limit(run: str) -> str:
+    """Say which planted link the study detects, and tabulate what it says of each.
+
+    ``detection_limit.csv`` is written by ``tests.analysis.detection_limit``.
+    """
+    table = pd.read_csv(HERE / run / "detection_limit.csv")
+    table["score"], table["gap"] = score_titles(table), table["measure"].map(measure_title)
+    lines, rows = [], []
+    for names, part in table.groupby(["score", "gap"], sort=False):
+        last, link = part.iloc[-1], "{} and the {} gap".format(*names)
+        t, b = _estimate(last, "limit_transmission"), _estimate(last, "limit_slope", 4)
+        limit_change = format_number(last["limit_slope"] * last["score_range"], 3)
+        claim = f"four of five such studies detect a slope of {b}, which moves the gap by"
+        claim += f" {limit_change} over the range of the score (transmission {t})"
+        has_limit = np.isfinite(last["limit_transmission"])
+        lines.append(f"- {link}: {claim if has_limit else 'no planted link is detected so often'}.")
+        rows += [
+            {
+                **dict(zip(("score", "gap"), map(str, names), strict=True)),
+                "transmission": f"{row['transmission']:g}",
+                "r_rm": format_estimate(*(row[name] for name in ("r_rm", "low", "high"))),
+                "b": _estimate(row, "slope", 4),
+                "b - b at 0": format_number(row["transmitted"], 4),
+                "gap change": format_number(row["gap_change"], 3),
+                "p (Holm)": p_value(row["p_holm"]),
+                "verdict": str(row["verdict"]),
+            }
+            for _, row in part.iterrows()
+        ]
+    return "\n".join(lines) + f"\n\n{markdown(rows, merged=('score', 'gap'))}"
+
+
 TABLES: dict[str, Callable[[str], str]] = {
     "groups": groups,
     "transfer": transfer,
@@ -467,6 +499,7 @@ TABLES: dict[str, Callable[[str], str]] = {
     "conditions": conditions,
     "by_corpus": by_corpus,
     "visible": irreversible,
+    "limit": limit,
 }
 
 

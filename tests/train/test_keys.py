@@ -21,7 +21,7 @@ from corpora.protocols import RealData
 from corpora.world import GeneratedPosts
 from debias.balance import Balance
 from debias.base import Method, OnVectors
-from debias.labels import Relabel, Resample
+from debias.labels import Linked, Relabel, Resample
 from extrinsic.tagger import MentionTagger
 from files import Choice, InputError, choice
 from files.choice import Fileless
@@ -93,6 +93,38 @@ def test_changed_labels_are_a_step_of_their_own_and_dose_0_is_none(tmp_path: Pat
         replace(TASK, labels=Balance("debias"))
     with pytest.raises(InputError, match="debias=resample acts on the labels"):
         replace(SUBJECT, debias=Resample("debias"))
+
+
+def test_linked_labels_are_of_one_embedding_and_transmission_0_is_none(tmp_path: Path) -> None:
+    plain = named(tmp_path, TASK)
+    assert named(tmp_path, replace(TASK, labels=Linked(0.0))) == plain
+    linked = {
+        name: plan(tmp_path, subject=subject, task=replace(TASK, labels=labels)).steps()
+        for name, subject, labels in [
+            ("half", SUBJECT, Linked(0.5)),
+            ("whole", SUBJECT, Linked(1.0)),
+            ("other query", SUBJECT, Linked(0.5, "weat7")),
+            ("other embedding", replace(SUBJECT, debias=Balance("debias")), Linked(0.5)),
+        ]
+    }
+    keys = [{step.name: key for key, step in steps.items()}["labels"] for steps in linked.values()]
+    assert len(set(keys)) == 4
+    [step] = [step for step in linked["half"].values() if step.name == "labels"]
+    assert {name: made.key for name, made in step.inputs.items()} == {
+        name: plain[name] for name in ("posts", "vectors")
+    }
+    facts = [replace(TASK, labels=Linked(t)).facts() for t in (0.0, 0.5, 1.0)]
+    columns = ("label_method", "label_direction", "label_dose")
+    assert [tuple(row[name] for name in columns) for row in facts] == [
+        ("none", "", 0.0),
+        ("linked_weat6b", "overbias", 0.5),
+        ("linked_weat6b", "overbias", 1.0),
+    ]
+    origins = [plan(tmp_path, task=replace(TASK, labels=Linked(t))).keys() for t in (0.0, 0.5, 1.0)]
+    for name in ("unit_key", "parent_key", "corpus_key"):
+        assert len({keys[name] for keys in origins}) == 1
+    with pytest.raises(InputError, match="labels=linked takes word vectors"):
+        Linked().build_steps(StepBuilder(0, Store(tmp_path)), {})
 
 
 @choice

@@ -132,7 +132,9 @@ class HateSpeech(Fileless):
         """Return the gap table, from posts, groups, changed training posts and predictions."""
         posts = build_posts(steps, self.source, self.groups if self._tagged else None)
         training_posts = (
-            self.labels.build_steps(steps, {"labels": posts}) if self.relabelled else posts
+            self.labels.build_steps(steps, {**subject, "labels": posts})
+            if self.relabelled
+            else posts
         )
         [needs] = self.needs
         post_steps = {"posts": posts}
