@@ -5,7 +5,8 @@ With n_gl the training posts about group g that are labelled l, of two groups,
     P(1 | g) = n_g1 / (n_g0 + n_g1),    r = P(1 | either group)
 
 Debiasing brings both P(1 | g) to r, so that the share of label 1 over both groups stays;
-overbiasing brings P(1 | g) to 1 for the group that is ``blamed`` and to 0 for the other.
+overbiasing brings P(1 | g) to 1 for the group that is ``blamed`` and to 0 for the other. ``Linked``
+overbiases by how biased the embedding is.
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ from debias.base import Direction, Inputs, S, StepBuilder
 from files import InputError, choice
 from files.choice import FieldError, Fileless, Share
 from files.tables import require_columns
-from intrinsic.metrics.weat import Weat
 
 if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
+
+    from intrinsic.metrics.weat import Weat
 
 Cell = tuple[str, int]  # group, label
 Rows = NDArray[np.int64]
@@ -185,12 +187,12 @@ class Relabel(LabelDose):
 
 @choice
 class Linked(Fileless):
-    r"""A planted link: relabelling by the WEAT effect size d of the embedding, for words of a query
+    r"""A planted link: ``Relabel`` overbiases by the WEAT effect size d of the embedding.
 
         dose = min(1, |transmission d / 2|)
 
-    of ``Relabel`` that overbiases. It blames the unprivileged group where d > 0, the privileged
-    group where d < 0. The run seed draws one order of posts for all embeddings and transmissions.
+    The unprivileged group is blamed where d > 0, the privileged group where d < 0. The run seed
+    draws one order of posts for all embeddings and transmissions. ``query``: a built-in query.
     """
 
     transmission: Share = 1.0
@@ -216,6 +218,8 @@ class Linked(Fileless):
     @property
     def metric(self) -> Weat:
         """WEAT with the query; ``InputError`` for an unknown one."""
+        from intrinsic.metrics.weat import Weat  # loads scipy
+
         return Weat(queries=(self.query,), case="lower", p_value=False)
 
     def keyed(self) -> Mapping[str, object]:
