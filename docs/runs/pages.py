@@ -460,7 +460,8 @@ def groups(name: str) -> str:
 def limit(run: str) -> str:
     """Say which planted link the study detects, and tabulate what it says of each.
 
-    ``detection_limit.csv`` is written by ``tests.analysis.detection_limit``.
+    ``detection_limit.csv`` is written by ``tests.analysis.detection_limit``; its verdicts pass over
+    that planted labels lower the utility.
     """
     table = pd.read_csv(HERE / run / "detection_limit.csv")
     table["score"], table["gap"] = score_titles(table), table["measure"].map(measure_title)
@@ -482,6 +483,7 @@ def limit(run: str) -> str:
                 "b - b at 0": format_number(row["transmitted"], 4),
                 "gap change": format_number(row["gap_change"], 3),
                 "p (Holm)": p_value(row["p_holm"]),
+                measure_title(declared(run).utility): format_number(row["utility"]),
                 "verdict": str(row["verdict"]),
             }
             for _, row in part.iterrows()

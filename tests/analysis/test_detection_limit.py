@@ -64,6 +64,10 @@ def make_tables(links: tuple[str, ...] = ("linked_weat6b",)) -> Tables:
                         {"point": point, "task": f"link_{t}", "kind": "gap", "measure": measure}
                         | {"privileged": "others", "unprivileged": "women", "value": gap}
                     )
+                extrinsic.append(
+                    {"point": point, "task": f"link_{t}", "kind": "value", "measure": "f1"}
+                    | {"group": "all", "value": 0.7 - 0.2 * t, "majority_baseline": 0.6}
+                )
     return Tables(*map(pd.DataFrame, (points, intrinsic, extrinsic)))
 
 
@@ -83,6 +87,8 @@ def test_the_link_is_detected_where_it_is_strong_and_not_without_it(limits: pd.D
     assert by_gap["recall"].loc[1.0, "verdict"] == "negative"
     assert not set(by_gap["precision"]["verdict"]) & {"positive", "negative"}
     assert by_gap["recall"].loc[1.0, "r_rm"] < -0.9
+    utilities = by_gap["recall"]["utility"].to_numpy()
+    assert utilities == pytest.approx(0.7 - 0.2 * np.array(TRANSMISSIONS))
 
 
 def test_the_slopes_are_those_planted(limits: pd.DataFrame) -> None:
