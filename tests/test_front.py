@@ -43,6 +43,7 @@ GIVEN_IN_ITS_SWEEP = {
     "score_properties_models": ["embedding.model=bert"],
     "answer_en_davidson": ["corpus=en_tweets"],
     "bbq": ["model.model=bert", "task.data=folder"],
+    "referents": ["model.model=bert"],
 }
 MODEL = ["subject=language_model", "model=loaded", "model.model=bert"]
 ENCODER = [*MODEL, "source=none"]
@@ -61,6 +62,7 @@ NEEDS = {
     ("intrinsic", "stereoset"): [*ENCODER, "intrinsic.stereoset.items.path=dev.json"],
     ("debias", "steering"): ENCODER,
     ("task", "bbq"): [*MODEL, "intrinsic=seat", "task.data=folder"],
+    ("task", "referents"): [*MODEL, "intrinsic=seat"],
     ("task", "retrieval"): [*MODEL, "intrinsic=seat"],
     ("classifier", "encoder"): [*MODEL, "intrinsic=seat"],
     ("classifier", "finetuned"): [*MODEL, "intrinsic=seat"],

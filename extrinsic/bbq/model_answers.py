@@ -33,8 +33,7 @@ def choose_options(model: LanguageModel, pairs: Sequence[Pair], by: Normalisatio
     """Return the place of the likeliest of the three options of each prompt, which are in turn;
     ``NO_ANSWER`` if several are, or a text is longer than the model takes.
     """
-    blocks = [pairs[start : start + BLOCK] for start in range(0, len(pairs), BLOCK)]
-    values = np.concatenate([option_values(model, block, by) for block in blocks]).reshape(-1, 3)
+    values = option_values(model, pairs, by).reshape(-1, 3)
     is_best = values == values.max(axis=1, keepdims=True)  # NaN where a value of the item is
     return [int(row.argmax()) if row.sum() == 1 else NO_ANSWER for row in is_best]
 
@@ -45,15 +44,22 @@ def option_values(model: LanguageModel, pairs: Sequence[Pair], by: Normalisation
     ``sum``: of the tokens after the prompt, given all before (masked models: each masked, given all
     others); ``per_token``, ``per_byte``: by their number, or that of the option's bytes in UTF-8.
     """
-    texts = tokenise_texts(model, [" ".join(pair) for pair in pairs])
-    ends = [len(prompt) for prompt, _ in pairs]
-    queries = [
-        _queries(model, text, end) if text else [] for text, end in zip(texts, ends, strict=True)
-    ]
-    logs = log_likelihoods(model, queries)
+    return np.divide(*option_sums(model, pairs, by))
+
+
+def option_sums(
+    model: LanguageModel, pairs: Sequence[Pair], by: Normalisation
+) -> tuple[Floats, Floats]:
+    """Return the sums of ``option_values``, and the sizes by which it divides them."""
+    logs: list[list[float]] = []
+    for start in range(0, len(pairs), BLOCK):
+        block = pairs[start : start + BLOCK]
+        texts = zip(tokenise_texts(model, [" ".join(pair) for pair in block]), block, strict=True)
+        queries = [_queries(model, text, len(pair[0])) if text else [] for text, pair in texts]
+        logs += log_likelihoods(model, queries)
     n_bytes = [len(option.encode()) for _, option in pairs]
     sizes = {"sum": [1] * len(pairs), "per_token": [*map(len, logs)], "per_byte": n_bytes}[by]
-    return np.array([sum(log) / n if log else nan for log, n in zip(logs, sizes, strict=True)])
+    return np.array([sum(log) if log else nan for log in logs]), np.maximum(sizes, 1.0)
 
 
 def _queries(model: LanguageModel, text: Text, end: int) -> list[TokenQuery]:

@@ -123,7 +123,7 @@ def _gaps(
                 **value._asdict(),
                 support=n,
                 reason=reason,
-                resampled=() if reason else _resampled(values, drawn),
+                resampled=() if reason else resampled_means(values, drawn),
             )
         )
     return rows
@@ -138,7 +138,7 @@ def _share_from_half(values: Floats, level: float) -> Estimate:
     return Estimate(value - 0.5, low - 0.5, high - 0.5)
 
 
-def _resampled(values: Floats, drawn: NDArray[np.intp]) -> list[float]:
+def resampled_means(values: Floats, drawn: NDArray[np.intp]) -> list[float]:
     """Return the mean of values (n,) in each resample (n, 200); NaN in an empty one."""
     with np.errstate(invalid="ignore"):
         means: list[float] = (values @ drawn / drawn.sum(axis=0)).tolist()

@@ -1,0 +1,132 @@
+"""Whom a language model takes a pronoun to mean (formulas: ``train.tasks.referents``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from math import isnan, nan
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from extrinsic.bbq.model_answers import Normalisation, option_sums
+from extrinsic.coreference.challenge.gaps import ANTI, PRO
+from extrinsic.gap_table import Row
+from extrinsic.grouped_predictions import ALL
+from extrinsic.retrieval.rows import resampled_means
+from intrinsic.resampling import times_drawn
+from stats.intervals import UNDEFINED, Estimate, mean_estimate, share_estimate
+
+if TYPE_CHECKING:
+    from files.documents import Case
+    from files.models.language_model import LanguageModel
+    from stats.arrays import Floats
+
+QUESTION = 'The pronoun "{}" refers to'
+GENDERS = ("male", "female")
+PAIRS = (("accuracy", PRO, ANTI), ("log_odds", PRO, ANTI), ("accuracy", *GENDERS))
+NOBODY = "someone"  # in place of the second person in half of Winogender
+NO_SPACE = re.compile(r" (?=[.,:;!?)]|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b)|(?<=\() ")
+LEVEL = 0.95
+MIN_UNITS = 10
+
+
+def people_of(case: Case) -> tuple[str, ...]:
+    """Return whom he or she could mean, the right person first; none where there are not two."""
+    ordered = sorted(case.questions, key=lambda question: not question.answer)
+    if case.gender not in GENDERS or [each.answer for each in ordered[:2]] != [True, False]:
+        return ()
+    tokens = case.document.tokens
+    people = tuple(_person(tokens[slice(*each.name)], each.occupation) for each in ordered)
+    return () if NOBODY in people else people
+
+
+def prompt_of(case: Case) -> str:
+    """Return the sentence and the question about its pronoun."""
+    tokens = case.document.tokens
+    pronoun = tokens[case.questions[0].pronoun[0]].lower()
+    return f"{join_tokens(tokens)} {QUESTION.format(pronoun)}"
+
+
+def join_tokens(tokens: Sequence[str]) -> str:
+    """Return a sentence with the usual spaces."""
+    return NO_SPACE.sub("", " ".join(tokens))
+
+
+def _person(tokens: Sequence[str], occupation: str) -> str:
+    """Return ``the nurse`` for ``A nurse`` and, an occupation, ``nurse``; other names as is."""
+    has_article = tokens[0].lower() in ("the", "a", "an")
+    return ("the " if has_article or occupation else "") + join_tokens(tokens[has_article:])
+
+
+def read_referents(
+    model: LanguageModel, cases: Sequence[Case], by: Normalisation, *, calibrated: bool
+) -> pd.DataFrame:
+    """Return accuracy (0, .5 or 1) and log odds of sentences with ``people_of``; NaN: too long."""
+    pairs = [(prompt_of(case), name) for case in cases for name in people_of(case)]
+    sums, sizes = option_sums(model, pairs, by)
+    if calibrated:
+        names = sorted({name for _, name in pairs})
+        alone, _ = option_sums(model, [(QUESTION.format("they"), name) for name in names], "sum")
+        of_name = dict(zip(names, alone, strict=True))
+        sums = sums - [of_name[name] for _, name in pairs]
+    ends = np.cumsum([len(people_of(case)) for case in cases])[:-1]
+    leads, log_odds = (
+        [of[0] - of[1:].max() for of in np.split(values, ends)] for values in (sums / sizes, sums)
+    )
+    rows = [(case.subset, case.unit, case.condition, case.gender) for case in cases]
+    table = pd.DataFrame(rows, columns=["subset", "unit", "condition", "gender"])
+    return table.assign(accuracy=np.heaviside(leads, 0.5), log_odds=log_odds)
+
+
+def referent_rows(answers: pd.DataFrame) -> list[Row]:
+    """Return measures and gaps of ``read_referents``, by subset; subset "": all sentences.
+
+    Units are sentences that differ in the pronoun alone. A gap, pro minus anti and in accuracy male
+    minus female, is a mean over the units with both. ``support``: sentences, of a gap its units.
+    """
+    complete = answers.dropna(subset=["accuracy", "log_odds"])
+    complete = complete.assign(unit=complete["subset"] + " " + complete["unit"])
+    rows = list[Row]()
+    for subset in dict.fromkeys(["", *sorted(complete["subset"])]):
+        part = complete[complete["subset"] == subset]
+        parts = {ALL: complete if part.empty else part}
+        parts |= {name: part[part["condition"] == name] for name in (PRO, ANTI)}
+        parts |= {name: part[part["gender"] == name] for name in GENDERS}
+        present = {group: part for group, part in parts.items() if len(part)}
+        made = [_value(name, *of) for name in ("accuracy", "log_odds") for of in present.items()]
+        gaps = [(name, pair) for name, *pair in PAIRS if present.keys() >= {*pair}]
+        made += [_gap(name, pair, [present[group] for group in pair]) for name, pair in gaps]
+        rows += [row._replace(subset=subset) for row in made]
+    return rows
+
+
+def _value(measure: str, group: str, part: pd.DataFrame) -> Row:
+    means = part.groupby("unit")[measure].mean().to_numpy()
+    estimate, reason = _mean(means, share_estimate if measure == "accuracy" else mean_estimate)
+    row = Row("value", measure, group, **estimate._asdict(), support=len(part), reason=reason)
+    baseline = 0.5 if measure == "accuracy" and not reason else nan
+    return row._replace(n_clusters=len(means), majority_baseline=baseline)
+
+
+def _gap(measure: str, pair: Sequence[str], parts: Sequence[pd.DataFrame]) -> Row:
+    first, second = (part.groupby("unit")[measure].mean() for part in parts)
+    differences = (first - second).dropna()
+    values, n = differences.to_numpy(), len(differences)
+    estimate, reason = _mean(values, _difference if measure == "accuracy" else mean_estimate)
+    row = Row("gap", measure, "", *pair, *estimate, n, n, n, reason, n_clusters=n)
+    drawn = times_drawn(map(str, differences.index))
+    return row._replace(resampled=[] if isnan(row.value) else resampled_means(values, drawn))
+
+
+def _difference(values: Floats, level: float) -> Estimate:
+    """Compute the mean of differences of shares, with Wilson's interval of (1 + mean) / 2."""
+    return Estimate(*(2 * end - 1 for end in share_estimate((1 + values) / 2, level)))
+
+
+def _mean(values: Floats, estimate: Callable[[Floats, float], Estimate]) -> tuple[Estimate, str]:
+    if len(values) < MIN_UNITS:
+        return UNDEFINED, f"{len(values)} sets of alike sentences, fewer than {MIN_UNITS}"
+    result = estimate(values, LEVEL)
+    return result, "no interval: all values are equal" if isnan(result.low) else ""
