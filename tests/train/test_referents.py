@@ -61,15 +61,16 @@ def pairs_of_cases(n: int) -> list[Case]:
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Tiny random models, in larger numbers and for longer texts than usual; two berts."""
+    """Tiny random models, in larger numbers and for longer texts than usual; two are RoBERTa."""
     folders = {}
-    longer = {"bert": "max_position_embeddings", "gpt2": "n_positions"}
+    kinds = ("bert", "gpt2", "roberta", "roberta")
     with pytest.MonkeyPatch.context() as patch:
-        for number, name in enumerate(("bert", "gpt2", "bert")):
+        for number, name in enumerate(kinds):
             settings, tokenizer = tiny_models.ARCHITECTURES[name]
-            changed = settings | {longer[name]: 96}, tokenizer
+            positions = "n_positions" if name == "gpt2" else "max_position_embeddings"
+            changed = settings | {positions: 200}, tokenizer
             patch.setitem(tiny_models.ARCHITECTURES, name, changed)
-            key = "other" if number == 2 else name
+            key = "other" if number == 3 else name
             folder = tmp_path_factory.mktemp(key) / key
             head = "causal" if name == "gpt2" else "masked"
             folders[key] = tiny_models.save_model(folder, name, head=head, seed=number)
@@ -333,10 +334,10 @@ def test_a_set_that_cannot_be_read_is_refused(folders: dict[str, Path], tmp_path
     inputs = prepare(tmp_path / "inputs", folders["gpt2"], [case(0, "neutral", "nurse")])
     with pytest.raises(InputError, match="no sentence has he or she and two people; choose"):
         measure(task, tmp_path, inputs, 0)
-    tokens = ("The", "doctor", "and", "a", "nurse", "said", "he", *("left",) * 99, ".")
+    tokens = ("The", "doctor", "and", "a", "nurse", "said", "he", *("left",) * 299, ".")
     long = case(0, "male", "nurse", document=Document("long", (tokens,), ()))
     write_cases([long], inputs["challenge"] / "cases.jsonl")
-    with pytest.raises(InputError, match="1 of 1 sentences are longer than 96 tokens; choose"):
+    with pytest.raises(InputError, match="1 of 1 sentences are longer than 200 tokens; choose"):
         measure(task, tmp_path, inputs, 0)
     write_cases([long, *pairs_of_cases(4)], inputs["challenge"] / "cases.jsonl")
     measure(task, tmp_path, inputs, 0)
@@ -366,7 +367,7 @@ def test_a_point_and_the_experiment(folders: dict[str, Path], train: Train) -> N
     [path] = Path("results/point").glob("*/extrinsic.parquet")
     assert {*pd.read_parquet(path)["measure"]} == {"accuracy", "log_odds"}
     ended = train(
-        *("+experiment=referents", f"models=[{folders['bert']},{folders['other']}]", *generated),
+        *("+experiment=referents", f"models=[{folders['roberta']},{folders['other']}]", *generated),
         *("debias=leace", "debias.dose=-1,0,1", "intrinsic.lpbs.items.sets=[lpbs_career]"),
     )
     assert ended.status == 0, ended.err
