@@ -50,9 +50,9 @@ class Referents(Fileless):
 
     def facts(self) -> Facts:
         """Return the columns task, source and generated."""
-        source, planted = self.challenge.name, self.challenge.planted()
+        source, parameters = self.challenge.name, self.challenge.parameters()
         generated = self.challenge.generated
-        return {"task": self.name, "source": source, **planted, "generated": generated}
+        return {"task": self.name, "source": source, **parameters, "generated": generated}
 
     def build_steps(self, steps: StepBuilder, subject: Mapping[str, Step]) -> Step:
         """Return the table of accuracies, log odds and gaps."""
