@@ -16,6 +16,7 @@ import pytest
 import torch
 
 from corpora.winobias import WinoBias
+from corpora.winogender import Winogender
 from extrinsic.referents import join_tokens, people_of, prompt_of, read_referents, referent_rows
 from files import InputError
 from files.documents import Case, Document, Question, write_cases
@@ -292,6 +293,30 @@ def test_people_and_sentences_are_natural() -> None:
     assert people_of(case(1, "male", "nurse", questions=(right, bare)))[1] == "the doctor"
     tokens = ["The", "nurse", "'s", "aunt", "did", "n't", "go", ",", "(", "alas", ")", "!"]
     assert join_tokens(tokens) == "The nurse's aunt didn't go, (alas)!"
+
+
+def test_winogender_is_read_without_they_and_someone(tmp_path: Path) -> None:
+    rows = [
+        f"plumber.{person}.{answer}.{gender}.txt\tThe plumber called {name} because {word} left."
+        for person, name in (("tenant", "the tenant"), ("someone", "someone"))
+        for answer in (0, 1)
+        for gender, word in (("male", "he"), ("female", "she"), ("neutral", "they"))
+    ]
+    text = "\n".join(["sentid\tsentence", *rows])
+    (tmp_path / "all_sentences.tsv").write_text(f"{text}\n", encoding="utf-8")
+    statistics = "occupation\tbls_pct_female\nplumber\t0.7\n"
+    (tmp_path / "occupations-stats.tsv").write_text(statistics, encoding="utf-8")
+    cases = [each for each in Winogender(str(tmp_path)).load(seed=0) if people_of(each)]
+    people = ("the plumber", "the tenant")
+    assert [(each.condition, people_of(each)) for each in cases] == [
+        ("pro", people),
+        ("anti", people),
+        ("anti", people[::-1]),
+        ("pro", people[::-1]),
+    ]
+    assert prompt_of(cases[1]).startswith(
+        "The plumber called the tenant because she left. The pron"
+    )
 
 
 @pytest.mark.realdata
