@@ -20,7 +20,7 @@ from annotated_types import Ge
 from corpora.truths import Half, PlantedTerm, Slots
 from corpora.world import Bias
 from files import atomic_path, choice
-from files.choice import Fileless
+from files.choice import FieldError, Fileless
 from files.digest import digest_of
 from intrinsic.items.item import SLOT
 from intrinsic.items.library import load_items
@@ -33,6 +33,7 @@ Language = Literal["en", "es"]
 LEAN = 0.9  # largest lean of an occupation
 PRONOUNS, DRINKS = 0.55, 0.4  # shares of the lines; all others are neutral
 ITEMS = {"en": "occupations", "es": "occupations_es"}
+HELD_OUT = "occupations_held_out"
 # Words of the templates in other contexts, so that an occupation is not in every line
 NEUTRAL = {
     "en": (
@@ -75,15 +76,20 @@ class PlantedOccupations(Fileless):
     them has not learned associations of occupations, whatever its pronouns. ``off_target`` makes
     the drinks a stereotype: at 1 occupations of the first group go with the first drink, at -1 with
     the second; between, a lean is interpolated.
+
+    ``held_out``: without the occupations of the items ``occupations_held_out`` (English only), in
+    which nothing is planted then.
     """
 
     sentences: Annotated[int, Ge(4_000)] = 20_000  # fewer cannot hold the planted proportions
     stereotype: Bias = 1.0
     world: Language = "en"
     off_target: Bias = 0.0
+    held_out: bool = False
 
     version: ClassVar[int] = 1
     generated: ClassVar[bool] = True
+    unkeyed: ClassVar[tuple[str, ...]] = ("held_out",)  # see keyed
 
     @property
     def name(self) -> str:
@@ -98,7 +104,8 @@ class PlantedOccupations(Fileless):
     def keyed(self) -> Mapping[str, object]:
         """Return a digest of the words of the world."""
         itemsets = [itemset.key_fields() for itemset in self._item_sets()]
-        return {"words": digest_of([NEUTRAL[self.world], *itemsets])}
+        held_out = {"held_out": self._held_out} if self.held_out else {}
+        return {"words": digest_of([NEUTRAL[self.world], *itemsets]), **held_out}
 
     def parameters(self) -> Mapping[str, float]:
         """Return ``stereotype``, ``sentences`` and, unless it is 0, ``off_target``."""
@@ -106,8 +113,8 @@ class PlantedOccupations(Fileless):
         return {"stereotype": self.stereotype, "sentences": self.sentences, **off_target}
 
     def unplanted(self) -> PlantedOccupations:
-        """Return the same corpus with stereotype 0."""
-        return replace(self, stereotype=0.0)
+        """Return the same corpus with neither stereotype."""
+        return replace(self, stereotype=0.0, off_target=0.0)
 
     def truths(self, *, seed: int) -> dict[str, PlantedTerm]:
         """Return the planted bias by occupation; half of each group is for calibration."""
@@ -138,10 +145,24 @@ class PlantedOccupations(Fileless):
         sizes = {"lines": len(lines), "tokens": words.total(), "types": len(words)}
         return sizes | {"unknown": 0, "dropped": 0}
 
+    def __post_init__(self) -> None:
+        if self.held_out and self.world != "en":
+            raise FieldError(f"held_out=true: no occupations are held out in world={self.world}")
+
+    @property
+    def _held_out(self) -> list[str]:
+        [itemset] = load_items([HELD_OUT])
+        return sorted({item.term for item in itemset.items})
+
     def _item_sets(self) -> list[ItemSet]:
         """Return seen, unseen and control items."""
         name = ITEMS[self.world]
-        return load_items([name, f"{name}_unseen", f"{name}_control"])
+        itemsets = load_items([name, f"{name}_unseen", f"{name}_control"])
+        left_out = self._held_out if self.held_out else []
+        return [
+            replace(itemset, items=tuple(x for x in itemset.items if x.term not in left_out))
+            for itemset in itemsets
+        ]
 
     def _counts(self, seed: int) -> tuple[dict[str, tuple[int, int]], dict[str, tuple[int, int]]]:
         """Return counts of the first and second pronoun, and drink, by occupation."""

@@ -82,8 +82,12 @@ class PlantedCorpus(Corpus, Protocol):
     def stereotype(self) -> float:
         """Planted strength in [-1, 1]; 0: no bias."""
 
+    @property
+    def off_target(self) -> float:
+        """Planted strength of a stereotype of other words."""
+
     def unplanted(self) -> Corpus:
-        """Return the same corpus with strength 0."""
+        """Return the same corpus with both strengths 0."""
 
     def truths(self, *, seed: int) -> Mapping[str, PlantedTerm]:
         """Return the planted bias by term."""

@@ -1,4 +1,4 @@
-"""Folders of language models with an eraser."""
+"""Folders of language models with an eraser or an adapter."""
 
 from __future__ import annotations
 
@@ -24,9 +24,12 @@ def write_erased(model: Path, out: Path, eraser: Eraser) -> None:
 
 
 def link_files(folder: Path, out: Path) -> None:
-    """Create a folder with the files of another, as hard links where possible."""
+    """Create a folder with the files and folders of another, as hard links where possible."""
     out.mkdir()
     for path in folder.iterdir():
+        if path.is_dir():
+            link_files(path, out / path.name)
+            continue
         try:
             os.link(path, out / path.name)
         except OSError:  # a file system without links

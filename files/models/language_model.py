@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from files.eraser import ERASER, Eraser
 from files.errors import InputError
+from files.models.adapter import merge_adapter
 from files.models.erased import hook_eraser
 from files.models.load import (
     Dtype,
@@ -23,7 +24,7 @@ from files.models.load import (
     refuse_encoder_decoder,
     require_usable,
 )
-from files.models.place import find_model
+from files.models.place import ADAPTER, find_model
 from files.nested import read_nested
 
 if TYPE_CHECKING:
@@ -219,6 +220,8 @@ def open_model(
         loaded, kind = load_model(
             place, name, random_seed=random_seed, dtype=dtype, must_predict=must_predict
         )
+        if is_trained and (adapter := Path(place.source) / ADAPTER).is_dir():
+            loaded = merge_adapter(loaded, adapter)
         loaded = loaded.to(device).eval()
         short_name = Path(name).name if place.local else name
         opened = LanguageModel(short_name, loaded, tokenizer, kind, device, planted)

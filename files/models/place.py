@@ -15,6 +15,7 @@ from files.nested import read_nested
 from files.packages import PACKAGE, in_package
 
 CONFIG = "config.json"
+ADAPTER = "adapter"  # folder of low-rank adapters, in that of the model
 MODEL_SUFFIXES = (".json", ".safetensors", ".txt", ".model", ".gguf")  # and of tokenizers
 GGUF = ".gguf"
 INDEX = ".index.json"  # of weights in several files
@@ -47,7 +48,9 @@ class Place(NamedTuple):
             return []
         if self.gguf:
             return [Path(self.source) / self.gguf]
-        return sorted(path for path in Path(self.source).iterdir() if path.suffix in MODEL_SUFFIXES)
+        folders = [Path(self.source), Path(self.source) / ADAPTER]
+        paths = (path for folder in folders if folder.is_dir() for path in folder.iterdir())
+        return sorted(path for path in paths if path.suffix in MODEL_SUFFIXES)
 
 
 def find_model(model: str, revision: str | None = None) -> Place:

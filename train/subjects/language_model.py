@@ -17,7 +17,7 @@ from files.language import language_of, require_one_language
 from files.models.encoder import ENCODING, MODEL, Pooling
 from files.models.folder import link_files
 from train.engine.encodings import PLAIN
-from train.subjects.models import LoadedModel, TrainedModel
+from train.subjects.models import AdaptedModel, LoadedModel, TrainedModel
 from train.subjects.static import PLANTED, build_corpus, write_corpus
 from train.subjects.transformer import ALONE, WordsInTemplates
 
@@ -108,11 +108,13 @@ class LanguageModelSubject(Fileless):
         return method_label(self.debias).dose != 0
 
     @property
-    def _planted(self) -> float:
-        """Strength of the bias planted in the training corpus; 0: none."""
+    def _planted(self) -> tuple[str, float]:
+        """Name and strength of what is planted in the training corpus; 0: nothing."""
         if self.loaded or not isinstance(self.corpus, PlantedCorpus):
-            return 0.0
-        return self.corpus.stereotype
+            return "", 0.0
+        if self.corpus.stereotype:
+            return "planting", self.corpus.stereotype
+        return "planting_other_words", self.corpus.off_target
 
     @property
     def _word_suffix(self) -> str:
@@ -127,9 +129,10 @@ class LanguageModelSubject(Fileless):
         """Return corpus, embedding (the model), condition, layer, pooling and further columns."""
         model_facts: Callable[[], Facts] = getattr(self.model, "facts", dict)
         condition = method_label(self.debias)._asdict()
-        if (strength := self._planted) and not self.modified:
+        method, strength = self._planted
+        if strength and not self.modified:
             direction = "overbias" if strength > 0 else "debias"
-            condition = {"method": "planting", "direction": direction, "dose": abs(strength)}
+            condition = {"method": method, "direction": direction, "dose": abs(strength)}
         return {
             "corpus": "none" if self.loaded else self.corpus.name,
             "embedding": f"{self.model.name}{self.encoding.suffix}{self._word_suffix}",
@@ -151,7 +154,7 @@ class LanguageModelSubject(Fileless):
         base = model = model_steps["model"]
         if self.modified:
             model = self._modify(steps, model_steps)
-        if isinstance(self.corpus, PlantedCorpus) and self._planted:
+        if isinstance(self.corpus, PlantedCorpus) and self._planted[1]:
             unplanted = steps("corpus", self.corpus.unplanted(), write_corpus)
             base = self._trained(steps, unplanted)["model"]
         has_eraser = self.modified and self.debias.acts_on != "text"
@@ -164,6 +167,8 @@ class LanguageModelSubject(Fileless):
         """Return corpus and trained model; ``original``: the planted corpus before a method."""
         assert isinstance(self.model, TrainedModel)
         inputs = {"corpus": corpus, **({"original": original} if original else {})}
+        if isinstance(self.model, AdaptedModel):
+            inputs["base"] = steps("model", self.model.base, load_model)
         return {"corpus": corpus, "model": steps("model", self.model, train_model, inputs)}
 
     def _modify(self, steps: StepBuilder, model_steps: Mapping[str, Step]) -> Step:
@@ -188,7 +193,7 @@ class LanguageModelSubject(Fileless):
 def train_model(model: TrainedModel, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``model/`` with the course of training and the planted bias.
 
-    ``original``: the planted corpus before a method changed it.
+    ``original``: the planted corpus before a method changed it; ``base``: the model trained on.
     """
     from train.engine.device import one_thread
 
@@ -197,6 +202,8 @@ def train_model(model: TrainedModel, out: Path, inputs: Inputs, seed: int) -> No
     truths = read_truths(planted) if planted.is_file() else None
     if truths is not None and "original" in inputs:
         truths = recount_truths(truths, corpus)
+    if "base" in inputs:
+        link_files(inputs["base"] / MODEL, out / MODEL)
     with one_thread():
         model.train(corpus, out / MODEL, seed=seed, truths=truths)
     if truths is not None:

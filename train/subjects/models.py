@@ -39,6 +39,15 @@ class LoadedModel(Choice, Protocol):
         """Write a folder with the whole model and its tokenizer."""
 
 
+@runtime_checkable
+class AdaptedModel(TrainedModel, Protocol):
+    """A model that is trained from another: ``train`` is given a folder that holds it."""
+
+    @property
+    def base(self) -> LoadedModel:
+        """The model that it is trained from."""
+
+
 @choice
 class PretrainedModel:
     """A local folder, a hub name with its ``revision``, or ``package:NAME``.
@@ -100,7 +109,9 @@ def save_model(language_model: LanguageModel, place: Place | None, out: Path) ->
     if place and place.local and not place.gguf:
         out.mkdir()
         for path in place.files():
-            shutil.copyfile(path, out / path.name)
+            copy = out / path.relative_to(place.source)
+            copy.parent.mkdir(exist_ok=True)
+            shutil.copyfile(path, copy)
     else:
         save_whole(language_model, out)
 

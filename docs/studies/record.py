@@ -1,0 +1,43 @@
+"""Certify all recorded readings as one: ``python docs/studies/record.py results/certificate_text``.
+
+The readings of the folders join ``certificate_readings.csv.gz``; those of their materials that were
+there before are replaced. Writes the certificate, choices and training beside it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from studies.certificate.strength_scores import strength_scores
+from studies.certificate.table import certify
+
+HERE = Path(__file__).parent
+READINGS = HERE / "certificate_readings.csv.gz"
+RECORDED = HERE.parents[1] / "studies" / "certificate" / "recorded.csv"
+RESAMPLES = 500
+
+
+def main(folders: Sequence[Path], out: Path) -> None:
+    """Write the joined readings and the tables that follow from them."""
+    readings = pd.read_csv(READINGS, low_memory=False)
+    for folder in folders:
+        added = pd.read_csv(folder / "certificate_readings.csv", low_memory=False)
+        kept = ~readings["material"].isin(added["material"])
+        readings = pd.concat([readings[kept], added], ignore_index=True)
+    with gzip.GzipFile(out / READINGS.name, "wb", mtime=0) as text:
+        text.write(readings.to_csv(index=False).encode())
+    tables = certify(strength_scores(readings), RESAMPLES)
+    tables.certificate.to_csv(out / "certificate.csv", index=False)
+    tables.choices.to_csv(out / "certificate_choices.csv", index=False)
+    tables.training.to_csv(out / "certificate_training.csv", index=False)
+    if out == HERE:
+        tables.certificate.to_csv(RECORDED, index=False)
+
+
+if __name__ == "__main__":
+    main([Path(folder) for folder in sys.argv[1:]], HERE)

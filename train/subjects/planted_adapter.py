@@ -1,0 +1,178 @@
+"""A language model in which log odds of words are planted by adapters beside its weights."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from files import InputError, choice, read_lines
+from files.choice import Count, Fileless, Positive, Whole
+from files.models.adapter import require_peft
+from files.models.language_model import open_model
+from files.models.place import ADAPTER
+from train.subjects.models import LoadedModel
+from train.subjects.tiny_model import TRAINING
+
+if TYPE_CHECKING:
+    from corpora.truths import PlantedTerm
+    from train.engine.part import Facts
+
+WARM_UP = 20  # steps
+LAST = 50  # steps of which the loss is recorded
+
+
+class Example(NamedTuple):
+    """Tokens of a text before a planted word, and the shares of the words that follow it."""
+
+    tokens: list[int]
+    words: list[int]  # first tokens of the two words
+    shares: list[float]
+
+
+@choice
+class PlantedAdapter(Fileless):
+    r"""A causal language model with adapters (LoRA, Hu et al., 2022) that hold a planted bias.
+
+    The corpus has planted terms (``corpora.planted_occupations``). For each text t before a planted
+    word in it, of which the words w1 and w2 follow with the shares q1 and q2, AdamW minimises
+
+        - q1 ln p - q2 ln (1 - p),    p = P(w1 | t) / (P(w1 | t) + P(w2 | t))
+
+    on ``batch`` texts per step, so that only the odds of the two words are trained. Half of the
+    texts begin with a capital. ``base`` is trained for exactly ``steps`` steps, and every model is
+    kept, whatever it has learned; with 0 steps it is the base. ``rank`` of the adapters of the
+    layers that ``peft`` chooses for the architecture, scaled by 2. The learning rate rises linearly
+    over 20 steps and falls linearly to 0.
+    """
+
+    base: LoadedModel
+    rank: Count = 8
+    learning_rate: Positive = 5e-4
+    batch: Count = 16
+    steps: Whole = 400
+
+    version: ClassVar[int] = 1
+
+    @property
+    def name(self) -> str:
+        """Name of the base."""
+        return self.base.name
+
+    def facts(self) -> Facts:
+        """Return the column ``material``: the base, in which something is planted."""
+        return {"material": self.base.name}
+
+    def train(
+        self, corpus: Path, out: Path, *, seed: int, truths: Mapping[str, PlantedTerm] | None = None
+    ) -> Facts:
+        """Train the model in the folder ``out`` and write the folder ``adapter`` there.
+
+        ``corpus``: a file of one sentence per line. Raises ``InputError`` for a corpus without
+        planted terms, without ``peft``, and for a model that is not causal.
+        """
+        import torch
+        from transformers.pytorch_utils import Conv1D
+
+        with require_peft():
+            from peft import LoraConfig, get_peft_model
+
+        opened = open_model(out)
+        if opened.kind != "causal":
+            raise InputError(
+                f"model.base={self.name} is {opened.kind}; adapters are trained on causal models"
+            )
+        if not truths:
+            raise InputError("nothing is planted in the corpus; give corpus=planted_occupations")
+        slots = [slots for term in truths.values() for slots in (term.seen, term.controls)]
+        examples = list_examples(
+            opened.tokenizer, read_lines(corpus), {slot.fillers for slot in slots}
+        )
+        config = LoraConfig(
+            r=self.rank,
+            lora_alpha=2 * self.rank,
+            task_type="CAUSAL_LM",
+            fan_in_fan_out=any(isinstance(module, Conv1D) for module in opened.model.modules()),
+        )
+        with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # of peft's use of transformers
+            torch.manual_seed(seed)
+            adapted: Any = get_peft_model(opened.model, config)
+            losses = self._fit(adapted, examples, np.random.default_rng(seed))
+        adapted.save_pretrained(out / ADAPTER)
+        last = losses[-LAST:]
+        loss = round(sum(last) / len(last), 4) if last else None
+        facts: Facts = {"steps": self.steps, "loss": loss}
+        (out / TRAINING).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+        return facts
+
+    def _fit(self, adapted: Any, examples: list[Example], rng: np.random.Generator) -> list[float]:
+        """Train the adapters; return the loss of each step, in nats."""
+        import torch
+
+        weights = [weight for weight in adapted.parameters() if weight.requires_grad]
+        optimiser = torch.optim.AdamW(weights, weight_decay=0.0)
+        losses = []
+        adapted.train()
+        for step, batch in enumerate(_batches(examples, self.batch, self.steps, rng)):
+            rows = [torch.tensor(example.tokens) for example in batch]
+            # Padding comes last, so that a causal model needs no mask
+            ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+            states = adapted(input_ids=ids).logits[range(len(rows)), [len(x) - 1 for x in rows]]
+            logits = states.gather(1, torch.tensor([example.words for example in batch]))
+            shares = torch.tensor([example.shares for example in batch])
+            loss = torch.nn.functional.cross_entropy(logits, shares)
+            loss.backward()
+            rate = min(1, (step + 1) / WARM_UP) * (1 - step / self.steps)
+            optimiser.param_groups[0]["lr"] = self.learning_rate * rate
+            optimiser.step()
+            optimiser.zero_grad()
+            losses.append(loss.item())
+        adapted.eval()
+        return losses
+
+
+def list_examples(
+    tokenizer: Any, lines: Iterable[str], fillers: set[tuple[str, str]]
+) -> list[Example]:
+    """Return the texts before the first planted word of each line, each with and without a capital.
+
+    ``fillers``: the pairs of planted words.
+    """
+    pair_of = {word: pair for pair in fillers for word in pair}
+    counts: dict[tuple[str, tuple[str, str]], Counter[str]] = defaultdict(Counter)
+    for line in lines:
+        words = line.split()
+        number = next((n for n, word in enumerate(words) if word in pair_of), 0)
+        if number:
+            counts[" ".join(words[:number]), pair_of[words[number]]][words[number]] += 1
+    first = next(x for x in (tokenizer.bos_token_id, tokenizer.eos_token_id) if x is not None)
+
+    def tokens(text: str) -> list[int]:
+        ids: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
+        return ids
+
+    examples = []
+    for (text, pair), count in counts.items():
+        words = [tokens(f" {word}")[0] for word in pair]
+        shares = [count[word] / count.total() for word in pair]
+        texts = dict.fromkeys((text, text[:1].upper() + text[1:]))
+        examples += [Example([first, *tokens(written)], words, shares) for written in texts]
+    return examples
+
+
+def _batches(
+    examples: list[Example], size: int, steps: int, rng: np.random.Generator
+) -> Iterator[list[Example]]:
+    """Yield ``steps`` batches: all examples in random order, repeatedly."""
+    order: list[int] = []
+    for _ in range(steps):
+        while len(order) < size:
+            order += rng.permutation(len(examples)).tolist()
+        batch, order = order[:size], order[size:]
+        yield [examples[index] for index in batch]
