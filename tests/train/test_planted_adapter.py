@@ -20,7 +20,7 @@ from files.models.place import find_model
 from intrinsic.items.library import load_items
 from train.subjects.language_model import LanguageModelSubject
 from train.subjects.models import PretrainedModel, save_model
-from train.subjects.planted_adapter import PlantedAdapter, list_examples
+from train.subjects.planted_adapter import PlantedAdapter, list_examples, write_texts
 from train.subjects.planted_probe import fit, measure_log_odds
 from train.subjects.tiny_model import TinyModel
 from train.subjects.transformer import WordsInTemplates
@@ -44,10 +44,10 @@ def planted(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return train(base, tmp_path_factory.mktemp("planted"), steps=150)
 
 
-def train(base: Path, folder: Path, *, steps: int, seed: int = 1) -> Path:
+def train(base: Path, folder: Path, *, steps: int, seed: int = 1, plain: int = 0) -> Path:
     CORPUS.write(folder / "corpus.txt", seed=seed)
     link_files(base, folder / "model")
-    model = PlantedAdapter(PretrainedModel(str(base)), learning_rate=0.01, steps=steps)
+    model = PlantedAdapter(PretrainedModel(str(base)), learning_rate=0.01, steps=steps, plain=plain)
     truths = CORPUS.truths(seed=seed)
     model.train(folder / "corpus.txt", folder / "model", seed=seed, truths=truths)
     return folder / "model"
@@ -83,6 +83,21 @@ def test_the_opened_model_adds_the_product_of_the_adapters(base: Path, planted: 
 def test_without_steps_the_model_is_its_base(base: Path, tmp_path: Path) -> None:
     untrained = train(base, tmp_path, steps=0)
     np.testing.assert_array_equal(*(log_odds(open_model(x))[1] for x in (base, untrained)))
+
+
+def test_texts_of_the_base_keep_what_it_writes(base: Path, planted: Path, tmp_path: Path) -> None:
+    """The base writes of occupations and both pronouns alike: kept, they are not planted."""
+    kept = train(base, tmp_path, steps=150, plain=4)
+    opened = open_model(base)
+    torch.manual_seed(0)
+    texts = write_texts(opened.model, opened.tokenizer, 40)
+    assert texts.shape == (40, 16)
+    losses = [
+        float(open_model(path).model(input_ids=texts, labels=texts).loss.detach())
+        for path in (base, kept, planted)
+    ]
+    assert losses[1] - losses[0] < (losses[2] - losses[0]) / 2
+    assert abs(fit(*log_odds(open_model(kept))).slope) < 0.1
 
 
 def test_the_seed_decides_the_adapters(base: Path, tmp_path: Path) -> None:

@@ -20,11 +20,15 @@ from train.subjects.models import LoadedModel
 from train.subjects.tiny_model import TRAINING
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from corpora.truths import PlantedTerm
     from train.engine.part import Facts
 
 WARM_UP = 20  # steps
 LAST = 50  # steps of which the loss is recorded
+PLAIN_TEXTS, PLAIN_TOKENS = 512, 16  # texts that the base writes, and tokens of each
+OPENINGS = ("The", "It", "We", "There", "This", "In", "You", "A")
 
 
 class Example(NamedTuple):
@@ -44,18 +48,20 @@ class PlantedAdapter(Fileless):
 
         - q1 ln p - q2 ln (1 - p),    p = P(w1 | t) / (P(w1 | t) + P(w2 | t))
 
-    on ``batch`` texts per step, so that only the odds of the two words are trained. Half of the
-    texts begin with a capital. ``base`` is trained for exactly ``steps`` steps, and every model is
-    kept, whatever it has learned; with 0 steps it is the base. ``rank`` of the adapters of the
-    layers that ``peft`` chooses for the architecture, scaled by 2. The learning rate rises linearly
-    over 20 steps and falls linearly to 0.
+    on ``batch`` texts per step, so that only the odds of the two words are trained; and the mean
+    loss per token of ``plain`` texts that the base has written itself, so that the rest stays. Half
+    of the texts begin with a capital. ``base`` is trained for exactly ``steps`` steps, and every
+    model is kept, whatever it has learned; with 0 steps it is the base. ``rank``: of the adapters
+    of the layers that ``peft`` chooses for the architecture, scaled by 2. The learning rate rises
+    linearly over 20 steps and falls linearly to 0.
     """
 
     base: LoadedModel
     rank: Count = 8
-    learning_rate: Positive = 5e-4
+    learning_rate: Positive = 1e-3
     batch: Count = 16
-    steps: Whole = 400
+    plain: Whole = 4
+    steps: Whole = 250
 
     version: ClassVar[int] = 1
 
@@ -102,8 +108,10 @@ class PlantedAdapter(Fileless):
         with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # of peft's use of transformers
             torch.manual_seed(seed)
+            n_texts = min(PLAIN_TEXTS, self.plain * self.steps)
+            plain = write_texts(opened.model, opened.tokenizer, n_texts)
             adapted: Any = get_peft_model(opened.model, config)
-            losses = self._fit(adapted, examples, np.random.default_rng(seed))
+            losses = self._fit(adapted, examples, plain, np.random.default_rng(seed))
         adapted.save_pretrained(out / ADAPTER)
         last = losses[-LAST:]
         loss = round(sum(last) / len(last), 4) if last else None
@@ -111,8 +119,10 @@ class PlantedAdapter(Fileless):
         (out / TRAINING).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
         return facts
 
-    def _fit(self, adapted: Any, examples: list[Example], rng: np.random.Generator) -> list[float]:
-        """Train the adapters; return the loss of each step, in nats."""
+    def _fit(
+        self, adapted: Any, examples: list[Example], plain: Tensor, rng: np.random.Generator
+    ) -> list[float]:
+        """Train the adapters; return the loss of the planted words of each step, in nats."""
         import torch
 
         weights = [weight for weight in adapted.parameters() if weight.requires_grad]
@@ -121,13 +131,23 @@ class PlantedAdapter(Fileless):
         adapted.train()
         for step, batch in enumerate(_batches(examples, self.batch, self.steps, rng)):
             rows = [torch.tensor(example.tokens) for example in batch]
-            # Padding comes last, so that a causal model needs no mask
-            ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
-            states = adapted(input_ids=ids).logits[range(len(rows)), [len(x) - 1 for x in rows]]
-            logits = states.gather(1, torch.tensor([example.words for example in batch]))
+            ids, mask = (
+                torch.nn.utils.rnn.pad_sequence(padded, batch_first=True)
+                for padded in (rows, [torch.ones_like(row) for row in rows])
+            )
+            logits = adapted(input_ids=ids, attention_mask=mask).logits
+            logits = logits[range(len(rows)), mask.sum(dim=1) - 1]
+            logits = logits.gather(1, torch.tensor([example.words for example in batch]))
             shares = torch.tensor([example.shares for example in batch])
             loss = torch.nn.functional.cross_entropy(logits, shares)
             loss.backward()
+            if self.plain:
+                texts = plain[rng.choice(len(plain), min(self.plain, len(plain)), replace=False)]
+                logits = adapted(input_ids=texts, attention_mask=torch.ones_like(texts)).logits
+                logits = logits[:, :-1]
+                torch.nn.functional.cross_entropy(
+                    logits.flatten(0, 1), texts[:, 1:].flatten()
+                ).backward()
             rate = min(1, (step + 1) / WARM_UP) * (1 - step / self.steps)
             optimiser.param_groups[0]["lr"] = self.learning_rate * rate
             optimiser.step()
@@ -151,7 +171,7 @@ def list_examples(
         number = next((n for n, word in enumerate(words) if word in pair_of), 0)
         if number:
             counts[" ".join(words[:number]), pair_of[words[number]]][words[number]] += 1
-    first = next(x for x in (tokenizer.bos_token_id, tokenizer.eos_token_id) if x is not None)
+    first = _first_token(tokenizer)
 
     def tokens(text: str) -> list[int]:
         ids: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
@@ -164,6 +184,30 @@ def list_examples(
         texts = dict.fromkeys((text, text[:1].upper() + text[1:]))
         examples += [Example([first, *tokens(written)], words, shares) for written in texts]
     return examples
+
+
+def write_texts(model: Any, tokenizer: Any, size: int) -> Tensor:
+    """Draw texts from the model after a few openings, (size, tokens)."""
+    import torch
+
+    openings = [[_first_token(tokenizer), *tokenizer(text)["input_ids"][-1:]] for text in OPENINGS]
+    ids = torch.tensor([openings[number % len(openings)] for number in range(size)])
+    state = None
+    with torch.inference_mode():
+        while size and ids.shape[1] < PLAIN_TOKENS:
+            output = model(
+                input_ids=ids if state is None else ids[:, -1:],
+                attention_mask=torch.ones_like(ids),
+                past_key_values=state,
+            )
+            state, p = output.past_key_values, output.logits[:, -1].softmax(-1)
+            ids = torch.cat([ids, torch.multinomial(p, 1)], dim=1)
+    return ids.clone()
+
+
+def _first_token(tokenizer: Any) -> int:
+    candidates = (tokenizer.bos_token_id, tokenizer.eos_token_id)
+    return next(token for token in candidates if token is not None)
 
 
 def _batches(
