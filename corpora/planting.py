@@ -118,8 +118,8 @@ class Planting(Fileless):
                 line, place = int(occurrences.line[index]), int(occurrences.place[index])
                 exchanges.setdefault(line, {})[place] = occurrences.partners[index]
         with atomic_path(out) as work, open_binary(corpus) as source, work.open("wb") as target:
-            for number, line in enumerate(source):
-                target.write(_exchange(line, exchanges[number]) if number in exchanges else line)
+            for number, text in enumerate(source):
+                target.write(_exchange(text, exchanges[number]) if number in exchanges else text)
         return counts
 
 

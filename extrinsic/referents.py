@@ -115,7 +115,8 @@ def _gap(measure: str, pair: Sequence[str], parts: Sequence[pd.DataFrame]) -> Ro
     differences = (first - second).dropna()
     values, n = differences.to_numpy(), len(differences)
     estimate, reason = _mean(values, _difference if measure == "accuracy" else mean_estimate)
-    row = Row("gap", measure, "", *pair, *estimate, n, n, n, reason, n_clusters=n)
+    row = Row("gap", measure, "", pair[0], pair[1], **estimate._asdict(), reason=reason)
+    row = row._replace(support=n, support_privileged=n, support_unprivileged=n, n_clusters=n)
     drawn = times_drawn(map(str, differences.index))
     return row._replace(resampled=[] if isnan(row.value) else resampled_means(values, drawn))
 

@@ -49,7 +49,7 @@ def literal_effect_size(vectors: KeyedVectors) -> float:
     x, y = ([s[word] for word in SETS[role]] for role in "XY")
     mean = sum(x + y) / len(x + y)
     spread = (sum((value - mean) ** 2 for value in x + y) / len(x + y)) ** 0.5
-    return (sum(x) / len(x) - sum(y) / len(y)) / spread
+    return float((sum(x) / len(x) - sum(y) / len(y)) / spread)
 
 
 def make_posts() -> pd.DataFrame:
@@ -163,10 +163,10 @@ def test_gaps_move_with_the_score_at_transmission_1_and_not_at_0(tmp_path: Path)
             table = Linked(transmission).relabelling(vectors).train_on(posts, seed=0)
             predictions = Linear().predict(table, vectors, seed=0)
             rows = pd.DataFrame(gap_table(predictions, Gaps()))
-            rows = rows[rows["kind"] == "gap"].set_index("measure")["value"]
-            measured.append([float(rows[name]) for name in ("precision", "recall")])
+            values = rows[rows["kind"] == "gap"].set_index("measure")["value"].to_dict()
+            measured.append([float(values[name]) for name in ("precision", "recall")])
     assert np.ptp(scores) > 1
-    slopes = {t: np.polyfit(scores, np.array(values), 1)[0] for t, values in gaps.items()}
+    slopes = {t: np.polyfit(scores, np.array(y), 1)[0] for t, y in gaps.items()}
     assert np.abs(slopes[0]).max() < 0.02
     assert slopes[1][0] > 0.02
     assert slopes[1][1] < -0.2

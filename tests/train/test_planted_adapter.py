@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -82,7 +83,8 @@ def test_the_opened_model_adds_the_product_of_the_adapters(base: Path, planted: 
 
 def test_without_steps_the_model_is_its_base(base: Path, tmp_path: Path) -> None:
     untrained = train(base, tmp_path, steps=0)
-    np.testing.assert_array_equal(*(log_odds(open_model(x))[1] for x in (base, untrained)))
+    before, after = (log_odds(open_model(path))[1] for path in (base, untrained))
+    np.testing.assert_array_equal(before, after)
 
 
 def test_texts_of_the_base_keep_what_it_writes(base: Path, planted: Path, tmp_path: Path) -> None:
@@ -92,10 +94,8 @@ def test_texts_of_the_base_keep_what_it_writes(base: Path, planted: Path, tmp_pa
     torch.manual_seed(0)
     texts = write_texts(opened.model, opened.tokenizer, 40)
     assert texts.shape == (40, 16)
-    losses = [
-        float(open_model(path).model(input_ids=texts, labels=texts).loss.detach())
-        for path in (base, kept, planted)
-    ]
+    models: list[Any] = [open_model(path).model for path in (base, kept, planted)]
+    losses = [float(model(input_ids=texts, labels=texts).loss.detach()) for model in models]
     assert losses[1] - losses[0] < (losses[2] - losses[0]) / 2
     assert abs(fit(*log_odds(open_model(kept))).slope) < 0.1
 
@@ -132,7 +132,7 @@ def test_held_out_occupations_are_not_in_the_corpus(tmp_path: Path) -> None:
 
 
 def test_examples_are_texts_before_planted_words_with_their_shares(base: Path) -> None:
-    tokenizer = open_model(base).tokenizer
+    tokenizer: Any = open_model(base).tokenizer
     lines = ["the nurse said she was late"] * 3 + ["the nurse said he was late", "it was late"]
     examples = list_examples(tokenizer, lines, {("he", "she")})
     assert [tokenizer.decode(example.tokens[1:]) for example in examples] == ["the nurse said"] * 2

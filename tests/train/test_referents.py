@@ -158,7 +158,7 @@ def rows_of_reader(
     patch.setattr("extrinsic.referents.option_sums", sums)
     model: Any = None
     rows = referent_rows(read_referents(model, pairs_of_cases(40), "sum", calibrated=calibrated))
-    by_name = {
+    by_name: dict[tuple[str, str, str, str], Row] = {
         (row.kind, row.measure, row.subset, row.group or row.privileged): row for row in rows
     }
     assert len(by_name) == len(rows)
@@ -263,7 +263,13 @@ def test_rows_equal_a_loop_over_sentences() -> None:
 
 @pytest.mark.parametrize("n", [9, 10])
 def test_few_units_have_a_reason(n: int) -> None:
-    columns = {"subset": "", "condition": "", "gender": "male", "accuracy": 1.0, "log_odds": 0.5}
+    columns: dict[str, Any] = {
+        "subset": "",
+        "condition": "",
+        "gender": "male",
+        "accuracy": 1.0,
+        "log_odds": 0.5,
+    }
     table = pd.DataFrame({"unit": [str(unit) for unit in range(n)]}).assign(**columns)
     rows = {row.measure: row for row in referent_rows(table) if row.group == "all"}
     assert len(rows) == 2

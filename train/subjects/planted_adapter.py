@@ -76,7 +76,7 @@ class PlantedAdapter(Fileless):
 
     def train(
         self, corpus: Path, out: Path, *, seed: int, truths: Mapping[str, PlantedTerm] | None = None
-    ) -> Facts:
+    ) -> Mapping[str, object]:
         """Train the model in the folder ``out`` and write the folder ``adapter`` there.
 
         ``corpus``: a file of one sentence per line. Raises ``InputError`` for a corpus without
@@ -115,7 +115,7 @@ class PlantedAdapter(Fileless):
         adapted.save_pretrained(out / ADAPTER)
         last = losses[-LAST:]
         loss = round(sum(last) / len(last), 4) if last else None
-        facts: Facts = {"steps": self.steps, "loss": loss}
+        facts: dict[str, object] = {"steps": self.steps, "loss": loss}
         (out / TRAINING).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
         return facts
 
@@ -179,10 +179,10 @@ def list_examples(
 
     examples = []
     for (text, pair), count in counts.items():
-        words = [tokens(f" {word}")[0] for word in pair]
+        first_tokens = [tokens(f" {word}")[0] for word in pair]
         shares = [count[word] / count.total() for word in pair]
         texts = dict.fromkeys((text, text[:1].upper() + text[1:]))
-        examples += [Example([first, *tokens(written)], words, shares) for written in texts]
+        examples += [Example([first, *tokens(written)], first_tokens, shares) for written in texts]
     return examples
 
 
@@ -206,7 +206,7 @@ def write_texts(model: Any, tokenizer: Any, size: int) -> Tensor:
 
 
 def _first_token(tokenizer: Any) -> int:
-    candidates = (tokenizer.bos_token_id, tokenizer.eos_token_id)
+    candidates: tuple[int | None, ...] = (tokenizer.bos_token_id, tokenizer.eos_token_id)
     return next(token for token in candidates if token is not None)
 
 

@@ -1,4 +1,4 @@
-"""Certify all recorded readings as one: ``python docs/studies/record.py results/certificate_text``.
+"""Certify all recorded readings as one: ``python docs/studies/join_readings.py results/NAME``.
 
 The readings of the folders join ``certificate_readings.csv.gz``; those of their materials that were
 there before are replaced. Writes the certificate, choices and training beside it.
