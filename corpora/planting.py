@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from annotated_types import Gt, Lt
 
-from corpora.occurrences import LISTS, Targets, find_occurrences
 from corpora.protocols import RealData
 from files import InputError, atomic_path, choice
 from files.choice import FieldError, Fileless
@@ -18,7 +17,6 @@ from files.digest import digest_of
 from files.language import UNDETERMINED, language_of
 from files.text import open_binary
 from intrinsic.wordsets import find_queries, load_queries
-from intrinsic.wordsets.counterparts import Counterparts
 
 if TYPE_CHECKING:
     from intrinsic.wordsets import Query
@@ -26,6 +24,11 @@ if TYPE_CHECKING:
 Strength = Annotated[float, Gt(-1), Lt(1)]  # log odds of 1 are infinite
 
 PLANTED_TEXT, HELD_OUT_TEXT, OFF_TARGET_TEXT = "planted_text", "held_out_text", "off_target_text"
+ROLES = {  # of the queries, that decide what is planted
+    PLANTED_TEXT: ("A", "B", "counterparts"),
+    HELD_OUT_TEXT: ("A", "B"),
+    OFF_TARGET_TEXT: ("counterparts",),
+}
 OFF_TARGET = "off_target"
 # Fields of a corpus that decide its Planting, which is a step of its own
 PLANTING = ("planted", OFF_TARGET, "planting_words")
@@ -67,13 +70,13 @@ class Planting(Fileless):
     unkeyed: ClassVar[tuple[str, ...]] = ("language", "words")
 
     def __post_init__(self) -> None:
-        for name in (PLANTED_TEXT, HELD_OUT_TEXT, OFF_TARGET_TEXT):
+        for name in ROLES:
             self.query(name)
 
     def keyed(self) -> Mapping[str, object]:
         """Return a digest of the words."""
-        words = [[role, *self.query(name)[role].words] for name, role in self._roles()]
-        return {"words": digest_of(words)}
+        sets = [self.query(name)[role] for name, roles in ROLES.items() for role in roles]
+        return {"words": digest_of([wordset.words for wordset in sets])}
 
     def query(self, name: str) -> Query:
         """Return the query of that name, of the user's file or in the language."""
@@ -85,11 +88,6 @@ class Planting(Fileless):
             raise InputError(f"{problem}; give language=en or es, or corpus.planting_words=FILE")
         return load_queries(names[:1])[0]
 
-    def _roles(self) -> Iterator[tuple[str, str]]:
-        for name, roles in ((PLANTED_TEXT, (*LISTS, "counterparts")), (HELD_OUT_TEXT, LISTS)):
-            yield from ((name, role) for role in roles)
-        yield OFF_TARGET_TEXT, "counterparts"
-
     def plant(self, corpus: Path, out: Path, *, seed: int) -> dict[str, dict[str, float]]:
         """Write ``corpus`` with the stereotype to ``out``.
 
@@ -100,6 +98,9 @@ class Planting(Fileless):
             ``before``, ``asked`` and ``counted`` in the text written; ``words`` near a target, of
             these ``exchanged`` and ``fixed``.
         """
+        from corpora.occurrences import LISTS, Targets, find_occurrences  # few runs need them
+        from intrinsic.wordsets.counterparts import Counterparts
+
         query, held_out = self.query(PLANTED_TEXT), self.query(HELD_OUT_TEXT)
         targets = Targets(
             [[word.encode() for word in query[name].words] for name in LISTS],

@@ -35,10 +35,10 @@ MIN_UNITS = 10
 def people_of(case: Case) -> tuple[str, ...]:
     """Return whom he or she could mean, the right person first; none where there are not two."""
     ordered = sorted(case.questions, key=lambda question: not question.answer)
-    if case.gender not in GENDERS or [each.answer for each in ordered[:2]] != [True, False]:
+    if case.gender not in GENDERS or [question.answer for question in ordered[:2]] != [True, False]:
         return ()
     tokens = case.document.tokens
-    people = tuple(_person(tokens[slice(*each.name)], each.occupation) for each in ordered)
+    people = tuple(_person(tokens[slice(*person.name)], person.occupation) for person in ordered)
     return () if NOBODY in people else people
 
 

@@ -233,7 +233,11 @@ def test_base_and_study_share_no_package_and_declare_every_import() -> None:
     needed = {STUDY.get(name, BROUGHT.get(name, name)) for name in imported()}
     needed -= {*sys.stdlib_module_names, *ROOMS, "biasbridge"}
     assert {canonicalize_name(name) for name in needed} <= (
-        lists["base"] | lists["study"] | lists["onnx"] | {"pytest"}  # of the plugin
+        lists["base"]
+        | lists["study"]
+        | lists["onnx"]
+        | lists["adapters"]
+        | {"pytest"}  # of the plugin
     )
 
 
@@ -241,4 +245,4 @@ def test_all_that_is_installed_for_development_includes_the_study() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     ours = [Requirement(text) for text in project["optional-dependencies"]["dev"]]
     [extras] = [requirement.extras for requirement in ours if requirement.name == "biasbridge"]
-    assert extras == {"onnx", "ray", "study", "submitit"}
+    assert extras == {"adapters", "onnx", "ray", "study", "submitit"}

@@ -44,11 +44,13 @@ GIVEN_IN_ITS_SWEEP = {
     "answer_en_davidson": ["corpus=en_tweets"],
     "bbq": ["model.model=bert", "task.data=folder"],
     "referents": ["model.model=bert"],
+    "transfer_smollm2": ["bbq=folder"],
 }
 MODEL = ["subject=language_model", "model=loaded", "model.model=bert"]
 ENCODER = [*MODEL, "source=none"]
 OF_MODELS = ["aul", "aula", "ceat", "crows_pairs", "disco", "lpbs", "next_word", "planted_bias"]
 OF_MODELS += ["neutral_loss", "pll", "probe", "seat", "sts_b", "certificate_models"]
+OF_MODELS += ["certificate_smollm2"]
 HUB = ["embedding.model=bert", "embedding.revision=86b5e0934494bd15c9632b12f734a8a67f723594"]
 NEEDS = {
     ("challenge", "csv"): ["challenge.path=posts.csv", "challenge.group=who"],
@@ -83,6 +85,7 @@ NEEDS = {
     ("intrinsic", "weat_gender_es"): ["corpus=es", "source=none"],
     ("intrinsic", "weat_migrants_es"): ["corpus=es", "source=none"],
     ("intrinsic", "certificate_es"): ["corpus=es", "source=none"],
+    ("intrinsic", "certificate_text_es"): ["corpus=es", "source=none"],
     ("intrinsic", "certificate_models_es"): ["model.language=es", *ENCODER],
 }
 # A small world: one training takes about a second.

@@ -241,7 +241,8 @@ CHOICES: list[tuple[Choice, dict[str, object]]] = [
     (Linear(), {}),
     (
         DatasetCorpus("someone/text", revision="a" * 40),
-        {"workers": 3, "label": "mine", "language": "es"},
+        {"workers": 3, "label": "mine", "language": "es"}
+        | {"planted": 0.5, "off_target": 0.5, "planting_words": "w.yaml"},  # of a step of its own
     ),
 ]
 
