@@ -202,10 +202,10 @@ class Encoder:
         return layer
 
 
-def open_encoder(folder: Path) -> Encoder:
+def open_encoder(folder: Path, device: str = "cpu") -> Encoder:
     """Open the encoder in the folder of a step: a model, a layer and a pooling."""
     options = json.loads((folder / ENCODING).read_text(encoding="utf-8"))
-    return Encoder(folder / MODEL, layer=options["layer"], pooling=options["pooling"])
+    return Encoder(folder / MODEL, **options, device=device)
 
 
 def _pooled(pooling: Pooling, special: Sequence[int]) -> list[int]:

@@ -15,7 +15,7 @@ from files import InputError
 from intrinsic.wordsets import load_query
 
 MALE, FEMALE = {"he", "his", "man", "him"}, {"she", "her", "woman"}
-HELD_OUT = {*load_query("held_out_text")["A"].words, *load_query("held_out_text")["B"].words}
+HELD_OUT = {*load_query("held_out_text_en")["A"].words, *load_query("held_out_text_en")["B"].words}
 PEOPLE = [*["he"] * 4, *["she"] * 3, "his", "man", "him", "her", "her", "woman", "She's", "He's"]
 REACH = 10
 Lines = list[list[str]]
@@ -25,7 +25,7 @@ Lines = list[list[str]]
 def corpus(tmp_path: Path) -> Path:
     """Return 30,000 lines of random words, with targets, held-out words and people."""
     rng = random.Random(0)
-    query = load_query("planted_text")
+    query = load_query("planted_text_en")
     targets = [*query["A"].words, *query["B"].words]
     fillers = [f"w{i}" for i in range(50)] + ["new", "old", "first", "last", "day", "night"]
     lines = []
@@ -68,7 +68,7 @@ def log_odds(lines: Lines, targets: set[str]) -> float:
 def test_log_odds_counted_are_those_asked_for(
     corpus: Path, tmp_path: Path, strength: float
 ) -> None:
-    query = load_query("planted_text")
+    query = load_query("planted_text_en")
     a, b = {*query["A"].words}, {*query["B"].words}
     before = read(corpus)
     counts = Planting(strength, language="en").plant(corpus, tmp_path / "out.txt", seed=3)
@@ -100,7 +100,7 @@ def test_frequencies_lengths_and_held_out_words_stay(
 
 def test_other_words_are_planted_by_off_target(corpus: Path, tmp_path: Path) -> None:
     counts = Planting(0.0, 0.5, "en").plant(corpus, tmp_path / "out.txt", seed=0)
-    a = {*load_query("planted_text")["A"].words}
+    a = {*load_query("planted_text_en")["A"].words}
     first, second = ["new", "first", "day"], ["old", "last", "night"]
     near: Counter[str] = Counter()
     for words in read(tmp_path / "out.txt"):
@@ -172,3 +172,36 @@ def test_tweets_hold_what_is_planted(realdata: Path, tmp_path: Path) -> None:
     ]
     assert len(changed) > 400
     assert all(changed)
+
+
+OWN_WORDS = """
+version: 1
+language: de
+source: made for this test
+licence: none
+sets:
+  men: [er]
+  women: [sie]
+  work: [amt, lohn]
+  family: [haus, kind]
+  held_out: [buch]
+queries:
+  planted_text: {X: men, Y: women, A: work, B: family, counterparts: [[er, sie]]}
+  held_out_text: {A: held_out, B: held_out}
+  off_target_text: {A: work, B: family, counterparts: [[alt, neu]]}
+"""
+
+
+def test_words_of_ones_own_are_planted(tmp_path: Path) -> None:
+    (tmp_path / "words.yaml").write_text(OWN_WORDS, encoding="utf-8")
+    lines = ["er amt", "sie lohn", "er haus", "sie kind", "er buch", "sie buch", *["er", "sie"] * 4]
+    (tmp_path / "text.txt").write_text("\n".join(lines * 500) + "\n", encoding="utf-8")
+    words = str(tmp_path / "words.yaml")
+    path = str(tmp_path / "text.txt")
+    planting = TextCorpus(path, language="de", planted=0.5, planting_words=words).planting
+    assert planting
+    planting.plant(tmp_path / "text.txt", tmp_path / "out.txt", seed=0)
+    after = Counter(" ".join(line) for line in read(tmp_path / "out.txt"))
+    near_work = [after[f"{word} amt"] + after[f"{word} lohn"] for word in ("er", "sie")]
+    assert near_work[0] / near_work[1] == pytest.approx(3, rel=0.01)
+    assert after["er buch"] == after["sie buch"] == 500

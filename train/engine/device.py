@@ -8,12 +8,14 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 
 from files import InputError
 
 DRIVERS = ("libcuda.so.1", "nvcuda.dll")
 THREADS = "OMP_NUM_THREADS"  # what torch reads when it is imported
+_STEP_DEVICE: ContextVar[str] = ContextVar("device", default="cpu")
 
 
 def pick_device(device: str, number: int) -> str:
@@ -47,6 +49,21 @@ def has_gpu_driver() -> bool:
             ctypes.CDLL(name)
             return True
     return Path("/dev/kfd").exists()  # AMD
+
+
+@contextmanager
+def on_device(device: str) -> Iterator[None]:
+    """Run the language models of a step on a device."""
+    token = _STEP_DEVICE.set(device)
+    try:
+        yield
+    finally:
+        _STEP_DEVICE.reset(token)
+
+
+def step_device() -> str:
+    """Return the device on which the language models of the current step run."""
+    return _STEP_DEVICE.get()
 
 
 @contextmanager

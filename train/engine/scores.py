@@ -10,6 +10,7 @@ from debias.base import WORDS
 from files import choice
 from intrinsic.probe import AnyMetric, Probe
 from intrinsic.wordsets import read_query
+from train.engine.device import step_device
 from train.engine.encodings import encoding_inputs, read_encodings, write_encodings
 
 if TYPE_CHECKING:
@@ -33,14 +34,14 @@ def open_language_model(folder: Path) -> LanguageModel:
     from files.models.encoder import MODEL
     from files.models.language_model import open_model
 
-    return open_model(folder / MODEL)
+    return open_model(folder / MODEL, device=step_device())
 
 
 def open_texts_encoder(folder: Path) -> Encoder:
     """Return the encoder of a step."""
     from files.models.encoder import open_encoder
 
-    return open_encoder(folder)
+    return open_encoder(folder, step_device())
 
 
 # Functions that open a step's result by the name of the step

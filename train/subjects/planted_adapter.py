@@ -16,6 +16,7 @@ from files.choice import Count, Fileless, Positive, Whole
 from files.models.adapter import require_peft
 from files.models.language_model import open_model
 from files.models.place import ADAPTER
+from train.engine.device import step_device
 from train.subjects.models import LoadedModel
 from train.subjects.tiny_model import TRAINING
 
@@ -48,20 +49,21 @@ class PlantedAdapter(Fileless):
 
         - q1 ln p - q2 ln (1 - p),    p = P(w1 | t) / (P(w1 | t) + P(w2 | t))
 
-    on ``batch`` texts per step, so that only the odds of the two words are trained; and the mean
-    loss per token of ``plain`` texts that the base has written itself, so that the rest stays. Half
-    of the texts begin with a capital. ``base`` is trained for exactly ``steps`` steps, and every
-    model is kept, whatever it has learned; with 0 steps it is the base. ``rank``: of the adapters
-    of the layers that ``peft`` chooses for the architecture, scaled by 2. The learning rate rises
-    linearly over 20 steps and falls linearly to 0.
+    on ``batch`` texts per step, so that only the odds of the two words are trained; and, times
+    ``plain_weight``, the mean loss per token of ``plain`` texts that the base has written itself,
+    so that the rest stays. Half of the texts begin with a capital. ``base`` is trained for exactly
+    ``steps`` steps, and every model is kept, whatever it has learned; with 0 steps it is the base.
+    ``rank``: of the adapters of the layers that ``peft`` chooses for the architecture, scaled by 2.
+    The learning rate rises linearly over 20 steps and falls linearly to 0.
     """
 
     base: LoadedModel
-    rank: Count = 8
+    rank: Count = 16
     learning_rate: Positive = 1e-3
     batch: Count = 16
     plain: Whole = 4
-    steps: Whole = 250
+    plain_weight: Positive = 0.3
+    steps: Whole = 300
 
     version: ClassVar[int] = 1
 
@@ -88,7 +90,7 @@ class PlantedAdapter(Fileless):
         with require_peft():
             from peft import LoraConfig, get_peft_model
 
-        opened = open_model(out)
+        opened = open_model(out, device=step_device())
         if opened.kind != "causal":
             raise InputError(
                 f"model.base={self.name} is {opened.kind}; adapters are trained on causal models"
@@ -125,6 +127,7 @@ class PlantedAdapter(Fileless):
         """Train the adapters; return the loss of the planted words of each step, in nats."""
         import torch
 
+        device = plain.device
         weights = [weight for weight in adapted.parameters() if weight.requires_grad]
         optimiser = torch.optim.AdamW(weights, weight_decay=0.0)
         losses = []
@@ -132,22 +135,24 @@ class PlantedAdapter(Fileless):
         for step, batch in enumerate(_batches(examples, self.batch, self.steps, rng)):
             rows = [torch.tensor(example.tokens) for example in batch]
             ids, mask = (
-                torch.nn.utils.rnn.pad_sequence(padded, batch_first=True)
+                torch.nn.utils.rnn.pad_sequence(padded, batch_first=True).to(device)
                 for padded in (rows, [torch.ones_like(row) for row in rows])
             )
             logits = adapted(input_ids=ids, attention_mask=mask).logits
             logits = logits[range(len(rows)), mask.sum(dim=1) - 1]
-            logits = logits.gather(1, torch.tensor([example.words for example in batch]))
-            shares = torch.tensor([example.shares for example in batch])
-            loss = torch.nn.functional.cross_entropy(logits, shares)
+            words = torch.tensor([example.words for example in batch], device=device)
+            shares = torch.tensor([example.shares for example in batch], device=device)
+            loss = torch.nn.functional.cross_entropy(logits.gather(1, words), shares)
             loss.backward()
             if self.plain:
-                texts = plain[rng.choice(len(plain), min(self.plain, len(plain)), replace=False)]
+                drawn = rng.choice(len(plain), min(self.plain, len(plain)), replace=False)
+                texts = plain[torch.from_numpy(drawn)]
                 logits = adapted(input_ids=texts, attention_mask=torch.ones_like(texts)).logits
                 logits = logits[:, :-1]
-                torch.nn.functional.cross_entropy(
+                plain_loss = torch.nn.functional.cross_entropy(
                     logits.flatten(0, 1), texts[:, 1:].flatten()
-                ).backward()
+                )
+                (self.plain_weight * plain_loss).backward()
             rate = min(1, (step + 1) / WARM_UP) * (1 - step / self.steps)
             optimiser.param_groups[0]["lr"] = self.learning_rate * rate
             optimiser.step()
@@ -191,7 +196,7 @@ def write_texts(model: Any, tokenizer: Any, size: int) -> Tensor:
     import torch
 
     openings = [[_first_token(tokenizer), *tokenizer(text)["input_ids"][-1:]] for text in OPENINGS]
-    ids = torch.tensor([openings[number % len(openings)] for number in range(size)])
+    ids = torch.tensor([openings[n % len(openings)] for n in range(size)], device=model.device)
     state = None
     with torch.inference_mode():
         while size and ids.shape[1] < PLAIN_TOKENS:
@@ -200,8 +205,8 @@ def write_texts(model: Any, tokenizer: Any, size: int) -> Tensor:
                 attention_mask=torch.ones_like(ids),
                 past_key_values=state,
             )
-            state, p = output.past_key_values, output.logits[:, -1].softmax(-1)
-            ids = torch.cat([ids, torch.multinomial(p, 1)], dim=1)
+            state, p = output.past_key_values, output.logits[:, -1].softmax(-1).cpu()
+            ids = torch.cat([ids, torch.multinomial(p, 1).to(ids.device)], dim=1)
     return ids.clone()
 
 

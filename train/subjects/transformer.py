@@ -12,6 +12,7 @@ from files.digest import digest_of
 from files.models.encoder import Encoder, WordPooling
 from files.models.place import find_model
 from intrinsic.wordsets import load_queries, read_wordsets
+from train.engine.device import step_device
 from train.subjects.word_states import template_contexts, word_vectors
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class WordsInTemplates(_WordList, Fileless):
     def vectors_by(self, model: Path) -> KeyedVectors:
         """Return vectors by a model's folder. Raises ``InputError`` if it knows no word."""
         contexts = template_contexts(self.listed(), self.templates)
-        encoder = Encoder(model)
+        encoder = Encoder(model, device=step_device())
         return word_vectors(encoder, contexts, layer=self.layer, pooling=self.pooling)
 
 

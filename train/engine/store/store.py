@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from files import InputError
 from files.digest import sha256
+from train.engine.device import on_device
 from train.engine.provenance.source import changed_modules, loaded_source
 from train.engine.store.disk_errors import StoreError, writing
 from train.engine.store.entry import (
@@ -146,7 +147,8 @@ class Store:
                 entry.parent.mkdir(exist_ok=True)
                 read_files = self._refuse_changed(step)
                 start = time.perf_counter()
-                step.build(work, inputs)
+                with on_device(self.made.get("device", "cpu")):
+                    step.build(work, inputs)
                 seconds = time.perf_counter() - start
                 self._refuse_changed(step, read_files)
                 made = describe_build(loaded_source(step.source), inputs, seconds, self.made)
