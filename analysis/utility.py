@@ -9,14 +9,15 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
-from analysis.frame import as_float, typed
+from analysis.frame import as_float, as_text, typed
+from analysis.joined import SETTINGS, TRAINING_DRAWS
 from analysis.naming import ALL, CONTROL, GAP, ORIGINAL, capitalise, gap_titles, measure_title
+from analysis.options import keep_varying_options
 from analysis.terminal import format_number
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from analysis.frame import Tables
 
 MIN_ABOVE_BASELINE = 0.05  # utility above the majority baseline that a verdict needs
@@ -43,7 +44,8 @@ def low_utility_reason(joined: pd.DataFrame, utility: str) -> str:
 def describe_task(tables: Tables, utility: str) -> list[str]:
     """Return a line per task, over the unmodified models (over all where there is none): its
     utility and majority baseline, the base rates and false positive rates of the compared groups,
-    and for each gap the value expected from base rates alone.
+    and for each gap the value expected from base rates alone. A further line names the settings,
+    such as classifiers, over whose means the gaps of a model are taken.
     """
     tables = typed(tables)
     points = tables.points[tables.points["status"] == "done"]
@@ -58,7 +60,24 @@ def describe_task(tables: Tables, utility: str) -> list[str]:
         prefix = f"{task}, {name}models: " if len(tasks) > 1 else f"{capitalise(name)}models: "
         if parts := [*_level(task_rows, utility), *_from_base_rates(task_rows)]:
             lines.append(f"{prefix}{'; '.join(parts)}.")
+        if settings := [*_averaged_settings(points[points["point"].isin(task_rows["point"])])]:
+            lines.append(
+                f"The gap of a model in {task} is the mean over {'; '.join(settings)}: to tell them"
+                " apart give each a task.name of its own."
+            )
     return lines
+
+
+def _averaged_settings(points: pd.DataFrame) -> Iterator[str]:
+    """Yield what differs between the settings of a model: ``classifier cnn, linear``."""
+    models = as_text(points, "unit_key")
+    draws = [name for name in (*SETTINGS, *TRAINING_DRAWS) if name in points]
+    varying = keep_varying_options(points, ("unit_key", *draws))
+    for name in (*SETTINGS[1:], "task_options"):
+        values = pd.Series(as_text(varying, name))
+        if values.groupby(models).nunique().max() > 1:
+            title = "" if name == "task_options" else f"{name.replace('_', ' ')} "
+            yield title + ", ".join(dict.fromkeys(values))
 
 
 def _level(rows: pd.DataFrame, utility: str) -> Iterator[str]:

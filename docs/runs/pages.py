@@ -40,6 +40,7 @@ MODEL_KINDS = {
     "gaps": ("word2vec",),
     "models": ("tiny_bert en", "tiny_gpt2 en", "tiny_bert es", "tiny_gpt2 es"),
 }
+SYNTHETIC_KINDS = {"smollm2-135m": "tiny_gpt2 en"}  # that real material is compared with
 ENDS = ("", "_low", "_high")
 TRANSFER = STUDIES / "certificate_transfer.csv"
 SLOPES = "transfer_slopes"  # figure of docs/runs/transfer.md
@@ -136,6 +137,21 @@ def slices(run: str) -> str:
     first = recorded_slices(run)[0][0]
     counts = f"{first.n} models of {first.n_parents} parents, {first.n_conditions} conditions:"
     return f"{counts}\n\n{markdown(rows)}"
+
+
+def applications(run: str) -> str:
+    """Tabulate b and r_rm of the confirmatory slices, a row per score, the gaps side by side."""
+    table: dict[str, dict[str, str]] = {}
+    for result, titles in recorded_slices(run):
+        if not result.n:
+            continue
+        row = table.setdefault(titles["score"], {"score": titles["score"]})
+        row[f"{titles['gap']}: b"] = format_estimate(
+            *result.models.slope.times(result.sign), 4 if result.gap_change < 0.01 else 3
+        )
+        row[f"{titles['gap']}: r_rm"] = format_estimate(*result.within.interval)
+        row[f"{titles['gap']}: verdict"] = f"{result.verdict}, {result.scope}".removesuffix(", ")
+    return markdown(list(table.values()))
 
 
 def by_corpus(run: str) -> str:
@@ -430,6 +446,30 @@ def certificate(subjects: str) -> str:
     return markdown(rows)
 
 
+def agreement(material: str) -> str:
+    """Tabulate the verdicts on real material beside those on synthetic worlds.
+
+    Offsets and false alarms are of the models in which nothing was planted.
+    """
+    table = recorded("certificate")
+    synthetic = table[table["subject"] == SYNTHETIC_KINDS[material]]
+    verdicts = synthetic.set_index(["metric", "convention"])["verdict"]
+    rows = [
+        {
+            "metric": row["metric"],
+            "convention": row["convention"],
+            "slope (sd)": _interval(row, "slope"),
+            "r": _interval(row, "r"),
+            "off target (sd)": _interval(row, "off_target"),
+            "false alarms": _interval(row, "false_alarms") or "untested",
+            "verdict": row["verdict"],
+            f"of {SYNTHETIC_KINDS[material]}": verdicts.get((row["metric"], row["convention"]), ""),
+        }
+        for _, row in table[table["material"] == material].iterrows()
+    ]
+    return markdown(rows, merged=("metric",))
+
+
 def _steps(row: pd.Series) -> str:
     steps = row["half_learned_at"]
     return f"{steps:.0f} steps" if np.isfinite(steps) else ""
@@ -496,6 +536,8 @@ TABLES: dict[str, Callable[[str], str]] = {
     "transfer": transfer,
     "planted": planted,
     "worth": certificate,
+    "agreement": agreement,
+    "applications": applications,
     "slices": slices,
     "unmodified": unmodified,
     "conditions": conditions,

@@ -33,6 +33,7 @@ def main(results: Path, out: Path, measures: Sequence[str]) -> None:
         table.to_parquet(out / f"{name}.parquet", compression="zstd")
     shutil.copy(results / SETTINGS, out / SETTINGS)
     correlate([str(out), "--out", str(out / "correlations.csv")])
+    (out / "correlations_scopes.csv").replace(out / "scopes.csv")
 
 
 if __name__ == "__main__":

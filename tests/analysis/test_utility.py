@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -10,6 +11,7 @@ import pytest
 from analysis.correlate import correlate_slices
 from analysis.joined import join_points
 from analysis.utility import describe_task, low_utility_reason
+from tests.analysis.conftest import make_sweep
 
 if TYPE_CHECKING:
     from analysis.results import Tables
@@ -62,3 +64,14 @@ def test_the_task_is_described_in_one_sentence(tables: Tables) -> None:
     [said] = describe_task(tables, "f1")
     assert said.startswith("Unmodified models: F1 .62, majority baseline .59; ")
     assert "base rate male .40, female .50; false positive rate male .20, female .30" in said
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [({"classifier": ("cnn", "linear")}, "classifier cnn, linear"), ({"replicate": (0, 1)}, "")],
+)
+def test_settings_that_a_gap_is_averaged_over_are_named(
+    settings: dict[str, Sequence[object]], named: str
+) -> None:
+    lines = describe_task(make_sweep(**settings), "f1")
+    assert [named in line for line in lines if "is the mean over" in line] == [True] * bool(named)

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
 import pytest
 import torch
 
 from files import InputError
 from train.engine import device
-from train.engine.device import pick_device
+from train.engine.device import pick_device, step_device
+from train.engine.store import Step, Store
+
+if TYPE_CHECKING:
+    from train.engine.store.entry import Request
 
 
 def test_jobs_take_the_visible_gpus_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,3 +35,16 @@ def test_jobs_take_the_visible_gpus_in_turn(monkeypatch: pytest.MonkeyPatch) -> 
     for bad in ("cuda", "gpu", "mps", ""):
         with pytest.raises(InputError, match="device="):
             pick_device(bad, 0)
+
+
+def test_language_models_of_a_step_are_on_the_device_of_the_job(tmp_path: Path) -> None:
+    def build(out: Path, inputs: Mapping[str, Path]) -> None:
+        (out / "device").write_text(step_device(), encoding="utf-8")
+
+    devices = []
+    for number, request in enumerate(({"device": "cuda:1"}, {})):
+        step = Step("probe", "tests.Probe", number, {}, build)
+        folder = Store(tmp_path, cast("Request", request)).make(step)
+        devices.append((folder / "device").read_text(encoding="utf-8"))
+    assert devices == ["cuda:1", "cpu"]
+    assert step_device() == "cpu"
