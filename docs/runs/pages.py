@@ -140,10 +140,12 @@ def slices(run: str) -> str:
 
 
 def applications(run: str) -> str:
-    """Tabulate b and r_rm of the confirmatory slices, a row per score, the gaps side by side."""
+    """Tabulate b and r_rm of the confirmatory slices in which no model was lost, a row per score,
+    the gaps side by side.
+    """
     table: dict[str, dict[str, str]] = {}
     for result, titles in recorded_slices(run):
-        if not result.n:
+        if result.lost or not result.n:
             continue
         row = table.setdefault(titles["score"], {"score": titles["score"]})
         row[f"{titles['gap']}: b"] = format_estimate(

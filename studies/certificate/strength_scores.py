@@ -193,7 +193,14 @@ def _strength_scores(names: Mapping[str, str], rows: pd.DataFrame) -> StrengthSc
         for name in ("value", "p", "outside")
     )
     strengths = sorted({0.0, *scores.columns})
-    off_target = rows[has_other_words].groupby("seed")["value"].mean().reindex(scores.index)
+    others = rows[has_other_words]
+    # Of a reversed stereotype the score that the same one would have, by its change from 0
+    reversed_ones = as_float(others, OFF_TARGET) < 0
+    if reversed_ones.any():
+        zero = scores.reindex(others["seed"], columns=[0.0])[0.0].to_numpy()
+        mirrored = 2 * zero - as_float(others, "value")
+        others = others.assign(value=np.where(reversed_ones, mirrored, others["value"]))
+    off_target = others.groupby("seed")["value"].mean().reindex(scores.index)
     values, p_values, claims = (
         table.reindex(columns=strengths).to_numpy(dtype=float) for table in (scores, p, excluded)
     )
