@@ -167,7 +167,7 @@ def test_the_recorded_certificate_has_a_line_for_every_kind_of_model() -> None:
     table = pd.read_csv(RECORDED_CSV)
     assert set(table["verdict"]) <= set(VERDICTS)
     kinds = {name.partition(" ")[0] for name in table["subject"]}
-    assert kinds == {"word2vec", "fasttext", "tiny_bert", "tiny_gpt2"}
+    assert kinds == {"word2vec", "fasttext", "tiny_bert", "tiny_gpt2", "smollm2-135m"}
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,8 @@ def planted(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def train(base: Path, folder: Path, *, steps: int, seed: int = 1, plain: int = 0) -> Path:
     CORPUS.write(folder / "corpus.txt", seed=seed)
     link_files(base, folder / "model")
-    model = PlantedAdapter(PretrainedModel(str(base)), learning_rate=0.01, steps=steps, plain=plain)
+    options: dict[str, Any] = {"steps": steps, "plain": plain, "plain_weight": 1.0, "rank": 8}
+    model = PlantedAdapter(PretrainedModel(str(base)), learning_rate=0.01, **options)
     truths = CORPUS.truths(seed=seed)
     model.train(folder / "corpus.txt", folder / "model", seed=seed, truths=truths)
     return folder / "model"
