@@ -21,7 +21,7 @@ from analysis.correlation import Correlation
 from analysis.declaration import Declaration
 from analysis.effects import effects
 from analysis.joined import join_points
-from analysis.naming import ALL, gap_titles, measure_title, score_titles
+from analysis.naming import ALL, CONTROL, gap_titles, measure_title, score_titles
 from analysis.results import read_tables
 from analysis.slice_results import DOSES, GIVEN_CONDITION, GIVEN_UTILITY, METHODS, PARENTS
 from analysis.terminal import format_estimate, format_number, p_value
@@ -41,6 +41,7 @@ MODEL_KINDS = {
     "models": ("tiny_bert en", "tiny_gpt2 en", "tiny_bert es", "tiny_gpt2 es"),
 }
 SYNTHETIC_KINDS = {"smollm2-135m": "tiny_gpt2 en"}  # that real material is compared with
+PLANTING = "planting"  # method of models with a planted stereotype
 ENDS = ("", "_low", "_high")
 TRANSFER = STUDIES / "certificate_transfer.csv"
 SLOPES = "transfer_slopes"  # figure of docs/runs/transfer.md
@@ -153,6 +154,27 @@ def applications(run: str) -> str:
         )
         row[f"{titles['gap']}: r_rm"] = format_estimate(*result.within.interval)
         row[f"{titles['gap']}: verdict"] = f"{result.verdict}, {result.scope}".removesuffix(", ")
+    return markdown(list(table.values()))
+
+
+def by_method(run: str) -> str:
+    """Tabulate r_rm with the first declared gap over planted and over erased models alone, each
+    with the models of strength 0. Exploratory.
+    """
+    rows = joined(run)
+    rows = rows[rows["measure"] == declared(run).confirmatory[0]]
+    planted_methods = rows["method"].str.startswith(PLANTING)
+    parts = {
+        "planted": rows["method"].isin([PLANTING, CONTROL]),
+        "erased": ~planted_methods,
+    }
+    table: dict[str, dict[str, str]] = {}
+    for name, is_included in parts.items():
+        for result, titles in confirmatory_slices(rows[is_included], run):
+            if result.n:
+                row = table.setdefault(titles["score"], {"score": titles["score"]})
+                estimate = format_estimate(*result.models.interval)
+                row[f"{name}: r_rm, models"] = f"{estimate}, {result.n}"
     return markdown(list(table.values()))
 
 
@@ -544,6 +566,7 @@ TABLES: dict[str, Callable[[str], str]] = {
     "unmodified": unmodified,
     "conditions": conditions,
     "by_corpus": by_corpus,
+    "by_method": by_method,
     "visible": irreversible,
     "limit": limit,
 }

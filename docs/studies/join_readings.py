@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from files.tables import write_csv
 from studies.certificate.strength_scores import strength_scores
 from studies.certificate.table import certify
 
@@ -32,11 +33,11 @@ def main(folders: Sequence[Path], out: Path) -> None:
     with gzip.GzipFile(out / READINGS.name, "wb", mtime=0) as text:
         text.write(readings.to_csv(index=False).encode())
     tables = certify(strength_scores(readings), RESAMPLES)
-    tables.certificate.to_csv(out / "certificate.csv", index=False)
-    tables.choices.to_csv(out / "certificate_choices.csv", index=False)
-    tables.training.to_csv(out / "certificate_training.csv", index=False)
+    write_csv(tables.certificate, out / "certificate.csv")
+    write_csv(tables.choices, out / "certificate_choices.csv")
+    write_csv(tables.training, out / "certificate_training.csv")
     if out == HERE:
-        tables.certificate.to_csv(RECORDED, index=False)
+        write_csv(tables.certificate, RECORDED)
 
 
 if __name__ == "__main__":
