@@ -203,12 +203,21 @@ def describe_size(result: SliceResult) -> str:
         return "the slope is undefined"
     digits = 2 if abs(slope.value) >= 0.1 else 3
     score = "the reverse-scored score" if result.reverse_scored else "score"
-    text = f"the gap changes by {format_estimate(*slope, digits=digits)} per unit of {score}"
+    text = f"the gap changes by {_slope_text(result, digits)} per unit of {score}"
     corrected = result.slope_corrected
     without_noise = format_number(corrected.value, digits)
     if without_noise not in (NOTHING, format_number(slope.value, digits)):
         text += f" ({without_noise} corrected for its noise)"
     return f"{text}, by {format_number(result.gap_change, digits)} over the range of scores"
+
+
+def _slope_text(result: SliceResult, digits: int) -> str:
+    """Format the slope; an interval over conditions that holds 0 is said to be of others."""
+    slope = result.slope
+    if result.scope.startswith(THESE) and slope.low <= 0 <= slope.high:
+        value, low, high = (format_number(part, digits) for part in slope)
+        return f"{value} ({low} to {high} in other conditions)"
+    return format_estimate(*slope, digits=digits)
 
 
 def _provisos(scope: str, result: SliceResult, wider: set[str]) -> list[str]:

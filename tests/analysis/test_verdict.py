@@ -189,6 +189,12 @@ def test_the_slope_of_many_conditions_leads_with_the_widest_interval_claimed() -
     assert these.slope == (0.3, 0.2, 0.4)
 
 
+def test_a_slope_that_may_be_0_in_other_conditions_is_said_to_be_of_them() -> None:
+    conditions = HOLDS_0._replace(p=0.2, slope=Estimate(0.3, -0.1, 0.7))
+    (these,) = judge([SUPPORTED._replace(conditions=conditions)])
+    assert "changes by .30 (-.10 to .70 in other conditions) per unit" in these.why
+
+
 def test_p_is_adjusted_over_confirmatory_slices_alone() -> None:
     p = [0.001, 0.02, 0.03, 0.5]
     asked = [SUPPORTED._replace(within=WITHIN._replace(p=each)) for each in p]
