@@ -196,6 +196,7 @@ def test_a_score_is_certified_by_what_was_measured_on_its_like(
         (table["metric"] == asked[0])
         & (table["convention"] == name)
         & (table["subject"] == subject)
+        & (table["material"] == "synthetic")
     ]
     expected = f"{row['verdict'].item()}: {row['why'].item()}" if subject else ""
     assert recorded_verdict(*asked).line == expected

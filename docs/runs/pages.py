@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,22 +27,34 @@ from analysis.naming import ALL, CONTROL, gap_titles, measure_title, score_title
 from analysis.results import read_tables
 from analysis.slice_results import DOSES, GIVEN_CONDITION, GIVEN_UTILITY, METHODS, PARENTS
 from analysis.terminal import format_estimate, format_number, p_value
+from corpora.planted_occupations import PlantedOccupations
 from files.charts import save_charts
+from studies.certificate.measures import measure
+from studies.certificate.statistics import jackknife
+from studies.certificate.strength_scores import strength_scores
 from studies.certificate.verdict import DOES_NOT_DETECT
 
 if TYPE_CHECKING:
     from analysis.effects import Effect
     from analysis.frame import Tables
     from analysis.slice_results import SliceResult
+    from stats.arrays import Floats
 
 HERE = Path(__file__).parent
 STUDIES = HERE.parent / "studies"
+READINGS = STUDIES / "certificate_readings.csv.gz"
+RESAMPLES = 500  # of seeds
 MODEL_KINDS = {
     "vectors": ("word2vec en", "fasttext en", "word2vec es"),
     "gaps": ("word2vec",),
     "models": ("tiny_bert en", "tiny_gpt2 en", "tiny_bert es", "tiny_gpt2 es"),
 }
-SYNTHETIC_KINDS = {"smollm2-135m": "tiny_gpt2 en"}  # that real material is compared with
+SYNTHETIC_KINDS = {  # that real material is compared with
+    "en_tweets": "word2vec en",
+    "en_plots": "word2vec en",
+    "es_tweets_subtitles": "word2vec es",
+    "smollm2-135m": "tiny_gpt2 en",
+}
 PLANTING = "planting"  # method of models with a planted stereotype
 ENDS = ("", "_low", "_high")
 TRANSFER = STUDIES / "certificate_transfer.csv"
@@ -214,21 +228,21 @@ def unmodified(run: str) -> str:
         for title, part in scores.groupby(score_titles(scores), sort=False)
     ]
     gaps = measures[measures["kind"] == "gap"]
-    for measure in ("f1", "base_rate", "fpr", "conll_f1"):
-        rows += _group_values(measures[measures["measure"] == measure], gaps, measure)
+    for name in ("f1", "base_rate", "fpr", "conll_f1"):
+        rows += _group_values(measures[measures["measure"] == name], gaps, name)
     for title, part in gaps.groupby(gap_titles(gaps), sort=False):
         row = {QUANTITY: str(title), MEAN: _spread(part["value"])}
         rows.append(row | {EXPECTED: _mean(part, "expected_from_base_rates")})
     return markdown(rows)
 
 
-def _group_values(rows: pd.DataFrame, gaps: pd.DataFrame, measure: str) -> Iterator[dict[str, str]]:
+def _group_values(rows: pd.DataFrame, gaps: pd.DataFrame, name: str) -> Iterator[dict[str, str]]:
     """Yield a measure of all items, or where it is of groups of those that gaps compare."""
-    is_of_all = measure in ("f1", "conll_f1")
+    is_of_all = name in ("f1", "conll_f1")
     groups = [ALL] if is_of_all else [*gaps["privileged"], *gaps["unprivileged"]]
     values = rows[(rows["kind"] == "value") & rows["group"].isin(groups)]
     for group, part in values.groupby("group", sort=False):
-        title = measure_title(measure) + ("" if is_of_all else f", {group}")
+        title = measure_title(name) + ("" if is_of_all else f", {group}")
         yield {QUANTITY: title, MEAN: _spread(part["value"])}
         if baseline := _mean(part, "majority_baseline"):
             yield {QUANTITY: f"{title}, majority baseline", MEAN: baseline}
@@ -471,27 +485,142 @@ def certificate(subjects: str) -> str:
 
 
 def agreement(material: str) -> str:
-    """Tabulate the verdicts on real material beside those on synthetic worlds.
+    """Tabulate the verdicts on real material beside those on synthetic worlds, and the scores of
+    the model before anything was planted.
 
-    Offsets and false alarms are of the models in which nothing was planted.
+    False alarms are of the models in which nothing was planted.
     """
     table = recorded("certificate")
+    untouched = recorded(f"untouched_{material}").set_index(["metric", "convention", "query"])
+    untouched = untouched.add_prefix("untouched_").rename(columns={"untouched_value": "untouched"})
     synthetic = table[table["subject"] == SYNTHETIC_KINDS[material]]
     verdicts = synthetic.set_index(["metric", "convention"])["verdict"]
     rows = [
         {
             "metric": row["metric"],
             "convention": row["convention"],
+            "untouched": _interval(
+                untouched.loc[(row["metric"], row["convention"], row["query"])], "untouched"
+            ),
+            "0 planted": format_number(row["at_zero"]),
             "slope (sd)": _interval(row, "slope"),
             "r": _interval(row, "r"),
             "off target (sd)": _interval(row, "off_target"),
             "false alarms": _interval(row, "false_alarms") or "untested",
             "verdict": row["verdict"],
+            "of the change alone": row["verdict_of_change"],
             f"of {SYNTHETIC_KINDS[material]}": verdicts.get((row["metric"], row["convention"]), ""),
         }
         for _, row in table[table["material"] == material].iterrows()
     ]
     return markdown(rows, merged=("metric",))
+
+
+def real_text(_: str) -> str:
+    """Tabulate the verdicts on planted real text beside those on synthetic text, in the default
+    conventions, below how many of all conventions agree.
+    """
+    table = recorded("certificate").query("subject in @MODEL_KINDS['vectors']")
+    is_synthetic = table["material"] == "synthetic"
+    verdicts = table[is_synthetic].set_index(["subject", "metric", "convention"])["verdict"]
+    table = table[~is_synthetic]
+    keys = zip(table["subject"], table["metric"], table["convention"], strict=True)
+    table = table.assign(synthetic=[verdicts.get(key, "") for key in keys])
+    lines, cells = [], defaultdict[str, dict[str, str]](dict)
+    for material, rows in table.groupby("material", sort=False):
+        compared = rows[rows["synthetic"] != ""]
+        agree, agree_in_change = (
+            (compared[name] == compared["synthetic"]).sum()
+            for name in ("verdict", "verdict_of_change")
+        )
+        lines.append(
+            f"- {material}: {agree} of {len(compared)} verdicts are those of"
+            f" {SYNTHETIC_KINDS[str(material)]} on synthetic text; by the change alone"
+            f" {agree_in_change}"
+        )
+        for _, row in rows[rows["convention"] == "default"].iterrows():
+            both = dict.fromkeys([row["verdict"], row["verdict_of_change"]])
+            cells[row["metric"]] |= {
+                "metric": row["metric"],
+                f"{material}: slope (sd)": _interval(row, "slope"),
+                f"{material}: r": _interval(row, "r"),
+                f"{material}: verdict": "; ".join(both),
+            }
+    for _, row in table[table["convention"] == "default"].iterrows():
+        cells[row["metric"]][f"synthetic: {row['subject']}"] = row["synthetic"]
+    return "\n".join(lines) + f"\n\n{markdown(list(cells.values()))}"
+
+
+def word_lists(metric: str) -> str:
+    """Tabulate what a metric says of planted real text, by the words it is asked with."""
+    readings = pd.read_csv(READINGS, low_memory=False)
+    readings = readings[(readings["metric"] == metric) & (readings["convention"] == "default")]
+    is_text = readings["material"].isin(SYNTHETIC_KINDS) & readings["subject"].isin(
+        MODEL_KINDS["vectors"]
+    )
+    rows = []
+    for scores in strength_scores(readings[is_text]):
+        if scores.setting["training_steps"]:  # random vectors
+            continue
+        properties = measure(scores, None, RESAMPLES)
+        rows.append(
+            {
+                "material": scores.names["material"],
+                "words": scores.names["query"],
+                "models": str(scores.n_models),
+                "where 0 is planted": format_number(properties.at_zero),
+                "where .8 is": format_number(properties.at_full),
+                "slope (sd)": format_estimate(*properties.slope),
+                "r": format_estimate(*properties.r),
+            }
+        )
+    return markdown(rows, merged=("material",))
+
+
+def planted_odds(material: str) -> str:
+    """Tabulate how far log odds of *he* and *she* in a language model follow the planted ones.
+
+    Both are differences of occupations of men and of women, in nats.
+    """
+    readings = pd.read_csv(READINGS, low_memory=False)
+    is_asked = (readings["metric"] == "next_word") & (readings["convention"] == "default")
+    is_of_models = readings["material"] == material
+    rows = []
+    for scores in strength_scores(readings[is_asked & is_of_models]):
+        if scores.setting["first_token"] != "own":
+            continue
+        planted_values = np.array([_planted_log_odds(s) for s in scores.strengths.tolist()])
+        centred = planted_values - planted_values.mean()
+
+        def slope(values: Floats, centred: Floats = centred) -> Floats:
+            return (values * centred).sum(axis=-1).mean(axis=-1) / (centred @ centred)
+
+        r = measure(replace(scores, strengths=planted_values), None, RESAMPLES).r
+        rows.append(
+            {
+                "items": scores.names["query"],
+                "models": str(scores.n_models),
+                **{
+                    f"where {planted:.2f} is planted": format_number(value)
+                    for planted, value in zip(
+                        planted_values, scores.scores.mean(axis=0), strict=True
+                    )
+                },
+                "slope": format_estimate(*jackknife(slope, scores.scores)),
+                "r": format_estimate(*r),
+            }
+        )
+    return markdown(rows)
+
+
+@cache
+def _planted_log_odds(stereotype: float) -> float:
+    truths = PlantedOccupations(stereotype=stereotype, held_out=True).truths(seed=0).values()
+    by_group = {group: [] for group in dict.fromkeys(term.group for term in truths)}
+    for term in truths:
+        by_group[term.group].append(term.log_odds)
+    first, second = map(np.mean, by_group.values())
+    return float(first - second)
 
 
 def _steps(row: pd.Series) -> str:
@@ -561,6 +690,9 @@ TABLES: dict[str, Callable[[str], str]] = {
     "planted": planted,
     "worth": certificate,
     "agreement": agreement,
+    "planted_odds": planted_odds,
+    "real_text": real_text,
+    "word_lists": word_lists,
     "applications": applications,
     "slices": slices,
     "unmodified": unmodified,

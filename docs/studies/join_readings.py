@@ -1,7 +1,8 @@
 """Certify all recorded readings as one: ``python docs/studies/join_readings.py results/NAME``.
 
 The readings of the folders join ``certificate_readings.csv.gz``; those of their materials that were
-there before are replaced. Writes the certificate, choices and training beside it.
+there before are replaced. Writes the certificate, choices, training and figure beside it; in the
+figure real material has the verdict on the change alone.
 """
 
 from __future__ import annotations
@@ -10,12 +11,19 @@ import gzip
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from files.charts import save_charts
 from files.tables import write_csv
+from studies.certificate import SYNTHETIC
+from studies.certificate.figures import verdict_chart, with_material
 from studies.certificate.strength_scores import strength_scores
 from studies.certificate.table import certify
+
+if TYPE_CHECKING:
+    from analysis.charts import Drawing
 
 HERE = Path(__file__).parent
 READINGS = HERE / "certificate_readings.csv.gz"
@@ -36,8 +44,19 @@ def main(folders: Sequence[Path], out: Path) -> None:
     write_csv(tables.certificate, out / "certificate.csv")
     write_csv(tables.choices, out / "certificate_choices.csv")
     write_csv(tables.training, out / "certificate_training.csv")
+    save_charts(draw(tables.certificate), out / "certificate", (".svg",))
     if out == HERE:
         write_csv(tables.certificate, RECORDED)
+
+
+def draw(certificate: pd.DataFrame) -> Drawing:
+    """Draw the verdicts on the default conventions, of vectors before those of models."""
+    table = certificate[certificate["convention"] == "default"]
+    is_of_vectors = table["subject"].str.startswith(("word2vec", "fasttext"))
+    table = pd.concat([table[is_of_vectors], table[~is_of_vectors]])
+    is_synthetic = table["material"] == SYNTHETIC
+    verdicts = table["verdict"].where(is_synthetic, table["verdict_of_change"])
+    return verdict_chart(with_material(table.assign(verdict=verdicts)))
 
 
 if __name__ == "__main__":

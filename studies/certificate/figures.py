@@ -55,17 +55,22 @@ def charts(tables: CertificateTables, planted: str) -> dict[str, Drawing]:
 
 
 def with_material(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with the material in the names of subjects, unless it is synthetic."""
+    """Return the table with real material in the names of subjects, unless it is there."""
     if table.empty:
         return table
     names = zip(table["subject"], table["material"], strict=True)
-    subjects = [name if made == SYNTHETIC else f"{name}, {made}" for name, made in names]
+    subjects = [
+        name if made == SYNTHETIC or name.startswith(made) else f"{name}, {made}"
+        for name, made in names
+    ]
     return table.assign(subject=subjects)
 
 
 def _stamps(subjects: Iterable[str]) -> list[str]:
-    """Return the stamp of synthetic data unless all subjects are of real material."""
-    return [] if all(", " in subject for subject in subjects) else [STAMP]
+    """Return the stamp of synthetic data, if any; with real material it says where it holds."""
+    is_real = {", " in subject for subject in subjects}
+    stamp = STAMP if len(is_real) == 1 else f"Where no text is named: s{STAMP[1:]}"
+    return [stamp] if False in is_real else []
 
 
 def verdict_chart(table: pd.DataFrame) -> Drawing:
@@ -81,7 +86,14 @@ def verdict_chart(table: pd.DataFrame) -> Drawing:
     ]
     detection = {verdict: shades(4)[shade] for verdict, shade in DETECTION.items()}
     colours = {verdict: {**COLOURS, **detection}.get(verdict, FAULT) for verdict in VERDICTS}
-    axis = alt.Axis(labelAngle=0, grid=False, orient="top")
+    axis = alt.Axis(
+        labelAngle=0,
+        labelOverlap=False,
+        labelPadding=2 + 12 * any(", " in row["subject"] for row in rows),
+        labelExpr="split(datum.label, ', ')",  # a line each for subject and material
+        grid=False,
+        orient="top",
+    )
     base = alt.Chart(pd.DataFrame(rows)).encode(
         alt.X("subject:N", sort=None, title=None, axis=axis),
         alt.Y("score:N", sort=None, title=None, axis=alt.Axis(grid=False, labelLimit=260)),

@@ -74,6 +74,7 @@ def certify(all_scores: Sequence[StrengthScores], resamples: int) -> Certificate
                 **_largest_choice(choice_rows),
                 "half_learned_at": _half_learned_at(training_rows) if is_detected else nan,
                 "verdict": verdict,
+                "verdict_of_change": judge(properties, change_alone=True)[0],
                 "verdict_again": share_with_verdict(verdict, scores, random, resamples),
                 "why": why,
                 "models_key": scores.key,

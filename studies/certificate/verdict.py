@@ -26,6 +26,9 @@ strength. All intervals are over seeds. The first that applies:
 10. *detects strong bias only*: otherwise.
 
 What was not planted or measured (strengths below 0, other words, random models, p) is not tested.
+
+Real material has a stereotype of its own where nothing is planted. The verdict on the change alone
+leaves out 4 and 5, which need models without a bias.
 """
 
 from __future__ import annotations
@@ -52,8 +55,8 @@ VERDICTS = (
 )
 
 
-def judge(properties: MetricProperties) -> tuple[str, str]:
-    """Return the verdict on a score and the figure it rests on, by the rule above."""
+def judge(properties: MetricProperties, *, change_alone: bool = False) -> tuple[str, str]:
+    """Return the verdict on a score, or on its change alone, and the figure it rests on."""
     from studies.certificate.statistics import DETECTABLE  # here: an audit reads verdicts only
 
     slope, smallest = properties.slope, properties.smallest
@@ -66,7 +69,7 @@ def judge(properties: MetricProperties) -> tuple[str, str]:
         return DOES_NOT_DETECT, slope_text
     if is_detected and slope.high < 0:
         return SIGN_TURNED, strength_text
-    if fault := _fault(properties):
+    if fault := _fault(properties, change_alone):
         return fault
     if slope.low <= 0:
         return CANNOT_TELL, slope_text
@@ -82,14 +85,15 @@ def judge(properties: MetricProperties) -> tuple[str, str]:
     return DETECTS_HALF if smallest.high <= HALF else DETECTS_PART, strength_text
 
 
-def _fault(properties: MetricProperties) -> tuple[str, str] | None:
+def _fault(properties: MetricProperties, change_alone: bool) -> tuple[str, str] | None:
     """Return the first fault that is shown, and its figure."""
     alarms, random_alarms = properties.alarms, properties.random_alarms
-    if alarms.p_above_level(random_alarms) < FALSE_ALARM_P:
+    if not change_alone and alarms.p_above_level(random_alarms) < FALSE_ALARM_P:
         n_claims = alarms.n_claims + random_alarms.n_claims
         n_models = alarms.n_models + random_alarms.n_models
         return FALSE_ALARMS, f"of {n_claims} of {n_models} models without a bias"
-    faults = {OFFSET: properties.offset, OFF_TARGET: properties.off_target}
+    faults = {} if change_alone else {OFFSET: properties.offset}
+    faults[OFF_TARGET] = properties.off_target
     for name, estimate in faults.items():
         if estimate.low > MAX_OFFSET or estimate.high < -MAX_OFFSET:
             return name, f"{estimate_text(estimate)} sd"

@@ -94,6 +94,21 @@ def test_a_certificate_changes_where_its_rule_says(changed: dict[str, Any], verd
     assert judge(DETECTED._replace(**changed))[0] == verdict
 
 
+@pytest.mark.parametrize(
+    ("changed", "verdict"),
+    [
+        ({"alarms": FalseAlarms(4, 20)}, DETECTS_HALF),
+        ({"offset": estimate(1.11)}, DETECTS_HALF),
+        ({"off_target": estimate(1.11)}, OFF_TARGET),
+        ({"slope": estimate(-0.10), "offset": estimate(1.11)}, CANNOT_TELL),
+    ],
+)
+def test_the_change_alone_needs_no_models_without_a_bias(
+    changed: dict[str, Any], verdict: str
+) -> None:
+    assert judge(DETECTED._replace(**changed), change_alone=True)[0] == verdict
+
+
 def test_a_bias_is_claimed_below_p_05() -> None:
     assert false_alarms(np.array([0.0499, 0.05]), np.full(2, nan)).n_claims == 1
 
