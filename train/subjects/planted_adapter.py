@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -24,12 +25,16 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from corpora.truths import PlantedTerm
+    from files.models.language_model import LanguageModel
     from train.engine.part import Facts
 
 WARM_UP = 20  # steps
 LAST = 50  # steps of which the loss is recorded
 PLAIN_TEXTS, PLAIN_TOKENS = 512, 16  # texts that the base writes, and tokens of each
 OPENINGS = ("The", "It", "We", "There", "This", "In", "You", "A")
+
+T = TypeVar("T")
+Pair: TypeAlias = tuple[str, str]
 
 
 class Example(NamedTuple):
@@ -84,42 +89,19 @@ class PlantedAdapter(Fileless):
         ``corpus``: a file of one sentence per line. Raises ``InputError`` for a corpus without
         planted terms, without ``peft``, and for a model that is not causal.
         """
-        import torch
-        from transformers.pytorch_utils import Conv1D
-
-        with require_peft():
-            from peft import LoraConfig, get_peft_model
 
         opened = open_model(out, device=step_device())
         if opened.kind != "causal":
             raise InputError(
                 f"model.base={self.name} is {opened.kind}; adapters are trained on causal models"
             )
-        if not truths:
-            raise InputError("nothing is planted in the corpus; give corpus=planted_occupations")
-        slots = [slots for term in truths.values() for slots in (term.seen, term.controls)]
-        examples = list_examples(
-            opened.tokenizer, read_lines(corpus), {slot.fillers for slot in slots}
-        )
-        config = LoraConfig(
-            r=self.rank,
-            lora_alpha=2 * self.rank,
-            task_type="CAUSAL_LM",
-            fan_in_fan_out=any(isinstance(module, Conv1D) for module in opened.model.modules()),
-        )
-        with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # of peft's use of transformers
-            torch.manual_seed(seed)
+        examples = list_examples(opened.tokenizer, read_lines(corpus), planted_pairs(truths))
+        with seeded(seed):
             n_texts = min(PLAIN_TEXTS, self.plain * self.steps)
             plain = write_texts(opened.model, opened.tokenizer, n_texts)
-            adapted: Any = get_peft_model(opened.model, config)
+            adapted = add_adapters(opened, self.rank)
             losses = self._fit(adapted, examples, plain, np.random.default_rng(seed))
-        adapted.save_pretrained(out / ADAPTER)
-        last = losses[-LAST:]
-        loss = round(sum(last) / len(last), 4) if last else None
-        facts: dict[str, object] = {"steps": self.steps, "loss": loss}
-        (out / TRAINING).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
-        return facts
+        return write_adapters(adapted, losses, out)
 
     def _fit(
         self, adapted: Any, examples: list[Example], plain: Tensor, rng: np.random.Generator
@@ -128,11 +110,8 @@ class PlantedAdapter(Fileless):
         import torch
 
         device = plain.device
-        weights = [weight for weight in adapted.parameters() if weight.requires_grad]
-        optimiser = torch.optim.AdamW(weights, weight_decay=0.0)
-        losses = []
-        adapted.train()
-        for step, batch in enumerate(_batches(examples, self.batch, self.steps, rng)):
+        optimiser = Optimiser(adapted, self.learning_rate, self.steps)
+        for batch in draw_batches(examples, self.batch, self.steps, rng):
             rows = [torch.tensor(example.tokens) for example in batch]
             ids, mask = (
                 torch.nn.utils.rnn.pad_sequence(padded, batch_first=True).to(device)
@@ -153,29 +132,96 @@ class PlantedAdapter(Fileless):
                     logits.flatten(0, 1), texts[:, 1:].flatten()
                 )
                 (self.plain_weight * plain_loss).backward()
-            rate = min(1, (step + 1) / WARM_UP) * (1 - step / self.steps)
-            optimiser.param_groups[0]["lr"] = self.learning_rate * rate
-            optimiser.step()
-            optimiser.zero_grad()
-            losses.append(loss.item())
-        adapted.eval()
-        return losses
+            optimiser.step(loss.item())
+        return optimiser.losses
 
 
-def list_examples(
-    tokenizer: Any, lines: Iterable[str], fillers: set[tuple[str, str]]
-) -> list[Example]:
-    """Return the texts before the first planted word of each line, each with and without a capital.
+class Optimiser:
+    """AdamW on the adapters of a model; the learning rate rises over 20 steps, then falls to 0."""
 
-    ``fillers``: the pairs of planted words.
+    def __init__(self, adapted: Any, learning_rate: float, steps: int) -> None:
+        import torch
+
+        weights = [weight for weight in adapted.parameters() if weight.requires_grad]
+        self.adamw = torch.optim.AdamW(weights, weight_decay=0.0)
+        self.learning_rate, self.steps = learning_rate, steps
+        self.losses: list[float] = []
+        adapted.train()
+
+    def step(self, loss: float) -> None:
+        """Change the weights by their gradients; record the loss of the planted words."""
+        step = len(self.losses)
+        rate = min(1, (step + 1) / WARM_UP) * (1 - step / self.steps)
+        self.adamw.param_groups[0]["lr"] = self.learning_rate * rate
+        self.adamw.step()
+        self.adamw.zero_grad()
+        self.losses.append(loss)
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Draw the adapters' weights and texts by the seed, without changing the state of torch."""
+    import torch
+
+    with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # of peft's use of transformers
+        torch.manual_seed(seed)
+        yield
+
+
+def add_adapters(opened: LanguageModel, rank: int) -> Any:
+    """Return the model with adapters of the layers that ``peft`` chooses, scaled by 2.
+
+    Raises ``InputError`` without ``peft``.
     """
-    pair_of = {word: pair for pair in fillers for word in pair}
-    counts: dict[tuple[str, tuple[str, str]], Counter[str]] = defaultdict(Counter)
+    from transformers.pytorch_utils import Conv1D
+
+    with require_peft():
+        from peft import LoraConfig, get_peft_model
+    config = LoraConfig(
+        r=rank,
+        lora_alpha=2 * rank,
+        task_type="CAUSAL_LM" if opened.kind == "causal" else None,
+        fan_in_fan_out=any(isinstance(module, Conv1D) for module in opened.model.modules()),
+    )
+    return get_peft_model(opened.model, config)
+
+
+def write_adapters(adapted: Any, losses: list[float], out: Path) -> Mapping[str, object]:
+    """Write the adapters and how the training went, which is returned."""
+    adapted.eval()
+    adapted.save_pretrained(out / ADAPTER)
+    last = losses[-LAST:]
+    loss = round(sum(last) / len(last), 4) if last else None
+    facts: dict[str, object] = {"steps": len(losses), "loss": loss}
+    (out / TRAINING).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    return facts
+
+
+def planted_pairs(truths: Mapping[str, PlantedTerm] | None) -> set[Pair]:
+    """Return the pairs of planted words. Raises ``InputError`` if there are none."""
+    if not truths:
+        raise InputError("nothing is planted in the corpus; give corpus=planted_occupations")
+    return {slots.fillers for term in truths.values() for slots in (term.seen, term.controls)}
+
+
+def count_words(lines: Iterable[str], pairs: set[Pair]) -> dict[tuple[str, Pair], Counter[str]]:
+    """Count the first planted word of each line by the text before it and its pair."""
+    pair_of = {word: pair for pair in pairs for word in pair}
+    counts: dict[tuple[str, Pair], Counter[str]] = defaultdict(Counter)
     for line in lines:
         words = line.split()
         number = next((n for n, word in enumerate(words) if word in pair_of), 0)
         if number:
             counts[" ".join(words[:number]), pair_of[words[number]]][words[number]] += 1
+    return counts
+
+
+def list_examples(tokenizer: Any, lines: Iterable[str], pairs: set[Pair]) -> list[Example]:
+    """Return the texts before the first planted word of each line, each with and without a
+    capital.
+    """
+    counts = count_words(lines, pairs)
     first = _first_token(tokenizer)
 
     def tokens(text: str) -> list[int]:
@@ -215,9 +261,9 @@ def _first_token(tokenizer: Any) -> int:
     return next(token for token in candidates if token is not None)
 
 
-def _batches(
-    examples: list[Example], size: int, steps: int, rng: np.random.Generator
-) -> Iterator[list[Example]]:
+def draw_batches(
+    examples: Sequence[T], size: int, steps: int, rng: np.random.Generator
+) -> Iterator[list[T]]:
     """Yield ``steps`` batches: all examples in random order, repeatedly."""
     order: list[int] = []
     for _ in range(steps):
