@@ -660,13 +660,15 @@ def limit(run: str) -> str:
     table["score"], table["gap"] = score_titles(table), table["measure"].map(measure_title)
     lines, rows = [], []
     for names, part in table.groupby(["score", "gap"], sort=False):
-        last, link = part.iloc[-1], "{} and the {} gap".format(*names)
-        t, b = _estimate(last, "limit_transmission"), _estimate(last, "limit_slope", 4)
-        limit_change = format_number(last["limit_slope"] * last["score_range"], 3)
-        claim = f"four of five such studies detect a slope of {b}, which moves the gap by"
-        claim += f" {limit_change} over the range of the score (transmission {t})"
-        has_limit = np.isfinite(last["limit_transmission"])
-        lines.append(f"- {link}: {claim if has_limit else 'no planted link is detected so often'}.")
+        last = part.iloc[-1]
+        change = format_number(last["limit_slope"] * last["score_range"], 3)
+        is_reached = np.isfinite(last["limit_transmission"])
+        reached = f"transmission {_estimate(last, 'limit_transmission', 3)}"
+        lines.append(
+            f"- {names[0]} and the {names[1]} gap: four of five such studies detect a slope of"
+            f" {_estimate(last, 'limit_slope', 4)}, which moves the gap by {change} over the range"
+            f" of the score ({reached if is_reached else 'no transmission does so'})."
+        )
         rows += [
             {
                 **dict(zip(("score", "gap"), map(str, names), strict=True)),

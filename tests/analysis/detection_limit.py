@@ -2,33 +2,31 @@
 tests.analysis.detection_limit results/answer_en_link docs/runs/answer_en_link
 
 A sweep over ``labels=linked labels.transmission=0,...,1`` repeats a study with links of known
-strength t. For each confirmatory slice of the link's query, with z = atanh(r_rm), its errors over
-models and over parents, and its sign s at the largest t,
+strength t. For each confirmatory slice of the link's query, four of five such studies detect an
+r_rm of r* (``SliceResult.mde`` at the smallest t, where the noise is that of a study without a
+link), and with it the slope
 
-    m(t) = min(s z / error - q - .84,  s z / error_parents - t_.975 - t_.8)
+    b* = r* / sqrt(1 - r*^2) |v - b u| / |u|,    u, v: scores and gaps within parents
 
-is 0 where four of five such studies claim the link (q: the quantile of Holm's smallest level; the
-second term from five parents on). The limit is the t from which on m stays above 0, interpolated
-linearly, and the slope b there. Its interval holds 95% of the limits of resampled parents (within
-clusters, where these are averaged) and conditions.
+The limit is b*, and the t from which on the slope has moved that far from that at the smallest t,
+interpolated linearly. Its interval holds 95% of the limits of resampled parents (within clusters,
+where these are averaged) and conditions, at the same r*.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from math import inf, isfinite
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import altair as alt
 import numpy as np
 import pandas as pd
-import scipy
 
 from analysis.charts import finish, intervals, rule_at
 from analysis.correlate import correlate_slices
-from analysis.correlation import NEARLY_1
 from analysis.declaration import Declaration
 from analysis.frame import as_float, as_text
 from analysis.joined import join_points, rows_of
@@ -37,7 +35,6 @@ from analysis.observations import observations
 from analysis.results import read_tables
 from files import InputError, atomic_path
 from files.charts import save_charts
-from stats.multiple_testing import LEVEL
 
 if TYPE_CHECKING:
     from analysis.charts import Drawing
@@ -46,8 +43,6 @@ if TYPE_CHECKING:
     from stats.arrays import Floats
 
 LINK = "linked_"  # prefix of the label method that plants a link with a query
-POWER = 0.8
-PERMUTATIONS = 19  # of resampled studies, whose p is not used
 SLICE = ("metric", "convention", "query", "part", "measure", "subset")
 
 
@@ -60,7 +55,7 @@ def detection_limits(
     ``verdict``: as if the utility were far above the majority baseline; ``utility``: its mean;
     ``transmitted``: the slope less that at the smallest transmission; ``score_range``: the largest
     range of the score within a parent, ``gap_change``: the slope times that; ``limit_*``: alike in
-    all rows of a slice, infinite where no transmission reaches the limit.
+    all rows of a slice, the transmission infinite where none reaches the limit.
 
     ``joined``: a table of ``join_points`` with several transmissions of one link, each a task of
     its own. Raises ``InputError`` for none or several links.
@@ -85,7 +80,7 @@ def detection_limits(
 def _rows(study: Sequence[tuple[float, SliceResult, Observations]], resamples: int) -> pd.DataFrame:
     """Return the results of a slice at each transmission, beside its limit."""
     transmissions, results, models = zip(*study, strict=True)
-    sign, tests = float(np.sign(results[-1].within.r)), results[-1].tests
+    sign = float(np.sign(results[-1].within.r))
     table = pd.DataFrame(
         {
             **{name: result.names[name] for name in ("query", "measure")},
@@ -105,9 +100,10 @@ def _rows(study: Sequence[tuple[float, SliceResult, Observations]], resamples: i
     )
     table["gap_change"] = table["slope"] * table["score_range"]
     table["transmitted"] = table["slope"] - table["slope"].iloc[0]
-    value = _limit(transmissions, models, sign, tests)
+    r = results[0].mde
+    value = _limit(transmissions, models, r, sign)
     drawn = [
-        _limit(transmissions, [resample(observed, seed) for observed in models], sign, tests)
+        _limit(transmissions, [resample(observed, seed) for observed in models], r, sign)
         for seed in range(resamples)
     ]
     ends = np.sort(np.quantile(drawn, [0.025, 0.975], axis=0, method="nearest"), axis=0)
@@ -140,27 +136,15 @@ def resample(models: Observations, seed: int) -> Observations:
 
 
 def _limit(
-    transmissions: Sequence[float], models: Sequence[Observations], sign: float, tests: int
+    transmissions: Sequence[float], models: Sequence[Observations], r: float, sign: float
 ) -> tuple[float, float]:
-    """Return the transmission and the slope from which on the link is detected."""
-    independent = [observed.independent() for observed in models]
-    margins = np.array([_margin(observed, sign, tests) for observed in independent])
-    limit = crossing(np.array(transmissions), margins)
-    slopes = [observed.residuals().slope for observed in independent]
-    return limit, float(np.interp(limit, transmissions, slopes)) if isfinite(limit) else sign * inf
-
-
-def _margin(models: Observations, sign: float, tests: int) -> float:
-    """Compute m; minus q and .84 where r_rm is undefined."""
-    over_models, over_parents = models.within_models(PERMUTATIONS), models.over_parents()
-    r = np.nan_to_num(over_models.r)
-    z = sign * float(np.arctanh(np.clip(r, -NEARLY_1, NEARLY_1)))
-    reach = scipy.special.ndtri([1 - LEVEL / (2 * tests), POWER]).sum()
-    margins = [z / np.nan_to_num(over_models.error, nan=1.0) - reach]
-    if isfinite(over_parents.r):
-        reach = scipy.special.stdtrit(over_parents.df, [1 - LEVEL / 2, POWER]).sum()
-        margins.append(z / over_parents.error - reach)
-    return float(min(margins))
+    """Return the transmission from which on ``r`` is reached, and the slope that r stands for."""
+    residuals = [observed.independent().residuals() for observed in models]
+    first = residuals[0]
+    noise = np.linalg.norm(first.v - first.slope * first.u) / np.linalg.norm(first.u)
+    slope = float(r / np.sqrt(1 - r * r) * noise)
+    moved = sign * np.array([residual.slope - first.slope for residual in residuals])
+    return crossing(np.array(transmissions), moved - slope), sign * slope
 
 
 def crossing(x: Floats, margins: Floats) -> float:

@@ -109,7 +109,7 @@ def test_four_of_five_studies_detect_a_link_at_the_limit(limits: pd.DataFrame) -
     """
     recall = limits[limits["measure"] == "recall"].iloc[0]
     assert 0 < recall["limit_transmission"] < 0.25
-    assert recall["limit_slope"] == pytest.approx(LINK * recall["limit_transmission"], abs=0.02)
+    assert recall["limit_slope"] == pytest.approx(LINK * recall["limit_transmission"], abs=0.005)
     low, high = recall["limit_slope_low"], recall["limit_slope_high"]
     assert low <= recall["limit_slope"] <= high < 0
     rng = np.random.default_rng(0)
@@ -125,10 +125,13 @@ def test_four_of_five_studies_detect_a_link_at_the_limit(limits: pd.DataFrame) -
     assert ends[0] <= sum(detected) <= ends[1]
 
 
-def test_no_limit_where_nothing_is_detected(limits: pd.DataFrame) -> None:
-    precision = limits[limits["measure"] == "precision"]
-    assert np.isinf(precision["limit_transmission"]).all()
-    assert np.isinf(precision["limit_slope"]).all()
+def test_no_transmission_moves_a_gap_that_is_not_linked(limits: pd.DataFrame) -> None:
+    """The slope that would be detected depends on the noise, alike for both gaps."""
+    by_gap = limits.groupby("measure")[["limit_transmission", "limit_slope"]].first().abs()
+    assert by_gap["limit_transmission"]["precision"] == inf
+    assert by_gap["limit_slope"]["precision"] == pytest.approx(
+        by_gap["limit_slope"]["recall"], rel=0.3
+    )
 
 
 @pytest.mark.parametrize(
@@ -192,7 +195,7 @@ def test_the_section_says_the_limits_and_every_transmission(
         f"- WEAT 6b and the recall gap: four of five such studies detect a slope of -{slope}"
         in (section)
     )
-    assert "- WEAT 6b and the precision gap: no planted link is detected so often." in section
+    assert section.count("(no transmission does so).") == 1
     assert section.count("\n| ") == 2 + 2 * len(TRANSMISSIONS)
     assert "negative |\n" in section
     chart = limit_chart(limits).to_dict()
