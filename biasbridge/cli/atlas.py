@@ -9,6 +9,8 @@ from files import InputError, atomic_path
 from files.atomic import require_output
 from files.options import Parser
 
+REPLICATIONS = "replications.csv"  # tables and figures of studies: study, item, page, ...
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the point sets of a folder and write page, table and figure.
@@ -17,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     args = _parser().parse_args(arguments)
     from files.charts import save_chart
-    from files.tables import write_csv
+    from files.tables import read_table, write_csv
     from studies.atlas.page import atlas_page, atlas_table, forest_plot
     from studies.atlas.protocol import read_atlas
 
@@ -26,8 +28,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     readings = read_atlas(args.folder)
     if not any(reading.read for reading in readings):
         raise InputError("found no table; set BIASBRIDGE_DATA to the folder that holds them")
+    replications = args.folder / REPLICATIONS
+    table = read_table(replications) if replications.exists() else None
     with atomic_path(out / "README.md") as path:
-        path.write_text(atlas_page(readings), encoding="utf-8")
+        path.write_text(atlas_page(readings, table), encoding="utf-8")
     with atomic_path(out / "atlas.csv") as path:
         write_csv(atlas_table(readings), path)
     save_chart(forest_plot(readings), out / "atlas.svg")

@@ -39,6 +39,12 @@ Cells below: r_rm with its interval; bold: a verdict other than inconclusive. Nu
 biasbridge atlas docs/atlas    # writes this page, atlas.csv and atlas.svg there
 ```
 """
+REPLICATIONS = """
+## Tables and figures of studies replicated here
+
+Every table and figure; the link leads to what stands in this documentation. Commands that begin
+with + follow `python train.py`. Source: [replications.csv](replications.csv).
+"""
 FOOT = """
 ## Adding a set
 
@@ -60,8 +66,8 @@ NUMBERS = (
 )
 
 
-def atlas_page(readings: Sequence[PointSetResult]) -> str:
-    """Write the atlas in Markdown."""
+def atlas_page(readings: Sequence[PointSetResult], replications: pd.DataFrame | None = None) -> str:
+    """Write the atlas in Markdown; ``replications``: tables and figures of studies, a row each."""
     available = [reading for reading in readings if reading.read]
     absent = [reading for reading in readings if not reading.read]
     rows = [_overview_row(reading) for reading in available]
@@ -69,7 +75,23 @@ def atlas_page(readings: Sequence[PointSetResult]) -> str:
     if absent:
         text += "\nNot analysed here, because their tables are not available:\n\n"
         text += "".join(f"* {reading.of.title}: {reading.of.address}\n" for reading in absent)
-    return text + "".join(_section(reading) for reading in available) + FOOT
+    text += "".join(_section(reading) for reading in available)
+    return text + ("" if replications is None else _replications(replications)) + FOOT
+
+
+def _replications(table: pd.DataFrame) -> str:
+    rows = [
+        (
+            row["study"],
+            f"[{row['item']}]({row['page']})" if row["page"] else row["item"],
+            row["content"],
+            f"`{row['command']}`" if row["command"] else "",
+            row["state"],
+        )
+        for row in table.to_dict("records")
+    ]
+    columns = ("study", "item", "content", "command", "what is here")
+    return f"{REPLICATIONS}\n{_markdown_table(columns, rows)}\n"
 
 
 def answer(readings: Sequence[PointSetResult]) -> str:

@@ -149,6 +149,12 @@ def test_the_committed_atlas_is_what_the_command_makes() -> None:
             each.name in recorded or f"* {each.of.title}" in written.split("Not analysed here")[1]
         )
     _compare(committed, [each for each in readings if each.read])
+    replications = read_table(ATLAS / "replications.csv")
+    assert atlas_page(readings, replications).split("## Tables")[1] == written.split("## Tables")[1]
+    experiments = {path.stem for path in (ATLAS.parents[1] / "conf" / "experiment").iterdir()}
+    commands = as_text(replications, "command")
+    named = {word[12:] for line in commands for word in line.split() if "experiment=" in word}
+    assert named <= experiments
 
 
 def _compare(committed: pd.DataFrame, readings: list[PointSetResult]) -> None:
