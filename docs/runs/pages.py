@@ -55,6 +55,7 @@ SYNTHETIC_KINDS = {  # that real material is compared with
     "es_tweets_subtitles": "word2vec es",
     "smollm2-135m": "tiny_gpt2 en",
 }
+VERDICT_COLUMNS = ("verdict", "verdict_of_change")
 PLANTING = "planting"  # method of models with a planted stereotype
 ENDS = ("", "_low", "_high")
 TRANSFER = STUDIES / "certificate_transfer.csv"
@@ -528,15 +529,17 @@ def real_text(_: str) -> str:
     table = table.assign(synthetic=[verdicts.get(key, "") for key in keys])
     lines, cells = [], defaultdict[str, dict[str, str]](dict)
     for material, rows in table.groupby("material", sort=False):
-        compared = rows[rows["synthetic"] != ""]
-        agree, agree_in_change = (
-            (compared[name] == compared["synthetic"]).sum()
-            for name in ("verdict", "verdict_of_change")
+        is_compared = (rows["synthetic"] != "") & (rows["metric"] != "placebo")
+        is_blind = rows["synthetic"] == DOES_NOT_DETECT
+        (blind, _), (same, same_change) = (
+            [int((part[name] == part["synthetic"]).sum()) for name in VERDICT_COLUMNS]
+            for part in (rows[is_compared & is_blind], rows[is_compared & ~is_blind])
         )
+        n_blind, n_other = (int((is_compared & part).sum()) for part in (is_blind, ~is_blind))
         lines.append(
-            f"- {material}: {agree} of {len(compared)} verdicts are those of"
-            f" {SYNTHETIC_KINDS[str(material)]} on synthetic text; by the change alone"
-            f" {agree_in_change}"
+            f"- {material}, conventions: of {n_blind} that on synthetic text (word2vec) get"
+            f" *{DOES_NOT_DETECT}* {blind} do so here; of {n_other} with another verdict {same}"
+            f" have it here, by the change alone {same_change}"
         )
         for _, row in rows[rows["convention"] == "default"].iterrows():
             both = dict.fromkeys([row["verdict"], row["verdict_of_change"]])
