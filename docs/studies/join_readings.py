@@ -50,13 +50,14 @@ def main(folders: Sequence[Path], out: Path) -> None:
 
 
 def draw(certificate: pd.DataFrame) -> Drawing:
-    """Draw the verdicts on the default conventions, of vectors before those of models."""
+    """Draw the verdicts on the default conventions, of vectors above those of models."""
     table = certificate[certificate["convention"] == "default"]
-    is_of_vectors = table["subject"].str.startswith(("word2vec", "fasttext"))
-    table = pd.concat([table[is_of_vectors], table[~is_of_vectors]])
     is_synthetic = table["material"] == SYNTHETIC
     verdicts = table["verdict"].where(is_synthetic, table["verdict_of_change"])
-    return verdict_chart(with_material(table.assign(verdict=verdicts)))
+    table = with_material(table.assign(verdict=verdicts))
+    is_of_vectors = table["subject"].str.startswith(("word2vec", "fasttext"))
+    parts = table[is_of_vectors], table[~is_of_vectors]
+    return verdict_chart(*[part for part in parts if len(part)])
 
 
 if __name__ == "__main__":

@@ -73,8 +73,22 @@ def _stamps(subjects: Iterable[str]) -> list[str]:
     return [stamp] if False in is_real else []
 
 
-def verdict_chart(table: pd.DataFrame) -> Drawing:
-    """Draw verdict (dark: detects bias) and r; rows: metric, convention; columns: subject."""
+def verdict_chart(*tables: pd.DataFrame) -> Drawing:
+    """Draw verdict (dark: detects bias) and r; rows: metric, convention; columns: subject.
+
+    Tables stand below one another.
+    """
+    return finish(
+        alt.vconcat(*map(_verdict_panel, tables)) if len(tables) > 1 else _verdict_panel(tables[0]),
+        "Which scores follow the planted bias",
+        [
+            *_stamps(pd.concat([table["subject"] for table in tables])),
+            "r: correlation of planted strength and score, over models.",
+        ],
+    )
+
+
+def _verdict_panel(table: pd.DataFrame) -> Drawing:
     rows = [
         {
             "score": _score_label(row),
@@ -102,11 +116,7 @@ def verdict_chart(table: pd.DataFrame) -> Drawing:
     cells = base.mark_rect(stroke="white").encode(alt.Color("verdict:N", scale=scale, legend=None))
     ink = alt.condition(f"datum.verdict === '{DETECTS_HALF}'", alt.value("white"), alt.value(BLACK))
     chart = alt.layer(cells, base.mark_text(fontSize=10).encode(text="text:N", color=ink))
-    return finish(
-        chart.properties(width=alt.Step(104), height=alt.Step(17)),
-        "Which scores follow the planted bias",
-        [*_stamps(table["subject"]), "r: correlation of planted strength and score, over models."],
-    )
+    return chart.properties(width=alt.Step(104), height=alt.Step(17))
 
 
 def curve_chart(curves: pd.DataFrame, planted: str) -> Drawing:
