@@ -88,7 +88,7 @@ def verdict_chart(*tables: pd.DataFrame) -> Drawing:
     )
 
 
-def _verdict_panel(table: pd.DataFrame) -> Drawing:
+def _verdict_panel(table: pd.DataFrame) -> alt.LayerChart:
     rows = [
         {
             "score": _score_label(row),
