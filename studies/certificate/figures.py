@@ -88,7 +88,7 @@ def verdict_chart(*tables: pd.DataFrame) -> Drawing:
     )
 
 
-def _verdict_panel(table: pd.DataFrame) -> alt.LayerChart:
+def _verdict_panel(table: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:
     rows = [
         {
             "score": _score_label(row),
