@@ -89,7 +89,6 @@ class PlantedAdapter(Fileless):
         ``corpus``: a file of one sentence per line. Raises ``InputError`` for a corpus without
         planted terms, without ``peft``, and for a model that is not causal.
         """
-
         opened = open_model(out, device=step_device())
         if opened.kind != "causal":
             raise InputError(
