@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import signal
+import sys
 from collections.abc import Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -74,9 +75,9 @@ def _run_round(
     from joblib.externals.loky import ProcessPoolExecutor
 
     pool = ProcessPoolExecutor(min(n_workers, len(ready_points)), initializer=_start_local_worker)
-    # Workers inherit the blocked signal: only this process handles interrupts. The tracker is
-    # started first, as its start by the first worker would unblock the signal.
-    resource_tracker.ensure_running()
+    # Workers inherit the blocked signal: only this process handles interrupts. The trackers are
+    # started first, as their start by the first worker would unblock the signal.
+    start_trackers()
     signal_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         try:
@@ -91,6 +92,22 @@ def _run_round(
     finally:
         pool.shutdown(kill_workers=True)
     return ""
+
+
+def start_trackers() -> None:
+    """Start the processes that remove semaphores which a sweep leaves, without their warnings.
+
+    At an interrupt, threads of the pool end with this process: between the removal of a semaphore
+    and its report to the tracker, which would print a warning after the last line.
+    """
+    from joblib.externals.loky.backend import resource_tracker as loky_tracker
+
+    sys.warnoptions.append("ignore:resource_tracker")
+    try:
+        resource_tracker.ensure_running()
+        loky_tracker.ensure_running()
+    finally:
+        sys.warnoptions.pop()
 
 
 def _start_local_worker() -> None:
