@@ -7,7 +7,8 @@ embedding or model). u, v: x and y less their means over the observations of a p
     r_rm = sum u v / sqrt(sum u^2 sum v^2)      repeated measures (Bakdash & Marusich, 2017)
     z    = atanh(r_rm)
     s^2  = (df + 1) / n sum (z_i - mean z_i)^2  jackknife; z_i: without observation i, exactly
-    c    : standard error of z from sampling words and items (``analysis.sampling``)
+    c    : standard error of z from sampling words and items (``analysis.sampling``): away from 0
+           another than towards it
     t    = |z| / sqrt(s^2 + c^2)
     t*   : the same of v permuted within parents, with its own s*, without c
     p    = (1 + #{t* >= t}) / (1 + permutations)
@@ -23,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from math import atanh, inf, isfinite, nan, sqrt, tanh
+from math import atanh, hypot, inf, isfinite, nan, sqrt, tanh
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -84,7 +85,7 @@ class Correlation(NamedTuple):
     @property
     def error(self) -> float:
         """The standard error of z: of models, words and items."""
-        return sqrt(self.s**2 + self.sampling.variance)
+        return hypot(self.s, sqrt(self.sampling.variance))
 
     def p_negligible(self, bound: float) -> float:
         """Return p of two one-sided tests that |r| is at least ``bound`` (Schuirmann, 1987)."""
@@ -146,10 +147,10 @@ def correlation(
     s = _jackknife(np.arctanh(r_jackknife), residual.df)
     sampling = sampling_error(residual, x_resampled, y_resampled)
     slope_sampling = slope_sampling_error(residual, x_resampled, y_resampled)
-    error = sqrt(s * s + sampling.variance)
+    error = hypot(s, sqrt(sampling.variance))
     t = abs(atanh(residual.r)) / error if abs(residual.r) < NEARLY_1 and error > SMALLEST else inf
     null = Null.of(residual, permutations, seed)
-    low, high = null.interval(residual.r, t, error, LEVEL)
+    low, high = null.interval(residual.r, t, hypot(s, sampling.outward), LEVEL)
     influence = np.abs(r_jackknife - residual.r)
     return Correlation(
         residual.r,
@@ -248,13 +249,17 @@ class Null(NamedTuple):
             return self.quantile(self.t, level)
         return float(scipy.special.stdtrit(self.df, 1 - level / 2))
 
-    def interval(self, r: float, t: float, error: float, level: float) -> tuple[float, float]:
-        """Return the ends from the distance of t to q: p < level where they exclude 0."""
+    def interval(self, r: float, t: float, outward: float, level: float) -> tuple[float, float]:
+        """Return the ends from the distance of t to q: p < level where they exclude 0.
+
+        ``outward``: the standard error of z away from 0; that towards 0 is |z| / t.
+        """
         q = self.q(level)
         excludes = self.p(t) < level
         if isfinite(t) and isfinite(q):
             beyond = max(t - q, TINY) if excludes else min(t - q, 0.0)
-            near, far = tanh(error * beyond), tanh(error * (t + q))
+            z = abs(atanh(r))
+            near, far = tanh(z / t * beyond if t > 0 else -q * outward), tanh(z + q * outward)
         else:
             normal = tanh(float(scipy.special.ndtri(1 - level / 2)) / sqrt(self.df))
             quantile = self.quantile(self.r, level) if len(self.r) else normal

@@ -4,7 +4,7 @@ Whole groups of observations (all models of a parent, all conditions of a method
 turn, and the spread of what remains is the standard error:
 
     s_z^2 = (G - 1) / G sum_g (z_(-g) - mean z_(-g))^2,    z = atanh(r_rm),    likewise for b
-    interval = tanh(z -+ t(E - 1) sqrt(s_z^2 + c^2)),      c: error of sampling words and items
+    interval = tanh(z -+ t(E - 1) sqrt(s_z^2 + c^2)),      c: error of z from words and items
     E = 1 / sum_g w_g^2,    w_g: the share of group g in sum u^2
 
 The groups are what r is a statement about; E of them, were all alike, would say as much (Carter,
@@ -14,7 +14,7 @@ a method once for each dose.
 
 from __future__ import annotations
 
-from math import atanh, sqrt, tanh
+from math import atanh, hypot, sqrt, tanh
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,18 +61,18 @@ def over_groups(
     sampling = sampling_error(whole, x_resampled, y_resampled)
     slope_sampling = slope_sampling_error(whole, x_resampled, y_resampled)
     r = np.clip(uv / np.sqrt(uu * vv), -NEARLY_1, NEARLY_1)
-    z, s = atanh(whole.r), delete_one_error(np.arctanh(r))
-    error = sqrt(s * s + sampling.variance)
+    z, s = atanh(abs(whole.r)), delete_one_error(np.arctanh(r))
+    error, outward = hypot(s, sqrt(sampling.variance)), hypot(s, sampling.outward)
     share = np.array([np.square(whole.u[label == name]).sum() for name in names])
     groups_df = max(1.0, float(share.sum() ** 2 / np.square(share).sum()) - 1)
     t = float(scipy.special.stdtrit(groups_df, 1 - LEVEL / 2))
     scale = sqrt(float(whole.v @ whole.v) / float(whole.u @ whole.u))
     slope_width = t * sqrt(delete_one_error(scale * uv / uu) ** 2 + slope_sampling.variance)
+    near, far = tanh(z - t * error), tanh(z + t * outward)
     return Correlation(
         whole.r,
-        tanh(z - t * error),
-        tanh(z + t * error),
-        2 * float(scipy.special.stdtr(groups_df, -abs(z) / error)) if error > 0 else 0.0,
+        *((near, far) if whole.r >= 0 else (-far, -near)),
+        2 * float(scipy.special.stdtr(groups_df, -z / error)) if error > 0 else 0.0,
         n=len(names),
         df=groups_df,
         s=s,

@@ -337,22 +337,31 @@ def lossy(sizes: tuple[int, ...], lost: Lost, share: float, rng: np.random.Gener
     return study_of(x, y, parent[kept], {WITHIN: 0.0}, planned=len(parent))
 
 
-def on_items(sizes: tuple[int, ...], r: float, spread: float, rng: np.random.Generator) -> Study:
+def on_items(
+    sizes: tuple[int, ...],
+    r: float,
+    spread: float,
+    rng: np.random.Generator,
+    trait: Literal["score", "other"] = "score",
+) -> Study:
     """Gaps are means over test items that all models share.
 
-    Each item has a slope of its own on the score, 0 on average, and an error of its own with each
-    model; ``spread``: the standard error of the mean of either over the items, chance over models
-    being 1. r is that over all items there might be, with errors as large as here.
+    Each item has a slope of its own, 0 on average, on the score or on another trait of the models,
+    and an error of its own with each model; ``spread``: the standard error of the mean of either
+    over the items, chance over models being 1. r is that over all items there might be, with errors
+    as large as here.
     """
     parent = parents_of(sizes)
     n, slope = len(parent), r / sqrt(1 - r * r)
     x: Floats = rng.normal(size=n)
     own = slope * x + rng.normal(size=n)
     slopes: Floats = rng.normal(size=ITEMS)
-    of_items = spread * sqrt(ITEMS) * (x[:, None] * slopes + rng.normal(size=(n, ITEMS)))
+    errors_of_items = rng.normal(size=(n, ITEMS))
+    followed = x if trait == "score" else rng.normal(size=n)
+    of_items = spread * sqrt(ITEMS) * (followed[:, None] * slopes + errors_of_items)
     weights = rng.multinomial(ITEMS, np.full(ITEMS, 1 / ITEMS), size=RESAMPLES).T / ITEMS
     of_x, of_y = effects(parent, rng)
-    true = slope / sqrt(slope**2 + 1 + spread**2)
+    true = slope / sqrt(slope**2 + 1 + (1 if trait == "score" else 2) * spread**2)
     return study_of(
         x + of_x,
         own + of_items.mean(axis=1) + of_y,

@@ -91,10 +91,13 @@ def designs() -> Iterator[Design]:
     for share, lost in product((0.1, 0.25), LOST):
         yield Design("missing", f"{share:.0%} lost at {lost}", partial(lossy, LARGE, lost, share))
     for sizes, r, spread in product(
-        ((9,) * 2, (6,) * 6, (5,) * 12, (20,) * 10), (0, 0.5), (0.1, 0.3)
+        ((9,) * 2, (6,) * 6, (5,) * 12, (20,) * 10), (0, 0.5, 0.95), (0.1, 0.3, 1)
     ):
         name = f"shared items, slopes differ by {spread:g}"
         yield Design("items", name, partial(on_items, sizes, r, spread))
+    for sizes, r in product(((9,) * 2, (6,) * 6, (5,) * 12), (0, 0.95)):
+        draw = partial(on_items, sizes, r, 1, trait="other")
+        yield Design("items", "shared items that follow another trait", draw)
     for each, r in product((2, 5, 10, 20), (0, 0.2, 0.3)):
         name = "smallest correlation of interest .3"
         yield Design("equivalence", name, partial(errors, "normal", (each,) * 12, r))

@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from analysis.correlation import correlation
 from analysis.reliability import NoiseShares, noise_shares, training_noise
 from analysis.residuals import residuals
 from analysis.rows import Resampled
-from analysis.sampling import sampling_error, slope_sampling_error
+from analysis.sampling import (
+    errors_of_z,
+    sampling_error,
+    slope_sampling_error,
+)
 from tests.analysis.conftest import make_rows
 
 if TYPE_CHECKING:
@@ -25,11 +30,13 @@ N = len(PARENT)
 
 
 def measured(seed: int = 0) -> tuple[Floats, Floats, Floats]:
-    """Scores, gaps, and what 400 resamples do to gaps, by each item as scores are."""
+    """Scores, gaps, and what 400 resamples do to gaps: along scores, across, to models alone."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=N) + 3.0 * PARENT
-    y = 0.6 * x + rng.normal(size=N) - 2.0 * PARENT
+    noise: Floats = rng.normal(size=N)
+    y = 0.6 * x + noise - 2.0 * PARENT
     moves: Floats = 0.2 * np.outer(x, rng.normal(size=400)) + 0.2 * rng.normal(size=(N, 400))
+    moves += 0.3 * np.outer(noise, rng.normal(size=400))
     return x, y, moves
 
 
@@ -38,42 +45,79 @@ def demeaned(side: Floats) -> Floats:
     return side - means
 
 
-def z(x: Floats, y: Floats) -> float:
-    return math.atanh(np.corrcoef(demeaned(x), demeaned(y))[0, 1])
+def lengths(x: Floats, y: Floats) -> tuple[float, float]:
+    """Of the gaps along the scores and across them."""
+    u, v = demeaned(x), demeaned(y)
+    along = float(u @ v / np.sqrt(u @ u))
+    return along, float(np.linalg.norm(v - along * u / np.sqrt(u @ u)))
 
 
-def slope_at(x: Floats, y: Floats, i: int) -> float:
-    """dz / dy_i."""
-    step = np.where(np.arange(N) == i, 1e-5, 0)
-    return (z(x, y + step) - z(x, y - step)) / 2e-5
+def gradients(x: Floats, y: Floats) -> Floats:
+    """What each gap does to both lengths, in units of the length of all gaps. Shape (n, 2)."""
+    rows = []
+    for step in 1e-5 * np.eye(N):
+        ends = np.array([lengths(x, y + step), lengths(x, y - step)])
+        rows.append((ends[0] - ends[1]) / 2e-5 / np.linalg.norm(demeaned(y)))
+    return np.array(rows)
 
 
-def literal(x: Floats, y: Floats, moves: Floats) -> float:
-    """items^2, term by term."""
-    slopes = [slope_at(x, y, i) for i in range(N)]
-    moves = demeaned(moves)
-    together = [sum(slopes[i] * move[i] for i in range(N)) for move in moves.T]
-    each = 0.0
+def literal(x: Floats, y: Floats, moves: Floats) -> Floats:
+    """Shared covariance of both lengths, term by term."""
+    slopes, moves = gradients(x, y), demeaned(moves)
+    together = np.array([sum(slopes[i] * move[i] for i in range(N)) for move in moves.T])
+    shared = np.cov(together.T)
     for i in range(N):
         h = 1 / np.bincount(PARENT)[PARENT[i]]
-        each += slopes[i] ** 2 * float(np.var(moves[i], ddof=1)) / (1 - h)
-    return float(np.var(together, ddof=1)) - each
+        shared -= np.outer(slopes[i], slopes[i]) * float(np.var(moves[i], ddof=1)) / (1 - h)
+    return shared
+
+
+def drawn(r: float, covariance: Floats) -> tuple[float, float]:
+    """Distances of z to its quantiles of .16 and .84, from random moves of both lengths."""
+    rng = np.random.default_rng(0)
+    moved = rng.multivariate_normal([r, math.sqrt(1 - r * r)], covariance, 400_000, tol=1e-6)
+    low, high = np.quantile(np.arcsinh(moved[:, 0] / np.abs(moved[:, 1])), stats.norm.cdf([-1, 1]))
+    return math.atanh(r) - float(low), float(high) - math.atanh(r)
 
 
 def test_it_is_what_resamples_do_to_all_models_together_less_what_to_each() -> None:
     x, y, moves = measured()
     moves[3, 7], moves[5, 9] = np.nan, np.inf
-    known = np.delete(moves, [7, 9], axis=1)
-    again = y[:, None] + moves
-    found = sampling_error(residuals(x, y, PARENT), None, again)
-    assert found.items**2 == pytest.approx(literal(x, y, known), rel=1e-6)
-    assert math.isnan(found.words)
-    assert found.error == found.items
-    swapped = sampling_error(residuals(y, x, PARENT), again, None)
-    assert swapped.words == pytest.approx(found.items)
+    resampled = y[:, None] + moves
+    items = sampling_error(residuals(x, y, PARENT), None, resampled)
+    along, across = np.divide(lengths(x, y), np.linalg.norm(demeaned(y))).tolist()
+    expected = errors_of_z(along, across, literal(x, y, np.delete(moves, [7, 9], axis=1)))
+    assert items[1:] == pytest.approx(expected, rel=1e-6)
+    assert math.isnan(items.words)
+    assert items.error == items.items
+    swapped = sampling_error(residuals(y, x, PARENT), resampled, None)
+    mirrored = sampling_error(residuals(x, -y, PARENT), None, -resampled)
+    assert (swapped.words, swapped.outward) == pytest.approx(expected, rel=1e-6)
+    assert mirrored[1:] == pytest.approx(expected, rel=1e-6)
     of_words = x[:, None] + 0.2 * np.outer(y, np.random.default_rng(1).normal(size=60))
-    both = sampling_error(residuals(x, y, PARENT), of_words, again)
-    assert both.error == pytest.approx(math.hypot(both.words, found.items))
+    both = sampling_error(residuals(x, y, PARENT), of_words, resampled)
+    words = sampling_error(residuals(x, y, PARENT), of_words, None)
+    assert both[:2] == (words.words, items.items)
+    assert both.error == pytest.approx(math.hypot(words.words, items.items))
+    assert both.outward == pytest.approx(math.hypot(words.outward, items.outward))
+
+
+@pytest.mark.parametrize("r", [0.0, 0.6, 0.99])
+def test_the_errors_of_z_are_those_of_random_moves(r: float) -> None:
+    for own, covariance in ((0.04, -0.01), (0.01, 0.005), (1e-8, 5e-9)):
+        moves = np.array([[own, covariance], [covariance, own]])
+        errors = errors_of_z(r, math.sqrt(1 - r * r), moves)
+        assert errors == pytest.approx(drawn(r, moves), rel=0.02)
+        if own < 1e-4:
+            gradient = np.array([1, -r / math.sqrt(1 - r * r)])
+            assert errors == pytest.approx([math.sqrt(gradient @ moves @ gradient)] * 2, rel=0.01)
+
+
+def test_what_scales_all_gaps_moves_no_z() -> None:
+    for r in (0.3, 0.9):
+        along, across = r, math.sqrt(1 - r * r)
+        scaling = 0.05 * np.outer([along, across], [along, across])
+        assert errors_of_z(along, across, scaling) == pytest.approx((math.nan, 0), nan_ok=True)
 
 
 def test_the_slope_moves_with_words_and_items_by_finite_differences() -> None:
@@ -108,15 +152,15 @@ def moved(x: Floats, y: Floats, i: int, step: float, side: str) -> tuple[Floats,
 
 
 def test_what_moves_no_model_against_another_is_not_estimated() -> None:
-    """A shift of all models of a parent, and moves of each model that cancel in r."""
+    """A shift of all models of a parent, and moves of each model that cancel in z."""
     x, y, moves = measured()
     of, rng = residuals(x, y, PARENT), np.random.default_rng(1)
     shift: Floats = rng.normal(size=(4, 400))[PARENT]
-    slopes = np.array([slope_at(x, y, i) for i in range(N)])
+    slopes = gradients(x, y) @ [1, -of.r / math.sqrt(1 - of.r**2)]
     cancel = moves - np.outer(slopes, slopes @ moves) / (slopes @ slopes)
     for each in (shift, cancel):
         found = sampling_error(of, x[:, None] + shift, y[:, None] + each)
-        assert np.isnan([*found, found.error]).all(), "and never 0"
+        assert np.isnan([found.words, found.items, found.error]).all(), "and never 0"
         assert found.variance == 0
 
 
@@ -129,18 +173,18 @@ def test_it_is_not_estimated_from_few_resamples_nor_of_a_line() -> None:
         sampling_error(of, few, few),
         sampling_error(line, x[:, None] + moves, 2 * x[:, None] + moves),
     ):
-        assert np.isnan([*found, found.error]).all()
+        assert np.isnan([found.words, found.items, found.error]).all()
 
 
 def test_it_widens_the_interval_and_p_but_not_the_jackknife() -> None:
     x, y, moves = measured()
     fixed = correlation(x, y, PARENT)
     found = correlation(x, y, PARENT, y_resampled=y[:, None] + moves)
-    error = math.hypot(fixed.s, math.sqrt(literal(x, y, moves)))
-    own = math.atanh(fixed.r)
-    low, high = (own + (math.atanh(end) - own) / fixed.s * error for end in fixed.interval[1:])
+    z, towards, outward = math.atanh(fixed.r), found.sampling.items, found.sampling.outward
     assert (found.r, found.s) == (fixed.r, fixed.s)
-    assert (found.low, found.high) == pytest.approx((math.tanh(low), math.tanh(high)), rel=1e-6)
+    q = (z - math.atanh(fixed.low)) / fixed.s
+    ends = z - q * math.hypot(fixed.s, towards), z + q * math.hypot(fixed.s, outward)
+    assert (found.low, found.high) == pytest.approx(np.tanh(ends), rel=1e-6)
     assert found.p > fixed.p
 
 

@@ -58,6 +58,13 @@ def test_items_that_all_models_share_widen_the_interval(r: float) -> None:
     assert found[IGNORED]["coverage"] < 0.8
 
 
+def test_items_leave_a_strong_relation_seen() -> None:
+    """Their error, four times the own of models, is across the scores and none along them."""
+    found = shares(partial(on_items, (6,) * 6, 0.99, 2, trait="other"))
+    assert found[WITHIN]["coverage"] >= 0.9
+    assert found[PRINTED]["verdict_claims"] >= 0.9
+
+
 def test_seeds_of_a_corpus_are_averaged() -> None:
     found = shares(partial(clusters, Sweep(12, 5, corpora=2, effect=1)))
     assert found[AVERAGED]["p_below_05"] <= 0.1 < found[WITHIN]["p_below_05"]
