@@ -22,7 +22,8 @@ from analysis.correlate import correlate_slices
 from analysis.correlation import Correlation
 from analysis.declaration import Declaration
 from analysis.effects import effects
-from analysis.joined import join_points
+from analysis.joined import join_points, rows_of
+from analysis.measurement import measure as measure_slice
 from analysis.naming import ALL, CONTROL, gap_titles, measure_title, score_titles
 from analysis.results import read_tables
 from analysis.slice_results import DOSES, GIVEN_CONDITION, GIVEN_UTILITY, METHODS, PARENTS
@@ -191,6 +192,27 @@ def by_method(run: str) -> str:
                 estimate = format_estimate(*result.models.interval)
                 row[f"{name}: r_rm, models"] = f"{estimate}, {result.n}"
     return markdown(list(table.values()))
+
+
+def breakouts(run: str) -> str:
+    """Tabulate r_rm of the declared gaps with the mean of all queries' scores: for each task, gap,
+    method (with the unmodified models) and embedding. Exploratory, as the paper's figures 4 and 6.
+    """
+    rows = joined(run)
+    rows = rows[rows["measure"].isin(declared(run).confirmatory)]
+    methods = [name for name in dict.fromkeys(rows["method"]) if name != CONTROL]
+    table = []
+    for (task, gap), part in rows.groupby(["task", gap_titles(rows)], sort=False):
+        for method in (ALL, *methods):
+            kept = part if method == ALL else part[part["method"].isin([method, CONTROL])]
+            row = {"task": str(task), "gap": str(gap).removesuffix(" gap"), "method": method}
+            row["models"] = str(kept["model"].nunique())
+            for embedding in (ALL, *dict.fromkeys(rows["embedding"])):
+                chosen = kept if embedding == ALL else kept[kept["embedding"] == embedding]
+                result = measure_slice(rows_of(chosen), {}, full=False)
+                row[f"{embedding}: r_rm"] = format_estimate(*result.within.interval)
+            table.append(row)
+    return markdown(table, merged=("task", "gap"))
 
 
 def by_corpus(run: str) -> str:
@@ -704,6 +726,7 @@ TABLES: dict[str, Callable[[str], str]] = {
     "conditions": conditions,
     "by_corpus": by_corpus,
     "by_method": by_method,
+    "breakouts": breakouts,
     "visible": irreversible,
     "limit": limit,
 }
