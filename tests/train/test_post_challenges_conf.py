@@ -40,7 +40,7 @@ def _no_data(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_challenge_of_the_other_task_is_refused() -> None:
     with pytest.raises(InputError, match="does not fit task=HateSpeech") as e:
         point("challenge=winobias")
-    assert "choose challenge=generated_templates, hatecheck" in str(e.value)
+    assert "choose challenge=equity_evaluation, generated_templates" in str(e.value)
     with pytest.raises(InputError, match="does not fit task=Coreference"):
         point("task=coreference_en", "challenge=hatecheck")
 

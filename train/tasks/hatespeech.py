@@ -68,7 +68,7 @@ class HateSpeech(Fileless):
     # Method that challenge sets must have, and examples
     challenges: ClassVar[tuple[str, str]] = (
         "posts",
-        "generated_templates, hatecheck, identity_templates or csv",
+        "equity_evaluation, generated_templates, hatecheck, identity_templates or csv",
     )
 
     def __post_init__(self) -> None:
