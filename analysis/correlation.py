@@ -84,8 +84,8 @@ class Correlation(NamedTuple):
 
     @property
     def error(self) -> float:
-        """The standard error of z: of models, words and items."""
-        return hypot(self.s, sqrt(self.sampling.variance))
+        """The standard error of z away from 0: of models, words and items."""
+        return hypot(self.s, self.sampling.outward)
 
     def p_negligible(self, bound: float) -> float:
         """Return p of two one-sided tests that |r| is at least ``bound`` (Schuirmann, 1987)."""

@@ -14,17 +14,21 @@ if TYPE_CHECKING:
 
 MIN_RESAMPLES = 50
 TINY = 1e-12
-# Evenly spread pairs of independent normal numbers: the fractional parts of i / g and i / g^2,
-# g^3 = g + 1, fill the unit square
-NORMAL_PAIRS = scipy.special.ndtri(
-    (np.arange(1, 4097)[:, None] * 1.324717957244746 ** -np.array([1, 2])) % 1
+# Evenly spread pairs of independent normal numbers, with all their signs: the fractional parts of
+# i / g and i / g^2, g^3 = g + 1, fill the unit square
+_SPREAD = (np.arange(1, 2049)[:, None] * 1.324717957244746 ** -np.array([1, 2])) % 1
+NORMAL_PAIRS = np.concatenate(
+    [
+        scipy.special.ndtri((1 + _SPREAD) / 2) * signs
+        for signs in ((1, 1), (1, -1), (-1, 1), (-1, -1))
+    ]
 )
 
 
 class Sampling(NamedTuple):
     """Standard errors, of z = atanh(r_rm) towards 0 or of b, from sampling the words behind scores
     and the items behind gaps (Clark, 1973), beyond the part in the jackknife; NaN where not
-    estimated. ``outward``: that of z away from 0, of both.
+    estimated. ``outward``: the error of z away from 0, of words and items together.
     """
 
     words: float = nan
@@ -57,10 +61,11 @@ def sampling_error(
 
     z = asinh(along / |across|) is no straight line of them where across is short, near |r| = 1. Its
     errors are therefore the distances from z to its quantiles of .16 and .84 for normal moves of
-    both lengths. Likewise words with x for y. The second term is the effect of a resample on each
-    model alone, which the jackknife contains (as Owen, 2007, for crossed data). Where the variance
-    of z to first order is not above 0 it is not estimated: NaN, as below 50 resamples in which
-    every model has a value, and at |r| = 1. Shapes: (all observations, resamples).
+    both lengths; for |r| above .9 the end away from 0 is somewhat too near. Likewise words with x
+    for y. The second term is the effect of a resample on each model alone, which the jackknife
+    contains (as Owen, 2007, for crossed data). Where the variance of z to first order is not above
+    0 it is not estimated: NaN, as below 50 resamples in which every model has a value, and at |r| =
+    1. Shapes: (all observations, resamples).
     """
     r, (u, v) = residual.r, residual.unit
     if not abs(r) < 1 - 1e-12:
@@ -77,7 +82,8 @@ def sampling_error(
 
 def errors_of_z(along: float, across: float, covariance: Floats) -> tuple[float, float]:
     """Return the distances from z = asinh(along / across) to its quantiles of .16 and .84, for
-    normal moves of both lengths; NaN and 0 where not estimated.
+    normal moves of both lengths; NaN and 0 where not estimated, and 0 away from 0 where nine of ten
+    moves go towards it.
 
     An estimated covariance may be none: moves are scaled to its variance of z to first order.
     """

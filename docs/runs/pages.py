@@ -25,6 +25,7 @@ from analysis.effects import effects
 from analysis.joined import join_points, rows_of
 from analysis.measurement import measure as measure_slice
 from analysis.naming import ALL, CONTROL, gap_titles, measure_title, score_titles
+from analysis.observations import observations
 from analysis.results import read_tables
 from analysis.slice_results import DOSES, GIVEN_CONDITION, GIVEN_UTILITY, METHODS, PARENTS
 from analysis.terminal import format_estimate, format_number, p_value
@@ -133,8 +134,11 @@ def markdown(rows: Sequence[dict[str, str]], merged: Sequence[str] = ()) -> str:
 
 def slices(run: str) -> str:
     """Tabulate the confirmatory slices below the number of models."""
+    results = recorded_slices(run)
+    has_tasks = len({result.names["task"] for result, _ in results}) > 1
     rows = [
         {
+            **({"task": result.names["task"]} if has_tasks else {}),
             **titles,
             "these conditions": format_estimate(*result.models.interval),
             **{
@@ -149,11 +153,11 @@ def slices(run: str) -> str:
             ),
             "verdict": result.verdict,
         }
-        for result, titles in recorded_slices(run)
+        for result, titles in results
     ]
-    first = recorded_slices(run)[0][0]
+    first = results[0][0]
     counts = f"{first.n} models of {first.n_parents} parents, {first.n_conditions} conditions:"
-    return f"{counts}\n\n{markdown(rows)}"
+    return f"{counts}\n\n{markdown(rows, merged=['task'] if has_tasks else [])}"
 
 
 def applications(run: str) -> str:
@@ -197,6 +201,8 @@ def by_method(run: str) -> str:
 def breakouts(run: str) -> str:
     """Tabulate r_rm of the declared gaps with the mean of all queries' scores: for each task, gap,
     method (with the unmodified models) and embedding. Exploratory, as the paper's figures 4 and 6.
+
+    "104 as 26": models, and the means of a condition within a cluster that r_rm is over.
     """
     rows = joined(run)
     rows = rows[rows["measure"].isin(declared(run).confirmatory)]
@@ -206,7 +212,8 @@ def breakouts(run: str) -> str:
         for method in (ALL, *methods):
             kept = part if method == ALL else part[part["method"].isin([method, CONTROL])]
             row = {"task": str(task), "gap": str(gap).removesuffix(" gap"), "method": method}
-            row["models"] = str(kept["model"].nunique())
+            models = observations(rows_of(kept).comparable())
+            row["models"] = f"{len(models.x)} as {len(models.independent().x)}"
             for embedding in (ALL, *dict.fromkeys(rows["embedding"])):
                 chosen = kept if embedding == ALL else kept[kept["embedding"] == embedding]
                 result = measure_slice(rows_of(chosen), {}, full=False)
@@ -239,10 +246,10 @@ def _mean(rows: pd.DataFrame, name: str) -> str:
 
 
 def unmodified(run: str) -> str:
-    """Tabulate means and ranges of the unmodified models."""
+    """Tabulate means and ranges of the unmodified models; of several tasks, each in its turn."""
     points = tables(run).points
     parents = points.loc[points["method"] == "none", "point"]
-    scores, measures = (
+    scores, all_measures = (
         table[table["point"].isin(parents)]
         for table in (tables(run).intrinsic, tables(run).extrinsic)
     )
@@ -250,13 +257,16 @@ def unmodified(run: str) -> str:
         {QUANTITY: str(title), MEAN: _spread(part["value"])}
         for title, part in scores.groupby(score_titles(scores), sort=False)
     ]
-    gaps = measures[measures["kind"] == "gap"]
-    for name in ("f1", "base_rate", "fpr", "conll_f1"):
-        rows += _group_values(measures[measures["measure"] == name], gaps, name)
-    for title, part in gaps.groupby(gap_titles(gaps), sort=False):
-        row = {QUANTITY: str(title), MEAN: _spread(part["value"])}
-        rows.append(row | {EXPECTED: _mean(part, "expected_from_base_rates")})
-    return markdown(rows)
+    by_task = dict(iter(all_measures.groupby("task", sort=False)))
+    for task, measures in by_task.items():
+        gaps, of_task = measures[measures["kind"] == "gap"], []
+        for name in ("f1", "base_rate", "fpr", "conll_f1"):
+            of_task += _group_values(measures[measures["measure"] == name], gaps, name)
+        for title, part in gaps.groupby(gap_titles(gaps), sort=False):
+            row = {QUANTITY: str(title), MEAN: _spread(part["value"])}
+            of_task.append(row | {EXPECTED: _mean(part, "expected_from_base_rates")})
+        rows += [{"task": str(task) if len(by_task) > 1 else "", **row} for row in of_task]
+    return markdown([{"task": "", **row} for row in rows], merged=["task"])
 
 
 def _group_values(rows: pd.DataFrame, gaps: pd.DataFrame, name: str) -> Iterator[dict[str, str]]:
@@ -299,7 +309,8 @@ def conditions(run: str) -> str:
     parts = (table[name].tolist() for name in ("change", "low", "high"))
     table["cell"] = list(map(format_estimate, *parts, digits))
     table["title"] = table["title"] + " (" + table["direction"] + ")"
-    wide = table.pivot_table("cell", "method", "title", "first", sort=False).reset_index()
+    keys = ["task", "method"] if len({*table.loc[is_gap, "task"]}) > 1 else ["method"]
+    wide = table.pivot_table("cell", keys, "title", "first", sort=False).reset_index()
     return markdown(wide.fillna("").astype(str).to_dict("records"))
 
 

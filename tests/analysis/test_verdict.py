@@ -22,7 +22,7 @@ from analysis.user_table import Levels
 from analysis.verdict import RULES, VERDICTS, judge
 from stats.intervals import Estimate
 
-KNOWN = Sampling(0.05, 0.05)
+KNOWN = Sampling(0.05, 0.05, outward=0.05 * 2**0.5)
 WITHIN = Correlation(*(0.5, 0.2, 0.7, 0.004), n=30, df=26, s=0.15, sampling=KNOWN)
 FALLS = WITHIN._replace(r=-0.5, low=-0.7, high=-0.2)
 NARROW = WITHIN._replace(r=0.1, p=0.2, low=-0.1, high=0.3, s=0.05)
