@@ -27,7 +27,14 @@ from analysis.measurement import measure as measure_slice
 from analysis.naming import ALL, CONTROL, gap_titles, measure_title, score_titles
 from analysis.observations import observations
 from analysis.results import read_tables
-from analysis.slice_results import DOSES, GIVEN_CONDITION, GIVEN_UTILITY, METHODS, PARENTS
+from analysis.slice_results import (
+    DOSES,
+    FEW_PERMUTATIONS,
+    GIVEN_CONDITION,
+    GIVEN_UTILITY,
+    METHODS,
+    PARENTS,
+)
 from analysis.terminal import format_estimate, format_number, p_value
 from corpora.planted_occupations import PlantedOccupations
 from files.charts import save_charts
@@ -216,7 +223,9 @@ def breakouts(run: str) -> str:
             row["models"] = f"{len(models.x)} as {len(models.independent().x)}"
             for embedding in (ALL, *dict.fromkeys(rows["embedding"])):
                 chosen = kept if embedding == ALL else kept[kept["embedding"] == embedding]
-                result = measure_slice(rows_of(chosen), {}, full=False)
+                result = measure_slice(
+                    rows_of(chosen), {}, full=False, permutations=FEW_PERMUTATIONS
+                )
                 row[f"{embedding}: r_rm"] = format_estimate(*result.within.interval)
             table.append(row)
     return markdown(table, merged=("task", "gap"))
