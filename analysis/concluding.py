@@ -17,13 +17,13 @@ from analysis.joined import has_gaps, join_points
 from analysis.naming import present_confirmatory
 from analysis.points_table import print_points
 from analysis.results import write_csv_tables
+from analysis.slice_printing import print_correlations
 from analysis.slice_results import CORRELATION_COLUMNS, correlation_table, scope_table
 from analysis.slices import without_repeats
 from analysis.summary import print_answer
 from analysis.terminal import (
     drop_constant_columns,
     print_as_text,
-    print_correlations,
     print_lines,
     word_lists,
 )

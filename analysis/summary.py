@@ -5,32 +5,34 @@ with its interval, and the effect of each condition.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import isfinite
 from textwrap import wrap
 from typing import TYPE_CHECKING
-
-import pandas as pd
 
 from analysis.effects import SHARED
 from analysis.effects_table import condition_table, unmodified_means
 from analysis.frame import as_text
+from analysis.gap_directions import (
+    ResultsByGap,
+    describe_verdicts,
+    join_titles,
+    results_by_gap,
+    scores_by_direction,
+)
 from analysis.groups import group_mismatch_of
 from analysis.naming import (
-    ALL,
     CONDITION,
     CONTROL,
     ORIGINAL,
-    SLICE_COLUMNS,
     capitalise,
     gap_titles,
     group_pairs,
-    score_titles,
     with_count,
 )
 from analysis.terminal import NOTHING, format_estimate, format_number, print_lines, print_table
 from analysis.utility import describe_task
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.console import Console
 
     from analysis.declaration import Declaration
@@ -40,8 +42,6 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 SCORES, GAPS, CONDITIONS = 3, 12, 8  # shown; the tables hold all
-DIRECTIONS = {1: "rises with", -1: "falls with", 0: "no clear relation with"}
-ResultsByGap = dict[str, dict[str, "SliceResult"]]
 
 
 def print_answer(
@@ -113,25 +113,6 @@ def _missing_values(tables: Tables) -> Iterable[str]:
             yield f"{title}: no value at {n_missing} models, such as: {missing['reason'].iloc[0]}"
 
 
-def results_by_gap(results: Sequence[SliceResult]) -> ResultsByGap:
-    """Return the slice results over all embeddings and methods, by the titles of gap and score."""
-    pooled = [
-        result
-        for result in results
-        if result.names["embedding"] == result.names["method"] == ALL
-        and result.names["query"] != ALL
-    ]
-    table = pd.DataFrame([result.names for result in pooled], columns=list(SLICE_COLUMNS))
-    has_several_tasks = len({*as_text(table, "task")}) > 1
-    tasks = [f"{task} " if has_several_tasks else "" for task in as_text(table, "task")]
-    gaps: ResultsByGap = {}
-    for task, gap, score, result in zip(
-        tasks, gap_titles(table), score_titles(table), pooled, strict=True
-    ):
-        gaps.setdefault(task + gap, {})[score] = result
-    return gaps
-
-
 def _run_line(tables: Tables, results: Sequence[SliceResult]) -> list[str]:
     points = tables.points[tables.points["status"] == "done"]
     largest = max(results, key=lambda result: result.n, default=None)
@@ -153,33 +134,6 @@ def _answer_line(gap: str, scores: dict[str, SliceResult]) -> str:
         f"{direction} {join_titles(names)}" for direction, names in names_by_direction.items()
     )
     return f"{gap}: {directions} ({describe_verdicts(scores) or 'exploratory'})"
-
-
-def scores_by_direction(scores: dict[str, SliceResult]) -> dict[str, list[str]]:
-    """Return the titles of the scores that a gap rises with, falls with, or neither."""
-    names_by_direction: dict[str, list[str]] = {}
-    for name, result in scores.items():
-        within = result.within
-        sign = (within.low > 0) - (within.high < 0)
-        direction = DIRECTIONS[sign] if isfinite(within.r) else f"no r_rm ({within.reason}) with"
-        names_by_direction.setdefault(direction, []).append(name)
-    return names_by_direction
-
-
-def describe_verdicts(scores: dict[str, SliceResult]) -> str:
-    """Return the verdict of a gap; where verdicts differ, each with its score."""
-    verdicts = {name: result.verdict for name, result in scores.items() if result.confirmatory}
-    if len({*verdicts.values()}) < 2:
-        return next(iter(verdicts.values()), "")
-    return ", ".join(f"{name} {verdict}" for name, verdict in verdicts.items())
-
-
-def join_titles(names: Sequence[str]) -> str:
-    """Join titles, a shared first word once: ``WEAT 6b, 7, 8``."""
-    first, _, remainder = names[0].partition(" ")
-    if remainder and all(name.startswith(f"{first} ") for name in names):
-        return f"{first} {', '.join(name.removeprefix(f'{first} ') for name in names)}"
-    return ", ".join(names)
 
 
 def _print_conditions(

@@ -8,7 +8,6 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from rich.measure import Measurement
 from rich.segment import Segments
@@ -17,31 +16,18 @@ from rich.text import Text
 
 from analysis.frame import as_float, as_text, text_rows
 from analysis.naming import (
-    ALL,
-    FAMILY,
-    GAP,
-    SCORE,
     SLICE_COLUMNS,
-    describe_taggers,
-    gap_titles,
-    row_names,
-    score_titles,
-    shown_columns,
 )
 from files.masking import mask_slurs
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.console import Console
 
-    from analysis.slice_results import SliceResult
 
 NOTHING = "-"
 SCORES_SHOWN = 4
 ROWS_SHOWN = 20
-WIDTH, COLUMNS = 100, 10
-DROPPABLE = ("lost", "gap change", "slope [95%]")  # left out of a wide table, in this order
-R_RM = "r_rm, repeated-measures correlation within parents"
-HOLM = "p (Holm)"
 LEFT_ALIGNED = {*SLICE_COLUMNS, "direction", "status", "note"}
 
 
@@ -73,146 +59,6 @@ def format_estimates(
 def p_value(p: float) -> str:
     """Return a p-value to four decimals: ``.0104``, ``<.0001``."""
     return "<.0001" if p < 1e-4 else format_number(p, 4)
-
-
-def print_slices(results: Sequence[SliceResult], title: str, console: Console) -> None:
-    """Print the slices of ``correlate``, one line each, then verdicts and notes."""
-    names, is_mixed = list(results[0].names), not all(result.confirmatory for result in results)
-    rows = [result.names | describe_slice(result, alone=is_mixed) for result in results]
-    if not any(result.confirmatory for result in results):
-        rows = [{name: cell for name, cell in row.items() if name != HOLM} for row in rows]
-    constant_names = [name for name in names if len({row[name] for row in rows}) == 1 < len(rows)]
-    rows, left_out = _within_width(rows, [*constant_names, *DROPPABLE])
-    print_table(f"{title}: {R_RM}", rows, console, left_aligned=names)
-    if left_out:
-        print_lines([f"not shown: {', '.join(left_out)}; --out FILE has every column"], console)
-    _print_why(results, names, console)
-    _print_grouped(results, names, [result.note for result in results], console, note=True)
-
-
-def _within_width(
-    rows: list[dict[str, str]], droppable: Sequence[str]
-) -> tuple[list[dict[str, str]], list[str]]:
-    """Drop as many ``droppable`` columns as the width needs; return their names too."""
-    left_out: list[str] = []
-    for name in droppable:
-        widths = [max(len(column), *(len(row[column]) for row in rows)) + 2 for column in rows[0]]
-        if len(widths) <= COLUMNS and sum(widths) - 2 <= WIDTH:
-            break
-        rows = [{key: cell for key, cell in row.items() if key != name} for row in rows]
-        left_out.append(name)
-    return rows, left_out
-
-
-def print_correlations(results: Sequence[SliceResult], console: Console) -> None:
-    """Print the confirmatory slices of ``correlate_slices``, one table per task, metric and
-    convention, each followed by its verdicts; then the answer for every measured gap.
-    """
-    confirmatory = [result for result in results if result.confirmatory]
-    names = pd.DataFrame([result.names for result in confirmatory], columns=list(SLICE_COLUMNS))
-    headings = row_names(names, FAMILY, ", ") if confirmatory else []
-    varying_names = [name for name in ("embedding", "method") if len(set(names[name])) > 1]
-    columns = [*varying_names, *shown_columns(names, (*SCORE[2:], *GAP))]
-    for heading in dict.fromkeys(headings):
-        family = [
-            result
-            for result, row_heading in zip(confirmatory, headings, strict=True)
-            if row_heading == heading
-        ]
-        rows = [
-            {name: result.names[name] for name in columns} | describe_slice(result)
-            for result in family
-        ]
-        rows, _ = _within_width(rows, DROPPABLE)
-        synthetic = ", synthetic data" if any(result.synthetic for result in family) else ""
-        print_table(f"{heading}: {R_RM}{synthetic}", rows, console)
-        _print_why(family, columns, console)
-    print_lines(answer_lines(results), console)
-    print_lines(describe_taggers(result.group_by for result in confirmatory), console)
-
-
-def describe_slice(result: SliceResult, *, alone: bool = False) -> dict[str, str]:
-    """Return the cells of a slice; ``alone``: with its unadjusted p."""
-    within = result.within
-    counts = (
-        str(number) if number else NOTHING for number in (result.n_parents, result.n_conditions)
-    )
-    return {
-        "models / parents / conditions": " / ".join((str(result.n), *counts)),
-        "r_rm [95%]": format_estimate(*within.interval),
-        **({"p": p_value(within.p)} if alone else {}),
-        HOLM: p_value(result.p_holm),
-        "slope [95%]": format_estimate(*result.slope, digits=3),
-        "gap change": format_number(result.gap_change, 3),
-        "lost": str(result.lost),
-    }
-
-
-def _print_why(results: Sequence[SliceResult], columns: Sequence[str], console: Console) -> None:
-    _print_grouped(
-        results, columns, [result.why if result.confirmatory else "" for result in results], console
-    )
-
-
-def _print_grouped(
-    results: Sequence[SliceResult],
-    columns: Sequence[str],
-    texts: Sequence[str],
-    console: Console,
-    *,
-    note: bool = False,
-) -> None:
-    """Print one line per distinct text, with the names of all slices that share it."""
-    names_by_text: dict[str, list[str]] = {}
-    for result, text in zip(results, texts, strict=True):
-        if text:
-            name = " ".join(filter(None, (result.names[name] for name in columns))) or "all"
-            names_by_text.setdefault(text, []).append(name)
-    verbs = {True: " are ", False: " is "}
-    lines = (
-        f"{', '.join(slice_names)}{': ' if note else verbs[len(slice_names) > 1]}{text}"
-        for text, slice_names in names_by_text.items()
-    )
-    print_lines(lines, console)
-
-
-def answer_lines(results: Sequence[SliceResult]) -> list[str]:
-    """Return a line for each measured gap, declared or not, with the scores that it rises or falls
-    with, over all embeddings and methods.
-    """
-    pooled = [
-        result
-        for result in results
-        if result.names["embedding"] == result.names["method"] == ALL
-        and result.names["query"] != ALL
-    ]
-    table = pd.DataFrame([result.names for result in pooled], columns=list(SLICE_COLUMNS))
-    titles = zip(gap_titles(table), score_titles(table), pooled, strict=True)
-    scores_by_gap: dict[str, list[tuple[str, SliceResult]]] = {}
-    for gap, score, result in titles:
-        scores_by_gap.setdefault(gap, []).append((score, result))
-    return [_gap_line(gap, parts) for gap, parts in scores_by_gap.items()]
-
-
-def _gap_line(gap: str, parts: Sequence[tuple[str, SliceResult]]) -> str:
-    """Return ``recall gap (exploratory): falls with WEAT 6b -.84 [-.89,-.76]``."""
-    scores_by_direction: dict[str, list[str]] = {}
-    for score, result in parts:
-        within = result.within
-        direction = "no clear relation with" if isfinite(within.r) else "not measured with"
-        if within.low > 0 or within.high < 0:
-            direction = "rises with" if within.low > 0 else "falls with"
-        text = f"{score} {format_estimate(*within.interval)}".replace(" -", " -")
-        scores_by_direction.setdefault(direction, []).append(text)
-    verdicts = dict.fromkeys(result.verdict for _, result in parts if result.confirmatory)
-    role = f"confirmatory: {', '.join(verdicts)}" if verdicts else "exploratory"
-    directions = "; ".join(
-        f"{direction} {', '.join(scores[:SCORES_SHOWN])}"
-        for direction, scores in scores_by_direction.items()
-    )
-    hidden = sum(max(0, len(scores) - SCORES_SHOWN) for scores in scores_by_direction.values())
-    more_scores = f"; {hidden} more in correlations.csv" if hidden else ""
-    return f"{gap} ({role}): {directions}{more_scores}"
 
 
 def print_lines(lines: Iterable[str], console: Console) -> None:

@@ -10,6 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 
 from analysis.frame import as_text, text_rows
+from analysis.gap_directions import (
+    describe_verdicts,
+    join_titles,
+    results_by_gap,
+    scores_by_direction,
+)
 from analysis.naming import (
     CONTROL,
     GROUPS,
@@ -21,7 +27,6 @@ from analysis.naming import (
     query_titles,
 )
 from analysis.report.missing_results import verdict_takes
-from analysis.summary import describe_verdicts, join_titles, results_by_gap, scores_by_direction
 from analysis.terminal import format_estimate, format_number
 from analysis.utility import describe_task
 from analysis.verdict import INCONCLUSIVE, NEGATIVE, NEGLIGIBLE, POSITIVE

@@ -29,10 +29,11 @@ from analysis.naming import (
     score_axis,
     shown_values,
 )
+from analysis.slice_printing import describe_slice
 from analysis.slice_results import RESULT_COLUMNS, SliceResult, correlation_table
 from analysis.slices import without_repeats
 from analysis.specification_curve import specification_table
-from analysis.terminal import describe_slice, format_estimates
+from analysis.terminal import format_estimates
 from files import InputError
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from analysis.naming import (
     gap_titles,
     row_names,
 )
+from analysis.slice_printing import describe_slice
 from analysis.slices import without_repeats
-from analysis.terminal import describe_slice
 
 if TYPE_CHECKING:
     from analysis.slice_results import SliceResult

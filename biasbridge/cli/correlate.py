@@ -18,6 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from analysis.correlate import correlate, correlate_slices
     from analysis.declaration import Declaration
     from analysis.joined import is_joined, open_table
+    from analysis.slice_printing import print_correlations, print_slices
     from analysis.slice_results import (
         CORRELATION_COLUMNS,
         RESULT_COLUMNS,
@@ -25,7 +26,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         scope_table,
     )
     from analysis.slices import without_repeats
-    from analysis.terminal import print_correlations, print_slices
     from analysis.user_table import Levels
     from analysis.verdict import RULES
     from files.tables import write_csv

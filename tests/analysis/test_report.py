@@ -18,6 +18,7 @@ from analysis.correlate import correlate_slices
 from analysis.correlation import Correlation
 from analysis.declaration import Declaration
 from analysis.frame import typed
+from analysis.gap_directions import scores_by_direction
 from analysis.joined import join_points
 from analysis.naming import SLICE_COLUMNS
 from analysis.report import build_report
@@ -26,6 +27,7 @@ from analysis.report.page_data import dose_curves
 from analysis.report.tex import correlations_tex
 from analysis.results import Tables, write_tables
 from analysis.slice_results import RESULT_COLUMNS, SliceResult
+from analysis.verdict import VERDICTS
 from biasbridge.cli.report import main
 from files import InputError
 
@@ -204,6 +206,16 @@ def test_a_gap_that_goes_the_other_way_is_never_hidden(module_tables: Tables) ->
         ),
         ("Precision gap", "falls with WEAT 7: r_rm -.80 [-.90,-.60] (not declared)"),
     ]
+
+
+def test_a_direction_is_claimed_by_the_verdict_or_without_one_by_the_interval() -> None:
+    """One test's interval may leave 0 out where p, adjusted over all tests, is not significant."""
+    declared = {verdict: slice_of(verdict, verdict) for verdict in VERDICTS}
+    assert scores_by_direction(declared | {"exploratory": slice_of("weat7", "")}) == {
+        "rises with": ["positive", "exploratory"],
+        "falls with": ["negative"],
+        "no clear relation with": ["negligible", "inconclusive"],
+    }
 
 
 def test_the_gaps_of_unmodified_models_say_who_is_worse_off(module_tables: Tables) -> None:

@@ -1,0 +1,75 @@
+"""For every gap the scores that it rises or falls with, over all embeddings and methods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from analysis.frame import as_text
+from analysis.naming import ALL, SLICE_COLUMNS, gap_titles, score_titles
+from analysis.verdict import NEGATIVE, POSITIVE
+
+if TYPE_CHECKING:
+    from analysis.slice_results import SliceResult
+
+DIRECTIONS = {1: "rises with", -1: "falls with", 0: "no clear relation with"}
+SIGNS = {POSITIVE: 1, NEGATIVE: -1}  # of the verdicts that claim a direction
+ResultsByGap = dict[str, dict[str, "SliceResult"]]
+
+
+def results_by_gap(results: Sequence[SliceResult]) -> ResultsByGap:
+    """Return the slice results over all embeddings and methods, by the titles of gap and score."""
+    pooled = [
+        result
+        for result in results
+        if result.names["embedding"] == result.names["method"] == ALL
+        and result.names["query"] != ALL
+    ]
+    table = pd.DataFrame([result.names for result in pooled], columns=list(SLICE_COLUMNS))
+    has_several_tasks = len({*as_text(table, "task")}) > 1
+    tasks = [f"{task} " if has_several_tasks else "" for task in as_text(table, "task")]
+    gaps: ResultsByGap = {}
+    for task, gap, score, result in zip(
+        tasks, gap_titles(table), score_titles(table), pooled, strict=True
+    ):
+        gaps.setdefault(task + gap, {})[score] = result
+    return gaps
+
+
+def scores_by_direction(scores: dict[str, SliceResult]) -> dict[str, list[str]]:
+    """Return the titles of the scores that a gap rises with, falls with, or neither."""
+    names_by_direction: dict[str, list[str]] = {}
+    for name, result in scores.items():
+        names_by_direction.setdefault(_direction(result), []).append(name)
+    return names_by_direction
+
+
+def _direction(result: SliceResult) -> str:
+    """Return the direction by the verdict of a confirmatory slice, which adjusts for the number of
+    tests, and by the interval of an exploratory one.
+    """
+    within = result.within
+    if not isfinite(within.r):
+        return f"no r_rm ({within.reason}) with"
+    if result.confirmatory:
+        return DIRECTIONS[SIGNS.get(result.verdict, 0)]
+    return DIRECTIONS[(within.low > 0) - (within.high < 0)]
+
+
+def describe_verdicts(scores: dict[str, SliceResult]) -> str:
+    """Return the verdict of a gap; where verdicts differ, each with its score."""
+    verdicts = {name: result.verdict for name, result in scores.items() if result.confirmatory}
+    if len({*verdicts.values()}) < 2:
+        return next(iter(verdicts.values()), "")
+    return ", ".join(f"{name} {verdict}" for name, verdict in verdicts.items())
+
+
+def join_titles(names: Sequence[str]) -> str:
+    """Join titles, a shared first word once: ``WEAT 6b, 7, 8``."""
+    first, _, remainder = names[0].partition(" ")
+    if remainder and all(name.startswith(f"{first} ") for name in names):
+        return f"{first} {', '.join(name.removeprefix(f'{first} ') for name in names)}"
+    return ", ".join(names)

@@ -1,0 +1,155 @@
+"""The slices of a study or a table on the terminal: a line each, verdicts, and a line a gap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from analysis.gap_directions import describe_verdicts, results_by_gap, scores_by_direction
+from analysis.naming import (
+    FAMILY,
+    GAP,
+    SCORE,
+    SLICE_COLUMNS,
+    describe_taggers,
+    row_names,
+    shown_columns,
+)
+from analysis.terminal import (
+    NOTHING,
+    SCORES_SHOWN,
+    format_estimate,
+    format_number,
+    p_value,
+    print_lines,
+    print_table,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from analysis.slice_results import SliceResult
+
+WIDTH, COLUMNS = 100, 10
+DROPPABLE = ("lost", "gap change", "slope [95%]")  # left out of a wide table, in this order
+R_RM = "r_rm, repeated-measures correlation within parents"
+HOLM = "p (Holm)"
+
+
+def print_slices(results: Sequence[SliceResult], title: str, console: Console) -> None:
+    """Print the slices of ``correlate``, one line each, then verdicts and notes."""
+    names, is_mixed = list(results[0].names), not all(result.confirmatory for result in results)
+    rows = [result.names | describe_slice(result, alone=is_mixed) for result in results]
+    if not any(result.confirmatory for result in results):
+        rows = [{name: cell for name, cell in row.items() if name != HOLM} for row in rows]
+    constant_names = [name for name in names if len({row[name] for row in rows}) == 1 < len(rows)]
+    rows, left_out = _within_width(rows, [*constant_names, *DROPPABLE])
+    print_table(f"{title}: {R_RM}", rows, console, left_aligned=names)
+    if left_out:
+        print_lines([f"not shown: {', '.join(left_out)}; --out FILE has every column"], console)
+    _print_why(results, names, console)
+    _print_grouped(results, names, [result.note for result in results], console, note=True)
+
+
+def _within_width(
+    rows: list[dict[str, str]], droppable: Sequence[str]
+) -> tuple[list[dict[str, str]], list[str]]:
+    """Drop as many ``droppable`` columns as the width needs; return their names too."""
+    left_out: list[str] = []
+    for name in droppable:
+        widths = [max(len(column), *(len(row[column]) for row in rows)) + 2 for column in rows[0]]
+        if len(widths) <= COLUMNS and sum(widths) - 2 <= WIDTH:
+            break
+        rows = [{key: cell for key, cell in row.items() if key != name} for row in rows]
+        left_out.append(name)
+    return rows, left_out
+
+
+def print_correlations(results: Sequence[SliceResult], console: Console) -> None:
+    """Print the confirmatory slices of ``correlate_slices``, one table per task, metric and
+    convention, each followed by its verdicts; then the answer for every measured gap.
+    """
+    confirmatory = [result for result in results if result.confirmatory]
+    names = pd.DataFrame([result.names for result in confirmatory], columns=list(SLICE_COLUMNS))
+    headings = row_names(names, FAMILY, ", ") if confirmatory else []
+    varying_names = [name for name in ("embedding", "method") if len(set(names[name])) > 1]
+    columns = [*varying_names, *shown_columns(names, (*SCORE[2:], *GAP))]
+    for heading in dict.fromkeys(headings):
+        family = [
+            result
+            for result, row_heading in zip(confirmatory, headings, strict=True)
+            if row_heading == heading
+        ]
+        rows = [
+            {name: result.names[name] for name in columns} | describe_slice(result)
+            for result in family
+        ]
+        rows, _ = _within_width(rows, DROPPABLE)
+        synthetic = ", synthetic data" if any(result.synthetic for result in family) else ""
+        print_table(f"{heading}: {R_RM}{synthetic}", rows, console)
+        _print_why(family, columns, console)
+    print_lines([_gap_line(*parts) for parts in results_by_gap(results).items()], console)
+    print_lines(describe_taggers(result.group_by for result in confirmatory), console)
+
+
+def _gap_line(gap: str, scores: dict[str, SliceResult]) -> str:
+    """Return ``recall gap (exploratory): falls with WEAT 6b -.84 [-.89,-.76]``."""
+    phrases, n_hidden = [], 0
+    for direction, names in scores_by_direction(scores).items():
+        shown = [
+            f"{name} {format_estimate(*scores[name].within.interval)}"
+            for name in names[:SCORES_SHOWN]
+        ]
+        phrases.append(f"{direction} {', '.join(shown)}")
+        n_hidden += len(names) - len(shown)
+    phrases += [f"{n_hidden} more in correlations.csv"] if n_hidden else []
+    verdicts = describe_verdicts(scores)
+    role = f"confirmatory: {verdicts}" if verdicts else "exploratory"
+    return f"{gap} ({role}): {'; '.join(phrases)}"
+
+
+def describe_slice(result: SliceResult, *, alone: bool = False) -> dict[str, str]:
+    """Return the cells of a slice; ``alone``: with its unadjusted p."""
+    within = result.within
+    counts = (
+        str(number) if number else NOTHING for number in (result.n_parents, result.n_conditions)
+    )
+    return {
+        "models / parents / conditions": " / ".join((str(result.n), *counts)),
+        "r_rm [95%]": format_estimate(*within.interval),
+        **({"p": p_value(within.p)} if alone else {}),
+        HOLM: p_value(result.p_holm),
+        "slope [95%]": format_estimate(*result.slope, digits=3),
+        "gap change": format_number(result.gap_change, 3),
+        "lost": str(result.lost),
+    }
+
+
+def _print_why(results: Sequence[SliceResult], columns: Sequence[str], console: Console) -> None:
+    _print_grouped(
+        results, columns, [result.why if result.confirmatory else "" for result in results], console
+    )
+
+
+def _print_grouped(
+    results: Sequence[SliceResult],
+    columns: Sequence[str],
+    texts: Sequence[str],
+    console: Console,
+    *,
+    note: bool = False,
+) -> None:
+    """Print one line per distinct text, with the names of all slices that share it."""
+    names_by_text: dict[str, list[str]] = {}
+    for result, text in zip(results, texts, strict=True):
+        if text:
+            name = " ".join(filter(None, (result.names[name] for name in columns))) or "all"
+            names_by_text.setdefault(text, []).append(name)
+    verbs = {True: " are ", False: " is "}
+    lines = (
+        f"{', '.join(slice_names)}{': ' if note else verbs[len(slice_names) > 1]}{text}"
+        for text, slice_names in names_by_text.items()
+    )
+    print_lines(lines, console)
