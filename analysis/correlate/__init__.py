@@ -193,12 +193,14 @@ def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> 
                 full=confirmatory,
                 permutations=n_permutations if key[0] in tested else FEW_PERMUTATIONS,
             )
-        slice_rows = joined.iloc[indices]
+        refused = ""
+        if confirmatory:
+            refused = low_utility_reason(joined.iloc[indices], declared.utility)
         results.append(
             measured[key]._replace(
                 names=names,
                 confirmatory=confirmatory,
-                refused=low_utility_reason(slice_rows, declared.utility) if confirmatory else "",
+                refused=refused,
                 synthetic=bool(synthetic[indices].any()),
                 reverse_scored=bool((signs[indices] < 0).any()),
                 sign=_common_value(signs[indices]),

@@ -4,13 +4,14 @@ prototype written before it gave of a study of November 2026.
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pages
 import pandas as pd
 import pytest
+from recorded_runs import recorded_slices
+from transfer_tables import TRANSFER, all_slopes
 
 from analysis.correlate import correlate_slices
 from analysis.joined import join_points
@@ -19,9 +20,6 @@ from analysis.slice_results import correlation_table
 from biasbridge.cli.correlate import main as correlate
 from biasbridge.cli.effects import main as effects
 from studies.certificate.recorded import RECORDED_CSV
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 RUNS = Path(__file__).resolve().parents[2] / "docs" / "runs"
 STUDIES = RUNS.parent / "studies"
@@ -39,17 +37,6 @@ PRECISION = {
     "weat8": ((0.21, 0.10, 0.32), (0.40, -0.07, 0.73, 0.09), (0.05, -0.15, 0.25)),
 }
 RECALL = {"weat6b": (0.07, 0.10, 0.18), "weat7": (-0.04, -0.09, 0.08), "weat8": (0.04, 0.04, 0.18)}
-
-
-@pytest.fixture(scope="module")
-def pages() -> ModuleType:
-    """What writes the tables of the pages."""
-    spec = importlib.util.spec_from_file_location("pages", RUNS / "pages.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_intervals_are_those_of_the_prototype() -> None:
@@ -73,16 +60,14 @@ def test_intervals_are_those_of_the_prototype() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
-def test_every_table_of_a_page_is_that_of_its_run(page: Path, pages: ModuleType) -> None:
+def test_every_table_of_a_page_is_that_of_its_run(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert pages.BLOCK.search(text), "a recorded page has no table of a recorded run"
     assert pages.render(text) == text
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
-def test_every_number_in_the_words_of_a_page_is_in_a_table_of_it(
-    page: Path, pages: ModuleType
-) -> None:
+def test_every_number_in_the_words_of_a_page_is_in_a_table_of_it(page: Path) -> None:
     """Decimal fractions are scores, gaps and what is made of them. ``PLANNED``: what was said
     before a run; intervals of commands stand in code.
     """
@@ -94,10 +79,10 @@ def test_every_number_in_the_words_of_a_page_is_in_a_table_of_it(
 
 
 @pytest.mark.parametrize("run", RECORDED)
-def test_confirmatory_correlations_are_those_of_the_tables(run: str, pages: ModuleType) -> None:
+def test_confirmatory_correlations_are_those_of_the_tables(run: str) -> None:
     recorded = read_correlations(RUNS / run / "correlations.csv")
     recorded = recorded[recorded["verdict"].notna()].reset_index(drop=True)
-    assert_same(correlation_table([result for result, _ in pages.recorded_slices(run)]), recorded)
+    assert_same(correlation_table([result for result, _ in recorded_slices(run)]), recorded)
 
 
 def test_the_command_writes_what_is_recorded(tmp_path: Path) -> None:
@@ -136,6 +121,6 @@ def test_the_certificate_that_ships_is_the_recorded_one() -> None:
     assert RECORDED_CSV.read_bytes() == (STUDIES / "certificate.csv").read_bytes()
 
 
-def test_the_recorded_slopes_are_those_of_the_runs(pages: ModuleType) -> None:
-    recorded = pd.read_csv(pages.TRANSFER)
-    pd.testing.assert_frame_equal(recorded, pages.all_slopes(), rtol=1e-5, check_dtype=False)
+def test_the_recorded_slopes_are_those_of_the_runs() -> None:
+    recorded = pd.read_csv(TRANSFER)
+    pd.testing.assert_frame_equal(recorded, all_slopes(), rtol=1e-5, check_dtype=False)

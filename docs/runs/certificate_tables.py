@@ -1,0 +1,230 @@
+"""Tables of the recorded certificate of metrics."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from recorded_runs import STUDIES, markdown, row_estimate
+
+from analysis.terminal import format_estimate, format_number
+from corpora.planted_occupations import PlantedOccupations
+from studies.certificate.measures import measure
+from studies.certificate.statistics import jackknife
+from studies.certificate.strength_scores import strength_scores
+from studies.certificate.verdict import DOES_NOT_DETECT
+
+if TYPE_CHECKING:
+    from stats.arrays import Floats
+
+READINGS = STUDIES / "certificate_readings.csv.gz"
+RESAMPLES = 500  # of seeds
+MODEL_KINDS = {
+    "vectors": ("word2vec en", "fasttext en", "word2vec es"),
+    "gaps": ("word2vec",),
+    "models": ("tiny_bert en", "tiny_gpt2 en", "tiny_bert es", "tiny_gpt2 es"),
+}
+SYNTHETIC_KINDS = {  # that real material is compared with
+    "en_tweets": "word2vec en",
+    "en_plots": "word2vec en",
+    "es_tweets_subtitles": "word2vec es",
+    "smollm2-135m": "tiny_gpt2 en",
+}
+VERDICT_COLUMNS = ("verdict", "verdict_of_change")
+
+
+@cache
+def recorded(name: str) -> pd.DataFrame:
+    """Read a table of the recorded certificate."""
+    return pd.read_csv(STUDIES / f"{name}.csv")
+
+
+def certificate(subjects: str) -> str:
+    """Tabulate the certificate of gaps, or of scores in the default convention.
+
+    ``subjects``: ``vectors``, ``models`` or ``gaps``. Figures are of the first kind of model that
+    has them, verdicts of all.
+    """
+    table = recorded("certificate_gaps" if subjects == "gaps" else "certificate")
+    table = table[table["convention"].isin(["default", np.nan])]
+    table = table[table["material"] == "synthetic"]
+    rows = []
+    for metric, part in table.groupby("metric", sort=False):
+        by_kind = part.set_index("subject")
+        kinds = [kind for kind in MODEL_KINDS[subjects] if kind in by_kind.index]
+        if not kinds:
+            continue
+        first = by_kind.loc[kinds[0]]
+        detects = first["verdict"] != DOES_NOT_DETECT
+        choice = f"{row_estimate(first, 'choice_share')} ({first['choice']})"
+        verdicts = {
+            kind: str(by_kind.loc[kind, "verdict"]) if kind in kinds else ""
+            for kind in MODEL_KINDS[subjects]
+        }
+        rows.append(
+            {
+                "metric": str(metric),
+                "of": kinds[0],
+                "models, seeds": f"{first['models']}, {first['seeds']}",
+                "slope (sd)": row_estimate(first, "slope"),
+                "r": row_estimate(first, "r"),
+                "false alarms": row_estimate(first, "false_alarms") or "untested",
+                "of random ones": row_estimate(first, "random_alarms") or "untested",
+                "offset (sd)": row_estimate(first, "offset"),
+                "smallest strength": row_estimate(first, "smallest_strength") or "none",
+                "a choice moves it by": choice if detects and first["choice"] else "",
+                **({"half learned after": _steps(first)} if subjects == "models" else {}),
+                **verdicts,
+            }
+        )
+    return markdown(rows)
+
+
+def agreement(material: str) -> str:
+    """Tabulate the verdicts on real material beside those on synthetic worlds, and the scores of
+    the model before anything was planted.
+
+    False alarms are of the models in which nothing was planted.
+    """
+    table = recorded("certificate")
+    untouched = recorded(f"untouched_{material}").set_index(["metric", "convention", "query"])
+    untouched = untouched.add_prefix("untouched_").rename(columns={"untouched_value": "untouched"})
+    synthetic = table[table["subject"] == SYNTHETIC_KINDS[material]]
+    verdicts = synthetic.set_index(["metric", "convention"])["verdict"]
+    rows = [
+        {
+            "metric": row["metric"],
+            "convention": row["convention"],
+            "untouched": row_estimate(
+                untouched.loc[(row["metric"], row["convention"], row["query"])], "untouched"
+            ),
+            "0 planted": format_number(row["at_zero"]),
+            "slope (sd)": row_estimate(row, "slope"),
+            "r": row_estimate(row, "r"),
+            "off target (sd)": row_estimate(row, "off_target"),
+            "false alarms": row_estimate(row, "false_alarms") or "untested",
+            "verdict": row["verdict"],
+            "of the change alone": row["verdict_of_change"],
+            f"of {SYNTHETIC_KINDS[material]}": verdicts.get((row["metric"], row["convention"]), ""),
+        }
+        for _, row in table[table["material"] == material].iterrows()
+    ]
+    return markdown(rows, merged=("metric",))
+
+
+def real_text(_: str) -> str:
+    """Tabulate the verdicts on planted real text beside those on synthetic text, in the default
+    conventions, below how many of all conventions agree.
+    """
+    table = recorded("certificate").query("subject in @MODEL_KINDS['vectors']")
+    is_synthetic = table["material"] == "synthetic"
+    verdicts = table[is_synthetic].set_index(["subject", "metric", "convention"])["verdict"]
+    table = table[~is_synthetic]
+    keys = zip(table["subject"], table["metric"], table["convention"], strict=True)
+    table = table.assign(synthetic=[verdicts.get(key, "") for key in keys])
+    lines, cells = [], defaultdict[str, dict[str, str]](dict)
+    for material, rows in table.groupby("material", sort=False):
+        is_compared = (rows["synthetic"] != "") & (rows["metric"] != "placebo")
+        is_blind = rows["synthetic"] == DOES_NOT_DETECT
+        (blind, _), (same, same_change) = (
+            [int((part[name] == part["synthetic"]).sum()) for name in VERDICT_COLUMNS]
+            for part in (rows[is_compared & is_blind], rows[is_compared & ~is_blind])
+        )
+        n_blind, n_other = (int((is_compared & part).sum()) for part in (is_blind, ~is_blind))
+        lines.append(
+            f"- {material}, conventions: of {n_blind} that on synthetic text (word2vec) get"
+            f" *{DOES_NOT_DETECT}* {blind} do so here; of {n_other} with another verdict {same}"
+            f" have it here, by the change alone {same_change}"
+        )
+        for _, row in rows[rows["convention"] == "default"].iterrows():
+            both = dict.fromkeys([row["verdict"], row["verdict_of_change"]])
+            cells[row["metric"]] |= {
+                "metric": row["metric"],
+                f"{material}: slope (sd)": row_estimate(row, "slope"),
+                f"{material}: r": row_estimate(row, "r"),
+                f"{material}: verdict": "; ".join(both),
+            }
+    for _, row in table[table["convention"] == "default"].iterrows():
+        cells[row["metric"]][f"synthetic: {row['subject']}"] = row["synthetic"]
+    return "\n".join(lines) + f"\n\n{markdown(list(cells.values()))}"
+
+
+def word_lists(metric: str) -> str:
+    """Tabulate what a metric says of planted real text, by the words it is asked with."""
+    readings = pd.read_csv(READINGS, low_memory=False)
+    readings = readings[(readings["metric"] == metric) & (readings["convention"] == "default")]
+    is_text = readings["material"].isin(SYNTHETIC_KINDS) & readings["subject"].isin(
+        MODEL_KINDS["vectors"]
+    )
+    rows = []
+    for scores in strength_scores(readings[is_text]):
+        if scores.setting["training_steps"]:  # random vectors
+            continue
+        properties = measure(scores, None, RESAMPLES)
+        rows.append(
+            {
+                "material": scores.names["material"],
+                "words": scores.names["query"],
+                "models": str(scores.n_models),
+                "where 0 is planted": format_number(properties.at_zero),
+                "where .8 is": format_number(properties.at_full),
+                "slope (sd)": format_estimate(*properties.slope),
+                "r": format_estimate(*properties.r),
+            }
+        )
+    return markdown(rows, merged=("material",))
+
+
+def planted_odds(material: str) -> str:
+    """Tabulate how far log odds of *he* and *she* in a language model follow the planted ones.
+
+    Both are differences of occupations of men and of women, in nats.
+    """
+    readings = pd.read_csv(READINGS, low_memory=False)
+    is_asked = (readings["metric"] == "next_word") & (readings["convention"] == "default")
+    is_of_models = readings["material"] == material
+    rows = []
+    for scores in strength_scores(readings[is_asked & is_of_models]):
+        if scores.setting["first_token"] != "own":
+            continue
+        planted_values = np.array([_planted_log_odds(s) for s in scores.strengths.tolist()])
+        centred = planted_values - planted_values.mean()
+
+        def slope(values: Floats, centred: Floats = centred) -> Floats:
+            return (values * centred).sum(axis=-1).mean(axis=-1) / (centred @ centred)
+
+        r = measure(replace(scores, strengths=planted_values), None, RESAMPLES).r
+        rows.append(
+            {
+                "items": scores.names["query"],
+                "models": str(scores.n_models),
+                **{
+                    f"where {planted:.2f} is planted": format_number(value)
+                    for planted, value in zip(
+                        planted_values, scores.scores.mean(axis=0), strict=True
+                    )
+                },
+                "slope": format_estimate(*jackknife(slope, scores.scores)),
+                "r": format_estimate(*r),
+            }
+        )
+    return markdown(rows)
+
+
+@cache
+def _planted_log_odds(stereotype: float) -> float:
+    truths = PlantedOccupations(stereotype=stereotype, held_out=True).truths(seed=0).values()
+    by_group = {group: [] for group in dict.fromkeys(term.group for term in truths)}
+    for term in truths:
+        by_group[term.group].append(term.log_odds)
+    first, second = map(np.mean, by_group.values())
+    return float(first - second)
+
+
+def _steps(row: pd.Series) -> str:
+    steps = row["half_learned_at"]
+    return f"{steps:.0f} steps" if np.isfinite(steps) else ""
