@@ -126,7 +126,7 @@ def crash_at(folder: Path, first: int, step: int, *words: str) -> list[str]:
 
 @pytest.mark.slow
 def test_crash_at_some_file_system_events(tmp_path: Path) -> None:
-    assert not crash_at(tmp_path / "some", 7, 37, "source=none")
+    assert not crash_at(tmp_path / "some", 7, 97, "source=none")
 
 
 @pytest.mark.stress

@@ -43,7 +43,9 @@ pytestmark = pytest.mark.slow
 GO_ON = "interrupted; finished results stay in the store; run the same command to continue"
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    "engine", ["local", "submitit_local", pytest.param("ray", marks=pytest.mark.stress)]
+)
 def test_a_killed_sweep_leaves_no_process_and_goes_on(
     engine: str, quiet: Path, tmp_path: Path
 ) -> None:
