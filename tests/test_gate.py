@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -181,6 +182,21 @@ def test_command_function_and_fixture_decide_alike(
         with pytest.raises(pytest.fail.Exception) as failure:
             assert_gap(path, case.bounds, fail_if=case.fail_if, **case.options)
         assert str(failure.value) == result.sentence
+
+
+@pytest.mark.parametrize("bound", [0.1, 0.9])
+def test_the_page_opens_with_the_decision(
+    bound: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    PAIR.to_csv(tmp_path / "items.csv", index=False)
+    page = tmp_path / "page.html"
+    arguments = ["gaps", str(tmp_path / "items.csv"), "--privileged", "men", "--report", str(page)]
+    main([*arguments, "--fail-above", f"recall={bound}"])
+    sentence = html.escape(capsys.readouterr().out.splitlines()[-1])
+    text = page.read_text(encoding="utf-8")
+    assert 0 < text.index(sentence) < text.index("Recall is worse for women")
+    main(arguments)
+    assert "The gate" not in page.read_text(encoding="utf-8")
 
 
 def test_the_bound_itself_passes() -> None:

@@ -44,7 +44,13 @@ MEANINGS = {
 
 
 def write_gaps_page(
-    table: pd.DataFrame, path: Path, title: str, *, label: str = "", notes: Iterable[str] = ()
+    table: pd.DataFrame,
+    path: Path,
+    title: str,
+    *,
+    label: str = "",
+    verdict: str = "",
+    notes: Iterable[str] = (),
 ) -> Path:
     """Write the page of a table of gaps, with a section for each classifier and class.
 
@@ -56,6 +62,8 @@ def write_gaps_page(
         Of the page.
     label
         Name of the positive class, as in "30% of the items are ..."; empty for label 1.
+    verdict
+        Sentence of a gate; empty without one.
     notes
         What was left out.
 
@@ -71,6 +79,7 @@ def write_gaps_page(
         "gaps_page.html",
         title=title,
         blocks=list(map(_sections, blocks)),
+        verdict=printable(verdict),
         notes=list(map(printable, notes)),
         max_groups=MAX_GROUPS,
         limits=LIMITS,

@@ -13,7 +13,7 @@ from biasbridge.cli.document_options import (
     take_documents,
     write_documents,
 )
-from biasbridge.cli.gate_options import add_gate, take_gate
+from biasbridge.cli.gate_options import FAILED, add_gate, take_gate
 from biasbridge.cli.options import PAGE, split_names
 from biasbridge.cli.threshold_options import add_thresholds, show_thresholds, take_threshold
 from biasbridge.input_tables import as_dataframe
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.pop("thresholds"):
         table = as_dataframe(path, filter=chosen, labels=[args.gold])
         return show_thresholds(options, table, path.name, page)
-    find_status, documents = take_gate(options), take_documents(options)
+    decide_gate, documents = take_gate(options), take_documents(options)
     add_predictions = take_threshold(options)
     console = open_console(stderr=documents.get("json") == STANDARD_OUTPUT)
     request = GapRequest(**options | {"pred": options["pred"] or ["prediction"]})
@@ -64,13 +64,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for note in notes:
         console.print(printable(f"note: {note}"), soft_wrap=True)
     write_documents(documents, as_table(rows), request, path, len(table), notes)
+    gate = decide_gate(request, table)
+    verdict = "" if gate is None else gate.sentence
     if page:
         from analysis.report.gaps_page import write_gaps_page
 
         title = _title(args, request)
-        page = write_gaps_page(as_table(rows), page, title, label=label, notes=notes)
+        page = write_gaps_page(
+            as_table(rows), page, title, label=label, verdict=verdict, notes=notes
+        )
         console.print(str(page), soft_wrap=True)
-    return find_status(request, table, console)
+    if gate is None:
+        return 0
+    console.print(verdict, soft_wrap=True)
+    return 0 if gate.passed else FAILED
 
 
 def _title(args: argparse.Namespace, request: GapRequest) -> str:

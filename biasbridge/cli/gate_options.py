@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pandas as pd
-    from rich.console import Console
 
-    from extrinsic.gate import FailIf
+    from extrinsic.gate import FailIf, GateResult
     from extrinsic.request import GapRequest
 
 FAILED = 3  # exit status
@@ -29,9 +28,9 @@ def add_gate(parser: ArgumentParser) -> None:
     parser.add_argument("--fail-if", choices=("worse", "possible"), help=rule)
 
 
-def take_gate(options: dict[str, Any]) -> Callable[[GapRequest, pd.DataFrame, Console], int]:
+def take_gate(options: dict[str, Any]) -> Callable[[GapRequest, pd.DataFrame], GateResult | None]:
     """Take the gate out of the options of a request, and add its measures to theirs; return what
-    prints whether it passes and returns the exit status.
+    decides it, ``None`` without a gate.
     """
     from extrinsic.gate import check_gate, decide, find_gated_gaps
     from extrinsic.ranking import RANKINGS
@@ -41,18 +40,13 @@ def take_gate(options: dict[str, Any]) -> Callable[[GapRequest, pd.DataFrame, Co
     if bounds is None:
         if chosen:
             raise InputError("--fail-if is the rule of a gate; give its bounds by --fail-above")
-        return lambda request, table, console: 0
+        return lambda request, table: None
     rule: FailIf = chosen or "worse"
     check_gate(bounds, rule, options["compare"])
     default = [*DEFAULT_MEASURES, *(RANKINGS if options["score"] else ())]
     options["measures"] = list(dict.fromkeys([*(options["measures"] or default), *bounds]))
 
-    def find_status(request: GapRequest, table: pd.DataFrame, console: Console) -> int:
-        result = decide(find_gated_gaps(request, table, bounds), bounds, rule)
-        console.print(result.sentence, soft_wrap=True)
-        return 0 if result else FAILED
-
-    return find_status
+    return lambda request, table: decide(find_gated_gaps(request, table, bounds), bounds, rule)
 
 
 def _read_bounds(text: str) -> dict[str, float]:
