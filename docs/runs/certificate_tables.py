@@ -118,7 +118,7 @@ def agreement(material: str) -> str:
 
 def real_text(_: str) -> str:
     """Tabulate the verdicts on planted real text beside those on synthetic text, in the default
-    conventions, below how many of all conventions agree.
+    conventions, below a table of how many of all conventions agree.
     """
     table = recorded("certificate").query("subject in @MODEL_KINDS['vectors']")
     is_synthetic = table["material"] == "synthetic"
@@ -126,7 +126,7 @@ def real_text(_: str) -> str:
     table = table[~is_synthetic]
     keys = zip(table["subject"], table["metric"], table["convention"], strict=True)
     table = table.assign(synthetic=[verdicts.get(key, "") for key in keys])
-    lines, cells = [], defaultdict[str, dict[str, str]](dict)
+    agreements, cells = [], defaultdict[str, dict[str, str]](dict)
     for material, rows in table.groupby("material", sort=False):
         is_compared = (rows["synthetic"] != "") & (rows["metric"] != "placebo")
         is_blind = rows["synthetic"] == DOES_NOT_DETECT
@@ -135,10 +135,13 @@ def real_text(_: str) -> str:
             for part in (rows[is_compared & is_blind], rows[is_compared & ~is_blind])
         )
         n_blind, n_other = (int((is_compared & part).sum()) for part in (is_blind, ~is_blind))
-        lines.append(
-            f"- {material}, conventions: of {n_blind} that on synthetic text (word2vec) get"
-            f" *{DOES_NOT_DETECT}* {blind} do so here; of {n_other} with another verdict {same}"
-            f" have it here, by the change alone {same_change}"
+        agreements.append(
+            {
+                "conventions": str(material),
+                f"*{DOES_NOT_DETECT}* on synthetic text, and here": f"{blind} of {n_blind}",
+                "another verdict there, the same here": f"{same} of {n_other}",
+                "the same of the change alone": f"{same_change} of {n_other}",
+            }
         )
         for _, row in rows[rows["convention"] == "default"].iterrows():
             both = dict.fromkeys([row["verdict"], row["verdict_of_change"]])
@@ -150,7 +153,7 @@ def real_text(_: str) -> str:
             }
     for _, row in table[table["convention"] == "default"].iterrows():
         cells[row["metric"]][f"synthetic: {row['subject']}"] = row["synthetic"]
-    return "\n".join(lines) + f"\n\n{markdown(list(cells.values()))}"
+    return f"{markdown(agreements)}\n{markdown(list(cells.values()))}"
 
 
 def word_lists(metric: str) -> str:
