@@ -119,7 +119,7 @@ def cross(crossing: Crossing, left_out: int = 0) -> Crossed:
         left_out,
         _share_interval(crossing, "embedding", models - parents - 1),
         _share_interval(crossing, "labels", models - 1),
-        max(0.0, components(crossing).share("rest")),
+        _share(crossing, "rest"),
         correlation(
             crossing.score,
             crossing.gap.mean(axis=1),
@@ -153,13 +153,18 @@ def components(crossing: Crossing) -> Components:
     return Components((embedding - rest) / levels, labels, rest)
 
 
+def _share(crossing: Crossing, name: str) -> float:
+    """Return a share of variance, a negative estimate as 0; NaN where nothing varies."""
+    return float(np.maximum(0.0, components(crossing).share(name)))
+
+
 def _share_interval(crossing: Crossing, name: str, df: int) -> Estimate:
     """Return share -+ t s, s the jackknife standard error over embeddings, clipped to [0, 1].
 
     A share below 0 counts as 0; its interval is [0, t s].
     """
     n, units = len(crossing.gap), np.arange(len(crossing.gap))
-    value = max(0.0, components(crossing).share(name))
+    value = _share(crossing, name)
     jackknife = np.array([components(crossing.at(np.delete(units, i))).share(name) for i in units])
     variance = (n - 1) / n * float(((jackknife - jackknife.mean()) ** 2).sum()) if n else nan
     if df < 1 or not (isfinite(variance) and variance > NO_SPREAD):

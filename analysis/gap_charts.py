@@ -33,7 +33,7 @@ def gap_panels(table: pd.DataFrame) -> dict[str, alt.LayerChart]:
     """
     groups = order_groups(table)[:MAX_GROUPS]
     values = table[table["kind"] == "value"]
-    largest = float(values[["low", "high"]].abs().to_numpy().max())
+    largest = float(values[["low", "high"]].abs().max().max())
     domain = [-largest, largest] if values["low"].min() < 0 else [0.0, 1.0]
     return {
         str(measure): _panel(str(measure), rows, groups, domain)

@@ -59,7 +59,7 @@ class Data:
         """The annotated groups of the posts."""
         if self.posts is None or "group" not in self.columns:
             return []
-        return [group for group in classes(self.posts[self.columns["group"]]) if group]
+        return classes(self.posts[self.columns["group"]])
 
     @property
     def compared(self) -> list[str]:

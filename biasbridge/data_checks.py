@@ -59,7 +59,7 @@ def _labels_problem(data: Data) -> str:
     """Return what is missing for labels other than 0 and 1, or an empty string."""
     if data.posts is None or data.positive:
         return ""
-    labels = [label for label in classes(data.posts[data.columns["label"]]) if label]
+    labels = classes(data.posts[data.columns["label"]])
     if BINARY.issuperset(labels):
         return ""
     scope = f"; a sweep takes {'one class' if len(labels) > 2 else 'one'} against the rest"

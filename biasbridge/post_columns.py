@@ -6,13 +6,14 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from files import InputError
 from files.tables import require_columns
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    import pandas as pd
 
 TEXT_NAMES = ("text", "texto", "tweet", "post", "comment", "comment_text", "sentence")
 LABEL_NAMES = (
@@ -99,13 +100,13 @@ def _holds_spaces(cells: pd.Series) -> bool:
 
 
 def _is_binary(cells: pd.Series) -> bool:
-    labels = {label for label in classes(cells) if label}
+    labels = set(classes(cells))
     return len(labels) == 2 and labels <= BINARY
 
 
 def classes(cells: Iterable[object]) -> list[str]:
-    """Return the distinct labels, sorted."""
-    return sorted({str(cell).strip() for cell in cells})
+    """Return the distinct labels, sorted; empty cells have none."""
+    return sorted({str(cell).strip() for cell in cells if not pd.isna(cell)} - {""})
 
 
 def guess_pair(groups: Collection[str]) -> tuple[str, str] | None:

@@ -97,7 +97,8 @@ def split_posts(table: pd.DataFrame, *, folds: int, seed: int) -> Iterator[Fold]
     do not change the fold of other posts.
     """
     rng = np.random.default_rng(seed)
-    strata = pd.factorize(table["label"].astype(str) + " " + table["group"].astype(str))[0]
+    # Posts of unknown group are a stratum of their own
+    strata = table.groupby(["label", "group"], sort=False, dropna=False).ngroup().to_numpy()
     in_training = table["in_training"].to_numpy(bool) if "in_training" in table else True
     for name, train, dev, test in _fold_rows(table, strata, folds, rng):
         if not len(dev):

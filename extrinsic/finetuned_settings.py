@@ -35,6 +35,6 @@ class FinetunedSettings(Fileless):
     device: str = "cpu"
 
     name: ClassVar[str] = "finetuned"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     needs: ClassVar[str] = "model"
     unkeyed: ClassVar[tuple[str, ...]] = ("device",)

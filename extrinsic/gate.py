@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isnan
@@ -160,4 +161,4 @@ def _describe(row: pd.Series) -> str:
 def format_number(number: float, sign: str = "") -> str:
     """Format with up to three decimals, without the zero before the point: ``-.05``."""
     rounded = round(number, 3) + 0.0  # no minus before a zero
-    return f"{rounded:{sign if rounded else ''}g}".replace("0.", ".", 1)
+    return re.sub(r"\b0\.", ".", f"{rounded:{sign if rounded else ''}g}")

@@ -18,6 +18,7 @@ import yaml
 
 from biasbridge import gaps, gate
 from biasbridge.__main__ import main
+from extrinsic.gate import format_number
 from files import InputError
 
 pytest_plugins = ["pytester", "biasbridge.pytest_plugin"]
@@ -197,6 +198,13 @@ def test_the_page_opens_with_the_decision(
     assert 0 < text.index(sentence) < text.index("Recall is worse for women")
     main(arguments)
     assert "The gate" not in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(0.5, ".5"), (-0.05, "-.05"), (10.5, "10.5"), (100.25, "100.25"), (0, "0")]
+)
+def test_numbers_lose_only_a_zero_before_the_point(number: float, text: str) -> None:
+    assert format_number(number) == text
 
 
 def test_the_bound_itself_passes() -> None:

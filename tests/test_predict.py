@@ -122,6 +122,15 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
     assert table["prediction_class"].tolist() == ["no", "yes", "no"]
 
 
+def test_a_table_without_rows_has_no_share(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, texts = str(save_onnx(tmp_path / "own.onnx")), tmp_path / "posts.csv"
+    texts.write_text("text\n", encoding="utf-8")
+    assert main(["predict", name, str(texts), str(tmp_path / "out.csv"), "--positive", "yes"]) == 0
+    assert "0 texts, 0 predicted positive\n" in capsys.readouterr().out
+
+
 BERT = SMALL | {"num_hidden_layers": 1}
 
 

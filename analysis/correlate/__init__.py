@@ -79,12 +79,14 @@ def correlate(
     Raises
     ------
     InputError
-        An unknown or non-numeric column, an unknown slice, or a table without rows.
+        An unknown or non-numeric column, an unknown slice, a ``sesoi`` outside (0, 1), or a table
+        without rows.
     """
     by = list(dict.fromkeys(by))
     require_columns(table, [x, y, *by], "the table")
     if table.empty:
         raise InputError("the table has no rows; give one with at least 3")
+    sesoi = Declaration(sesoi=sesoi).sesoi
     if reserved := [name for name in by if name in RESULT_COLUMNS]:
         raise InputError(f"column {reserved[0]!r} has the name of a result column; rename it")
     from_join = is_joined(table)

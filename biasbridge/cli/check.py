@@ -7,6 +7,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from biasbridge.cli.options import add_data
 from biasbridge.data import LOOKED_AT, Data, read_data
 from biasbridge.published_collections import (
@@ -85,9 +87,10 @@ def _describe_collections(args: Namespace) -> bool:
 def _describe_files(data: Data) -> list[str]:
     lines = []
     if data.posts is not None:
-        labels = data.posts[data.columns["label"]].astype(str).value_counts().to_dict()
+        labels = data.posts[data.columns["label"]].value_counts(dropna=False)
         counts = ", ".join(
-            f"{count} {label or 'without a label'}" for label, count in labels.items()
+            f"{count} {'without a label' if pd.isna(label) or label == '' else label}"
+            for label, count in labels.items()
         )
         columns = ", ".join(f"{role} {name!r}" for role, name in data.columns.items())
         lines.append(f"posts {data.paths['posts']}: {len(data.posts)}, {columns}; {counts}")

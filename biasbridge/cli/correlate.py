@@ -39,7 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     has_options = args.x or args.y or args.by or args.confirmatory or levels.named or levels.utility
     if is_results and not has_options:
         columns: Sequence[str] = CORRELATION_COLUMNS
-        slice_results = correlate_slices(table, replace(study, sesoi=args.sesoi or study.sesoi))
+        if args.sesoi is not None:
+            study = replace(study, sesoi=args.sesoi)
+        slice_results = correlate_slices(table, study)
         print_correlations(slice_results, console)
         slice_results = without_repeats(slice_results)
     else:
@@ -57,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             by=args.by,
             levels=levels,
             confirmatory=args.confirmatory,
-            sesoi=args.sesoi or SESOI,
+            sesoi=SESOI if args.sesoi is None else args.sesoi,
         )
         print_slices(slice_results, f"{y} against {x}, {len(table)} rows", console)
         if args.confirmatory:
@@ -99,7 +101,6 @@ def _parser() -> Parser:
     parser.add_argument(
         "--sesoi",
         type=float,
-        default=0.0,
         help=f"smallest correlation of interest (default {SESOI}, or as the"
         " results folder declares)",
     )

@@ -33,9 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with atomic_path(args.out) as work:
         write_csv(table, work)
     n_positive = int(table[args.pred].sum())
-    print(
-        f"{len(table):,} texts, {n_positive:,} predicted positive ({n_positive / len(table):.0%})"
-    )
+    share = f" ({n_positive / len(table):.0%})" if len(table) else ""
+    print(f"{len(table):,} texts, {n_positive:,} predicted positive{share}")
     columns = [] if args.pred == "prediction" else ["--pred", args.pred]
     columns += ["--score", f"{args.pred}_score"]
     command = shlex.join(["biasbridge", "gaps", str(args.out), *columns])

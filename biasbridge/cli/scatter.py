@@ -50,7 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> Parser:
     parser = Parser(
         prog="biasbridge scatter",
-        description="Draw scatter plots of a table, with Pearson's r.",
+        description="Draw scatter plots of a table, with Pearson's r; of results, with r_rm within"
+        " parents.",
     )
     parser.add_argument("table", help="a results folder, or a .csv, .tsv or .parquet file")
     for name, description in (

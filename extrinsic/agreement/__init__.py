@@ -46,10 +46,11 @@ def count_tags(
     ``query``: as in ``MentionTagger``. Raises ``InputError`` for an unknown column or query.
     """
     texts = (unicodedata.normalize("NFC", str(cell)) for cell in get_column(posts, text))
-    annotation = get_column(posts, group).astype(str).replace("", "none")
+    annotations = get_column(posts, group)
+    annotation = annotations.astype(object).where(annotations.notna(), "none").astype(str)
     words = [" ".join(WORD.findall(post)) for post in texts]
     tags = MentionTagger(query).tag(pd.DataFrame({"text": words}))["group"]
-    return cross_table(tags, annotation)
+    return cross_table(tags, annotation.replace("", "none"))
 
 
 def cross_table(tags: pd.Series[str], annotation: pd.Series[str]) -> pd.DataFrame:

@@ -107,6 +107,12 @@ def test_bad_columns_are_refused(x: str, by: list[str], message: str) -> None:
         correlate(table[:0], x="WEAT", y="gap")
 
 
+@pytest.mark.parametrize("sesoi", [0, 1, 1.5])
+def test_a_smallest_correlation_of_interest_that_is_none_is_refused(sesoi: float) -> None:
+    with pytest.raises(InputError, match=f"sesoi={sesoi}"):
+        correlate(foreign(), x="x", y="y", sesoi=sesoi)
+
+
 def test_confirmatory_slices_are_named_or_all() -> None:
     def asked(*names: str) -> list[str]:
         found = correlate(foreign(), x="x", y="y", by=["a", "b"], confirmatory=names)

@@ -78,6 +78,12 @@ def test_where_nothing_is_planted_nothing_is_found() -> None:
         assert np.mean([each.low > 0 or each.high < 0 for each in of]) < 0.1
 
 
+def test_gaps_that_never_vary_have_no_shares() -> None:
+    drawn_gaps = drawn(World(0, 0, 1), 0)
+    result = cross(drawn_gaps._replace(gap=np.zeros_like(drawn_gaps.gap)))
+    assert np.isnan([result.embedding.value, result.labels.value, result.rest]).all()
+
+
 def test_an_estimate_below_0_is_no_certainty() -> None:
     """The interval of no width that both ends cut at 0 would have."""
     found = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.gap_charts import gap_panels
 from analysis.report.gap_blocks import read_blocks
 from analysis.report.gap_sentences import many_sentences
 from analysis.report.gap_tables import MISSED_FACTOR
@@ -106,6 +108,16 @@ def test_groups_that_are_alike_rarely_stand_out() -> None:
         [block] = read_blocks(gaps(data))
         named += "no gap differs from 0" not in f"{block.headline}{block.lines}"
     assert named <= 4
+
+
+def test_a_change_without_a_value_leaves_the_axis_of_the_others(tmp_path: Path) -> None:
+    data = pd.concat([predictions(2), predictions(1, n=12, name="few")])
+    data["later"] = np.where(data["group"] == "group 1", 0, data["prediction"])
+    table = gaps(data, pred=["prediction", "later"])
+    changes = table[table["earlier"] != ""]
+    assert changes["low"].isna().any()
+    domains = [panel.to_dict()["layer"] for panel in gap_panels(changes).values()]
+    assert "NaN" not in json.dumps(domains)
 
 
 def test_a_page_of_strangers_names_runs_nothing_and_loads_nothing(tmp_path: Path) -> None:

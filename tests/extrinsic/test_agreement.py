@@ -10,7 +10,7 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from biasbridge.cli.agreement import main
-from extrinsic.agreement import cross_table, precision
+from extrinsic.agreement import count_tags, cross_table, precision
 from files import InputError
 
 POSTS = pd.DataFrame(
@@ -38,6 +38,12 @@ def test_the_command_counts_what_is_tagged_and_what_is_annotated(
     assert "none │ 1 │ 0 │ 0 │ 1" in printed
     assert "tagged male: 0 of 1 annotated men: precision 0.00 [0.00, 0.79]" in printed
     assert "tagged female: 2 of 3 annotated women: precision 0.67 [0.21, 0.94]" in printed
+
+
+def test_a_missing_annotation_is_none() -> None:
+    """Parquet keeps cells without an annotation as missing, CSV as empty."""
+    posts = POSTS.assign(about=POSTS["about"].replace("", None))
+    assert count_tags(posts, "post", "about").equals(count_tags(POSTS, "post", "about"))
 
 
 @pytest.mark.parametrize(("k", "n"), [(49, 197), (2, 247), (0, 5), (5, 5), (1, 1)])

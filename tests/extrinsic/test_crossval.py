@@ -39,6 +39,13 @@ def test_dealing_is_even_overall_and_within_strata(
         assert counts.max() - counts.min() <= 1
 
 
+def test_folds_are_stratified_by_label_where_no_group_is_known() -> None:
+    data = table(100).assign(label=[0, 1] * 50, group=None)
+    for fold in split_posts(data, folds=5, seed=0):
+        assert data["label"][fold.test].mean() == 0.5
+        assert data["label"][fold.dev].mean() == 0.5
+
+
 @settings(deadline=None, max_examples=25)
 @given(st.integers(20, 120), st.integers(2, 6), st.integers(0, 2**63))
 def test_folds_predict_each_item_once_and_never_overlap(n: int, folds: int, seed: int) -> None:
