@@ -188,7 +188,7 @@ class StereoSet(PublishedFile):
         content: Any = read_nested(self.path)
         try:
             pairs = [_stereoset_pair(example) for example in content["data"]["intrasentence"]]
-        except (LookupError, TypeError, AttributeError, ValueError) as error:
+        except (LookupError, TypeError, AttributeError, ValueError, StopIteration) as error:
             raise InputError(
                 f"{self.path} is not a StereoSet file ({error!r}); give its dev.json or test.json"
             ) from error
@@ -201,6 +201,8 @@ def _stereoset_pair(example: Any) -> tuple[str, Pair]:
     text_by_label = {}
     for sentence in example["sentences"]:
         word = sentence["sentence"].split(" ")[position].strip(string.punctuation)
+        if not word:
+            raise ValueError(f"no word in place of BLANK: {sentence['sentence']}")
         text_by_label[sentence["gold_label"]] = context.replace("BLANK", word)
     return example["bias_type"], Pair(
         text_by_label["stereotype"],

@@ -178,6 +178,8 @@ class DatasetSource(HubData, NamedColumns, OptionalSplit):
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """Return the posts; see ``corpora.protocols.Source``."""
+        if self.dev and not self.test:
+            raise InputError(f"source.dev={self.dev} needs source.test; give both, or neither")
         named_splits = {"train": self.train, "dev": self.dev, "test": self.test}
         splits = named_splits if self.test else {"": self.train}
         columns = {"text": self.text, "label": self.label, "group": self.group}

@@ -197,15 +197,14 @@ def as_row(audited: AuditedScore) -> dict[str, object]:
 
 
 def ranks(table: pd.DataFrame) -> pd.DataFrame:
-    """Rank files by metric, query and part (rows); 1: value nearest to the unbiased one.
+    """Rank files by metric, convention, query and part (rows); 1: value nearest to the unbiased.
 
     Equal distances share their mean rank. Left out: scores of utility, and scores without a value
-    for every file. ``table`` has the columns metric, query, part, vectors, value and unbiased.
+    for every file. ``table`` has these columns, and vectors, value and unbiased.
     """
     distance = (table["value"] - table["unbiased"]).abs()
-    wide = table.assign(distance=distance).pivot_table(
-        index=["metric", "query", "part"], columns="vectors", values="distance", sort=False
-    )
+    index = ["metric", "convention", "query", "part"]
+    wide = table.assign(distance=distance).pivot_table("distance", index, "vectors", sort=False)
     files = table["vectors"].unique().tolist()  # some may have no value at all
     return wide.reindex(columns=files).dropna().rank(axis=1)
 

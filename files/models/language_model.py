@@ -21,6 +21,7 @@ from files.models.load import (
     kind_of,
     load_model,
     load_tokenizer,
+    longest_text,
     refuse_encoder_decoder,
     require_usable,
 )
@@ -113,17 +114,8 @@ class LanguageModel:
 
     @cached_property
     def longest(self) -> int:
-        """Tokens of the longest text. RoBERTa counts positions from after the padding index."""
-        import torch
-
-        positions = getattr(self.model.config, "max_position_embeddings", None) or UNLIMITED
-        unused = [
-            module.padding_idx + 1
-            for name, module in self.model.named_modules()
-            if name.endswith("position_embeddings") and isinstance(module, torch.nn.Embedding)
-            if module.padding_idx is not None
-        ]
-        return min(self.tokenizer.model_max_length, positions - max(unused, default=0))
+        """Tokens of the longest text."""
+        return longest_text(self.model, self.tokenizer, UNLIMITED)
 
     def require_untouched(self) -> None:
         """Raise ``InputError`` if the model has an eraser."""

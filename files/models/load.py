@@ -83,6 +83,23 @@ def within_bytes(place: Place, name: str) -> Iterator[None]:
         hook.remove()
 
 
+def longest_text(model: PreTrainedModel, tokenizer: Any, unlimited: int) -> int:
+    """Return the number of tokens of the longest text, ``unlimited`` where nothing limits it.
+
+    RoBERTa counts positions from after the padding index.
+    """
+    import torch
+
+    positions = getattr(model.config, "max_position_embeddings", None) or unlimited
+    unused = [
+        module.padding_idx + 1
+        for name, module in model.named_modules()
+        if name.endswith("position_embeddings") and isinstance(module, torch.nn.Embedding)
+        if module.padding_idx is not None
+    ]
+    return int(min(tokenizer.model_max_length, positions - max(unused, default=0)))
+
+
 def load_tokenizer(place: Place, name: str) -> PreTrainedTokenizerFast:
     """Load the tokenizer. Raises ``InputError`` if there is none, it has no vocabulary, or it does
     not give the characters of a token.

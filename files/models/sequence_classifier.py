@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from files.errors import InputError
-from files.models.load import convert_load_errors, load_options, load_tokenizer, within_bytes
+from files.models.load import (
+    convert_load_errors,
+    load_options,
+    load_tokenizer,
+    longest_text,
+    within_bytes,
+)
 from files.models.place import find_model
 
 if TYPE_CHECKING:
@@ -40,8 +46,7 @@ class SequenceClassifier:
 
         config, model, tokenizer = self.model.config, cast("Any", self.model), self.tokenizer
         is_sigmoid = config.problem_type == "multi_label_classification" or config.num_labels == 1
-        longest = getattr(config, "max_position_embeddings", None) or LONGEST
-        longest = min(longest, self.tokenizer.model_max_length)
+        longest = longest_text(self.model, tokenizer, LONGEST)
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         probabilities = np.zeros((len(texts), len(self.classes)))
         for start in range(0, len(order), BATCH):

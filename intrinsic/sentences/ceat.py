@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
@@ -14,6 +13,7 @@ from files import InputError, choice
 from files.choice import Count
 from files.models.encoder import Context, WordPooling
 from intrinsic.conventions import Convention
+from intrinsic.likelihood.tokenised_text import find_words
 from intrinsic.metrics.weat import NO_SPREAD, weighted_differences
 from intrinsic.permutation import PValue, permutation_p
 from intrinsic.score import MetricInfo
@@ -79,6 +79,7 @@ class Ceat(EncodedItems):
         ),
     )
     shared: ClassVar[tuple[str, ...]] = ("term",)
+    version: ClassVar[int] = 2
 
     pooling: Annotated[
         WordPooling, doc("tokens averaged into the vector of the word in its context")
@@ -203,8 +204,7 @@ def associations_in(
 
 
 def context_of(item: Item) -> Context:
-    """Return the sentence of an item with the span of its word."""
+    """Return the sentence of an item with the span of its word, or of all of it."""
     text = item.sentence
-    match = re.search(rf"(?<!\w){re.escape(item.word)}(?!\w)", text)
-    start, end = match.span() if match else (0, len(text))
+    start, end = next(iter(find_words(text, item.word)), (0, len(text)))
     return Context(text, start, end)

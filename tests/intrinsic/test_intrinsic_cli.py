@@ -124,14 +124,15 @@ def test_ranks_go_by_the_distance_from_unbiased() -> None:
         "sq": (0.9, 0.7, nan),
         "ect": (nan, 1.0, 1.0),
     }
+    columns = ["metric", "convention", "query", "part", "vectors", "value", "unbiased"]
     rows = [
-        (metric, "q", "", file, value, unbiased)
+        (metric, "default", "q", "", file, value, unbiased)
         for metric, (*both, unbiased) in values.items()
         for file, value in zip("ab", both, strict=True)
     ]
-    table = pd.DataFrame(rows, columns=["metric", "query", "part", "vectors", "value", "unbiased"])
+    table = pd.DataFrame(rows, columns=columns)
     ranked = ranks(table)
-    assert ranked.index.tolist() == [("weat", "q", ""), ("mac", "q", "")]
+    assert ranked.index.tolist() == [("weat", "default", "q", ""), ("mac", "default", "q", "")]
     assert ranked.to_numpy().tolist() == [[2, 1], [1, 2]]
     assert rank_correlations(ranked).loc["weat", "mac"] == pytest.approx(-1)
 

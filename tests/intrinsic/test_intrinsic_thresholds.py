@@ -270,11 +270,11 @@ def test_metrics_are_correlated_over_at_least_three_files(
     files: int, has_correlations: bool
 ) -> None:
     rows = [
-        (metric, "q", "", f"f{file}", float(RNG.normal()), 0.0)
+        (metric, "default", "q", "", f"f{file}", float(RNG.normal()), 0.0)
         for metric in ("weat", "rnd")
         for file in range(files)
     ]
-    columns = ["metric", "query", "part", "vectors", "value", "unbiased"]
+    columns = ["metric", "convention", "query", "part", "vectors", "value", "unbiased"]
     out = StringIO()
     print_ranks(pd.DataFrame(rows, columns=columns), Console(file=out, width=120))
     assert ("Spearman's correlation" in out.getvalue()) == has_correlations

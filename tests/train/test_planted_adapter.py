@@ -21,7 +21,7 @@ from files.models.place import find_model
 from intrinsic.items.library import load_items
 from train.subjects.language_model import LanguageModelSubject
 from train.subjects.models import PretrainedModel, save_model
-from train.subjects.planted_adapter import PlantedAdapter, list_examples, write_texts
+from train.subjects.planted_adapter import PlantedAdapter, list_examples, open_base, write_texts
 from train.subjects.planted_probe import fit, measure_log_odds
 from train.subjects.tiny_model import TinyModel
 from train.subjects.transformer import WordsInTemplates
@@ -66,8 +66,13 @@ def test_adapters_plant_and_leave_the_weights(base: Path, planted: Path) -> None
     assert abs(before.slope) < 0.2
     assert after.slope > 0.5
     for path in base.iterdir():
-        if path.name != "training.json":
-            assert (planted / path.name).read_bytes() == path.read_bytes()
+        is_same = (planted / path.name).read_bytes() == path.read_bytes()
+        assert is_same == (path.name != "training.json")
+
+
+def test_a_base_with_adapters_is_refused(planted: Path) -> None:
+    with pytest.raises(InputError, match="has adapters already"):
+        open_base(planted)
 
 
 def test_the_opened_model_adds_the_product_of_the_adapters(base: Path, planted: Path) -> None:

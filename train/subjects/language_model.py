@@ -207,6 +207,7 @@ def train_model(model: TrainedModel, out: Path, inputs: Inputs, seed: int) -> No
     with one_thread():
         model.train(corpus, out / MODEL, seed=seed, truths=truths)
     if truths is not None:
+        (out / MODEL / PLANTED).unlink(missing_ok=True)  # it may be a link to the base's own
         write_truths(truths, out / MODEL / PLANTED)
 
 

@@ -89,7 +89,7 @@ class PlantedAdapter(Fileless):
         ``corpus``: a file of one sentence per line. Raises ``InputError`` for a corpus without
         planted terms, without ``peft``, and for a model that is not causal.
         """
-        opened = open_model(out, device=step_device())
+        opened = open_base(out)
         if opened.kind != "causal":
             raise InputError(
                 f"model.base={self.name} is {opened.kind}; adapters are trained on causal models"
@@ -168,6 +168,13 @@ def seeded(seed: int) -> Iterator[None]:
         yield
 
 
+def open_base(folder: Path) -> LanguageModel:
+    """Open the model that adapters are trained on. Raises ``InputError`` if it has some already."""
+    if (folder / ADAPTER).exists():
+        raise InputError("model.base has adapters already; merge them into its weights first")
+    return open_model(folder, device=step_device())
+
+
 def add_adapters(opened: LanguageModel, rank: int) -> Any:
     """Return the model with adapters of the layers that ``peft`` chooses, scaled by 2.
 
@@ -193,6 +200,7 @@ def write_adapters(adapted: Any, losses: list[float], out: Path) -> Mapping[str,
     last = losses[-LAST:]
     loss = round(sum(last) / len(last), 4) if last else None
     facts: dict[str, object] = {"steps": len(losses), "loss": loss}
+    (out / TRAINING).unlink(missing_ok=True)  # it may be a link to the base's own
     (out / TRAINING).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
     return facts
 

@@ -10,8 +10,6 @@ import numpy as np
 
 from files import InputError, choice, read_lines
 from files.choice import Count, Fileless, Positive, Whole
-from files.models.language_model import open_model
-from train.engine.device import step_device
 from train.subjects.models import LoadedModel
 from train.subjects.planted_adapter import (
     Optimiser,
@@ -19,6 +17,7 @@ from train.subjects.planted_adapter import (
     add_adapters,
     count_words,
     draw_batches,
+    open_base,
     planted_pairs,
     seeded,
     write_adapters,
@@ -86,7 +85,7 @@ class PlantedEncoder(Fileless):
         ``corpus``: a file of one sentence per line. Raises ``InputError`` for a corpus without
         planted terms, without ``peft``, and for a model that is no encoder.
         """
-        opened = open_model(out, device=step_device())
+        opened = open_base(out)
         if opened.kind != "encoder":
             raise InputError(
                 f"model.base={self.name} is {opened.kind}; a causal one takes model=smollm2_adapter"

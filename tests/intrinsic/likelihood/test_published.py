@@ -129,6 +129,12 @@ def test_stereoset_is_read_as_its_authors_read_it(tmp_path: Path) -> None:
     assert pair.frame == "The nurse was [MASK], they say."
     assert pair.unrelated == "The nurse was blue, they say."
     assert pair.term == "nurse"
-    path.write_text("{}", encoding="utf-8")
-    with pytest.raises(InputError, match="is not a StereoSet file"):
-        StereoSet(str(path)).load()
+    punctuated = [sentences[0] | {"sentence": "The nurse was ..., they say."}, *sentences[1:]]
+    for other in (
+        {},
+        {"data": {"intrasentence": [item | {"context": "The nurse was kind."}]}},
+        {"data": {"intrasentence": [item | {"sentences": punctuated}]}},
+    ):
+        path.write_text(json.dumps(other), encoding="utf-8")
+        with pytest.raises(InputError, match="is not a StereoSet file"):
+            StereoSet(str(path)).load()
