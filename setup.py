@@ -3,14 +3,13 @@
 In a checkout, and where that is installed as editable, they are top-level packages, ``files``,
 ``train`` and so on, found by the path of the checkout: not by an import hook, before which a
 folder of the same name would come. A wheel has them as ``biasbridge.rooms.files``: whoever
-installs it may have a ``files.py``. Imports are the one thing that differs, and the commands that
+installs it may have a ``files.py``. Imports are the one thing that differs, and the command that
 texts speak of.
 """
 
 from __future__ import annotations
 
 import ast
-import re
 import runpy
 import shutil
 from pathlib import Path
@@ -34,14 +33,14 @@ class BuildPy(build_py):
         super().run()
         if self.editable_mode:
             return
-        commands = runpy.run_path(str(whole / "biasbridge" / "commands.py"))["COMMANDS"]
         (whole / HOME).mkdir()
         (whole / HOME / "__init__.py").write_text('"""The rooms of the project."""\n')
         for room in ROOMS:
             shutil.move(whole / room, whole / HOME / room)
         for path in sorted((whole / "biasbridge").rglob("*")):
             if path.suffix in TEXTS:
-                text = rename_commands(path.read_text(encoding="utf-8"), commands)
+                text = path.read_text(encoding="utf-8")
+                text = text.replace("python train.py", "biasbridge train")
                 text = imported(text, path) if path.suffix == ".py" else text
                 path.write_text(text, encoding="utf-8")
 
@@ -58,14 +57,6 @@ def imported(text: str, path: Path) -> str:
             line, start = lines[node.lineno - 1], node.col_offset + len("from ")
             lines[node.lineno - 1] = f"{line[:start]}{HOME.replace('/', '.')}.{line[start:]}"
     return "".join(lines)
-
-
-def rename_commands(text: str, commands: dict[str, tuple[str, str]]) -> str:
-    """A text that names the commands as they are called without a checkout."""
-    names = {module: name for name, (module, _) in commands.items() if module}
-    every = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
-    text = re.sub(rf"python -m ({every})\b", lambda found: f"biasbridge {names[found[1]]}", text)
-    return text.replace("python train.py", "biasbridge train")
 
 
 setup(cmdclass={"build_py": BuildPy}, package_dir={"": "."})

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from biasbridge.commands import ALIASES, COMMANDS
+from biasbridge.commands import COMMANDS
 from biasbridge.extras import named_extra
 from files import InputError, nearest, run_cli
 from files.progress import progress_lines
@@ -24,9 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if name == "--version":
         print(f"biasbridge {version('biasbridge')}")
         return 0
-    name = ALIASES.get(name, name)
     if name not in COMMANDS:
-        hint = nearest(name, [*COMMANDS, *ALIASES])
+        hint = nearest(name, COMMANDS)
         raise InputError(f"no command {name!r}{hint}; give one of {', '.join(COMMANDS)}")
     with named_extra(f"biasbridge {name}"):
         main_of_command = importlib.import_module(f"biasbridge.cli.{name}").main
@@ -38,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def format_usage() -> str:
     """List the commands, one per line."""
-    lines = (f"  {name:<12} {text}" for name, (_, text) in COMMANDS.items())
+    lines = (f"  {name:<12} {text}" for name, text in COMMANDS.items())
     return "\n".join(["biasbridge COMMAND ... (COMMAND --help lists its options)", *lines])
 
 

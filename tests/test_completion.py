@@ -19,7 +19,6 @@ from files import InputError
     [
         (["au"], ["audit"]),
         (["gaps", "--priv"], ["--privileged"]),
-        (["extrinsic", "--priv"], ["--privileged"]),
         (["store", "e"], ["explain", "export"]),
         (["store", "gc", "--o"], ["--older-than"]),
         (["train", "+exp"], ["+experiment="]),

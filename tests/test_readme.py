@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from analysis.results import write_tables
-from biasbridge.commands import ALIASES, COMMANDS
+from biasbridge.commands import COMMANDS
 from corpora.items import PUBLISHED
 from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
@@ -214,7 +214,7 @@ def test_every_command_there_is_stands_in_the_list_of_commands() -> None:
 @pytest.mark.parametrize("page", TEXTS)
 def test_every_command_and_module_named_exists(page: str) -> None:
     commands = re.findall(r"(?:^|[`$(]|-m )biasbridge ([a-z]+)", TEXTS[page], re.MULTILINE)
-    assert set(commands) <= {*COMMANDS, *ALIASES}
+    assert set(commands) <= {*COMMANDS}
     modules = set(re.findall(r"python -m ([\w.]+)", TEXTS[page]))
     assert [each for each in modules if not importlib.util.find_spec(each.rstrip("."))] == []
 

@@ -1,4 +1,1 @@
-"""The commands, one file each with a parser and ``main``.
-
-``python -m intrinsic`` and others call the same commands.
-"""
+"""The commands, one file each with a parser and ``main``."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from biasbridge.cli.store import COMMANDS as STORE_COMMANDS
-from biasbridge.commands import ALIASES, COMMANDS
+from biasbridge.commands import COMMANDS
 from files import InputError
 from train.cli import CONF
 
@@ -57,7 +57,7 @@ def complete(words: Sequence[str]) -> list[str]:
     elif before[0] == "train" and not typed.startswith("-"):
         candidates = list_settings(typed)
     else:
-        candidates = list_options(ALIASES.get(before[0], before[0]), before[1:])
+        candidates = list_options(before[0], before[1:])
     return [candidate for candidate in candidates if candidate.startswith(typed)]
 
 

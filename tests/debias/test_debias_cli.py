@@ -1,4 +1,4 @@
-"""``python -m debias`` from a small file to another."""
+"""``biasbridge debias`` from a small file to another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``python -m debias``: the dose that a score asks for, and outputs that replace nothing."""
+"""``biasbridge debias``: the dose that a score asks for, and outputs that replace nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``python -m extrinsic.coreference`` on other people's files."""
+"""``biasbridge coreference`` on other people's files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``python -m extrinsic`` on other people's predictions."""
+"""``biasbridge gaps`` on other people's predictions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``python -m intrinsic``: what it prints, what it writes, and what it refuses."""
+"""``biasbridge audit``: what it prints, what it writes, and what it refuses."""
 
 from __future__ import annotations
 

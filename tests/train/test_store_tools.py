@@ -1,4 +1,4 @@
-"""``python -m train.engine.store``: it prints what is there and removes what nobody needs."""
+"""``biasbridge store``: it prints what is there and removes what nobody needs."""
 
 from __future__ import annotations
 
