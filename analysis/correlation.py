@@ -32,7 +32,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
-from analysis.residuals import codes, residuals, undefined_reason, without
+from analysis.residuals import factorize, project_out, residuals, undefined_reason
 from analysis.sampling import Sampling, sampling_error, slope_sampling_error
 from stats.intervals import Estimate
 from stats.multiple_testing import LEVEL
@@ -59,8 +59,9 @@ class Correlation(NamedTuple):
     ``n``: observations that have another of their parent; ``df``: observations - parents - 1, less
     what else is partialled out; ``s``: jackknife standard error of z; ``sampling``: that from
     sampling words and items; ``influential``: the index of the observation without which r changes
-    most, ``without``: r without it; ``slope``: b, in units of y per unit of x, without ends where
-    |r| = 1; ``null``: the distribution of t under no relation; ``reason``: why r is NaN.
+    most, ``r_without_influential``: r without it; ``slope``: b, in units of y per unit of x,
+    without ends where |r| = 1; ``null``: the distribution of t under no relation; ``reason``: why r
+    is NaN.
     """
 
     r: float = nan
@@ -72,7 +73,7 @@ class Correlation(NamedTuple):
     s: float = nan
     sampling: Sampling = Sampling()
     influential: int = -1
-    without: float = nan
+    r_without_influential: float = nan
     slope: Estimate = Estimate()
     null: Null | None = None
     reason: str = ""
@@ -138,7 +139,7 @@ def correlation(
     (0.78, 3)
     """
     x_values, y_values = (np.asarray(side, dtype=float) for side in (x, y))
-    strata = codes(np.zeros(len(x_values)) if parent is None else np.asarray(parent))
+    strata = factorize(np.zeros(len(x_values)) if parent is None else np.asarray(parent))
     residual = residuals(x_values, y_values, strata, given)
     if not residual.defined:
         reason = undefined_reason(residual)
@@ -162,7 +163,7 @@ def correlation(
         s=s,
         sampling=sampling,
         influential=int(residual.indices[int(np.argmax(influence))]),
-        without=float(r_jackknife[int(np.argmax(influence))]),
+        r_without_influential=float(r_jackknife[int(np.argmax(influence))]),
         slope=slope_estimate(residual, slope_sampling.variance),
         null=null,
     )
@@ -285,7 +286,8 @@ def permuted(
     step = max(1, CELLS // len(u))
     for start in range(0, permutations, step):
         permuted_v = v[positions[start : start + step] + starts]
-        permuted_v = _normed(without(permuted_v.T, columns).T) if columns.shape[1] else permuted_v
+        if columns.shape[1]:
+            permuted_v = _normed(project_out(permuted_v.T, columns).T)
         yield studentised(u, permuted_v, h, df)
 
 

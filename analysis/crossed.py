@@ -34,7 +34,7 @@ from analysis.correlation import ONE_THREAD, Correlation, correlation
 from analysis.frame import as_float, as_text, text_rows
 from analysis.joined import rows_of
 from analysis.naming import CONTROL, DOSE_SIGN, GAP, SCORE
-from analysis.residuals import NO_SPREAD, codes
+from analysis.residuals import NO_SPREAD, factorize
 from analysis.rows import both_finite, row_weights, select_comparable
 from analysis.slice_results import FEW_PERMUTATIONS
 from stats.intervals import Estimate
@@ -206,11 +206,11 @@ def _crossing(rows: pd.DataFrame, dose: Floats) -> tuple[Crossing, int]:
     planned = np.zeros((len(units), len(levels)), dtype=bool)
     planned[unit, level] = True
     planned_rows = np.flatnonzero(np.logical_and.reduce(planned, axis=1)[unit])
-    has_pair, kind = both_finite(all_rows.x, all_rows.y), codes(all_rows.setting)
-    columns = codes(unit[planned_rows]), codes(kind[planned_rows]), has_pair[planned_rows]
+    has_pair, kind = both_finite(all_rows.x, all_rows.y), factorize(all_rows.setting)
+    columns = factorize(unit[planned_rows]), factorize(kind[planned_rows]), has_pair[planned_rows]
     used_rows = planned_rows[select_comparable(*columns, max_missing=1)[0]]
     cell = unit[used_rows] * len(levels) + level[used_rows]
-    weights = row_weights(codes(cell), kind[used_rows])
+    weights = row_weights(factorize(cell), kind[used_rows])
     gap, x = np.full(planned.shape, nan), np.full(len(units), nan)
     gap[unit[used_rows], level[used_rows]] = 0
     np.add.at(gap, (unit[used_rows], level[used_rows]), weights * all_rows.y[used_rows])

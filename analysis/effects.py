@@ -30,7 +30,7 @@ from analysis.frame import as_arrays, text_rows, typed
 from analysis.joined import SETTINGS, TRAINING_DRAWS, origins, utility_rows
 from analysis.naming import ALL, CONDITION, CONTROL, DOSE_SIGN, GAP, ORIGINAL, SCORE, UTILITY
 from analysis.options import OPTIONS, keep_varying_options
-from analysis.residuals import codes, group_means
+from analysis.residuals import factorize, group_means
 from analysis.sampling import MIN_RESAMPLES
 from files import InputError
 from stats.intervals import Estimate
@@ -137,7 +137,7 @@ def _effect(
     against: str,
     changes: Sequence[tuple[_Cell, _Cell]],
 ) -> Effect:
-    cluster = codes([cell.point.cluster for _, cell in changes])
+    cluster = factorize([cell.point.cluster for _, cell in changes])
     reference_means = group_means(np.array([before.value for before, _ in changes]), cluster)
     cluster_changes = group_means(
         np.array([cell.value - before.value for before, cell in changes]), cluster

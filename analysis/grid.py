@@ -136,7 +136,7 @@ def panel_statistics(data: pd.DataFrame, results: Sequence[SliceResult] = ()) ->
         same_slice = (
             within_by_slice.get(_slice_of_panel(data.iloc[indices])) if within_by_slice else None
         )
-        within = same_slice or models.independent().within(FEW_PERMUTATIONS)
+        within = same_slice or models.average_over_clusters().within(FEW_PERMUTATIONS)
         line = models.line().of_sign(signs[indices])
         panels.append(Panel(row, column, len(models.x), len(comparable.x), *within.interval, *line))
     return panels

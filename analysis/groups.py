@@ -26,12 +26,6 @@ NAMES = GENDER_WORDS[0] | GENDER_WORDS[1] | {"fem", "gender", "genders"}
 MAX_OPAQUE_LENGTH = 2  # longest opaque name: A, g1, 0
 
 
-def is_same_group(first: str, second: str) -> bool:
-    """Test whether two names mean one group: equal, or both of men, or both of women."""
-    pair = {first.lower(), second.lower()}
-    return len(pair) == 1 or any(pair <= gender for gender in GENDER_WORDS)
-
-
 def group_mismatch(about: str, groups: Collection[str]) -> str:
     """Return a warning where the words are about men and women and the groups are named otherwise;
     empty where a group is named as either gender, or by an opaque name.

@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 from analysis.correlation import ROUNDING
-from analysis.residuals import codes, demeaned, indicators
+from analysis.residuals import demeaned, factorize, indicators
 from stats.multiple_testing import LEVEL
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def nonlinearity_reason(models: Observations) -> str:
     """
     residual = models.residuals()
     method = models.method[residual.indices]
-    interactions = indicators(codes(method))[:, 1:] * residual.u[:, None]
+    interactions = indicators(factorize(method))[:, 1:] * residual.u[:, None]
     tests = (
         ("the gap is no straight line of the score", residual.u[:, None] ** 2),
         ("the slope differs between methods", interactions),

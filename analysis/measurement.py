@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from math import isfinite
@@ -41,7 +42,7 @@ def measure(
     comparable = rows.comparable()
     planned, retained_models = set(rows.model.tolist()), set(comparable.model.tolist())
     models = observations(comparable, trained=full)
-    with_siblings, independent = models.with_siblings(), models.independent()
+    with_siblings, independent = models.with_siblings(), models.average_over_clusters()
     over_models, over_parents = independent.within_models(permutations), independent.over_parents()
     within = widen(over_models, over_parents)
     result = SliceResult(
@@ -84,9 +85,10 @@ def _add_noise_and_utility(
     x, x_resampled = independent.x, independent.x_resampled
     y, y_resampled = independent.y, independent.y_resampled
     noise_x = noise_shares(residuals, x, x_resampled, sizes[0], 0 * noise)
-    name = independent.model[result.within.influential]
+    # Without the JSON of its options
+    name = re.sub(r" \{.*\}", "", str(independent.model[result.within.influential]))
     return result._replace(
-        influential=f"{name} (without: {format_number(result.within.without)})",
+        influential=f"{name} (without: {format_number(result.within.r_without_influential)})",
         nonlinear=nonlinearity_reason(independent),
         given_utility=independent.given_utility(permutations),
         noise_x=noise_x,

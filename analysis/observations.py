@@ -14,7 +14,7 @@ import numpy as np
 from analysis.correlation import PERMUTATIONS, Correlation, correlation
 from analysis.naming import CONTROL
 from analysis.reliability import training_noise
-from analysis.residuals import codes, demeaned, group_means, indicators, residuals
+from analysis.residuals import demeaned, factorize, group_means, indicators, residuals
 from analysis.rows import Rows, row_weights
 from analysis.scopes import MIN_METHODS, MIN_PARENTS, over_groups, widen
 from files import InputError
@@ -60,7 +60,7 @@ class Observations(NamedTuple):
 
     def with_siblings(self) -> Observations:
         """Return the observations that have another of their parent."""
-        parent = codes(self.parent)
+        parent = factorize(self.parent)
         return self.at(np.flatnonzero(np.bincount(parent, minlength=1)[parent] > 1))
 
     def cells(self) -> Ints | None:
@@ -70,9 +70,9 @@ class Observations(NamedTuple):
         clusters = len(set(self.cluster.tolist()))
         if not 1 < clusters < len(set(self.parent.tolist())):
             return None
-        return codes(np.char.add(np.char.add(self.cluster, "\n"), self.condition))
+        return factorize(np.char.add(np.char.add(self.cluster, "\n"), self.condition))
 
-    def independent(self) -> Observations:
+    def average_over_clusters(self) -> Observations:
         """Average the parents that share a cluster for each condition: a corpus moves a condition
         in all its seeds. The clusters become the parents. Where all parents share one cluster they
         stay, and results hold for that cluster.
@@ -81,7 +81,7 @@ class Observations(NamedTuple):
         cell = models.cells()
         if cell is None:
             return self
-        parent = codes(models.parent)
+        parent = factorize(models.parent)
         first_index = np.unique(cell, return_index=True)[1]
         resampled = models.x_resampled, models.y_resampled
         x, y, utility, x_resampled, y_resampled = (
@@ -127,7 +127,7 @@ class Observations(NamedTuple):
     def condition_means(self) -> Observations:
         """Return the mean of each condition over parents, as observations of one parent."""
         models = self.with_siblings()
-        parent, condition = codes(models.parent), codes(models.condition)
+        parent, condition = factorize(models.parent), factorize(models.condition)
         x, y, utility, x_resampled, y_resampled = (
             group_means(demeaned(values, parent), condition)
             for values in (
@@ -156,17 +156,17 @@ class Observations(NamedTuple):
 
     def given_condition(self, permutations: int = PERMUTATIONS) -> Correlation:
         """Compute r_rm given parent and condition."""
-        columns = indicators(codes(self.condition))
+        columns = indicators(factorize(self.condition))
         return self._correlation(self.parent, permutations, columns)
 
     def residuals(self) -> Residuals:
         """Return scores and gaps less the means of their parents."""
-        return residuals(self.x, self.y, codes(self.parent))
+        return residuals(self.x, self.y, factorize(self.parent))
 
     def line(self) -> Line:
         """Return the line of r_rm: its slope within parents, through the means of all models."""
         models = self.with_siblings()
-        slope = models.independent().residuals().slope if len(models.x) else nan
+        slope = models.average_over_clusters().residuals().slope if len(models.x) else nan
         return (
             Line(slope, float(models.x.mean()), float(models.y.mean()))
             if isfinite(slope)
@@ -202,7 +202,7 @@ def observations(rows: Rows, *, trained: bool = False) -> Observations:
     """Return one row per model, in order of appearance: means over the kinds of its rows, each the
     mean of its trainings. ``rows`` are ``comparable``; ``trained``: with their ``noise``.
     """
-    model_index = codes(rows.model)
+    model_index = factorize(rows.model)
     order = np.argsort(model_index, kind="stable")
     counts = np.bincount(model_index, minlength=1)[: len(set(model_index.tolist()))]
     first = np.cumsum(counts) - counts

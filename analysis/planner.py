@@ -108,9 +108,9 @@ class Power(NamedTuple):
     (NaN below ten), and in which r = 0 is called negligible.
     """
 
-    seen: float
-    seen_over_conditions: float
-    excluded: float
+    detected: float
+    detected_over_conditions: float
+    negligible: float
 
 
 def estimate_pilot(results: Sequence[SliceResult], items: Sequence[float] = ()) -> Pilot:

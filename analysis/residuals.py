@@ -56,7 +56,7 @@ class Residuals(NamedTuple):
 
     def residual(self, values: Floats) -> Floats:
         """Return other values less the same means and columns: (all, ...) to (n, ...)."""
-        return without(demeaned(values[self.indices], self.stratum), self.columns)
+        return project_out(demeaned(values[self.indices], self.stratum), self.columns)
 
 
 def residuals(x: Floats, y: Floats, stratum: Ints, given: ArrayLike | None = None) -> Residuals:
@@ -69,14 +69,14 @@ def residuals(x: Floats, y: Floats, stratum: Ints, given: ArrayLike | None = Non
     given_columns = np.zeros((len(x), 0)) if given is None else np.asarray(given, dtype=float)
     given_columns = given_columns if given_columns.ndim > 1 else given_columns[:, None]
     while True:
-        group = codes(stratum[indices])
+        group = factorize(stratum[indices])
         basis = _basis(demeaned(given_columns[indices], group), given_columns[indices])
         h: Floats = 1 / np.bincount(group)[group] + (basis * basis).sum(axis=1)
         is_alone = h > 1 - 1e-9
         if not is_alone.any():
             break
         indices = indices[~is_alone]
-    u, v = (without(demeaned(side[indices], group), basis) for side in (x, y))
+    u, v = (project_out(demeaned(side[indices], group), basis) for side in (x, y))
     df = len(indices) - int(group.max(initial=-1)) - 1 - basis.shape[1] - 1
     return Residuals(u, v, group, h, indices, basis, df, (_varies(u, x), _varies(v, y)))
 
@@ -97,7 +97,7 @@ def undefined_reason(residual: Residuals) -> str:
     return f"the {' and the '.join(constant)} {verb} not vary within parents"
 
 
-def codes(names: ArrayLike) -> Ints:
+def factorize(names: ArrayLike) -> Ints:
     """Return labels as numbers from 0, in order of appearance."""
     _, first, code = np.unique(np.asarray(names), return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[code]
@@ -127,7 +127,7 @@ def demeaned(values: Floats, stratum: Ints) -> Floats:
     return values - group_means(values, stratum)[stratum]
 
 
-def without(values: Floats, columns: Floats) -> Floats:
+def project_out(values: Floats, columns: Floats) -> Floats:
     """Return values less their projection on orthonormal columns. Shapes: (n, ...), (n, k)."""
     return values - columns @ (columns.T @ values) if columns.shape[1] else values
 

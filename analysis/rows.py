@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from analysis.residuals import codes
+from analysis.residuals import factorize
 
 if TYPE_CHECKING:
     from stats.arrays import Floats, Ints, Labels, Truths
@@ -84,14 +84,14 @@ class Rows(NamedTuple):
     @property
     def kind(self) -> Ints:
         """Return a number from 0 for each setting, score and gap."""
-        return codes(np.char.add(np.char.add(self.setting, "\n"), self.score_gap))
+        return factorize(np.char.add(np.char.add(self.setting, "\n"), self.score_gap))
 
     def comparable(self) -> Rows:
         """Return the rows with a score and a gap that the means of models are taken over, so that
         all are means of the same kinds, see ``select_comparable``; where no kind was planned for
         all models, models are compared with those of the same kinds.
         """
-        is_used, pattern = select_comparable(codes(self.model), self.kind, self.is_complete)
+        is_used, pattern = select_comparable(factorize(self.model), self.kind, self.is_complete)
         rows = self
         if len(set(pattern.tolist())) > 1:
             rows = rows._replace(parent=np.char.add(rows.parent, np.char.mod(" %d", pattern)))

@@ -15,7 +15,7 @@ from analysis.frame import as_float, as_text
 from analysis.joined import rows_of
 from analysis.naming import GAP, SCORE, SLICE_COLUMNS, measure_title, query_title
 from analysis.observations import Observations, observations
-from analysis.residuals import codes, demeaned, group_means, indicators
+from analysis.residuals import demeaned, factorize, group_means, indicators
 from analysis.slice_results import FEW_PERMUTATIONS
 from analysis.slices import slices
 from analysis.terminal import format_number
@@ -146,7 +146,7 @@ def _fits(joined: pd.DataFrame, estimates: dict[Key, Correlation]) -> Iterator[t
     distinct = {rows.tobytes(): (names, rows) for names, rows in slices(joined, KINDS, POOLED)}
     for names, rows in distinct.values():
         models = observations(all_rows.at(rows).comparable())
-        independent = models.independent()
+        independent = models.average_over_clusters()
         key = tuple(names[name] for name in SLICE_COLUMNS)
         result = estimates.get(key) or independent.within(FEW_PERMUTATIONS)
         if result.df >= MIN_DF and np.isfinite(result.r):
@@ -196,7 +196,7 @@ def _permuted(
     """Return r_rm and signed t, observed values first. Shapes: (permutations + 1,)."""
     models, residuals = fit.models.with_siblings(), fit.residuals
     key = keys[:, [cell_index[cell] for cell in _cells(models)]]
-    parent = codes(models.parent)
+    parent = factorize(models.parent)
     permuted_y = np.tile(models.y, (len(keys) + 1, 1))
     for members in (np.flatnonzero(parent == number) for number in range(int(parent.max()) + 1)):
         permuted_y[1:, members] = models.y[members][np.argsort(key[:, members], axis=1)]

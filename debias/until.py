@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from debias.attract_repel import AttractRepel
-from debias.base import Direction, DoseAxis, DosedMethod, OnVectors, PairsMethod, signed_dose
-from debias.roles import TARGETS_AND_ATTRIBUTES
-from files import InputError, choice, nearest
-from files.digest import digest_of
-from intrinsic.wordsets import load_queries, read_wordsets
+from debias.base import Direction, DoseAxis, DosedMethod, PairsMethod
+from files import InputError, nearest
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -196,41 +191,3 @@ def _crossing(
         else:
             high = middle
     return high
-
-
-@choice
-class AttractRepelUntil(OnVectors):
-    """ATTRACT-REPEL at the dose where ``metric`` of ``query`` is ``value``; see ``dose_for_goal``.
-
-    ``words``: a user's word file that may hold the query.
-    """
-
-    direction: Direction = "debias"
-    metric: str = "weat"
-    query: str = "weat6b"
-    value: float = 0.0
-    words: str | None = None
-
-    version: ClassVar[int] = 2
-    name: ClassVar[str] = "attract_repel_until"
-    roles: ClassVar[tuple[str, ...]] = TARGETS_AND_ATTRIBUTES
-    unkeyed: ClassVar[tuple[str, ...]] = ("words",)
-
-    def __post_init__(self) -> None:
-        Goal.of(self.metric, self.query, self.value, self.words)
-
-    def files(self) -> list[Path]:
-        """Return the word file and the lists it names."""
-        return [Path(self.words), *read_wordsets(self.words).files] if self.words else []
-
-    def keyed(self) -> Mapping[str, object]:
-        """Return a digest of the query's words, whatever file lists them."""
-        [query] = load_queries([self.query], self.words)
-        return {"asked": digest_of(query.key_fields())}
-
-    def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
-        """Return a copy moved by that dose. Raises ``InputError`` as ``dose_for_goal`` does."""
-        method = AttractRepel(self.direction)
-        goal = Goal.of(self.metric, self.query, self.value, self.words)
-        fitted, axis = find_method(method, vectors, query, goal, self.direction, seed=seed)
-        return axis.at(signed_dose(fitted))

@@ -104,6 +104,6 @@ class Resolver(Choice, Protocol):
 
         Returns
         -------
-        Resolved
+        ResolverOutput
             Resolutions by split, in the order of the documents, and the training history.
         """

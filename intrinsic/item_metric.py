@@ -137,7 +137,7 @@ class ItemMetric(ByConvention):
 
         Parameters
         ----------
-        observed : Observed
+        observed : Observations
             Observations of n items.
         weights : array of shape (n, R)
             How often each item counts: 1 for the score itself, counts of resamples.

@@ -121,7 +121,7 @@ def breakouts(run: str) -> str:
             kept = part if method == ALL else part[part["method"].isin([method, CONTROL])]
             row = {"task": str(task), "gap": str(gap).removesuffix(" gap"), "method": method}
             models = observations(rows_of(kept).comparable())
-            row["models"] = f"{len(models.x)} as {len(models.independent().x)}"
+            row["models"] = f"{len(models.x)} as {len(models.average_over_clusters().x)}"
             for embedding in (ALL, *dict.fromkeys(rows["embedding"])):
                 chosen = kept if embedding == ALL else kept[kept["embedding"] == embedding]
                 result = measure_slice(

@@ -28,7 +28,7 @@ def read_helm(path: Path) -> pd.DataFrame:
     """Read a run whose requests show all options of an item, or none."""
     path = path / SCENARIO if path.is_dir() else path
     state = read_object(path)
-    requests = ((f"{path}: request {n}", each) for n, each in enumerate(state["request_states"], 1))
+    requests = ((f"{path}: request {n}", item) for n, item in enumerate(state["request_states"], 1))
     model, task = str(state["adapter_spec"].get("model", "")), path.resolve().parent.name
     return as_frame(requests, _helm_item, Source(path, "helm", "instance", model, task))
 
@@ -40,7 +40,7 @@ def _helm_item(request: Json) -> Item:
     if text.startswith("[encrypted_text") or "reference_index" in request:
         raise ValueError("encrypted, or a request for each option: neither is read")
     references, change = instance.get("references", []), instance.get("perturbation") or {}
-    right = [each["output"]["text"] for each in references if "correct" in each["tags"]]
+    right = [answer["output"]["text"] for answer in references if "correct" in answer["tags"]]
     tags = [tag for reference in references for tag in reference["tags"]]
     fields = {"input": instance["input"]["text"], "split": instance.get("split"), "tags": tags}
     parts = (instance["id"], change.get("name"), f"trial {trial}" if trial else "")
@@ -114,7 +114,7 @@ def read_saved_dataset(path: Path) -> pd.DataFrame:
     if (path / SPLITS).is_file():
         names = ", ".join(sorted(file.parent.name for file in path.glob(f"*/{STATE}")))
         raise InputError(f"{path} holds several splits: {names}; give the folder of one")
-    files = [each["filename"] for each in read_object(path / STATE)["_data_files"]]
+    files = [file["filename"] for file in read_object(path / STATE)["_data_files"]]
     paths = [named_beside(path / STATE, name) for name in files]
     tables = (read_arrow(file, lambda raw: pa.ipc.open_stream(raw).read_all()) for file in paths)
     return plain_frame([row for rows in tables for row in rows], Source(path, "datasets"))

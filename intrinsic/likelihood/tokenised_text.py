@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from files.models.language_model import LanguageModel
     from intrinsic.item_metric import Settings
 
-OWN, NONE = "own", "none"
-
 
 class Text(NamedTuple):
     """A tokenised text.

@@ -170,7 +170,7 @@ def correlation(x: ArrayLike, y: ArrayLike, names: Sequence[str]) -> MetricResul
 
     Returns
     -------
-    Measured
+    MetricResult
         r in [-1, 1] with its p; single scores: y by name.
 
     Raises

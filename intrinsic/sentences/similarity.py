@@ -1,4 +1,4 @@
-"""RatedPair pairs of sentences, and their cosines under an encoder."""
+"""Rated pairs of sentences, and their cosines under an encoder."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ from intrinsic.wordsets.library import (
     read_query,
     read_wordsets,
     require_queries,
-    wordset_names,
     write_query,
 )
 from intrinsic.wordsets.parse import WordFile
@@ -27,6 +26,5 @@ __all__ = [
     "read_query",
     "read_wordsets",
     "require_queries",
-    "wordset_names",
     "write_query",
 ]

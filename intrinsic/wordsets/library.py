@@ -38,11 +38,6 @@ def _library() -> WordFile:
     return WordFile(sets, queries)
 
 
-def wordset_names() -> list[str]:
-    """Return the names of the built-in word sets."""
-    return list(_library().sets)
-
-
 def query_names() -> list[str]:
     """Return the names of the built-in queries."""
     return list(_library().queries)

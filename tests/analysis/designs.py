@@ -82,7 +82,7 @@ class Outcome(NamedTuple):
 
 SCOPES: dict[str, Callable[[Observations], Correlation]] = {
     WITHIN: lambda of: of.within_models(PERMUTATIONS),
-    AVERAGED: lambda of: of.independent().within_models(PERMUTATIONS),
+    AVERAGED: lambda of: of.average_over_clusters().within_models(PERMUTATIONS),
     IGNORED: lambda of: correlation(of.x, of.y, of.parent, permutations=PERMUTATIONS),
     OVER: lambda of: of.condition_means().within_models(PERMUTATIONS),
     GIVEN: lambda of: of.given_condition(PERMUTATIONS),

@@ -139,7 +139,7 @@ def _limit(
     transmissions: Sequence[float], models: Sequence[Observations], r: float, sign: float
 ) -> tuple[float, float]:
     """Return the transmission from which on ``r`` is reached, and the slope that r stands for."""
-    residuals = [observed.independent().residuals() for observed in models]
+    residuals = [observed.average_over_clusters().residuals() for observed in models]
     first = residuals[0]
     noise = np.linalg.norm(first.v - first.slope * first.u) / np.linalg.norm(first.u)
     slope = float(r / np.sqrt(1 - r * r) * noise)

@@ -209,7 +209,7 @@ def test_r_over_conditions_takes_ten(conditions: int, measured: bool) -> None:
     rows = make_rows(x, y, parent=parent, condition=condition)
     found = measure(rows, {}, full=True, permutations=19)
     assert isfinite(found.conditions.r) == measured
-    assert isfinite(power(Design(2, conditions), 1).seen_over_conditions) == measured
+    assert isfinite(power(Design(2, conditions), 1).detected_over_conditions) == measured
 
 
 @pytest.mark.parametrize(("f1", "refused"), [(0.2999, True), (0.3, False)])
@@ -320,7 +320,7 @@ def test_a_simulated_study_sees_what_reaches_the_level(p: float, seen: bool) -> 
 
 def test_a_planned_study_of_many_tests_can_be_seen() -> None:
     """p falls to .05 / 60 only with more permutations than the fewest."""
-    assert power(Design(3, 12, tests=60, sesoi=0.99), 1).seen == 1
+    assert power(Design(3, 12, tests=60, sesoi=0.99), 1).detected == 1
 
 
 @pytest.mark.parametrize(("share", "warned"), [(0.799, True), (0.8, False)])

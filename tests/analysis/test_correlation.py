@@ -94,7 +94,7 @@ def test_the_jackknife_leaves_out_each_observation(more: int) -> None:
     assert found.s == pytest.approx(jackknife(np.arctanh(left), int(found.df)))
     most = int(np.argmax(np.abs(left - found.r)))
     assert found.influential == most
-    assert found.without == pytest.approx(left[most])
+    assert found.r_without_influential == pytest.approx(left[most])
 
 
 @pytest.mark.parametrize("more", [0, 1])
@@ -284,7 +284,9 @@ def test_what_is_not_defined_says_why(
     found = correlation(np.array(x), np.array(y), np.array(parent))
     assert found.n == n
     assert found.reason.startswith(reason)
-    assert np.isnan([*found.interval, *found.slope, found.p, found.s, found.without]).all()
+    assert np.isnan(
+        [*found.interval, *found.slope, found.p, found.s, found.r_without_influential]
+    ).all()
 
 
 def test_a_model_alone_of_its_parent_says_nothing() -> None:

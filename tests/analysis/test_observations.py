@@ -79,7 +79,7 @@ def test_seeds_of_a_corpus_are_averaged_for_each_condition_by_hand() -> None:
         cluster=[*"AAAAAABBB"],
         condition=[*"123123121"],
     )
-    of = observations(rows).independent()
+    of = observations(rows).average_over_clusters()
     assert of.parent.tolist() == of.cluster.tolist() == [*"AAABB"]
     assert of.condition.tolist() == [*"12312"]
     assert of.x.tolist() == [-2, 0, 2, -1, 1]
@@ -93,12 +93,15 @@ def test_seeds_of_a_corpus_are_averaged_for_each_condition_by_hand() -> None:
 @pytest.mark.parametrize(("seeds", "clusters"), [(1, 4), (4, 1)])
 def test_what_shares_no_corpus_or_one_stays(seeds: int, clusters: int) -> None:
     models = study(seeds, clusters)
-    assert models.independent() is models
+    assert models.average_over_clusters() is models
 
 
 def test_seeds_of_a_corpus_taken_as_independent_claim_too_much() -> None:
     """Nothing ties gap to score but what each corpus does to each condition, alike in its seeds."""
-    p = [study(4, 4, 6, seed=seed).independent().within_models(199).p for seed in range(100)]
+    p = [
+        study(4, 4, 6, seed=seed).average_over_clusters().within_models(199).p
+        for seed in range(100)
+    ]
     alone = [study(4, 4, 6, seed=seed).within_models(199).p for seed in range(100)]
     assert np.mean(np.array(p) < 0.05) < 0.12
     assert np.mean(np.array(alone) < 0.05) > 0.2

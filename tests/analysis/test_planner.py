@@ -70,8 +70,8 @@ def test_power_is_that_of_simulated_studies(scenario: Scenario) -> None:
     design = Design(5, 9, tests=3, sesoi=0.5)
     stated = power(design, STUDIES, scenario)
     found = seen(simulated(5, 9, 0.5, scenario, Noise(), STUDIES), tests=3)
-    assert 0.1 < stated.seen < 0.95
-    assert stated.seen == pytest.approx(found, abs=error(stated.seen, found))
+    assert 0.1 < stated.detected < 0.95
+    assert stated.detected == pytest.approx(found, abs=error(stated.detected, found))
 
 
 def test_noise_of_measurement_is_foreseen() -> None:
@@ -79,11 +79,11 @@ def test_noise_of_measurement_is_foreseen() -> None:
     noise = Noise(0.25, 3 / 7)
     stated = power(Design(6, 12, 1, 0.4, 0.8, 0.7), STUDIES, "normal")
     found = seen(simulated(6, 12, 0.4, "normal", noise, STUDIES))
-    assert stated.seen == pytest.approx(found, abs=error(stated.seen, found))
+    assert stated.detected == pytest.approx(found, abs=error(stated.detected, found))
     none = simulated(6, 12, 0.0, "normal", noise, STUDIES)
     bound = 0.4 * sqrt(0.8 * 0.7)
     excluded = float(np.mean([each.p_negligible(bound) < 0.05 for each in none]))
-    assert stated.excluded == pytest.approx(excluded, abs=error(stated.excluded, excluded))
+    assert stated.negligible == pytest.approx(excluded, abs=error(stated.negligible, excluded))
 
 
 def test_what_models_share_is_foreseen() -> None:
@@ -93,9 +93,9 @@ def test_what_models_share_is_foreseen() -> None:
     r, spread, sizes = 0.5, 0.25, (9,) * 6
     gaps = r * r / (1 - r * r) + 1 + spread**2
     design = Design(6, 9, 1, r, 1.0, 1 - spread**2 / gaps, items_error=spread / sqrt(gaps))
-    stated, rng = power(design, STUDIES, "normal").seen, np.random.default_rng(0)
+    stated, rng = power(design, STUDIES, "normal").detected, np.random.default_rng(0)
     studies = (on_items(sizes, r, spread, rng) for _ in range(STUDIES))
-    ignored = power(design._replace(items_error=0.0), STUDIES, "normal").seen
+    ignored = power(design._replace(items_error=0.0), STUDIES, "normal").detected
     found = seen([each.of.within(PERMUTATIONS) for each in studies])
     assert stated == pytest.approx(found, abs=error(stated, found))
     assert ignored > stated
@@ -103,9 +103,9 @@ def test_what_models_share_is_foreseen() -> None:
 
 def test_below_eight_degrees_of_freedom_nothing_is_seen() -> None:
     nothing = power(Design(2, 5, sesoi=0.99), 5)
-    assert (nothing.seen, nothing.excluded) == (0, 0), "10 models - 2 parents - 1 are 7"
-    assert isnan(nothing.seen_over_conditions)
-    assert power(Design(3, 4, sesoi=0.99), 5).seen == 1
+    assert (nothing.detected, nothing.negligible) == (0, 0), "10 models - 2 parents - 1 are 7"
+    assert isnan(nothing.detected_over_conditions)
+    assert power(Design(3, 4, sesoi=0.99), 5).detected == 1
 
 
 def test_a_pilot_is_the_middle_of_the_confirmatory_slices() -> None:

@@ -79,10 +79,10 @@ def _sizes(design: Design) -> dict[str, Design]:
 
 
 def _shares(powers: Sequence[Power]) -> list[str]:
-    power_over_conditions = powers[0].seen_over_conditions
+    power_over_conditions = powers[0].detected_over_conditions
     others = f"{power_over_conditions:.0%}" if isfinite(power_over_conditions) else "-"
-    seen = (f"{scenario_power.seen:.0%}" for scenario_power in powers)
-    return [*seen, others, f"{powers[0].excluded:.0%}"]
+    detected = (f"{scenario_power.detected:.0%}" for scenario_power in powers)
+    return [*detected, others, f"{powers[0].negligible:.0%}"]
 
 
 def read_pilot(results: Path, study: Correlation) -> Pilot:
