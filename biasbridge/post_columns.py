@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from files import InputError
 from files.tables import require_columns
 
 if TYPE_CHECKING:
     from argparse import Namespace
+
+    import pandas as pd
 
 
 TEXT_NAMES = ("text", "texto", "tweet", "post", "comment", "comment_text", "sentence")
@@ -104,9 +104,9 @@ def _is_binary(cells: pd.Series) -> bool:
     return len(labels) == 2 and labels <= BINARY
 
 
-def classes(cells: Iterable[object]) -> list[str]:
+def classes(cells: pd.Series) -> list[str]:
     """Return the distinct labels, sorted; empty cells have none."""
-    return sorted({str(cell).strip() for cell in cells if not pd.isna(cell)} - {""})
+    return sorted({str(cell).strip() for cell in cells.dropna()} - {""})
 
 
 def guess_pair(groups: Collection[str]) -> tuple[str, str] | None:

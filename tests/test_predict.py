@@ -144,9 +144,10 @@ def save_classifier(folder: Path, **config: Any) -> Path:
 
 def test_a_text_as_long_as_roberta_takes(tmp_path: Path) -> None:
     """Its positions begin after the padding index: 48 of them hold 46 tokens."""
-    config = transformers.RobertaConfig(**BERT, id2label={0: "clean", 1: "toxic"}, pad_token_id=1)
+    config = transformers.AutoConfig.for_model("roberta", **BERT, id2label=NAMES, pad_token_id=1)
     torch.manual_seed(0)
-    transformers.RobertaForSequenceClassification(config).save_pretrained(tmp_path)
+    model = transformers.AutoModelForSequenceClassification.from_config(config)
+    model.save_pretrained(tmp_path)
     word_pieces().save_pretrained(tmp_path)
     posts = pd.DataFrame({"text": ["the nurse " * 60]})
     assert predict(str(tmp_path), posts, positive="toxic")["prediction_score"].notna().all()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
+from analysis.frame import as_text
 from biasbridge.cli.options import add_data
 from biasbridge.data import LOOKED_AT, Data, read_data
 from biasbridge.published_collections import (
@@ -87,11 +87,8 @@ def _describe_collections(args: Namespace) -> bool:
 def _describe_files(data: Data) -> list[str]:
     lines = []
     if data.posts is not None:
-        labels = data.posts[data.columns["label"]].value_counts(dropna=False)
-        counts = ", ".join(
-            f"{count} {'without a label' if pd.isna(label) or label == '' else label}"
-            for label, count in labels.items()
-        )
+        labels = Counter(as_text(data.posts, data.columns["label"])).most_common()
+        counts = ", ".join(f"{count} {label or 'without a label'}" for label, count in labels)
         columns = ", ".join(f"{role} {name!r}" for role, name in data.columns.items())
         lines.append(f"posts {data.paths['posts']}: {len(data.posts)}, {columns}; {counts}")
     if "corpus" in data.paths:

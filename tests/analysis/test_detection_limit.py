@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pages
 import pandas as pd
 import pytest
+import recorded_runs
 import scipy
+import study_tables
 
 from analysis.correlation import correlation
 from analysis.declaration import Declaration
@@ -18,10 +20,6 @@ from analysis.observations import observations
 from analysis.results import Tables
 from files import InputError
 from tests.analysis.detection_limit import crossing, detection_limits, limit_chart, resample
-from tests.analysis.test_recorded_runs import pages as pages
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 TRANSMISSIONS = (0.0, 0.1, 0.25, 1.0)
 PARENTS, DOSES = 6, (0.25, 0.5, 0.75, 1.0)
@@ -183,11 +181,12 @@ def test_results_without_one_link_are_refused() -> None:
 
 
 def test_the_section_says_the_limits_and_every_transmission(
-    limits: pd.DataFrame, pages: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    limits: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "swept").mkdir()
     limits.to_csv(tmp_path / "swept" / "detection_limit.csv", index=False)
-    monkeypatch.setattr(pages, "HERE", tmp_path)
+    for module in (recorded_runs, study_tables):
+        monkeypatch.setattr(module, "HERE", tmp_path)
     section = pages.render("<!-- limit swept -->\n<!-- end -->\n")
     recall = limits[limits["measure"] == "recall"].iloc[0]
     slope = f"{abs(recall['limit_slope']):.4f}".removeprefix("0")
