@@ -22,16 +22,10 @@ from analysis.naming import (
     row_names,
     score_titles,
 )
-from analysis.terminal import (
-    NOTHING,
-    SCORES_SHOWN,
-    as_rows,
-    format_estimate,
-    print_lines,
-    print_table,
-)
+from analysis.terminal import SCORES_SHOWN, as_rows, print_lines, print_table
 from files import atomic_path
 from files.tables import write_csv
+from stats.formatting import NOTHING, format_estimate
 
 if TYPE_CHECKING:
     from rich.console import Console

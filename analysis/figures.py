@@ -35,8 +35,9 @@ from analysis.naming import (
     shown_values,
 )
 from analysis.results import write_csv_tables
-from analysis.terminal import format_estimate, print_lines
+from analysis.terminal import print_lines
 from files.charts import save_charts
+from stats.formatting import format_estimate
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -19,8 +19,8 @@ from analysis.observations import Line, observations
 from analysis.residuals import residuals
 from analysis.rows import both_finite
 from analysis.slice_results import FEW_PERMUTATIONS
-from analysis.terminal import format_number
 from files import InputError
+from stats.formatting import format_number
 
 if TYPE_CHECKING:
     from analysis.slice_results import SliceResult

@@ -19,7 +19,7 @@ from analysis.reliability import NoiseShares, noise_shares
 from analysis.sampling import slope_sampling_error
 from analysis.scopes import widen
 from analysis.slice_results import MIN_CONDITIONS, SliceResult
-from analysis.terminal import format_number
+from stats.formatting import format_number
 
 if TYPE_CHECKING:
     from analysis.observations import Observations

@@ -23,14 +23,8 @@ from analysis.naming import (
     with_count,
 )
 from analysis.options import OPTIONS, keep_varying_options
-from analysis.terminal import (
-    LEFT_ALIGNED,
-    NOTHING,
-    as_rows,
-    format_estimates,
-    print_lines,
-    print_table,
-)
+from analysis.terminal import LEFT_ALIGNED, as_rows, format_estimates, print_lines, print_table
+from stats.formatting import NOTHING
 
 if TYPE_CHECKING:
     from rich.console import Console

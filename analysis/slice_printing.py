@@ -17,15 +17,8 @@ from analysis.naming import (
     row_names,
     shown_columns,
 )
-from analysis.terminal import (
-    NOTHING,
-    SCORES_SHOWN,
-    format_estimate,
-    format_number,
-    p_value,
-    print_lines,
-    print_table,
-)
+from analysis.terminal import SCORES_SHOWN, p_value, print_lines, print_table
+from stats.formatting import NOTHING, format_estimate, format_number
 
 if TYPE_CHECKING:
     from rich.console import Console

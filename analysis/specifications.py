@@ -18,8 +18,8 @@ from analysis.observations import Observations, observations
 from analysis.residuals import demeaned, factorize, group_means, indicators
 from analysis.slice_results import FEW_PERMUTATIONS
 from analysis.slices import slices
-from analysis.terminal import format_number
 from analysis.verdict import MIN_DF
+from stats.formatting import format_number
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -28,8 +28,9 @@ from analysis.naming import (
     group_pairs,
     with_count,
 )
-from analysis.terminal import NOTHING, format_estimate, format_number, print_lines, print_table
+from analysis.terminal import print_lines, print_table
 from analysis.utility import describe_task
+from stats.formatting import NOTHING, format_estimate, format_number
 
 if TYPE_CHECKING:
     import pandas as pd

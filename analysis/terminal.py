@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,33 +18,16 @@ from analysis.naming import (
     SLICE_COLUMNS,
 )
 from files.masking import mask_slurs
+from stats.formatting import format_estimate, format_number
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
 
-NOTHING = "-"
 SCORES_SHOWN = 4
 ROWS_SHOWN = 20
 LEFT_ALIGNED = {*SLICE_COLUMNS, "direction", "status", "note"}
-
-
-def format_number(value: float, digits: int = 2) -> str:
-    """Return a number without leading zero: ``.31``, ``1.25``; ``-`` where undefined."""
-    if not isfinite(value):
-        return NOTHING
-    rounded = f"{value:.{digits}f}"
-    rounded = rounded.removeprefix("-") if float(rounded) == 0 else rounded
-    return rounded.replace("0.", ".", 1) if rounded.lstrip("-").startswith("0.") else rounded
-
-
-def format_estimate(
-    value: float, low: float = float("nan"), high: float = float("nan"), digits: int = 2
-) -> str:
-    """Return a number with its interval: ``.31 [-.09,.62]``."""
-    interval = f" [{format_number(low, digits)},{format_number(high, digits)}]"
-    return format_number(value, digits) + (interval if isfinite(low) and isfinite(high) else "")
 
 
 def format_estimates(

@@ -15,7 +15,7 @@ from analysis.frame import as_float, as_text, typed
 from analysis.joined import SETTINGS, TRAINING_DRAWS
 from analysis.naming import ALL, CONTROL, GAP, ORIGINAL, capitalise, gap_titles, measure_title
 from analysis.options import keep_varying_options
-from analysis.terminal import format_number
+from stats.formatting import format_number
 
 if TYPE_CHECKING:
     from analysis.frame import Tables

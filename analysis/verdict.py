@@ -11,8 +11,8 @@ import numpy as np
 from analysis.naming import SESOI, with_count
 from analysis.scopes import MIN_METHODS, MIN_PARENTS
 from analysis.slice_results import DOSES, METHODS, MIN_CONDITIONS, PARENTS, THESE
-from analysis.terminal import NOTHING, format_estimate, format_number
 from analysis.utility import MIN_ABOVE_BASELINE
+from stats.formatting import NOTHING, format_estimate, format_number
 from stats.multiple_testing import LEVEL, holm
 
 if TYPE_CHECKING:

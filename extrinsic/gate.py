@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isnan
@@ -17,6 +16,7 @@ from extrinsic.terminal import name_measure
 from files import InputError, nearest
 from files.printable import printable
 from stats.changes import IN_WORDS
+from stats.formatting import Sign, format_number
 from stats.multiple_testing import LEVEL, MAX_GAPS
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def decide(gaps: pd.DataFrame, bounds: Mapping[str, float], fail_if: FailIf) -> 
 def _sentence(decisions: pd.DataFrame, extreme: pd.Series, fail_if: FailIf) -> str:
     """Say what was decided, and which gap is the furthest above its bound, or the nearest to it."""
     n, n_passed = len(decisions), int(decisions["passed"].sum())
-    gap, bound = _describe(extreme), format_number(extreme["bound"])
+    gap, bound = _describe(extreme), format_trimmed(extreme["bound"])
     if n_passed < n:
         verb = "is surely" if extreme[DECISIVE["worse"]] > extreme["bound"] else "may be"
         count = f"{n - n_passed} of {n} gaps fail"
@@ -154,11 +154,10 @@ def _describe(row: pd.Series) -> str:
     name = f"the {name_measure(row['measure'])} gap of {row['unprivileged']} to {reference}{where}"
     if isnan(row["value"]):
         return f"{name}, no value ({row['reason']}),"
-    low, high = (format_number(row[end]) for end in DECISIVE.values())
-    return f"{name}, {format_number(row['value'], '+')} [{low},{high}],"
+    low, high = (format_trimmed(row[end]) for end in DECISIVE.values())
+    return f"{name}, {format_trimmed(row['value'], '+')} [{low},{high}],"
 
 
-def format_number(number: float, sign: str = "") -> str:
-    """Format with up to three decimals, without the zero before the point: ``-.05``."""
-    rounded = round(number, 3) + 0.0  # no minus before a zero
-    return re.sub(r"\b0\.", ".", f"{rounded:{sign if rounded else ''}g}")
+def format_trimmed(number: float, sign: Sign = "") -> str:
+    """Format with up to three decimals: ``-.05``."""
+    return format_number(number, 3, sign=sign).rstrip("0").rstrip(".") or "0"

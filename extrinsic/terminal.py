@@ -16,6 +16,7 @@ from files.printable import printable
 from files.terminal import open_console
 from stats.changes import IN_WORDS, describe_changes
 from stats.clusters import describe_clusters
+from stats.formatting import format_estimate
 from stats.multiple_testing import describe_adjusted
 
 if TYPE_CHECKING:
@@ -207,23 +208,8 @@ def name_measure(measure: str) -> str:
 
 def _cell(row: Row) -> str:
     sign = "+" if row.earlier else ""
-    return format_estimate(row.value, row.low, row.high, sign)
+    return format_estimate(row.value, row.low, row.high, sign=sign)
 
 
 def _gap_cell(row: Row) -> str:
-    return format_estimate(row.value, row.low, row.high, "+")
-
-
-def format_estimate(value: float, low: float, high: float, sign: str = "") -> str:
-    """Format as ``.71 [.65,.76]``; - if undefined."""
-    if isnan(value):
-        return "-"
-    interval = "" if isnan(low) else f" [{_number(low)},{_number(high)}]"
-    return _number(value, sign) + interval
-
-
-def _number(value: float, sign: str = "") -> str:
-    """Format with two digits, without the zero before the point."""
-    text = f"{round(value, 2) + 0.0:{sign}.2f}"  # + 0.0: no minus before a zero
-    text = text.removeprefix("+") if round(value, 2) == 0 else text
-    return text.replace("0.", ".", 1) if abs(value) < 0.995 else text
+    return format_estimate(row.value, row.low, row.high, sign="+")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from extrinsic.gap_table import WITHOUT_GAP, Row, as_table, difference_rows
-from extrinsic.gate import format_number, require_gap
+from extrinsic.gate import format_trimmed, require_gap
 from extrinsic.grouped_predictions import ALL, GroupedPredictions, GroupOrRest
 from extrinsic.measures import MEASURES, Counts
 from extrinsic.predictions import read_grouped_predictions
@@ -141,7 +141,7 @@ def _closing(rows: pd.DataFrame, f1: pd.Series[float]) -> str:
         start += f" ({list_ranges(rows)}); the best of these is"
     at_best = "".join(map(format_gap, rows[rows["threshold"] == best].to_dict("records")))
     numbers = (chosen["threshold"], chosen["f1"], f1.max() - chosen["f1"], f1.max(), best)
-    threshold, value, cost, best_f1, best_threshold = map(format_number, numbers)
+    threshold, value, cost, best_f1, best_threshold = map(format_trimmed, numbers)
     return (
         f"{start} {threshold} ({format_gap(chosen)}), where F1 is {value}, {cost} below the best,"
         f" {best_f1} at {best_threshold} ({at_best or 'no value'})"
@@ -154,7 +154,7 @@ def list_ranges(rows: pd.DataFrame) -> str:
     run = rows["closed"].ne(rows["closed"].shift()).cumsum()
     runs = rows[rows["closed"]].groupby(run)["threshold"].agg(["min", "max"])
     texts = [
-        " to ".join(dict.fromkeys(map(format_number, ends))) for ends in runs.to_numpy().tolist()
+        " to ".join(dict.fromkeys(map(format_trimmed, ends))) for ends in runs.to_numpy().tolist()
     ]
     n_more = len(texts) - MAX_GAPS
     return ", ".join(texts[:MAX_GAPS]) + (f" and {n_more} more ranges" if n_more > 0 else "")
@@ -162,15 +162,15 @@ def list_ranges(rows: pd.DataFrame) -> str:
 
 def format_gap(row: Any) -> str:
     """Format ``women +.12 [.06,.18]`` with the simultaneous interval."""
-    low, high = (format_number(row[f"{end}_simultaneous"]) for end in ("low", "high"))
-    return f"{row['unprivileged']} {format_number(row['value'], '+')} [{low},{high}]"
+    low, high = (format_trimmed(row[f"{end}_simultaneous"]) for end in ("low", "high"))
+    return f"{row['unprivileged']} {format_trimmed(row['value'], '+')} [{low},{high}]"
 
 
 def as_text(table: pd.DataFrame) -> pd.DataFrame:
     """Return a row of text per threshold: F1, and the largest gap of each measure."""
     largest = largest_gaps(table)
     largest["text"] = [format_gap(row) for row in largest.to_dict("records")]
-    text = table[["threshold", "f1"]].drop_duplicates().map(format_number)
+    text = table[["threshold", "f1"]].drop_duplicates().map(format_trimmed)
     for measure, rows in largest.groupby("measure", sort=False):
         gaps = rows.set_index("threshold")["text"]
         text[name_measure(str(measure))] = table["threshold"].map(gaps).fillna("-")

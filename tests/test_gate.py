@@ -18,7 +18,7 @@ import yaml
 
 from biasbridge import gaps, gate
 from biasbridge.__main__ import main
-from extrinsic.gate import format_number
+from extrinsic.gate import format_trimmed
 from files import InputError
 
 pytest_plugins = ["pytester", "biasbridge.pytest_plugin"]
@@ -204,7 +204,7 @@ def test_the_page_opens_with_the_decision(
     ("number", "text"), [(0.5, ".5"), (-0.05, "-.05"), (10.5, "10.5"), (100.25, "100.25"), (0, "0")]
 )
 def test_numbers_lose_only_a_zero_before_the_point(number: float, text: str) -> None:
-    assert format_number(number) == text
+    assert format_trimmed(number) == text
 
 
 def test_the_bound_itself_passes() -> None:

@@ -27,9 +27,9 @@ from analysis.naming import (
     query_titles,
 )
 from analysis.report.missing_results import verdict_takes
-from analysis.terminal import format_estimate, format_number
 from analysis.utility import describe_task
 from analysis.verdict import INCONCLUSIVE, NEGATIVE, NEGLIGIBLE, POSITIVE
+from stats.formatting import format_estimate, format_number
 
 if TYPE_CHECKING:
     from analysis.frame import Tables

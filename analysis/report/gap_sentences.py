@@ -15,8 +15,8 @@ from analysis.report.gap_tables import (
     measure_names,
     row_estimate,
 )
-from analysis.terminal import format_number
 from stats.changes import IN_WORDS, MAX_NAMED
+from stats.formatting import format_number
 from stats.multiple_testing import LEVEL, describe_adjusted
 
 if TYPE_CHECKING:

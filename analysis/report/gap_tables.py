@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from analysis.gap_charts import ALL
 from analysis.naming import capitalise, measure_title
-from analysis.terminal import format_estimate, format_number
 from stats.changes import IN_WORDS
+from stats.formatting import format_estimate, format_number
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,10 +14,10 @@ from analysis.naming import measure_title
 from analysis.report.frame import as_image, write_page
 from analysis.report.gap_blocks import LIMITS, GapBlock, read_blocks
 from analysis.report.gap_tables import TEXT_COLUMNS, gap_tables, value_table
-from analysis.terminal import format_number
 from files.charts import make_spec
 from files.printable import printable
 from files.tables import escape_control
+from stats.formatting import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

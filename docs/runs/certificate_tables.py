@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from recorded_runs import STUDIES, markdown, row_estimate
 
-from analysis.terminal import format_estimate, format_number
 from corpora.planted_occupations import PlantedOccupations
+from stats.formatting import format_estimate, format_number
 from studies.certificate.measures import measure
 from studies.certificate.statistics import jackknife
 from studies.certificate.strength_scores import strength_scores

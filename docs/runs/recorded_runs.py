@@ -16,7 +16,7 @@ from analysis.effects import effects
 from analysis.joined import join_points
 from analysis.naming import gap_titles, score_titles
 from analysis.results import read_tables
-from analysis.terminal import NOTHING, format_number
+from stats.formatting import NOTHING, format_number
 
 if TYPE_CHECKING:
     from analysis.effects import Effect

@@ -31,7 +31,8 @@ from analysis.slice_results import (
     METHODS,
     PARENTS,
 )
-from analysis.terminal import format_estimate, format_number, p_value
+from analysis.terminal import p_value
+from stats.formatting import format_estimate, format_number
 
 # Word sets of a single query, in place of the words of all queries
 SINGLE_QUERIES = ("weat6b", "weat7", "weat8", "gender_es", "gender_pleasant_es", "migrant_es")

@@ -19,8 +19,8 @@ from recorded_runs import (
 )
 
 from analysis.charts import finish, intervals, rule_at
-from analysis.terminal import format_number
 from files.charts import save_charts
+from stats.formatting import format_number
 
 TRANSFER = STUDIES / "certificate_transfer.csv"
 SLOPES = "transfer_slopes"  # figure of docs/runs/transfer.md

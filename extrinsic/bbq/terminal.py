@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import isnan
 from typing import TYPE_CHECKING
 
 from rich import box
 from rich.table import Table
 
-from extrinsic.terminal import format_estimate
 from files.printable import printable
+from stats.formatting import format_estimate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +30,7 @@ def print_scores(rows: pd.DataFrame, console: Console) -> None:
     table = Table(*names, "accuracy", "score", box=box.SIMPLE_HEAD, show_edge=False)
     for row in rows.to_dict("records"):
         accuracy = (row[f"accuracy{end}"] for end in ("", "_low", "_high"))
-        score = format_precise(row["score"], row["low"], row["high"])
+        score = format_estimate(row["score"], row["low"], row["high"], 3, sign="+")
         cells = (printable(str(row[name])) for name in names)
         table.add_row(*cells, format_estimate(*accuracy), score)
     console.print(table)
@@ -57,16 +56,3 @@ def describe_contexts(rows: pd.DataFrame) -> Iterator[str]:
         )
         where = f"{context} contexts, where {MEANINGS[str(context)]}".capitalize()
         yield f"{where}: {listed}."
-
-
-def format_precise(value: float, low: float, high: float) -> str:
-    """Format as ``+.489 [.283,.652]``; - if undefined."""
-    if isnan(value):
-        return "-"
-    ends = "" if isnan(low) else f" [{_three_digits(low)},{_three_digits(high)}]"
-    return _three_digits(value, "+") + ends
-
-
-def _three_digits(value: float, sign: str = "") -> str:
-    text = f"{round(value, 3) + 0.0:{sign}.3f}"  # + 0.0: no minus before a zero
-    return text.replace("0.", ".", 1) if abs(value) < 0.9995 else text

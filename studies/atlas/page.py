@@ -13,8 +13,9 @@ import pandas as pd
 from analysis.charts import CONFIG, PALETTE, Drawing, finish, intervals, rule_at
 from analysis.naming import SESOI
 from analysis.slice_results import correlation_table
-from analysis.terminal import format_estimate, format_number, p_value
+from analysis.terminal import p_value
 from analysis.verdict import INCONCLUSIVE, NEGATIVE, NEGLIGIBLE, POSITIVE, VERDICTS
+from stats.formatting import format_estimate, format_number
 
 if TYPE_CHECKING:
     from studies.atlas.protocol import PointSetResult, Slice

@@ -9,7 +9,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.charts import GREY, PALETTE, Drawing, colour, finish, intervals
-from analysis.terminal import format_estimate
+from stats.formatting import format_estimate
 from studies.base_pairs.probe_results import WORDS
 from studies.base_pairs.report_tables import estimate_title
 from studies.conclusion import row_dicts

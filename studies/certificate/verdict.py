@@ -36,6 +36,8 @@ from __future__ import annotations
 from math import isfinite, isinf
 from typing import TYPE_CHECKING
 
+from stats.formatting import format_number
+
 if TYPE_CHECKING:
     from stats.intervals import Estimate
     from studies.certificate.measures import MetricProperties, Step
@@ -111,8 +113,5 @@ def estimate_text(estimate: Estimate) -> str:
 
 
 def short(value: float) -> str:
-    """Format with two decimals, without the zero before them; ``none`` for no finite strength."""
-    if isinf(value):
-        return "none"
-    text = f"{value:.2f}".replace("-0.", "-.")
-    return text.removeprefix("0") if text.startswith("0.") else text
+    """Format with two decimals; ``none`` for no finite strength."""
+    return "none" if isinf(value) else format_number(value)

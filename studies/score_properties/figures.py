@@ -9,7 +9,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.charts import Drawing, colour, finish
-from analysis.terminal import format_number
+from stats.formatting import format_number
 from studies.conclusion import row_dicts
 from studies.score_properties.table import embedding_rows, selections
 

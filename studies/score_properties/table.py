@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.frame import as_float, as_text
-from analysis.terminal import format_number
+from stats.formatting import format_number
 from studies.conclusion import row_dicts
 
 TOLERANCE = 0.02  # of a score's scale: extremes nearer each other count as equal

@@ -10,7 +10,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.charts import GREY, INK, Drawing, colour, finish
-from analysis.terminal import format_number
+from stats.formatting import format_number
 from studies.conclusion import row_dicts
 from studies.silhouettes.pairs import MODELS
 from studies.silhouettes.table import SCORES, curves

@@ -17,9 +17,9 @@ from rich.console import Console
 from analysis.effects import Effect, effects, mean_change
 from analysis.effects_table import condition_table, effect_table, write_effects
 from analysis.results import Tables
-from analysis.terminal import NOTHING
 from files import InputError
 from files.tables import read_table
+from stats.formatting import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

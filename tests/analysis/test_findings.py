@@ -15,7 +15,7 @@ from analysis.reliability import NoiseShares
 from analysis.residuals import residuals
 from analysis.rows import Resampled
 from analysis.slice_results import SliceResult, correlation_table, scope_table
-from analysis.terminal import format_number
+from stats.formatting import format_number
 from tests.analysis.conftest import make_rows
 
 

@@ -18,7 +18,7 @@ import pytest
 from analysis.correlate import correlate_slices
 from analysis.joined import join_points
 from analysis.report import build_report
-from analysis.terminal import format_estimate
+from stats.formatting import format_estimate
 
 if TYPE_CHECKING:
     from analysis.results import Tables

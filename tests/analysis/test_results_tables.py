@@ -19,12 +19,9 @@ from rich.console import Console
 from analysis import results
 from analysis.points_table import print_points
 from analysis.results import FILES, Tables, read_tables, without_local_details, write_tables
-from analysis.terminal import (
-    format_estimate,
-    format_number,
-    p_value,
-)
+from analysis.terminal import p_value
 from files import InputError
+from stats.formatting import format_estimate, format_number
 from tests.events import count
 
 

@@ -18,7 +18,7 @@ from analysis.naming import SLICE_COLUMNS
 from analysis.results import Tables
 from analysis.specification_curve import curve_chart
 from analysis.specifications import CHOICES, Curve, specification_curves
-from analysis.terminal import format_number
+from stats.formatting import format_number
 
 if TYPE_CHECKING:
     from stats.arrays import Floats, Ints

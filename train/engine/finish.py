@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from analysis.frame import as_text
 from analysis.naming import MIN_COVERAGE
 from analysis.provenance import PROVENANCE_CSV, describe_mixture, write_provenance
-from analysis.terminal import format_number
 from files.verbosity import LOG
+from stats.formatting import format_number
 from train.engine.join import join_tables
 from train.engine.part import HasWarnings
 from train.engine.store.explain import build_records
