@@ -8,7 +8,6 @@ import altair as alt
 
 from analysis.charts import GREY, STAMP, Drawing, finish, intervals, rule_at, shades
 from analysis.naming import query_title
-from studies.conclusion import row_dicts
 from studies.control.studies import find_size_column
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ def _link_labels(table: pd.DataFrame) -> list[str]:
     maximum = table[unit].max()
     return [
         f"{row['transmission']:g}" + (f" ({row[unit]} {unit})" if row[unit] < maximum else "")
-        for row in row_dicts(table)
+        for row in table.to_dict("records")
     ]
 
 
