@@ -325,7 +325,7 @@ def test_what_gensim_saved_is_read_where_it_is_trusted(
     words.write_text(json.dumps({"mine": ROLES}), encoding="utf-8")
     pair = ["--words", str(words)]
     moved = [path, str(tmp_path / "b.vec"), *pair, "--direction", "debias"]
-    asked = [["intrinsic", path, *pair], ["debias", *moved], ["check", path, str(words)]]
+    asked = [["audit", path, *pair], ["debias", *moved], ["check", path, str(words)]]
     for each in asked:
         with pytest.raises(InputError, match=r"a\.kv is a Python pickle .* --trusted"):
             biasbridge_command(each)
