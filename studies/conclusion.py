@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analysis.frame import as_text
 from analysis.provenance import describe_provenance, read_provenance
@@ -59,6 +59,11 @@ def conclude(
     written += write_csv_tables(folder / "figures", conclusion.chart_data)
     drawings = [path for path in written if path.suffix == ".svg"]
     return [*written, _write_page(conclusion, shown, drawings, points, folder)]
+
+
+def row_dicts(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return every row as a mapping from column to cell."""
+    return [dict(zip(map(str, table), row, strict=True)) for row in table.itertuples(index=False)]
 
 
 def _write_page(

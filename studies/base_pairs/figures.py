@@ -12,6 +12,7 @@ from analysis.charts import GREY, PALETTE, Drawing, colour, finish, intervals
 from stats.formatting import format_estimate
 from studies.base_pairs.probe_results import WORDS
 from studies.base_pairs.report_tables import estimate_title
+from studies.conclusion import row_dicts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -109,11 +110,11 @@ def two_pairs(estimates: pd.DataFrame, results: Mapping[str, ProbeResult]) -> pd
     is_overall_r = estimates["statistic"].eq("cosine_r") & estimates["pair"].eq("")
     r = {
         row["metric"]: format_estimate(row["value"], row["low"], row["high"])
-        for row in estimates[is_overall_r].to_dict("records")
+        for row in row_dicts(estimates[is_overall_r])
     }
     is_kappa = estimates["statistic"].eq("two_pairs") & estimates["value"].notna()
     rows = []
-    for row in estimates[is_kappa].to_dict("records"):
+    for row in row_dicts(estimates[is_kappa]):
         metric, first, second = row["metric"], row["pair"], row["compared_with"]
         result = results[metric]
         cell = result.pairs.index(first), result.pairs.index(second)

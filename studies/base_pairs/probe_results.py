@@ -11,6 +11,7 @@ import numpy as np
 
 from analysis.frame import as_float, as_text
 from files import InputError
+from studies.conclusion import row_dicts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,7 +125,7 @@ def _probe_result(metric: str, rows: pd.DataFrame) -> ProbeResult:
         likeness=_likeness_by_role(rows_by_kind.get("likeness", no_rows)),
         random={
             row["set"]: (row["score"], row["sd"], int(row["n"]))
-            for row in rows_by_kind.get("random", no_rows).to_dict("records")
+            for row in row_dicts(rows_by_kind.get("random", no_rows))
         },
         oov=oov,
     )

@@ -27,6 +27,7 @@ from studies.certificate.verdict import (
     VERDICTS,
     short,
 )
+from studies.conclusion import row_dicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -95,7 +96,7 @@ def _verdict_panel(table: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:
             "verdict": row["verdict"],
             "text": LABELS.get(row["verdict"], row["verdict"]) + _r_text(row),
         }
-        for row in table.to_dict("records")
+        for row in row_dicts(table)
     ]
     detection = {verdict: shades(4)[shade] for verdict, shade in DETECTION.items()}
     colours = {verdict: {**COLOURS, **detection}.get(verdict, FAULT) for verdict in VERDICTS}

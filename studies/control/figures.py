@@ -8,6 +8,7 @@ import altair as alt
 
 from analysis.charts import GREY, STAMP, Drawing, finish, intervals, rule_at, shades
 from analysis.naming import query_title
+from studies.conclusion import row_dicts
 from studies.control.studies import find_size_column
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _link_labels(table: pd.DataFrame) -> list[str]:
     maximum = table[unit].max()
     return [
         f"{row['transmission']:g}" + (f" ({row[unit]} {unit})" if row[unit] < maximum else "")
-        for row in table.to_dict("records")
+        for row in row_dicts(table)
     ]
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from analysis.charts import Drawing, colour, finish
 from stats.formatting import format_number
+from studies.conclusion import row_dicts
 from studies.score_properties.table import embedding_rows, selections
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def verdict_chart(table: pd.DataFrame) -> Drawing:
     rows = [
         {"score": score_name(row), "property": name, "items": f"{row['items']} a role"}
         | {"verdict": row[name]}
-        for row in table[table["reason"].eq("")].to_dict("records")
+        for row in row_dicts(table[table["reason"].eq("")])
         for name in VERDICTS
     ]
     scale = alt.Scale(domain=list(COLOURS), range=list(COLOURS.values()))

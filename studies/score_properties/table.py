@@ -12,6 +12,7 @@ import pandas as pd
 
 from analysis.frame import as_float, as_text
 from stats.formatting import format_number
+from studies.conclusion import row_dicts
 
 TOLERANCE = 0.02  # of a score's scale: extremes nearer each other count as equal
 EXACT = 1e-6  # a score nearer its unbiased value counts as unbiased
@@ -154,7 +155,7 @@ def difference_table(points: pd.DataFrame, probes: pd.DataFrame) -> pd.DataFrame
     table: list[dict[str, object]] = []
     for (embedding, query), group in rows.groupby(["embedding", "query"], sort=False):
         summary = group[group["kind"].isin(["difference", "effect"])]
-        rows_by_name = {row["panel"] or row["kind"]: row for row in summary.to_dict("records")}
+        rows_by_name = {row["panel"] or row["kind"]: row for row in row_dicts(summary)}
         unit, raw, chance, effect = (
             rows_by_name.get(name, NO_ROW) for name in ("unit", "raw", "chance", "effect")
         )

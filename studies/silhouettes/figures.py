@@ -11,6 +11,7 @@ import pandas as pd
 
 from analysis.charts import GREY, INK, Drawing, colour, finish
 from stats.formatting import format_number
+from studies.conclusion import row_dicts
 from studies.silhouettes.pairs import MODELS
 from studies.silhouettes.table import SCORES, curves
 
@@ -32,7 +33,7 @@ def charts(
     """
     panels = [
         (pair.thinned(MAX_POINTS), _panel_title(row))
-        for pair, row in zip(pairs, scored.to_dict("records"), strict=True)
+        for pair, row in zip(pairs, row_dicts(scored), strict=True)
         if not pair.reason
     ]
     first_panels = [panel for panel in panels if panel[0].seed == panels[0][0].seed]
