@@ -98,7 +98,9 @@ def split_posts(table: pd.DataFrame, *, folds: int, seed: int) -> Iterator[Fold]
     """
     rng = np.random.default_rng(seed)
     # Posts of unknown group are a stratum of their own
-    strata = table.groupby(["label", "group"], sort=False, dropna=False).ngroup().to_numpy(np.int64)
+    strata: Rows = np.asarray(
+        table.groupby(["label", "group"], sort=False, dropna=False).ngroup(), dtype=np.int64
+    )
     in_training = table["in_training"].to_numpy(bool) if "in_training" in table else True
     for name, train, dev, test in _fold_rows(table, strata, folds, rng):
         if not len(dev):

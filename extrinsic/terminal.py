@@ -207,8 +207,7 @@ def name_measure(measure: str) -> str:
 
 
 def _cell(row: Row) -> str:
-    sign = "+" if row.earlier else ""
-    return format_estimate(row.value, row.low, row.high, sign=sign)
+    return format_estimate(row.value, row.low, row.high, sign="+" if row.earlier else "")
 
 
 def _gap_cell(row: Row) -> str:

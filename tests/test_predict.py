@@ -144,7 +144,8 @@ def save_classifier(folder: Path, **config: Any) -> Path:
 
 def test_a_text_as_long_as_roberta_takes(tmp_path: Path) -> None:
     """Its positions begin after the padding index: 48 of them hold 46 tokens."""
-    config = transformers.AutoConfig.for_model("roberta", **BERT, id2label=NAMES, pad_token_id=1)
+    settings: dict[str, Any] = BERT | {"id2label": NAMES, "pad_token_id": 1}
+    config = transformers.AutoConfig.for_model("roberta", **settings)
     torch.manual_seed(0)
     model = transformers.AutoModelForSequenceClassification.from_config(config)
     model.save_pretrained(tmp_path)
