@@ -21,7 +21,8 @@ from intrinsic.audit import AuditedScore, choose_metrics, select_conventions
 from intrinsic.audit import audit as audit_vectors
 from intrinsic.items.read import no_fillers
 from intrinsic.likelihood.model_metrics import MODEL_METRICS
-from intrinsic.likelihood.slots import BETWEEN, COMPARED, LOST_PREFIX, TermMetric
+from intrinsic.likelihood.slots import BETWEEN, COMPARED, LOST_PREFIX
+from intrinsic.likelihood.terms import TermMetric
 from intrinsic.metrics.vector_metrics import METRICS
 from stats.multiple_testing import LEVEL, holm
 

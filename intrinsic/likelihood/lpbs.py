@@ -11,13 +11,8 @@ from annotated_types import doc
 from files import choice
 from intrinsic.conventions import Convention
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
-from intrinsic.likelihood.slots import (
-    TermMetric,
-    contrasts,
-    group_difference,
-    item_observations,
-    log_odds,
-)
+from intrinsic.likelihood.slots import item_observations, log_odds
+from intrinsic.likelihood.terms import TermMetric, contrasts, group_difference
 from intrinsic.likelihood.tokenised_text import require_kind
 from intrinsic.score import MetricInfo
 

@@ -10,11 +10,8 @@ from annotated_types import doc
 from files import choice
 from intrinsic.conventions import Convention
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
-from intrinsic.likelihood.slots import (
-    TermMetric,
-    item_observations,
-    log_odds,
-)
+from intrinsic.likelihood.slots import item_observations, log_odds
+from intrinsic.likelihood.terms import TermMetric
 from intrinsic.likelihood.tokenised_text import require_kind
 from intrinsic.score import MetricInfo
 

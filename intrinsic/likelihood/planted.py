@@ -11,7 +11,8 @@ import numpy as np
 from files import InputError, choice
 from intrinsic.item_metric import ItemMetric, Observations
 from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
-from intrinsic.likelihood.slots import TermMeans, by_term, item_observations, log_odds, no_slots
+from intrinsic.likelihood.slots import item_observations, log_odds, no_slots
+from intrinsic.likelihood.terms import TermMeans, by_term
 from intrinsic.permutation import PValue, estimated_p
 from intrinsic.score import MetricInfo
 
