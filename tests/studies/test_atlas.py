@@ -142,7 +142,7 @@ def test_the_committed_atlas_is_what_the_command_makes() -> None:
     committed = read_table(ATLAS / "atlas.csv")
     readings = read_atlas(ATLAS)
     recorded, written = set(as_text(committed, "set")), (ATLAS / "README.md").read_text("utf-8")
-    assert {each.name for each in readings} > recorded
+    assert {each.name for each in readings} >= recorded
     assert len(recorded) >= 6
     for each in readings:  # what was not at hand is named
         assert (
