@@ -21,7 +21,7 @@ MAX_LINES = 6  # groups by threshold: more lines cannot be told apart
 def order_groups(table: pd.DataFrame) -> list[str]:
     """Return the groups of a table, the one with the largest gap in any measure first."""
     gaps = table[table["kind"] == "gap"]
-    largest = gaps["value"].abs().groupby(gaps["unprivileged"]).max()
+    largest = gaps["value"].abs().groupby(gaps["unprivileged"]).max().fillna(-1.0)
     groups = [name for name in table.loc[table["kind"] == "value", "group"].unique() if name != ALL]
     return sorted(groups, key=lambda name: -largest.get(name, -1.0))
 

@@ -94,13 +94,13 @@ def training_noise(rows: Rows) -> Floats:
     theirs; w: the weight of the setting in the mean. A model in which nothing was trained twice has
     the mean noise of the others.
     """
-    model, classifier = factorize(rows.model), _factorize_pairs(rows.model, rows.setting)
-    training = _factorize_pairs(rows.model, rows.setting, rows.training)
+    model, classifier = factorize(rows.model), _factorize_rows(rows.model, rows.setting)
+    training = _factorize_rows(rows.model, rows.setting, rows.training)
     first_row = np.unique(training, return_index=True)[1]
     n_trainings = np.bincount(classifier[first_row], minlength=1)
     if n_trainings.max() < 2:
         return np.zeros(int(model.max(initial=-1)) + 1)
-    shared = _factorize_pairs(rows.parent, rows.setting, rows.training)[first_row]
+    shared = _factorize_rows(rows.parent, rows.setting, rows.training)[first_row]
     deviations = rows.y_resampled.rows() - rows.y[:, None]
     variance, item_variance = (
         _spread(group_means(values, training), shared, classifier[first_row])
@@ -117,7 +117,7 @@ def training_noise(rows: Rows) -> Floats:
     return np.where(trained_twice, noise, noise[trained_twice].mean())
 
 
-def _factorize_pairs(*labels: Labels) -> Ints:
+def _factorize_rows(*labels: Labels) -> Ints:
     return factorize(np.array(["\n".join(row) for row in zip(*labels, strict=True)], dtype=str))
 
 

@@ -98,7 +98,7 @@ def describe_answers(path: Path) -> list[str]:
     lines = [f"{path}: {title}{listed}; {len(items):,} items"]
     lines += [f"warning: {note}" for note in items.attrs["notes"]]
     columns = items.drop(columns=[*OWN], errors="ignore").select_dtypes(exclude="float")
-    counts = {str(name): columns[name].map(str).nunique() for name in columns}
+    counts = {str(name): columns[name].dropna().map(str).nunique() for name in columns}
     groups = [
         name for name, count in counts.items() if 1 < count <= min(MAX_GROUPS, len(items) / 2)
     ]

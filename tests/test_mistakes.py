@@ -161,6 +161,6 @@ def test_a_mistake(
 
 
 @pytest.mark.parametrize("command", sorted(COMMANDS.keys() - {"train", "completion"}))
-def test_an_unknown_option_is_bad_input_of_every_command(command: str) -> None:
+def test_an_unknown_option_is_bad_input(command: str) -> None:
     with pytest.raises(InputError, match=f"; biasbridge {command} --help"):
         main([command, "--nonsense"])

@@ -116,7 +116,7 @@ def detectable_gap(row: Row) -> float:
 def row_estimate(row: Row, *, plus: bool = False) -> str:
     """Return the value of a row with its interval; ``plus`` adds the sign of a positive one."""
     value, low, high = (float(row.get(name, nan)) for name in ("value", "low", "high"))
-    return ("+" if plus and round(value, 2) > 0 else "") + format_estimate(value, low, high)
+    return format_estimate(value, low, high, sign="+" if plus else "")
 
 
 def group_names(rows: Iterable[Row]) -> str:

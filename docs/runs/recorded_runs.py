@@ -14,7 +14,7 @@ from analysis.correlate import correlate_slices
 from analysis.declaration import Declaration
 from analysis.effects import effects
 from analysis.joined import join_points
-from analysis.naming import gap_titles, score_titles
+from analysis.naming import gap_titles, present_confirmatory, score_titles
 from analysis.results import read_tables
 from stats.formatting import NOTHING, format_number
 
@@ -48,7 +48,8 @@ def declared(run: str) -> Declaration:
 
 def confirmatory_slices(rows: pd.DataFrame, run: str) -> list[tuple[SliceResult, dict[str, str]]]:
     """Correlate the confirmatory slices of a run; each with its columns ``score`` and ``gap``."""
-    rows = rows[rows["measure"].isin(declared(run).confirmatory)]
+    measures = present_confirmatory(rows["measure"], declared(run).confirmatory)
+    rows = rows[rows["measure"].isin(measures)]
     results = [result for result in correlate_slices(rows, declared(run)) if result.confirmatory]
     names = pd.DataFrame([result.names for result in results])
     titles = zip(score_titles(names), gap_titles(names), strict=True)
@@ -87,7 +88,7 @@ def row_estimate(row: pd.Series, name: str, digits: int = 2) -> str:
     value, low, high = (float(str(row.get(f"{name}{end}", np.nan))) for end in ENDS)
     if not np.isfinite(value):
         return ""
-    if np.isnan(low + high):
+    if np.isnan([low, high]).any():
         return format_number(value, digits)
     ends = (
         format_number(end, digits) if np.isfinite(end) else f"{end:+}"[0] + "∞"

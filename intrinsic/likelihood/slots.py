@@ -1,4 +1,4 @@
-"""Log odds of the words that fill a slot, and differences between groups of terms."""
+"""Log odds of the words that fill a slot."""
 
 from __future__ import annotations
 

@@ -206,5 +206,7 @@ def associations_in(
 def context_of(item: Item) -> Context:
     """Return the sentence of an item with the span of its word, or of all of it."""
     text = item.sentence
-    start, end = next(iter(find_words(text, item.word)), (0, len(text)))
+    spans = find_words(text, item.word)
+    exact = [(start, end) for start, end in spans if text[start:end] == item.word]
+    start, end = next(iter([*exact, *spans]), (0, len(text)))
     return Context(text, start, end)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.gap_charts import gap_panels
+from analysis.gap_charts import gap_panels, order_groups
 from analysis.report.gap_blocks import read_blocks
 from analysis.report.gap_sentences import many_sentences
 from analysis.report.gap_tables import MISSED_FACTOR
@@ -118,6 +118,13 @@ def test_a_change_without_a_value_leaves_the_axis_of_the_others(tmp_path: Path) 
     assert changes["low"].isna().any()
     domains = [panel.to_dict()["layer"] for panel in gap_panels(changes).values()]
     assert "NaN" not in json.dumps(domains)
+
+
+def test_a_group_without_a_value_is_last_in_the_order() -> None:
+    data = pd.concat([predictions(3), predictions(1, n=9, name="few")])
+    order = order_groups(gaps(data))
+    assert order[-1] == "few"
+    assert order[:-1] == order_groups(gaps(data[data["group"] != "few"]))
 
 
 def test_a_page_of_strangers_names_runs_nothing_and_loads_nothing(tmp_path: Path) -> None:

@@ -122,6 +122,8 @@ def test_dataset_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         "train one": "train", "train two": "train", "test one": "test", "test two": "test",
     }  # fmt: skip
     assert set(DatasetSource(str(tmp_path / "data")).load(seed=0)["split"]) == {"all"}
+    with pytest.raises(InputError, match=r"source\.dev=test needs source\.test"):
+        DatasetSource(str(tmp_path / "data"), dev="test").load(seed=0)
 
 
 def write_hateval(folder: Path) -> HatEval:

@@ -91,6 +91,8 @@ def test_quotation_marks_are_text(tmp_path: Path) -> None:
         RatedPair('"Stop, he said', 'He said "stop"', 2.5),
         RatedPair("One", "Two", 0),
     ]
+    path.write_text(f"a\tb\tc\t1\t1\t{'word ' * 40_000}\tTwo\n", encoding="utf-8")
+    assert len(read_sts(path)) == 1
     for bad, number in (("a\tb\tc\t1\tx\tOne\tTwo", 1), (f"{rows[0]}\na\tb\tc\t1\t2\tOne", 2)):
         path.write_text(f"{bad}\n", encoding="utf-8")
         with pytest.raises(InputError, match=f"line {number} needs a number in column 5"):

@@ -71,8 +71,8 @@ def test_adapters_plant_and_leave_the_weights(base: Path, planted: Path) -> None
 
 
 def test_a_base_with_adapters_is_refused(planted: Path) -> None:
-    with pytest.raises(InputError, match="has adapters already"):
-        open_base(planted)
+    with pytest.raises(InputError, match=r"model\.base=mine has adapters already"):
+        open_base(planted, "mine")
 
 
 def test_the_opened_model_adds_the_product_of_the_adapters(base: Path, planted: Path) -> None:

@@ -89,7 +89,7 @@ class PlantedAdapter(Fileless):
         ``corpus``: a file of one sentence per line. Raises ``InputError`` for a corpus without
         planted terms, without ``peft``, and for a model that is not causal.
         """
-        opened = open_base(out)
+        opened = open_base(out, self.name)
         if opened.kind != "causal":
             raise InputError(
                 f"model.base={self.name} is {opened.kind}; adapters are trained on causal models"
@@ -168,10 +168,12 @@ def seeded(seed: int) -> Iterator[None]:
         yield
 
 
-def open_base(folder: Path) -> LanguageModel:
+def open_base(folder: Path, name: str) -> LanguageModel:
     """Open the model that adapters are trained on. Raises ``InputError`` if it has some already."""
     if (folder / ADAPTER).exists():
-        raise InputError("model.base has adapters already; merge them into its weights first")
+        raise InputError(
+            f"model.base={name} has adapters already; merge them into its weights first"
+        )
     return open_model(folder, device=step_device())
 
 

@@ -85,7 +85,7 @@ class PlantedEncoder(Fileless):
         ``corpus``: a file of one sentence per line. Raises ``InputError`` for a corpus without
         planted terms, without ``peft``, and for a model that is no encoder.
         """
-        opened = open_base(out)
+        opened = open_base(out, self.name)
         if opened.kind != "encoder":
             raise InputError(
                 f"model.base={self.name} is {opened.kind}; a causal one takes model=smollm2_adapter"

@@ -136,6 +136,7 @@ def test_draws_follow_the_seed() -> None:
         (Item("His is here.", "A", "his", "h", fills=False, form="His"), ("His is here.", 0, 3)),
         (Item("This is his.", "A", "is", "t", fills=False), ("This is his.", 5, 7)),
         (Item("Doctors are here.", "A", "doctors", "t", fills=False), ("Doctors are here.", 0, 7)),
+        (Item("This will be Will.", "X", "Will", "t", fills=False), ("This will be Will.", 13, 17)),
         (Item("No such word.", "A", "is", "t", fills=False), ("No such word.", 0, 13)),
     ],
 )
