@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import torch
 from safetensors.torch import load_file
 
 from corpora.planted_occupations import PlantedOccupations
+from corpora.truths import write_truths
 from debias.unmodified import Unmodified
 from debias.word_choice import WordChoice
 from files import InputError
@@ -19,7 +21,7 @@ from files.models.folder import link_files
 from files.models.language_model import LanguageModel, open_model
 from files.models.place import find_model
 from intrinsic.items.library import load_items
-from train.subjects.language_model import LanguageModelSubject
+from train.subjects.language_model import LanguageModelSubject, train_model
 from train.subjects.models import PretrainedModel, save_model
 from train.subjects.planted_adapter import PlantedAdapter, list_examples, open_base, write_texts
 from train.subjects.planted_probe import fit, measure_log_odds
@@ -68,6 +70,23 @@ def test_adapters_plant_and_leave_the_weights(base: Path, planted: Path) -> None
     for path in base.iterdir():
         is_same = (planted / path.name).read_bytes() == path.read_bytes()
         assert is_same == (path.name != "training.json")
+
+
+def test_what_is_planted_in_a_base_stays_written_there(base: Path, tmp_path: Path) -> None:
+    """The files of a base are linked, not copied."""
+    shutil.copytree(base, tmp_path / "base" / "model")
+    kept = tmp_path / "base" / "model" / "planted.json"
+    write_truths(PlantedOccupations(sentences=4_000, stereotype=0.0).truths(seed=0), kept)
+    before = kept.read_bytes()
+    for name in ("corpus", "out"):
+        (tmp_path / name).mkdir()
+    CORPUS.write(tmp_path / "corpus" / "corpus.txt", seed=1)
+    write_truths(CORPUS.truths(seed=1), tmp_path / "corpus" / "planted.json")
+    model = PlantedAdapter(PretrainedModel(str(base)), steps=0, plain=0)
+    inputs = {name: tmp_path / name for name in ("base", "corpus")}
+    train_model(model, tmp_path / "out", inputs, 1)
+    assert kept.read_bytes() == before
+    assert (tmp_path / "out" / "model" / "planted.json").read_bytes() != before
 
 
 def test_a_base_with_adapters_is_refused(planted: Path) -> None:
