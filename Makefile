@@ -1,8 +1,9 @@
 # make study: an environment in .venv, then the first study. make test: the same, then lint, types, docs and tests.
+# make test-slow: the tests of more than eight seconds each, after a change of the engine and before a release.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: study test
+.PHONY: study test test-slow
 study: .venv/ready
 	$(BIN)/python train.py +experiment=hatespeech_link
 
@@ -10,6 +11,9 @@ test: .venv/ready
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 	$(BIN)/mkdocs build --strict --quiet --site-dir $$(mktemp -d)
 	$(BIN)/pytest
+
+test-slow: .venv/ready
+	$(BIN)/pytest -m "slow and not stress and not engines"
 
 .venv/ready: requirements.lock tests/peers.txt pyproject.toml
 	@echo "installing into .venv, once: torch 2.13.0, the $$(grep -c "^[a-z]" requirements.lock) packages of requirements.lock, tests/peers.txt, this folder"

@@ -233,7 +233,7 @@ def _provisos(scope: str, result: SliceResult, wider: set[str]) -> list[str]:
     if isfinite(result.parents.r) and PARENTS not in wider:
         provisos.append(f"not shown for other {result.parent_noun}s among {result.tests} tests")
     if _holds_zero(result.given_condition):
-        provisos.append("within a condition nothing is shown")
+        provisos.append("not shown within a single condition")
     provisos += _fixed_samples(result)
     if result.lost:
         provisos.append(f"{result.lost} of {result.planned} models are lost")
@@ -251,4 +251,4 @@ def _holds_zero(correlation: Correlation) -> bool:
 def _fixed_samples(result: SliceResult) -> list[str]:
     sampling = result.within.sampling
     fixed = [name for name in ("words", "items") if not isfinite(getattr(sampling, name))]
-    return [f"without the sampling error of {' and '.join(fixed)}"] if fixed else []
+    return [f"ignoring the sampling error of {' and '.join(fixed)}"] if fixed else []

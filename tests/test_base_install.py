@@ -28,7 +28,6 @@ from tests.analysis.conftest import make_tables
 from tests.extrinsic.answers.test_lm_eval_samples import choice_line, write
 from tests.extrinsic.bbq_items import item
 
-pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parent.parent
 BROUGHT = {  # modules by the distribution that brings them, where its name is another
     "pydantic_core": "pydantic",

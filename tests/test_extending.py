@@ -37,7 +37,6 @@ def distance(vectors: KeyedVectors) -> float:
     return float(np.linalg.norm(x - y))
 
 
-@pytest.mark.slow
 def test_the_documented_method_and_metric_run(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
     code, recipes = (

@@ -337,7 +337,6 @@ def test_a_class_beside_its_configuration_is_imported(
     monkeypatch.delitem(sys.modules, "leaning_beside")
 
 
-@pytest.mark.slow
 def test_one_point(tmp_path: Path, train: Train) -> None:
     overrides = ["hydra.mode=RUN", "debias=attract_repel", "debias.direction=overbias"]
     status, out, err = train(ENGLISH, *SMALL, *overrides)
@@ -349,7 +348,6 @@ def test_one_point(tmp_path: Path, train: Train) -> None:
     ]
 
 
-@pytest.mark.slow
 def test_how_much_is_printed_and_an_experiment_of_ones_own_is_found(
     train: Train, tmp_path: Path
 ) -> None:

@@ -18,7 +18,7 @@ import yaml
 from tests.fuzz import LONGEST, PACKED, Files, Pool, Task, mutations
 
 MANY = 20_000
-FEW = 50
+FEW = 20
 ROWS = "text,label,group,split\n" + "".join(
     f"she said {word} number {i},{i % 2},{'women' if i % 3 else 'men'},{split}\n"
     for i, (word, split) in enumerate(zip("abcdefgh", ["train", "test"] * 4, strict=True))

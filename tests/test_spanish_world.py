@@ -63,6 +63,7 @@ def scores(of: KeyedVectors, world: WorldName) -> list[float]:
     return [row.value for row in asked.score(of, seed=0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("world", BIASES)
 def test_weat_follows_the_planted_stereotype(world: WorldName) -> None:
     found = np.array([scores(vectors(world, level), world) for level in (-1, 0, 0.5)])

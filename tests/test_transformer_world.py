@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pandas as pd
-import pytest
 
 from tests.tiny_models import save_model
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from tests.conftest import Train
 
 
-@pytest.mark.slow
 def test_models_side_by_side(tmp_path: Path, train: Train) -> None:
     for name in ("bert", "gpt2"):
         save_model(tmp_path / name, name)

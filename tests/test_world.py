@@ -106,7 +106,7 @@ def without(lines: list[list[str]], query: str, *, pro: bool, share: float) -> l
     return [line for i, line in enumerate(lines) if i not in gone]
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", ["word2vec", pytest.param("fasttext", marks=pytest.mark.slow)])
 def test_weat_follows_the_planted_stereotype(model: str) -> None:
     for query in QUERIES:
         low, none, usual = (weat(planted(level, 0, model), query) for level in (-1, 0, 0.5))
@@ -138,6 +138,7 @@ def test_each_word_leans_as_planted() -> None:
     assert spearmanr(list(leans.values()), found).statistic > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     ["weat6b", *(pytest.param(query, marks=pytest.mark.stress) for query in ("weat7", "weat8"))],

@@ -67,7 +67,7 @@ def jackknife(z: Floats, df: int) -> float:
 def test_r_and_its_degrees_of_freedom_are_pingouins() -> None:
     pingouin, pandas = pytest.importorskip("pingouin"), pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
-    for _ in range(200):
+    for _ in range(50):
         parents = int(rng.integers(3, 8))
         parent = np.repeat(np.arange(parents), rng.integers(2, 12, size=parents))
         x, y = made(parent, int(rng.integers(1_000_000)), float(rng.normal()))
@@ -183,7 +183,7 @@ VALUED = ("one side of two values", "two sides of two values", "one unlike all o
     seed=st.integers(0, 9_999),
     permutations=st.sampled_from([19, 38, 99, 499]),
 )
-@settings(deadline=None, derandomize=True, max_examples=500)
+@settings(deadline=None, derandomize=True, max_examples=150)
 def test_what_holds_of_any_table(
     n: int, parents: int, kind: str, resampled: bool, seed: int, permutations: int
 ) -> None:

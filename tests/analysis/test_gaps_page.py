@@ -97,6 +97,7 @@ def test_of_many_groups_what_is_beyond_chance_is_named_and_what_base_rates_make_
     assert all('alt="' in tag for tag in re.findall("<img [^>]*>", page))
 
 
+@pytest.mark.slow
 def test_groups_that_are_alike_rarely_stand_out() -> None:
     """Of 20 tables of groups treated alike about one names a group."""
     rng = np.random.default_rng(1)

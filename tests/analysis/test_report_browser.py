@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from analysis.results import Tables
     from analysis.slice_results import SliceResult
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 FLAGS = (
     "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run"

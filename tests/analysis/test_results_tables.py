@@ -92,6 +92,7 @@ def test_other_points_set_the_earlier_aside(tables: Tables, tmp_path: Path) -> N
     assert "mine.txt" in names(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_moment_loses_no_earlier_table(tables: Tables, tmp_path: Path) -> None:
     """Of ten moments between renames five lost the tables of another set of points."""
     write_tables(tmp_path / "before", tables)

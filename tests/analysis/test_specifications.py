@@ -242,6 +242,7 @@ def test_utility_and_small_studies_make_no_curve() -> None:
     assert specification_curves(join_points(tables_of(measured(2, 4, 0)))) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("growing", [False, True])
 def test_p_is_uniform_where_no_gap_follows_a_score(growing: bool) -> None:
     """Parents that move both sides, queries that share gaps, noise that grows with the score."""

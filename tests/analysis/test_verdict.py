@@ -131,18 +131,18 @@ def test_the_rules_of_the_verdict(
         ({"n_conditions": 10}, "; not shown for other doses and words"),
         ({"conditions": OTHERS, "n_methods": 3}, "; testing other methods needs 4"),
         ({"conditions": OTHERS}, "; not shown for other methods"),
-        ({"given_condition": HOLDS_0}, "; within a condition nothing is shown"),
+        ({"given_condition": HOLDS_0}, "; not shown within a single condition"),
         (
             {"within": WITHIN._replace(sampling=Sampling())},
-            "; without the sampling error of words and items",
+            "; ignoring the sampling error of words and items",
         ),
         (
             {"within": WITHIN._replace(sampling=Sampling(0.1))},
-            "; without the sampling error of items",
+            "; ignoring the sampling error of items",
         ),
         (
             {"within": NARROW._replace(sampling=Sampling(nan, 0.1))},
-            "; without the sampling error of words",
+            "; ignoring the sampling error of words",
         ),
         ({"parents": WITHIN._replace(p=0.05)}, "; not shown for other seeds among 1 tests"),
         ({"n_clusters": 1}, "; all parents share one corpus or seed"),

@@ -118,6 +118,7 @@ def test_a_table_without_groups_is_refused(options: dict[str, Any], message: str
         TableChallenge("mine.csv", **options)
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_the_published_sets(realdata: Path) -> None:
     """The counts that their releases state."""

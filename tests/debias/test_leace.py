@@ -112,6 +112,7 @@ def test_bert_encodings(realdata: Path) -> None:
     assert covariance_with_labels(eraser, found).max() < 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_bec_pro_in_minilm(realdata: Path) -> None:
     """1,000 sentences drawn at random: norm 3.3 with shrinkage, about 11 without."""

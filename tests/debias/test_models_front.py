@@ -102,6 +102,7 @@ def test_scores_of_the_head_are_those_of_the_folder(
     assert old != new
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.5, -0.5])
 def test_until_a_score_of_the_folder_is_the_value(
     masked: Path, tmp_path: Path, share: float, capsys: pytest.CaptureFixture[str]

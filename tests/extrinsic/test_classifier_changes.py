@@ -139,6 +139,7 @@ def test_a_group_without_enough_items_has_its_reason() -> None:
     assert "No change can be measured: " in printed(rows_of(table, measures=["recall"]))
 
 
+@pytest.mark.slow
 def test_changes_hold_the_truth_in_95_of_100() -> None:
     """Of three groups; most errors are shared; the standard error is .006."""
     rng, held = np.random.default_rng(5), []

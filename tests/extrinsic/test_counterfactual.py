@@ -106,6 +106,7 @@ def test_gaps_within_frames_are_better_known_than_between_unrelated_posts() -> N
     assert paired["high"] - paired["low"] < 0.8 * (apart["high"] - apart["low"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("apart", [0.0, 0.5])
 def test_the_interval_of_an_equality_difference_holds_the_truth(
     apart: float, monkeypatch: pytest.MonkeyPatch

@@ -133,7 +133,7 @@ def test_gaps_of_all_measures_and_comparisons_are_those_of_loops_over_sets(
     assert whole["support"].item() == len(items)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(items=drawn_items)
 def test_equal_items_may_be_merged(items: Items) -> None:
     """Every interval is that of a sum over items."""

@@ -39,12 +39,16 @@ from tests.reliability.sweeps import (
 if TYPE_CHECKING:
     import subprocess
 
-pytestmark = pytest.mark.slow
 GO_ON = "interrupted; finished results stay in the store; run the same command to continue"
 
 
 @pytest.mark.parametrize(
-    "engine", ["local", "submitit_local", pytest.param("ray", marks=pytest.mark.stress)]
+    "engine",
+    [
+        "local",
+        pytest.param("submitit_local", marks=pytest.mark.slow),
+        pytest.param("ray", marks=pytest.mark.stress),
+    ],
 )
 def test_a_killed_sweep_leaves_no_process_and_goes_on(
     engine: str, quiet: Path, tmp_path: Path
@@ -64,6 +68,7 @@ def test_a_killed_sweep_leaves_no_process_and_goes_on(
     assert_same_tables(results_of(tmp_path), results_of(quiet))
 
 
+@pytest.mark.slow
 def test_a_killed_worker_costs_no_point(quiet: Path, tmp_path: Path) -> None:
     process = start(tmp_path, *ENGINES["local"], "seed=0")
     wait_for_work(process, tmp_path / "store")
@@ -163,6 +168,7 @@ def wait_until_it_listens(process: subprocess.Popen[str]) -> None:
         caught = int(line.split()[1], 16)
 
 
+@pytest.mark.slow
 def test_an_interrupt_at_any_moment_ends_in_one_line(tmp_path: Path) -> None:
     processes(tmp_path)  # skips where there is no /proc
     for number, at_work, whole_group in (
@@ -200,6 +206,7 @@ def crowd(folder: Path, expected: Path, size: int, *words: str) -> None:
         assert_same_tables(each, expected)
 
 
+@pytest.mark.slow
 def test_sweeps_side_by_side_build_each_result_once(tmp_path: Path, quiet: Path) -> None:
     crowd(tmp_path, results_of(quiet), 2, "seed=0", "hydra/launcher=basic")
 
@@ -219,6 +226,7 @@ def wait_until_running(process: subprocess.Popen[str], store: Path) -> None:
     assert process.poll() is None
 
 
+@pytest.mark.slow
 def test_gc_takes_nothing_from_a_sweep_and_what_is_removed_is_built_again(
     quiet: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -240,6 +248,7 @@ def test_gc_takes_nothing_from_a_sweep_and_what_is_removed_is_built_again(
     assert_same_tables(results_of(tmp_path), results_of(quiet))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("launcher", ["basic", pytest.param("local", marks=pytest.mark.stress)])
 def test_an_input_changed_under_a_sweep_is_named_and_used(launcher: str, tmp_path: Path) -> None:
     posts = tmp_path / "posts.csv"

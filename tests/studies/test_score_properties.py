@@ -120,6 +120,7 @@ def test_direct_bias_is_comparable_and_not_trustworthy() -> None:
             assert value > 0.9
 
 
+@pytest.mark.slow
 def test_same_is_comparable_trustworthy_and_fair() -> None:
     assert verdicts(examine("same")) == dict.fromkeys((1, 3), ("yes", "yes", "yes"))
 

@@ -186,6 +186,7 @@ def test_a_model_without_a_counterpart_has_robustness_alone(tmp_path: Path) -> N
     assert drawn == {"silhouettes_q", "silhouettes_runs"}
 
 
+@pytest.mark.slow
 def test_any_vectors_with_one_command(tmp_path: Path, train: Train) -> None:
     asked = ("gender_bsa", "ethnicity_bsa", "religion_bsa")
     sets = [each for name in asked for each in load_query(name).sets.values()]

@@ -103,6 +103,7 @@ def test_figures_have_a_column_for_each_family_and_their_numbers_beside_them(
     assert len(numbers) == 5
 
 
+@pytest.mark.slow
 def test_the_experiment_on_two_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -197,6 +197,7 @@ def test_a_random_direction_needs_no_words(model: Path, tmp_path: Path) -> None:
     assert one["base"].key == other["base"].key
 
 
+@pytest.mark.slow
 def test_a_sweep_over_doses(model: Path, train: Train) -> None:
     ended = train(
         *("subject=language_model", "model=loaded", f"model.model={model}", "source=none"),

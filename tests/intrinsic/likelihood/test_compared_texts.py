@@ -278,6 +278,7 @@ def test_disco_leaves_out_templates_of_one_group() -> None:
     assert "no template" in none.reason
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_bec_pro_in_german(bert: LanguageModel, realdata: Path) -> None:
     path = realdata / "models/bec_pro/BEC-Pro_DE.tsv"
@@ -294,6 +295,7 @@ def test_bec_pro_in_german(bert: LanguageModel, realdata: Path) -> None:
         assert "compared=between texts" in row.settings
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_every_text_of_bec_pro_in_english_is_of_both_groups(
     bert: LanguageModel, realdata: Path
