@@ -29,6 +29,8 @@ UNPACKED = 1 << 19  # bytes to which any archive may unpack
 LARGEST = 1 << 40
 LONGEST_LINE = 64 << 20
 PIECE = 1 << 17
+PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")  # their first bytes, by protocol
+CONVERT = "convert the file, for example with iconv"
 UTF16_REMEDY = "save it as 'CSV UTF-8' (Excel), or convert it with 'iconv -f UTF-16 -t UTF-8'"
 
 
@@ -161,7 +163,8 @@ def read_lines(path: str | Path, *, largest: int = LARGEST) -> Iterator[str]:
                 if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
                     raise InputError(f"{path} is UTF-16; {UTF16_REMEDY}") from None
                 problem = f"line {number} is not UTF-8 ({error.reason})"
-                remedy = "convert the file, for example with iconv"
+                is_binary = b"\0" in line or line.startswith(PICKLES)
+                remedy = "it is binary: give a text file" if is_binary else CONVERT
                 raise InputError(f"{path}: {problem}; {remedy}") from None
             yield text.rstrip("\r\n") if text.endswith("\n") else text
     if number == 0:

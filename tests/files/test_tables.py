@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import pickle
 from pathlib import Path
 
 import pandas as pd
@@ -110,6 +111,8 @@ def test_a_header_alone_is_a_table_without_rows(tmp_path: Path) -> None:
         ("t.csv", b'a,b\n"1\n",2\n\n1\n', "line 5 has 1 cells, the header 2"),
         ("t.csv", b"a,b,a\n1,2,3\n", "the header names 'a' more than once; rename one"),
         ("t.csv", b"a\n\xff\n", "line 2 is not UTF-8 .*iconv"),
+        ("t.csv", "€1".encode("cp1252"), "line 1 is not UTF-8 .*iconv"),
+        ("t.csv", pickle.dumps([1]), "line 1 is not UTF-8 .*it is binary: give a text file"),
         ("t.csv", b'a,b\n1,2\n"1,2\n3,4\n', "line 3 is not delimited text .*quoted=false"),
         ("t.csv", b'a,b\n"1"x,2\n', "line 2 is not delimited text"),
         ("t.csv", b"a,b\r1,2\r", "line 1 is not delimited text"),
