@@ -27,7 +27,6 @@ from extrinsic.coreference.resolver import EndToEnd
 from extrinsic.coreference.scorer import score
 from train.cli import CONF
 from train.cli.choices import Reader
-from train.engine.device import one_thread
 
 if TYPE_CHECKING:
     from extrinsic.coreference.challenge.gaps import Row
@@ -62,8 +61,7 @@ def gaps(
     generated = GeneratedDocuments(documents=documents, skew=skew).load(seed=seed)
     cases = GeneratedChallenge(pairs=pairs).load(seed=0)
     splits = {**generated, "challenge": [case.document for case in cases]}
-    with one_thread():
-        resolved = tiny().resolve(splits, vectors(seed), seed=seed, folder=folder).splits
+    resolved = tiny().resolve(splits, vectors(seed), seed=seed, folder=folder).splits
     answers = [Answer(*each) for each in zip(cases, resolved["challenge"], strict=True)]
     chosen = {
         row.measure: row

@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from gensim.models import KeyedVectors
 
 NEUTRAL = [f"word{number}" for number in range(60)]
 INSULTS = [f"zog{number}" for number in range(5)]
-
-
-@pytest.fixture(scope="module")
-def one_thread() -> Iterator[None]:
-    """What is promised to the last bit holds for one thread; and tiny batches on several mostly
-    wait for one another, very long on a busy machine.
-    """
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="session")

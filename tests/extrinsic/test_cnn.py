@@ -20,7 +20,6 @@ from extrinsic.encode import Encoded, encode
 if TYPE_CHECKING:
     import pandas as pd
 
-pytestmark = pytest.mark.usefixtures("one_thread")
 
 SMALL = CNN(maps=8, epochs=8, batch_size=20)
 

@@ -21,7 +21,6 @@ from files.models.language_model import open_model
 from tests.extrinsic.test_retrieval import Bag
 from tests.tiny_models import LINES, save_model
 
-pytestmark = pytest.mark.usefixtures("one_thread")
 NEUTRAL = sorted({word for line in LINES for word in line.split()})
 INSULTS = ("fool", "mob")
 TINY = Finetuned(epochs=12, patience=4, learning_rate=3e-3, batch_size=20)

@@ -21,8 +21,6 @@ from extrinsic.coreference.resolver import EndToEnd
 from files.documents import Document
 from tests.extrinsic import literal_resolver as literal
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 SMALL = EndToEnd(
     letter_dim=4,
     letter_filters=6,

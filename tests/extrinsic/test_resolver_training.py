@@ -20,8 +20,6 @@ from extrinsic.coreference.scorer import score
 from files import InputError
 from files.documents import Document
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 CHOICE = EndToEnd(
     letter_dim=4,
     letter_filters=8,

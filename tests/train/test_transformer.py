@@ -7,7 +7,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import shutil
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,6 @@ from files import InputError
 from files.models.encoder import Context, Encoder, WordPooling
 from intrinsic import find
 from tests.tiny_models import ARCHITECTURES, save_model
-from train.engine.device import one_thread
 from train.engine.point import Point, plan_point
 from train.engine.store import Store
 from train.subjects.static import StaticVectors
@@ -35,12 +33,6 @@ from train.subjects.word_states import template_contexts, word_vectors
 TEMPLATE = "the {} said that she was at home"
 WORDS = ("nurse", "engineer", "registered_nurse")
 QUERIES = ("weat7",)
-
-
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    with one_thread():
-        yield
 
 
 @pytest.fixture(scope="module")
