@@ -11,7 +11,7 @@ from files import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from extrinsic.gate import FailIf, GateResult
+    from extrinsic.gate import FailIf, FailOn, GateResult
 
 DEFAULTS = {"gold": "label", "pred": "prediction", "measures": (), "compare": ()}
 LISTS = ("pred", "group", "score", "measures", "compare", "groups", "positive", "cross")
@@ -22,13 +22,13 @@ def gate(
     bounds: Mapping[str, float],
     *,
     fail_if: FailIf = "worse",
+    fail_on: FailOn = "gaps",
     **options: Any,
 ) -> GateResult:
     """Decide whether the gaps between groups keep to bounds.
 
     Intervals hold for all tested gaps together: groups, bounded measures, classifiers and classes.
-    A gap that favours the group is negative and keeps to every bound. A difference between two
-    classifiers is not tested.
+    A gap that favours the group is negative and keeps to every bound.
 
     Parameters
     ----------
@@ -40,6 +40,9 @@ def gate(
     fail_if
         ``"worse"``: fail where an interval lies wholly above the bound. ``"possible"``: fail
         unless all lie wholly at or below it; a gap without a value fails.
+    fail_on
+        ``"gaps"``, of each classifier by itself; ``"changes"``: by how much gaps grew from each
+        classifier of ``pred`` to each later one.
     options
         Of :func:`biasbridge.gaps`, such as ``privileged`` and ``cluster``.
 
@@ -67,12 +70,13 @@ gaps fail.
     from extrinsic.request import GapRequest
 
     table, fields = read_options(predictions, options)
-    check_gate(bounds, fail_if, fields["compare"])
+    check_gate(bounds, fail_if, fail_on, fields["compare"])
     if "low_simultaneous" in table:
         if options:
             raise InputError(f"{', '.join(options)}: of predictions only; this is a table of gaps")
-        return decide(select_gated_gaps(table, bounds), bounds, fail_if)
-    return decide(find_gated_gaps(GapRequest(**fields), table, bounds), bounds, fail_if)
+        return decide(select_gated_gaps(table, bounds, fail_on), bounds, fail_if)
+    gaps = find_gated_gaps(GapRequest(**fields), table, bounds, fail_on)
+    return decide(gaps, bounds, fail_if)
 
 
 def read_options(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from math import inf, isnan
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import pandas as pd
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from extrinsic.request import GapRequest
 
 FailIf = Literal["worse", "possible"]
+FailOn = Literal["gaps", "changes"]
 DECISIVE = {"worse": "low_simultaneous", "possible": "high_simultaneous"}
 MEASURES_WITH_GAP = tuple(name for name in ALL_MEASURES if name not in (*CRITERIA, *WITHOUT_GAP))
 
@@ -42,7 +44,9 @@ class GateResult:
         return self.passed
 
 
-def check_gate(bounds: Mapping[str, float], fail_if: str, compare: Sequence[str]) -> None:
+def check_gate(
+    bounds: Mapping[str, float], fail_if: str, fail_on: str, compare: Sequence[str]
+) -> None:
     """Raise ``InputError`` for a measure without a gap, a bound outside [0, 1), an unknown rule,
     and comparisons that have no gap.
     """
@@ -52,6 +56,8 @@ def check_gate(bounds: Mapping[str, float], fail_if: str, compare: Sequence[str]
             raise InputError(f"the bound of {measure} is {bound!r}; give a number in [0, 1)")
     if fail_if not in DECISIVE:
         raise InputError(f"the gate fails if {fail_if!r}; give {' or '.join(DECISIVE)}")
+    if fail_on not in get_args(FailOn):
+        raise InputError(f"the gate fails on {fail_on!r}; give {' or '.join(get_args(FailOn))}")
 
 
 def require_gap(
@@ -69,19 +75,24 @@ def require_gap(
 
 
 def find_gated_gaps(
-    request: GapRequest, table: pd.DataFrame, bounds: Mapping[str, float]
+    request: GapRequest, table: pd.DataFrame, bounds: Mapping[str, float], fail_on: FailOn
 ) -> pd.DataFrame:
-    """Compute the gaps of the bounded measures in a table of predictions.
+    """Compute the gaps of the bounded measures in a table of predictions, or their changes from
+    each classifier to each later one.
 
     ``low_simultaneous`` and ``high_simultaneous`` are adjusted over all of them: groups, measures,
-    classifiers and classes. Changes from one classifier to another are left out.
+    classifiers and classes.
     """
 
     def find_gaps(level: float) -> pd.DataFrame:
         rows = replace(narrow, level=level).find_rows(table)
-        kept = as_table([row for row in rows if row.kind == "gap" and not row.earlier])
+        is_tested = [row.kind == "gap" and bool(row.earlier) == is_change for row in rows]
+        kept = as_table(list(compress(rows, is_tested)))
         return kept.drop(columns="resampled")
 
+    is_change = fail_on == "changes"
+    if is_change and len(request.pred) < 2:
+        raise InputError("a change takes two versions; give a --pred for each, the earlier first")
     compare = tuple(name for name in request.compare if name != "max-difference")
     narrow = replace(request, measures=tuple(bounds), compare=compare)
     gaps = find_gaps(request.level)  # one classifier and class have simultaneous intervals
@@ -91,15 +102,19 @@ def find_gated_gaps(
     return gaps
 
 
-def select_gated_gaps(table: pd.DataFrame, bounds: Mapping[str, float]) -> pd.DataFrame:
-    """Return the gaps of the bounded measures in a table of gaps, with its simultaneous intervals;
-    ``InputError`` for a measure without any.
+def select_gated_gaps(
+    table: pd.DataFrame, bounds: Mapping[str, float], fail_on: FailOn
+) -> pd.DataFrame:
+    """Return the gaps of the bounded measures in a table of gaps, or their changes, with its
+    simultaneous intervals; ``InputError`` for a measure without any.
     """
     gaps = table[table["kind"].eq("gap") & table["measure"].isin([*bounds])]
-    gaps = gaps[gaps["earlier"].eq("")] if "earlier" in gaps else gaps
+    is_change = gaps["earlier"].ne("") if "earlier" in gaps else pd.Series(False, gaps.index)
+    gaps = gaps[is_change == (fail_on == "changes")]
+    noun = "change of a gap" if fail_on == "changes" else "gap"
     for measure in bounds:
         if measure not in {*gaps["measure"]}:
-            raise InputError(f"the table has no gap of {measure}; make it with this measure")
+            raise InputError(f"the table has no {noun} of {measure}; make it with this measure")
     numbers = ("value", *DECISIVE.values())
     return gaps.assign(**{name: gaps[name].replace("", None).astype(float) for name in numbers})
 
@@ -127,10 +142,11 @@ def decide(gaps: pd.DataFrame, bounds: Mapping[str, float], fail_if: FailIf) -> 
 def _sentence(decisions: pd.DataFrame, extreme: pd.Series, fail_if: FailIf) -> str:
     """Say what was decided, and which gap is the furthest above its bound, or the nearest to it."""
     n, n_passed = len(decisions), int(decisions["passed"].sum())
+    noun = "changes" if extreme.get("earlier") else "gaps"
     gap, bound = _describe(extreme), format_trimmed(extreme["bound"])
     if n_passed < n:
         verb = "is surely" if extreme[DECISIVE["worse"]] > extreme["bound"] else "may be"
-        count = f"{n - n_passed} of {n} gaps fail"
+        count = f"{n - n_passed} of {n} {noun} fail"
         others = decisions[~decisions["passed"]].drop(index=extreme.name)
         names = [
             f"{row['unprivileged']}, {name_measure(row['measure'])}"
@@ -141,9 +157,8 @@ def _sentence(decisions: pd.DataFrame, extreme: pd.Series, fail_if: FailIf) -> s
     n_undefined = int(decisions["value"].isna().sum())
     without = f" ({n_undefined} without a value)" if n_undefined else ""
     verb = "none is surely above" if fail_if == "worse" else "each is surely at most"
-    return (
-        f"The gate passes: of {n} gaps{without} {verb} its bound; the nearest: {gap} bound {bound}."
-    )
+    decision = f"The gate passes: of {n} {noun}{without} {verb} its bound"
+    return f"{decision}; the nearest: {gap} bound {bound}."
 
 
 def _describe(row: pd.Series) -> str:
@@ -152,6 +167,7 @@ def _describe(row: pd.Series) -> str:
     subset = f"class {row['subset']}" if row.get("subset") else ""
     where = "".join(f" ({name})" for name in (row.get("classifier"), subset) if name)
     name = f"the {name_measure(row['measure'])} gap of {row['unprivileged']} to {reference}{where}"
+    name = f"the change of {name}" if row.get("earlier") else name
     if isnan(row["value"]):
         return f"{name}, no value ({row['reason']}),"
     low, high = (format_trimmed(row[end]) for end in DECISIVE.values())

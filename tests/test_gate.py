@@ -80,6 +80,7 @@ FALSE_ALARMS = items(men=MEN, women=(100, 88, 100, 60))
 OTHERS = PAIR.assign(fair=items(men=MEN, women=(100, 88, 100, 10))["prediction"])
 CONTRAST = items(men=MEN, women=(100, 80, 100, 10))
 CONTRAST["other"] = items(men=(100, 60, 100, 10), women=(100, 95, 100, 10))["prediction"]
+GROWN = CONTRAST.assign(later=items(men=MEN, women=(100, 40, 100, 10))["prediction"])
 # Each 25 items of one cluster are called alike, so that 100 count as few
 CLUSTERED = PAIR.assign(author=PAIR.groupby(["group", "label"]).cumcount() // 25)
 CLUSTERED["author"] = CLUSTERED["group"] + CLUSTERED["author"].astype(str)
@@ -130,6 +131,15 @@ CASES = {
     "a difference of classifiers": Case(
         CONTRAST, {"recall": 0.1}, "worse", True, ["of 2 gaps none is"],
         {"privileged": "men", "pred": ["prediction", "other"]},
+    ),
+    "a change": Case(
+        GROWN, {"recall": 0.1}, "worse", False,
+        [f"the change of {RECALL} (later - prediction), +.4", "1 of 1 changes"],
+        {"privileged": "men", "pred": ["prediction", "later"], "fail_on": "changes"},
+    ),
+    "a gap that shrinks": Case(
+        GROWN, {"recall": 0}, "worse", True, ["of 1 changes none is", "later), -.4"],
+        {"privileged": "men", "pred": ["later", "prediction"], "fail_on": "changes"},
     ),
     "clusters": Case(
         CLUSTERED, {"recall": 0.1}, "worse", True, ["+.3 [-"],
@@ -263,6 +273,7 @@ REFUSED = [
     (",", [], "the gate has no bound"),
     ("auc=.1", [], "--measures auc needs scores"),
     ("recall=.1", ["--fail-if", "maybe"], "invalid choice: 'maybe'"),
+    ("recall=.1", ["--fail-on", "changes"], "a change takes two versions; give a --pred for each"),
     ("recall=.1", ["--compare", "max-difference"], "has no gap of one group; add one-vs-rest"),
 ]
 

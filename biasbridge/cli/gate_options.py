@@ -1,4 +1,4 @@
-"""The gate of ``biasbridge gaps``: ``--fail-above`` and ``--fail-if``."""
+"""The gate of ``biasbridge gaps``: ``--fail-above``, ``--fail-if`` and ``--fail-on``."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from extrinsic.gate import FailIf, GateResult
+    from extrinsic.gate import FailIf, FailOn, GateResult
     from extrinsic.request import GapRequest
 
 FAILED = 3  # exit status
+RULES = ("fail_if", "fail_on")
 
 
 def add_gate(parser: ArgumentParser) -> None:
@@ -26,6 +27,9 @@ def add_gate(parser: ArgumentParser) -> None:
     parser.add_argument("--fail-above", type=_read_bounds, metavar="MEASURE=X,...", help=above)
     rule = "worse (default): a gap is surely above X; possible: not all gaps are surely at most X"
     parser.add_argument("--fail-if", choices=("worse", "possible"), help=rule)
+    tested = "gaps (default): of each --pred by itself; changes: by how much gaps grew from a"
+    tested += " --pred to a later one"
+    parser.add_argument("--fail-on", choices=("gaps", "changes"), help=tested)
 
 
 def take_gate(options: dict[str, Any]) -> Callable[[GapRequest, pd.DataFrame], GateResult | None]:
@@ -36,17 +40,22 @@ def take_gate(options: dict[str, Any]) -> Callable[[GapRequest, pd.DataFrame], G
     from extrinsic.ranking import RANKINGS
     from extrinsic.request import DEFAULT_MEASURES
 
-    bounds, chosen = options.pop("fail_above"), options.pop("fail_if")
+    bounds, rules = options.pop("fail_above"), {name: options.pop(name) for name in RULES}
     if bounds is None:
-        if chosen:
-            raise InputError("--fail-if is the rule of a gate; give its bounds by --fail-above")
+        for name in filter(rules.get, rules):
+            option = name.replace("_", "-")
+            raise InputError(f"--{option} is the rule of a gate; give its bounds by --fail-above")
         return lambda request, table: None
-    rule: FailIf = chosen or "worse"
-    check_gate(bounds, rule, options["compare"])
+    fail_if: FailIf = rules["fail_if"] or "worse"
+    fail_on: FailOn = rules["fail_on"] or "gaps"
+    check_gate(bounds, fail_if, fail_on, options["compare"])
     default = [*DEFAULT_MEASURES, *(RANKINGS if options["score"] else ())]
     options["measures"] = list(dict.fromkeys([*(options["measures"] or default), *bounds]))
 
-    return lambda request, table: decide(find_gated_gaps(request, table, bounds), bounds, rule)
+    def decide_gate(request: GapRequest, table: pd.DataFrame) -> GateResult:
+        return decide(find_gated_gaps(request, table, bounds, fail_on), bounds, fail_if)
+
+    return decide_gate
 
 
 def _read_bounds(text: str) -> dict[str, float]:

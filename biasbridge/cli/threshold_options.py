@@ -6,6 +6,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from biasbridge.cli.document_options import take_documents
+from biasbridge.cli.gate_options import RULES
 from files import InputError, atomic_path
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ def show_thresholds(
         raise InputError(f"--{document} is not of --thresholds; give --csv or --report")
     if len(options["score"]) > 1:
         raise InputError("--thresholds is of one --score; leave out the others")
-    if options.pop("threshold") is not None or options.pop("fail_above") or options.pop("fail_if"):
+    gate = [options.pop(name) for name in ("fail_above", *RULES)]
+    if options.pop("threshold") is not None or any(gate):
         raise InputError("--thresholds shows all; leave it out for --threshold and --fail-above")
     table = threshold_table(options, items)
     text, console = as_text(table), open_console()
