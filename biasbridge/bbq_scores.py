@@ -24,6 +24,7 @@ def bbq(
     answer: str | None = None,
     convention: Convention = "paper",
     data: str | PathLike[str] | None = None,
+    filter: str = "",
 ) -> pd.DataFrame:
     """Compute accuracy and bias scores of BBQ, by category and context, with 95% intervals.
 
@@ -41,6 +42,8 @@ def bbq(
         name the stereotyped group in both answers or in none; ``"all"``: each of the four.
     data
         Folder of BBQ's own files, which bring the fields that a log lacks.
+    filter
+        Of lm-evaluation-harness: the filter of the answers, where there are several.
 
     Returns
     -------
@@ -78,7 +81,7 @@ def bbq(
     for source in sources:
         if isinstance(source, str | PathLike):
             for file in list_files(Path(source)):
-                tables.append(complete(read_source(file, answer), folder, str(file)))
+                tables.append(complete(read_source(file, answer, filter), folder, str(file)))
         else:
             table = read_source(as_dataframe(source), answer)
             tables.append(complete(table, folder, "the table"))

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from intrinsic.item_metric import ItemMetric
     from intrinsic.items.item import ItemSource
     from intrinsic.metric import Metric
+    from intrinsic.score import Score
 
 MANY = 5  # tests of a metric, from which a sentence sums them up
 
@@ -249,7 +250,10 @@ def _require_fillers(source: ItemSource, metrics: Sequence[str]) -> None:
 def notes_on(audited: Sequence[AuditedScore], items: str | None, language: str | None) -> list[str]:
     """Return the language assumed for ``items``, comparisons between texts, and lost items."""
     notes = []
-    for score in (row.score for row in audited if not row.score.part):
+    first_parts: dict[tuple[str, ...], Score] = {}
+    for score in (row.score for row in audited):
+        first_parts.setdefault((score.metric, score.convention, score.query), score)
+    for score in first_parts.values():
         if items and not language:
             notes.append(
                 f"{items}: assuming language {score.language!r}; give another if it is not"

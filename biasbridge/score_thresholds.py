@@ -53,7 +53,7 @@ def thresholds(predictions: InputTable, *, score: str = "score", **options: Any)
 
     if "pred" in options:
         raise InputError("thresholds predict from the score; leave out pred")
-    items, fields = read_options(predictions, {**options, "score": score})
+    items, fields = read_options(predictions, {**options, "score": score, "pred": []})
     table = threshold_table(fields, items)
     table.attrs["notes"] += describe_closing(table)
     return table

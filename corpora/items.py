@@ -8,7 +8,7 @@ import string
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from files import InputError, choice
 from files.choice import Count, Fileless
@@ -21,6 +21,8 @@ from intrinsic.items.read import read_items
 from intrinsic.sentences.similarity import read_sts
 
 DATA_VARIABLE = "BIASBRIDGE_DATA"
+NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+Row = TypeVar("Row", Item, Pair)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -56,9 +58,15 @@ class FirstItems(Fileless):
 
 
 def _shorten(items: ItemSet, n: int) -> ItemSet:
-    turns = zip_longest(*items.by_group().values())
-    in_turn = [item for turn in turns for item in turn if item]
-    return dataclasses.replace(items, items=tuple(in_turn[:n]), pairs=items.pairs[:n])
+    rows, pairs = _in_turn(items.items)[:n], _in_turn(items.pairs)[:n]
+    return dataclasses.replace(items, items=rows, pairs=pairs)
+
+
+def _in_turn(rows: tuple[Row, ...]) -> tuple[Row, ...]:
+    by_group: dict[str, list[Row]] = {}
+    for row in rows:
+        by_group.setdefault(row.group, []).append(row)
+    return tuple(row for turn in zip_longest(*by_group.values()) for row in turn if row)
 
 
 @choice
@@ -178,7 +186,7 @@ class StereoSet(PublishedFile):
     ``stereoset`` and a set for each domain, such as ``stereoset_gender``.
 
     As in the authors' code, a sentence is the context with ``BLANK`` replaced by the word at that
-    place in the published sentence.
+    place (the last, if there are several) in the published sentence, without its punctuation.
     """
 
     name: ClassVar[str] = "stereoset"
@@ -188,7 +196,7 @@ class StereoSet(PublishedFile):
         content: Any = read_nested(self.path)
         try:
             pairs = [_stereoset_pair(example) for example in content["data"]["intrasentence"]]
-        except (LookupError, TypeError, AttributeError, ValueError, StopIteration) as error:
+        except (LookupError, TypeError, AttributeError, ValueError) as error:
             raise InputError(
                 f"{self.path} is not a StereoSet file ({error!r}); give its dev.json or test.json"
             ) from error
@@ -197,10 +205,10 @@ class StereoSet(PublishedFile):
 
 def _stereoset_pair(example: Any) -> tuple[str, Pair]:
     context = str(example["context"])
-    position = next(n for n, word in enumerate(context.split(" ")) if "BLANK" in word)
+    position = max(n for n, word in enumerate(context.split(" ")) if "BLANK" in word)
     text_by_label = {}
     for sentence in example["sentences"]:
-        word = sentence["sentence"].split(" ")[position].strip(string.punctuation)
+        word = sentence["sentence"].split(" ")[position].translate(NO_PUNCTUATION)
         if not word:
             raise ValueError(f"no word in place of BLANK: {sentence['sentence']}")
         text_by_label[sentence["gold_label"]] = context.replace("BLANK", word)

@@ -23,7 +23,7 @@ K = TypeVar("K", bound="Metric | ItemMetric")
 SearchOrder = Sequence[int]  # 1: debias, -1: overbias, in the order of the search
 BOTH: SearchOrder = (1, -1)
 STEPS = 20  # doses per side that bracket the crossing
-CLOSE = 1e-3  # tolerance of the score, and of the dose if the score jumps
+CLOSE = 1e-3  # tolerance of the score; of the dose, if the score jumps, its square
 
 
 class TargetScore(NamedTuple):
@@ -105,8 +105,9 @@ def dose_for_goal(score_at: Callable[[float], float], goal: Goal[K], ways: Searc
     """Return the dose nearest 0, in the first direction that has one, at which the score equals the
     goal's value within ``CLOSE``.
 
-    ``STEPS`` doses from 0 bracket the crossing of the value, which is then bisected. Raises
-    ``InputError`` if no direction reaches the value.
+    ``STEPS`` doses from 0 bracket the crossing of the value, which is then bisected. Where the
+    score jumps over the value, the dose of the jump. Raises ``InputError`` if no direction reaches
+    the value.
     """
 
     def excess(dose: float) -> float:

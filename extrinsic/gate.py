@@ -131,9 +131,10 @@ def decide(gaps: pd.DataFrame, bounds: Mapping[str, float], fail_if: FailIf) -> 
         raise InputError("no group is compared with another; name a further group")
     bound = gaps["measure"].map(dict(bounds)).astype(float)
     excess = (gaps[DECISIVE[fail_if]] - bound).fillna(-inf if fail_if == "worse" else inf)
-    support = pd.to_numeric(gaps["support_unprivileged"]).groupby(gaps["unprivileged"])
-    is_crossed = gaps["unprivileged"].str.contains(CROSSED_BY, regex=False)
-    excess = excess.mask((support.transform("max") == 0) & ~is_crossed, inf)
+    for side in ("privileged", "unprivileged"):
+        support = pd.to_numeric(gaps[f"support_{side}"]).groupby(gaps[side])
+        is_named = ~gaps[side].str.contains(CROSSED_BY, regex=False) & ~gaps[side].isin([*IN_WORDS])
+        excess = excess.mask((support.transform("max") == 0) & is_named, inf)
     decisions = gaps.assign(bound=bound, passed=excess <= 0)
     sentence = _sentence(decisions, decisions.iloc[int(excess.argmax())], fail_if)
     return GateResult(bool(decisions["passed"].all()), printable(sentence), decisions)

@@ -249,11 +249,18 @@ class GroupedPredictions:
         return replace(self, unit=None)
 
     def _design_effect(self, measure: str, side: GroupOrRest) -> float:
-        """Return the variance relative to items drawn one by one; at least 1."""
+        """Return the variance relative to items drawn one by one; at least 1.
+
+        Where all items agree, at 0 or 1, nothing tells how alike those of a unit are: each unit
+        then counts as one item, unequal ones as fewer.
+        """
         if self.unit is None:
             return 1.0
         by_item, by_unit = self.influences(measure, side), self.unit_influences(measure, side)
-        return max(1.0, float((by_unit**2).sum()) / max(float((by_item**2).sum()), TINY))
+        if (variance := float((by_item**2).sum())) > TINY:
+            return max(1.0, float((by_unit**2).sum()) / variance)
+        sizes = np.bincount(self.unit[self._counted(measure, side)])
+        return float((sizes**2).sum() / sizes.sum())
 
     @cached_property
     def overlapping(self) -> bool:

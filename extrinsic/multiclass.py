@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from extrinsic.gap_table import Row, adjust_rows, difference_rows, sample_rows, value_rows
 from extrinsic.gaps import CRITERIA, Gaps
 from extrinsic.grouped_predictions import GroupOrRest
-from extrinsic.predictions import get_column, plain_number, read_grouped_predictions
+from extrinsic.predictions import read_grouped_predictions, read_labels
 from extrinsic.ranking import RANKINGS
 from extrinsic.weighted_sum import WeightedSum
 from files import InputError
@@ -72,12 +72,7 @@ def class_rows(predictions: pd.DataFrame, gaps: Gaps) -> list[Row]:
 
 
 def _classes(predictions: pd.DataFrame, column: str) -> pd.Series[str]:
-    cells = get_column(predictions, column)
-    values = cells.map(plain_number, na_action="ignore").astype("string")
-    missing = values.isna() | values.eq("")
-    if missing.any():
-        count = f"{missing.sum()} of {len(values)} rows"
-        raise InputError(f"column {column!r} is empty in {count}; give a label in every row")
+    values = read_labels(predictions, column)
     if MACRO in set(values):
         raise InputError(f"a class is called {MACRO!r}, the name of the mean over all; rename it")
     return values

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 LIST = re.compile(r"""\[\s*(['"]).*\1\s*\]""", re.DOTALL)
 # Between the groups of an item in several
 GROUP_SEPARATOR = "\x1f"
+BINARY = {"0", "1"}
 WHOLE = re.compile(r"([+-]?\d+)\.0+")
 
 
@@ -70,7 +71,7 @@ def _read_items(
     if "id" not in predictions:
         return rows, rows
     ids = predictions["id"].astype("string")
-    if missing := int(ids.isna().sum()):
+    if missing := int((ids.isna() | ids.str.strip().eq("")).sum()):
         raise InputError(f"{missing} of {len(ids)} rows have no id; give each, or drop the column")
     item = pd.factorize(ids)[0]
     first = np.unique(item, return_index=True)[1]
@@ -78,7 +79,8 @@ def _read_items(
     for name, values in columns.items():
         if len(differing := np.flatnonzero(values != values[first][item])):
             raise InputError(
-                f"the rows of id {ids.iloc[differing[0]]!r} differ in {name}; {remedy}"
+                f"the rows of id {ids.iloc[differing[0]]!r} differ in their"
+                f" {'cluster' if name == 'unit' else name}; {remedy}"
             )
     ungrouped = np.setdiff1d(rows, row)
     row = np.concatenate([row, ungrouped])
@@ -127,10 +129,12 @@ def _require(valid: pd.Series[bool], values: pd.Series, rule: str) -> None:
 def read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequence[str]) -> Counts:
     """Read columns of labels of any names as 1, if ``positive``, or 0: (rows, columns).
 
-    A later column of 0 and 1 only is taken as it is where the first has other labels.
+    A later column of 0 and 1 only is taken as it is where the first has other labels only; one of
+    true and false, where the first has labels besides.
 
     Raises ``InputError`` for a row without a label, a positive label that is not in the first
-    column, and labels of another column that are not in the first.
+    column, labels of another column that are not in the first, and a column of 0 and 1 that may be
+    labels or predictions of the positive ones.
     """
     plain = [get_column(table, name).map(_plain, na_action="ignore") for name in columns]
     for name, labels in zip(columns, plain, strict=True):
@@ -146,14 +150,34 @@ def read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequenc
     positive_labels = {_plain(label) for label in positive}
     flags = []
     for name, labels in zip(columns, plain, strict=True):
-        if {*labels} <= {"0", "1"} and not labels_present & {"0", "1"}:
+        is_truth = _is_truth(table[name]) and not _is_truth(table[first])
+        if is_truth or ({*labels} <= BINARY and not labels_present & BINARY):
             flags.append(labels == "1")
             continue
+        if {*labels} == BINARY and labels_present & BINARY and labels_present - BINARY:
+            raise InputError(
+                f"column {name!r} holds 0 and 1 only, which may be labels of {first!r} or say what"
+                " is predicted positive; give a column of labels, or true and false"
+            )
         if unknown := sorted({*labels} - labels_present):
             problem = f"column {name!r} holds {unknown[0]!r}, which {first!r} does not"
             raise InputError(f"{problem}; its {listed}")
         flags.append(labels.isin(positive_labels))
     return np.column_stack(flags).astype(np.int64)
+
+
+def read_labels(table: pd.DataFrame, column: str) -> pd.Series[str]:
+    """Read a column of labels of any names as text; ``InputError`` for an empty cell."""
+    values = get_column(table, column).map(plain_number, na_action="ignore").astype("string")
+    missing = values.isna() | values.eq("")
+    if missing.any():
+        count = f"{missing.sum()} of {len(values)} rows"
+        raise InputError(f"column {column!r} is empty in {count}; give a label in every row")
+    return values
+
+
+def _is_truth(cells: pd.Series) -> bool:
+    return {*cells.dropna().map(str)} <= {"True", "False"}
 
 
 def plain_number(label: object) -> str:
@@ -258,7 +282,12 @@ def _check_groups(present: Sequence[str], allowed: Collection[str], gaps: Gaps) 
             raise InputError(f"a group is called {name!r}, the name of {meaning}; rename it")
     for group in (*gaps.named, *gaps.groups):
         if group not in (present if group in gaps.named else allowed):
-            listed = ", ".join(repr(name) for name in present) or "none"
-            raise InputError(
-                f"no rows of group {group!r}{nearest(group, present)}; groups present: {listed}"
-            )
+            raise no_such_group(group, present)
+
+
+def no_such_group(group: str, present: Sequence[str]) -> InputError:
+    """Return the error for a named group without rows."""
+    listed = ", ".join(repr(name) for name in present) or "none"
+    return InputError(
+        f"no rows of group {group!r}{nearest(group, present)}; groups present: {listed}"
+    )

@@ -16,9 +16,12 @@ from extrinsic.multiclass import class_rows, classifier_rows
 from extrinsic.predictions import (
     GROUP_SEPARATOR,
     get_column,
+    no_such_group,
     read_binary,
     read_clusters,
+    read_labels,
     read_positive,
+    read_scores,
 )
 from extrinsic.ranking import RANKINGS
 from files import InputError
@@ -104,6 +107,8 @@ class GapRequest:
             "--compare pair compares --privileged with --unprivileged; give both": (
                 "pair" in self.compare and not self.unprivileged
             ),
+            f"--unprivileged is not compared by --compare {','.join(self.compare)}; add pair, or"
+            " leave it out": self.unprivileged and self.compare and "pair" not in self.compare,
             "--compare pairwise compares with --privileged; give it": (
                 "pairwise" in self.compare and not self.privileged
             ),
@@ -159,14 +164,14 @@ class GapRequest:
         names = [self.gold, pred]
         labels: Sequence[Counts | pd.Series]
         if self.multiclass:
-            labels = [get_column(table, name) for name in names]
+            labels = [read_labels(table, name) for name in names]
         elif self.positive:
             labels = [*read_positive(table, names, self.positive).T]
         else:
             labels = [read_binary(table, name, REMEDY) for name in names]
         renamed = pd.DataFrame(dict(zip(("label", "prediction"), labels, strict=True)))
         if score:
-            renamed["score"] = get_column(table, score)
+            renamed["score"] = read_scores(table, score)
         if "id" in table:
             renamed["id"] = get_column(table, "id")
         if self.cluster:
@@ -181,6 +186,9 @@ class GapRequest:
         privileged, unprivileged = self.privileged, self.unprivileged
         cells = groups.remove_unused_categories().categories
         present = {name for cell in cells for name in cell.split(GROUP_SEPARATOR)}
+        for name in filter(None, (privileged, unprivileged)):
+            if name not in present:
+                raise no_such_group(name, sorted(present))
         if privileged and not present - {privileged}:
             only = f"every row with a group is of group {privileged!r}"
             raise InputError(f"{only}; a gap needs a second group")

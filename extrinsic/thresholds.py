@@ -45,7 +45,7 @@ def threshold_table(options: dict[str, Any], table: pd.DataFrame) -> pd.DataFram
     require_gap(measures, options["compare"], AT_THRESHOLD)
     unused = f"no prediction by {options['score'][0]}"
     request = GapRequest(**options | {"pred": [unused], "measures": measures})
-    classifiers, gaps = request.read(table.assign(**{unused: 0}))
+    classifiers, gaps = request.read(table.assign(**{unused: False}))
     with_score = replace(gaps, measures=(*measures, "auc"))
     sample = read_grouped_predictions(classifiers[unused], with_score)
     rows: list[Row] = []

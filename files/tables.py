@@ -134,6 +134,8 @@ def _as_text(cell: object) -> object:
     if isinstance(cell, bytes):
         return cell.decode("utf-8", "backslashreplace")
     nested = cell.tolist() if isinstance(cell, np.ndarray) else cell
+    if isinstance(nested, list):  # numbers are quoted as names are: groups 3 and 7
+        nested = [str(part) if isinstance(part, int) else part for part in nested]
     return str(nested) if isinstance(nested, list | tuple | dict) else cell
 
 

@@ -54,7 +54,7 @@ class Observations:
 
     def count(self, part: str) -> int:
         """Count the items of a part: those of the group of this name, else all."""
-        return self.groups.count(part) if part in self.groups else len(self.names)
+        return self.groups.count(part) if part and part in self.groups else len(self.names)
 
     def resample_weights(self) -> Floats:
         """Return how often each item is drawn into each resample, (n, 200).

@@ -233,8 +233,11 @@ class Metric(ByConvention):
         raise NotImplementedError
 
     def select_words(self, words: ResolvedQuery) -> ResolvedQuery:
-        """Return the items used of those found: all, unless a convention cuts them."""
-        return words
+        """Return the items used of those found: all, unless a convention cuts them; of base pairs
+        the first, where the direction is ``along`` the first.
+        """
+        is_along_first = getattr(self, "along", "") == "first"
+        return words.truncated({"pairs": 1}) if is_along_first else words
 
     def intervals(self, words: ResolvedQuery, seed: int) -> Mapping[str, tuple[float, float]]:
         """Compute the 95% percentile interval of each part, resampling every word set.

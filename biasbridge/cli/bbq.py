@@ -21,7 +21,8 @@ items that name the stereotyped group in both answers or in none."""
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read answers, print the scores, and write them to the file asked for."""
     args = _parser().parse_args(arguments)
-    rows = bbq(args.answers, answer=args.answer, convention=args.convention, data=args.data)
+    options = {name: getattr(args, name) for name in ("answer", "convention", "data", "filter")}
+    rows = bbq(args.answers, **options)
     if args.csv:
         from files.tables import write_csv
 
@@ -49,6 +50,8 @@ def _parser() -> Parser:
     add("--convention", choices=conventions, default="paper", help="default paper; see below")
     data = "folder of BBQ's own files, which bring the fields that a log lacks"
     add("--data", type=Path, metavar="FOLDER", help=data)
+    wanted = "of lm-evaluation-harness: the filter of the answers, where there are several"
+    add("--filter", default="", metavar="NAME", help=wanted)
     add("--csv", type=CSV, metavar="FILE", help="also write the scores to this CSV file")
     add("--json", action="store_true", help="print a JSON list of rows instead")
     return parser

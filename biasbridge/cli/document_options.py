@@ -37,7 +37,12 @@ def take_documents(options: dict[str, Any]) -> dict[str, Path]:
     n_classifiers = max(len(options["pred"] or ()), len(options["score"]))
     if options["eee"] and n_classifiers > 1:
         raise InputError("--eee: a file of Every Eval Ever is of one classifier; give one --pred")
-    return {name: path for name in DOCUMENTS if (path := options.pop(name))}
+    paths = {name: path for name in DOCUMENTS if (path := options.pop(name))}
+    places = [path.resolve() for path in paths.values() if path != STANDARD_OUTPUT]
+    for name, path in paths.items():
+        if path != STANDARD_OUTPUT and places.count(path.resolve()) > 1:
+            raise InputError(f"--{name} {path}: two documents in one file; name another")
+    return paths
 
 
 def write_documents(

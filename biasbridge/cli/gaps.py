@@ -55,7 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_predictions = take_threshold(options)
     console = open_console(stderr=documents.get("json") == STANDARD_OUTPUT)
     request = GapRequest(**options | {"pred": options["pred"] or ["prediction"]})
-    table = as_dataframe(path, filter=chosen, labels=[request.gold, *request.pred])
+    predicted = [] if args.threshold is not None else request.pred
+    table = as_dataframe(path, filter=chosen, labels=[request.gold, *predicted])
     table = add_predictions(table)
     rows, notes = request.measure(table)
     label = " or ".join(args.positive)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from biasbridge.cli.options import CSV
-from files import atomic_path
+from files import InputError, atomic_path
 from files.options import Parser
 
 EPILOG = """\
@@ -19,8 +19,9 @@ code of the classifier is run, and a pickle is not opened."""
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the predictions, and print the command that measures gaps from them."""
     args = _parser().parse_args(arguments)
+    if args.out.resolve() == args.texts.resolve():
+        raise InputError(f"{args.out} is the file that is read; name another for the predictions")
     from biasbridge.predicting import predict
-    from files.tables import write_csv
 
     table = predict(
         args.classifier,
@@ -31,7 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         revision=args.revision,
     )
     with atomic_path(args.out) as work:
-        write_csv(table, work)
+        # As it is, for a further classifier reads these texts
+        table.to_csv(work, index=False, lineterminator="\n")
     n_positive = int(table[args.pred].sum())
     share = f" ({n_positive / len(table):.0%})" if len(table) else ""
     print(f"{len(table):,} texts, {n_positive:,} predicted positive{share}")

@@ -30,6 +30,9 @@ def read_inspect(path: Path) -> pd.DataFrame:
     if failed := sum(bool(sample.get("error")) for _, sample in samples):
         notes.append(f"{failed} of {len(samples)} samples ended in an error")
     is_repeated = any(sample.get("epoch", 1) != 1 for _, sample in samples)
+    if is_repeated:
+        remedy = "give --cluster sample (cluster=), or each epoch counts as an item"
+        notes.append(f"samples were repeated: {remedy}")
     model, task = (str(spec.get(name, "")) for name in ("model", "task"))
     source = Source(path, "inspect", "metadata", model, task, notes)
     return as_frame(samples, lambda sample: _as_item(sample, is_repeated), source)

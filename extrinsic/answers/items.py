@@ -14,6 +14,7 @@ from files import InputError
 
 MAX_FIELDS = 1_000
 MAX_CLASSES = 20
+LETTERS = "abcdefghij"  # of options, whose places are no classes
 BINARY = {"0": 0, "no": 0, "false": 0, "1": 1, "yes": 1, "true": 1}
 # ``expected`` is 1 in every row: the label of which ``correct`` is the prediction
 OWN = (
@@ -67,7 +68,8 @@ def as_frame(
         rows[item.id] = row
     frame = _with_facts([*rows.values()], source)
     options = {tuple(sorted(map(_plain, choices))) for choices in frame["choices"].dropna()}
-    if 0 < frame["target"].nunique() <= MAX_CLASSES and len(options) <= 1:
+    are_letters = any({*names} == {*LETTERS[: len(names)]} for names in options)
+    if 0 < frame["target"].nunique() <= MAX_CLASSES and len(options) <= 1 and not are_letters:
         frame["label"], frame["prediction"] = _class_columns(frame)
     return frame.drop(columns=[name for name in OWN[4:] if frame[name].isna().all()])
 

@@ -56,7 +56,8 @@ def _read_items(path: Path, task: str, wanted: str) -> list[tuple[str, Item]]:
     if wanted not in by_filter and (wanted or len(by_filter) > 1):
         problem = f"{path} has no filter {wanted!r}{nearest(wanted, by_filter)}"
         problem = problem if wanted else f"{path} holds the same items as several filters left them"
-        raise InputError(f"{problem}; give one by --filter (filter=): {', '.join(by_filter)}")
+        commands = "--filter of biasbridge gaps and bbq (filter=)"
+        raise InputError(f"{problem}; give one by {commands}: {', '.join(by_filter)}")
     return by_filter.get(wanted) or [pair for pairs in by_filter.values() for pair in pairs]
 
 

@@ -45,7 +45,7 @@ def _helm_item(request: Json) -> Item:
     fields = {"input": instance["input"]["text"], "split": instance.get("split"), "tags": tags}
     parts = (instance["id"], change.get("name"), f"trial {trial}" if trial else "")
     name = " ".join(filter(None, parts))
-    fields["perturbation"] = change.get("name")
+    fields |= {"perturbation": change.get("name"), "instance": instance["id"]}
     return Item(name, options.get(text, text) or None, right, None, [*options.values()], (), fields)
 
 

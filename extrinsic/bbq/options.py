@@ -30,7 +30,8 @@ def match_output(output: str, item: Item, shown: Sequence[str] = ()) -> int:
     """Return the place of the answer that an output means, or ``NO_ANSWER``.
 
     The output is the text of an answer; or its letter or place from 0 on among those ``shown``; or
-    holds the name of exactly one answer (its first two words); or is a wording of the unknown one.
+    holds the name of exactly one answer (its first two words, the whole where two answers share
+    these); or is a wording of the unknown one.
     """
     text, texts = normalise(output), [*map(normalise, item.texts)]
     if text in texts:
@@ -39,8 +40,11 @@ def match_output(output: str, item: Item, shown: Sequence[str] = ()) -> int:
         place = "abc012".index(letter[1]) % 3
         option = normalise(shown[place]) if place < len(shown) else ""
         return texts.index(option) if option in texts else place
+    whole_names = [normalise(name) for name, _ in item.infos]
+    short = [" ".join(name.split()[:2]) for name in whole_names]
     names = {
-        " ".join(normalise(name).split()[:2]): place for place, (name, _) in enumerate(item.infos)
+        name if short.count(start) > 1 else start: place
+        for place, (name, start) in enumerate(zip(whole_names, short, strict=True))
     }
     present = [name for name in names if name and holds(text, name)]
     # "gay" stands in "gay man" too

@@ -39,10 +39,11 @@ def list_files(path: Path) -> list[Path]:
     return sorted(files)
 
 
-def read_source(source: pd.DataFrame | Path, answer: str | None) -> pd.DataFrame:
+def read_source(source: pd.DataFrame | Path, answer: str | None, filter: str = "") -> pd.DataFrame:
     """Return a table or log with its answers as column ``output``.
 
-    answer: column of the answers of a table, by default ``answer``.
+    answer: column of the answers of a table, by default ``answer``. filter: of answers of
+    lm-evaluation-harness.
     """
     form = detect_format(source) if isinstance(source, Path) else ""
     if not isinstance(source, Path):
@@ -50,8 +51,11 @@ def read_source(source: pd.DataFrame | Path, answer: str | None) -> pd.DataFrame
     elif form in ("", JSON_OBJECTS):
         table = read_table(source, lists=NESTED)
     else:
-        table = read_answers(source)
+        table = read_answers(source, filter=filter)
     if form not in ("", JSON_OBJECTS, SAVED_DATASET):
+        if answer:
+            problem = f"{source} is a log, which says what its answers are"
+            raise InputError(f"{problem}; leave out --answer (answer=)")
         return _name_as_in_bbq(table)
     title = str(source) if isinstance(source, Path) else "the table"
     require_columns(table, [answer or "answer"], title)
@@ -104,7 +108,9 @@ def complete(table: pd.DataFrame, data: Path | None, source: str) -> pd.DataFram
         raise InputError(f"{problem}; give BBQ's files, whose names and texts are unchanged")
     fields = [*FIELDS, TEMPLATE, ID]
     joined = bbq.iloc[places][fields].set_index(table.index)
-    return pd.concat([table.drop(columns=fields, errors="ignore"), joined], axis=1)
+    completed = pd.concat([table.drop(columns=fields, errors="ignore"), joined], axis=1)
+    completed.attrs = dict(table.attrs)
+    return completed
 
 
 def read_data(folder: Path) -> pd.DataFrame:

@@ -90,6 +90,10 @@ class Encoder:
         """Test whether a text has tokens, none of them the unknown token."""
         return self.opened.knows(text)
 
+    def fits(self, text: str) -> bool:
+        """Test whether the model reads a text to its end."""
+        return self.opened.pieces(text) + self.special_tokens <= self.opened.longest
+
     def encode(
         self, texts: Sequence[str], *, layer: int | None = None, pooling: Pooling | None = None
     ) -> Singles:

@@ -159,6 +159,14 @@ def fill_template(template: str, term: str, group: str, name: str) -> Item:
     return Item(template.replace(TERM, SLOT), group, term, name, fills=True)
 
 
+def with_capital(item: Item, fillers: Fillers) -> Item:
+    """Return the item with a capital on fillers that begin its text."""
+    if item.fills or not item.text.startswith(SLOT):
+        return item
+    pairs = tuple(tuple(word.capitalize() for word in words) for words in fillers)
+    return item._replace(fillers=pairs)
+
+
 def plain_line(text: str) -> Item:
     """Return an item with neither slot nor term, for metrics on whole texts."""
     return Item(text, "lines", "", "", fills=False)

@@ -11,7 +11,15 @@ import yaml
 
 from files import InputError, nearest
 from intrinsic.items.inflect import inflect
-from intrinsic.items.item import TERM, Item, ItemSet, cross, fill_template, plain_line
+from intrinsic.items.item import (
+    TERM,
+    Item,
+    ItemSet,
+    cross,
+    fill_template,
+    plain_line,
+    with_capital,
+)
 
 FOLDER = Path(__file__).parent.parent / "itemsets"
 
@@ -56,6 +64,7 @@ def _sets(content: dict[str, Any]) -> Iterator[ItemSet]:
         else:
             items = tuple(_select(_by_kind(groups, templates), entry))
         fillers = tuple((first, second) for first, second in entry.get("fillers", ()))
+        items = tuple(with_capital(item, fillers) for item in items) if fillers else items
         metadata = {key: entry.get(key, "") for key in ("title", "source")}
         yield ItemSet(name, entry["language"], **metadata, items=items, fillers=fillers)
 

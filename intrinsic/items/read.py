@@ -9,7 +9,7 @@ from pathlib import Path
 from files import InputError
 from files.language import UNDETERMINED, language_of_texts
 from files.tables import read_table
-from intrinsic.items.item import SLOT, TERM, Fillers, Item, ItemSet, Pair
+from intrinsic.items.item import SLOT, TERM, Fillers, Item, ItemSet, Pair, with_capital
 
 SLOTS = ("text", "group", "term", "template")
 PAIRS = ("stereo", "anti")
@@ -54,7 +54,7 @@ def read_items(
         )
         if not default:
             default = FILLERS.get(text_language, ())
-            items = tuple(_with_capital(item, default) for item in items)
+            items = tuple(with_capital(item, default) for item in items)
         return ItemSet(name, text_language, items=items, fillers=default)
     if {*PAIRS} <= {*table.columns}:
         pairs = tuple(_pair(row, f"row {n} of {path}") for n, row in enumerate(rows, 1))
@@ -109,14 +109,6 @@ def _check_fillers(path: str | Path, items: Sequence[Item], fillers: Sequence[st
         raise InputError(f"row {row} of {path} has {sizes[row - 1]} fillers, row 1 {sizes[0]}")
     if (fillers or any(has_fillers)) and (not items or any(item.fills for item in items)):
         raise InputError(f"{path} has texts without a slot for fillers: remove the fillers")
-
-
-def _with_capital(item: Item, fillers: Fillers) -> Item:
-    """Return the item with a capital on fillers that begin its text."""
-    if item.fills or not item.text.startswith(SLOT):
-        return item
-    pairs = tuple(tuple(word.capitalize() for word in words) for words in fillers)
-    return item._replace(fillers=pairs)
 
 
 def _item(row: Mapping[str, str], where: str) -> Item:

@@ -28,7 +28,7 @@ from intrinsic.likelihood.sentences import (
     preceded_tokens,
 )
 from intrinsic.likelihood.token_likelihoods import TokenQuery  # noqa: TC001 (read when a choice is made)
-from intrinsic.likelihood.tokenised_text import Text, mask_id, require_kind
+from intrinsic.likelihood.tokenised_text import BOS_OR_EOS, Text, mask_id, require_kind
 from intrinsic.permutation import PValue  # noqa: TC001 (as above)
 from intrinsic.score import MetricInfo
 
@@ -105,8 +105,9 @@ class CrowsPairs(PairMetric):
         Convention(
             "lm_eval",
             "lm-evaluation-harness, pct_stereotype: the log-likelihood of the whole sentence by a"
-            " causal model. Its likelihood_diff is a mean absolute value and never 0.",
-            {"scored": "likelihood", "ties": "anti"},
+            " causal model, after the tokenizer's bos, or else eos. Its likelihood_diff is a mean"
+            " absolute value and never 0.",
+            {"scored": "likelihood", "first_token": BOS_OR_EOS, "ties": "anti"},
         ),
         Convention(
             "bos",

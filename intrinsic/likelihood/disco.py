@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
+from itertools import compress
+from operator import not_
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -13,7 +16,7 @@ from files import InputError, choice
 from files.choice import Count
 from intrinsic.conventions import Convention
 from intrinsic.item_metric import ItemMetric, Observations
-from intrinsic.items.item import SLOT, ItemSet
+from intrinsic.items.item import SLOT, Item, ItemSet
 from intrinsic.likelihood.slots import (
     LOST_PREFIX,
     UNKNOWN,
@@ -54,7 +57,7 @@ class DisCo(ItemMetric):
         asks=("disco_names",),
         default="Chi-square without correction for continuity; over templates of both groups.",
     )
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     further_conventions: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "fairllms",
@@ -98,8 +101,13 @@ class DisCo(ItemMetric):
         readable_items = [item for item, _ in readable]
         require_groups(readable_items, items, model)
         shared = of_both_groups(readable_items, "template")
-        unpaired = [item.term for item in readable_items if item.template not in shared]
-        scored = [(item, text) for item, text in readable if item.template in shared]
+        is_paired = [item.template in shared for item in readable_items]
+        if self.counted == "overlap":  # the n-th terms of both groups, or neither
+            places = _places(items)
+            scorable = Counter(places[item] for item in readable_items)
+            is_paired = [scorable[places[item]] == 2 for item in readable_items]
+        unpaired = [item.term for item in compress(readable_items, map(not_, is_paired))]
+        scored = list(compress(readable, is_paired))
         if not scored:
             raise InputError(
                 f"no template of {items.name} has terms of both groups: nothing can be compared"
@@ -136,6 +144,16 @@ class DisCo(ItemMetric):
         v, w = np.array(template_values, dtype=float), np.array(template_weights)
         with np.errstate(invalid="ignore"):
             return {"": (v * w).sum(axis=0) / w.sum(axis=0)}
+
+
+def _places(items: ItemSet) -> dict[Item, tuple[str, int]]:
+    """Return the template of each item, and its number among those of its group."""
+    n_before: Counter[tuple[str, str]] = Counter()
+    places = {}
+    for item in items.items:
+        places[item] = item.template, n_before[item.template, item.group]
+        n_before[item.template, item.group] += 1
+    return places
 
 
 def chi_square_p(is_top: Floats, in_first: Floats, weights: Floats) -> Floats:

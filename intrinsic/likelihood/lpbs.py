@@ -41,7 +41,7 @@ class LogProbabilityBias(TermMetric):
         " slot: log p, less log p with the attribute masked too; compared within texts if most are"
         " of both groups, else between texts with an attribute.",
     )
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     further_conventions: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "effect_size",

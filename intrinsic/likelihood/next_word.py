@@ -38,7 +38,7 @@ class NextWord(TermMetric):
         asks=("next_word_professions",),
         default="In nats; text after the slot is omitted.",
     )
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     further_conventions: ClassVar[tuple[Convention, ...]] = (
         Convention(
             "sentence",

@@ -43,9 +43,10 @@ class PairMetric(ItemMetric):
 
     def summarise(self, observed: Observations, weights: Floats) -> Mapping[str, Floats]:
         """Return the mean of all pairs and, if there are several groups, of each group."""
-        groups = list(dict.fromkeys(observed.groups)) if len({*observed.groups}) > 1 else []
         labels = np.array(observed.groups)
-        masks = {"": np.ones(len(labels), dtype=bool)} | {name: labels == name for name in groups}
+        masks = {"": np.ones(len(labels), dtype=bool)}
+        if len({*observed.groups}) > 1:
+            masks |= {name: labels == name for name in dict.fromkeys(observed.groups) if name}
         with np.errstate(invalid="ignore"):
             return {
                 part: observed.values[mask] @ weights[mask] / weights[mask].sum(axis=0)

@@ -183,6 +183,8 @@ def log_odds(
         model, items, prefix=causal and not sentence, first_token=first_token
     )
     require_groups([item for item, _ in filled], items, model)
+    if [*dict.fromkeys(item.group for item, _ in filled)] != items.groups:
+        filled.sort(key=lambda row: items.groups.index(row[0].group))  # the first is compared
     filled, lost, comparison = _comparable(filled, lost, items, model.name, prior=prior)
     logs, scoring = _filler_logs(model, _flatten(filled), prior=prior, sentence=sentence)
     scores, remaining = [], iter(logs.tolist())

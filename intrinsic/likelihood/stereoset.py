@@ -133,9 +133,10 @@ class StereoSet(ItemMetric):
         mask = mask_id(model)
         queries = []
         for n, pair in enumerate(pairs):
-            start, frame_length = pair.frame.index(SLOT), len(pair.frame) - len(SLOT)
+            start, n_slots = pair.frame.index(SLOT), pair.frame.count(SLOT)
             for text in texts[3 * n : 3 * n + 3]:
-                positions = text.positions_of(start, len(text.text) - (frame_length - start))
+                width = len(SLOT) + (len(text.text) - len(pair.frame)) // n_slots
+                positions = text.positions_of(start, start + width)
                 queries.append(pieces_in_turn(text, positions, mask))
         return np.array([np.exp(logs).mean() for logs in log_likelihoods(model, queries)])
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from intrinsic.item_metric import Settings
 
 
+BOS_OR_EOS = "bos_or_eos"  # a first token, as of lm-evaluation-harness
+
+
 class Text(NamedTuple):
     """A tokenised text.
 
@@ -52,9 +55,10 @@ def tokenise_texts(
     """Tokenise texts; None for a text without tokens or longer than the model allows.
 
     first_token: the token before the text of a causal model: ``own``, the tokenizer's default;
-    ``none``; its ``bos`` or ``eos``; or a token of the vocabulary, such as ``<|endoftext|>``. In a
-    chat the template precedes the text. Raises ``InputError`` if the tokenizer has no such token,
-    or for another choice than ``own`` with a masked model or in a chat.
+    ``none``; its ``bos`` or ``eos``, or ``bos_or_eos``, the first it has; or a token of the
+    vocabulary, such as ``<|endoftext|>``. In a chat the template precedes the text. Raises
+    ``InputError`` if the tokenizer has no such token, or for another choice than ``own`` with a
+    masked model or in a chat.
     """
     if model.kind != "causal" and first_token != "own":
         raise InputError(f"first_token={first_token!r} is for causal models, not {model.name}")
@@ -140,9 +144,10 @@ def _first_token(model: LanguageModel, texts: Sequence[Text]) -> str:
 
 
 def _token_id(model: LanguageModel, name: str) -> int:
-    token = getattr(model.tokenizer, f"{name}_token") if name in ("bos", "eos") else name
     tokenizer: Any = model.tokenizer
-    token_id = tokenizer.get_vocab().get(token)
+    own = {"bos": tokenizer.bos_token, "eos": tokenizer.eos_token}
+    own[BOS_OR_EOS] = own["bos"] or own["eos"]
+    token_id = tokenizer.get_vocab().get(own.get(name, name))
     if token_id is None:
         raise InputError(
             f"first_token={name!r}: the tokenizer of {model.name} has no such token; choose own,"

@@ -192,6 +192,7 @@ class DirectBias(Metric):
         Convention("mean", "The mean difference of the base pairs.", {"along": "mean"}),
     )
 
+    version: ClassVar[int] = 4
     items: ClassVar[str] = "words"
 
     along: DirectionKind = "pca"
@@ -254,7 +255,7 @@ class Projection(Metric):
         roles={"pairs": "pairs", "excluded?": "excluded"},
         asks=("professions_she_he",),
     )
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
 
     along: DirectionKind = "first"
     vocabulary: VocabularySize = 50_000
@@ -330,6 +331,7 @@ class IndirectBias(Metric):
         roles={"partners": "pairs of words", "pairs": "pairs"},
         asks=("softball", "football"),
     )
+    version: ClassVar[int] = 4
 
     along: DirectionKind = "first"
 

@@ -108,11 +108,12 @@ def illicit_proximity(
         GIPE in [0, 1]; 0: unbiased. It has no sign.
     """
     values = np.asarray(beta, dtype=np.float64)
-    index = {name: i for i, name in enumerate(names)}
+    index = {name: i for i, name in enumerate(dict.fromkeys(names))}
     indices = np.array([[index.get(name, -1) for name in row] for row in neighbours])
-    n_edges = np.bincount(indices[indices >= 0], minlength=len(names))
-    n_illicit = np.bincount(indices[(indices >= 0) & (values > threshold)], minlength=len(names))
-    weights: Floats = 1 + n_illicit / np.maximum(n_edges, 1)
+    n_edges = np.bincount(indices[indices >= 0], minlength=len(index))
+    n_illicit = np.bincount(indices[(indices >= 0) & (values > threshold)], minlength=len(index))
+    by_name: Floats = 1 + n_illicit / np.maximum(n_edges, 1)
+    weights = by_name[[index[name] for name in names]]  # names repeat in a resample
     return float(weights @ proximity_bias(values, threshold) / weights.sum())
 
 
@@ -120,7 +121,7 @@ def illicit_proximity(
 class _Neighbours(Metric):
     """Base of metrics of nearest neighbours: their number and the vocabulary searched."""
 
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
 
     neighbours: Annotated[Count, doc("number of nearest neighbours of each word")] = 100
     vocabulary: VocabularySize = 50_000

@@ -105,7 +105,7 @@ def held_out_accuracy(first: ArrayLike, second: ArrayLike) -> float:
 class _MostBiased(Metric):
     """Base of metrics on the most biased words."""
 
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
 
     most: Most = 500
     vocabulary: VocabularySize = 50_000
@@ -225,7 +225,7 @@ class ImplicitBias(Metric):
         """Compute both accuracies."""
         x, y = words["X"].matrix, words["Y"].matrix
         sides = np.repeat([0, 1], [len(x), len(y)])
-        seeds = range(seed, seed + self.starts)
+        seeds = [(seed + start) % 2**32 for start in range(self.starts)]
         rows = np.concatenate([x, y])
         accuracies = [score_clusters(rows, sides, restarts=1, seed=start)[0] for start in seeds]
         return {

@@ -152,6 +152,7 @@ class Analogies(Metric):
         fewest={"pairs": 2},
         asks=("base_pairs",),
     )
+    version: ClassVar[int] = 4
 
     vocabulary: VocabularySize = 50_000
 
@@ -172,12 +173,14 @@ class Analogies(Metric):
             cosines[[index[a], index[b], index[c]]] = -np.inf
             return int(cosines.argmax()) == index[d]
 
-        accuracies = {}
-        for a, b in pairs.items:
+        def accuracy(a: str, b: str) -> float:
             tests = [(c, d) for c, d in pairs.items if (c, d) != (a, b)]
             hits = [solved(a, b, c, d) for c, d in tests] + [solved(b, a, d, c) for c, d in tests]
-            accuracies[f"{a}:{b}"] = float(np.mean(hits))
-        return MetricResult(float(np.mean([*accuracies.values()])), single_scores=accuracies)
+            return float(np.mean(hits))
+
+        accuracy_of = {pair: accuracy(*pair) for pair in dict.fromkeys(pairs.items)}
+        # A resample holds pairs several times
+        return mean_score(pairs.words, np.array([accuracy_of[pair] for pair in pairs.items]))
 
 
 @choice
@@ -198,11 +201,15 @@ class GeneratedAnalogies(Metric):
         roles={"pairs": "pairs", "excluded?": "excluded"},
         asks=("professions_she_he",),
     )
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
 
     vocabulary: VocabularySize = 5_000
     most: Annotated[Count, doc("number of pairs with the largest scores")] = 100
     farthest: Annotated[Positive, doc("largest distance of the words of a pair")] = 1.0
+
+    def select_words(self, words: ResolvedQuery) -> ResolvedQuery:
+        """Return the words with the first pair alone."""
+        return words.truncated({"pairs": 1})
 
     def measure(self, words: ResolvedQuery, seed: int) -> MetricResult:
         """Compute the mean score; over fewer pairs than ``most`` if fewer lie near enough."""

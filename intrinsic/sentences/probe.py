@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from itertools import compress
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -70,6 +71,7 @@ class LinearProbe(ItemMetric):
         ),
     )
     needs: ClassVar[str] = "encoder"
+    version: ClassVar[int] = 2
 
     folds: Annotated[
         Literal["shared", "random"],
@@ -90,14 +92,17 @@ class LinearProbe(ItemMetric):
     def observe(self, encoder: Encoder, items: ItemSet) -> Observations:
         """Return 1 for each sentence classified correctly, else 0."""
         examples = examples_of(items)
-        readable = [example for example in examples if encoder.knows(example.sentence)]
+        is_readable = [
+            encoder.knows(example.sentence) and encoder.fits(example.sentence)
+            for example in examples
+        ]
+        readable = list(compress(examples, is_readable))
         groups = [example.group for example in readable]
         if len({*groups}) < 2:
             raise InputError(f"the model knows no sentence of a group of {items.name}")
-        fields = ("term", "template", "attribute")
-        labels_of = {name: [getattr(example, name) for example in readable] for name in fields}
-        factors = {name: labels for name, labels in labels_of.items() if any(labels)}
-        held_out, folds = self._folds(readable, factors, items)
+        # Of all sentences, so that a lost one does not part the n-th terms of both groups
+        held_out, all_folds = self._folds(examples, _factors(examples), items)
+        folds, factors = list(compress(all_folds, is_readable)), _factors(readable)
         sentences = [example.sentence for example in readable]
         vectors = np.asarray(encoder.encode(sentences), dtype=np.float64)
         chance = max(map(groups.count, groups)) / len(groups)
@@ -148,6 +153,12 @@ class LinearProbe(ItemMetric):
         """Return the accuracy on each term's sentences."""
         values_of = _by_group(observed.factors["term"], observed.values.tolist())
         return {term: float(np.mean(values)) for term, values in values_of.items()}
+
+
+def _factors(examples: Sequence[Example]) -> dict[str, list[str]]:
+    fields = ("term", "template", "attribute")
+    labels_of = {name: [getattr(example, name) for example in examples] for name in fields}
+    return {name: labels for name, labels in labels_of.items() if any(labels)}
 
 
 def examples_of(items: ItemSet) -> list[Example]:

@@ -89,6 +89,8 @@ class Seat(EncodedItems):
         ),
     )
 
+    version: ClassVar[int] = 2
+
     pooling: Annotated[
         Pooling | None, doc("pooling of tokens into a vector; null: the encoder's")
     ] = None
@@ -103,9 +105,11 @@ class Seat(EncodedItems):
     swapped: Annotated[bool, doc("swap targets and attributes")] = False
 
     def encode(self, encoder: Encoder, items: Sequence[Item]) -> NDArray[np.float32]:
-        """Encode the sentences."""
+        """Encode the sentences; NaN for one longer than the model allows."""
         texts = [item.sentence for item in items]
-        return encoder.encode(texts, layer=self.layer, pooling=self.pooling)
+        vectors = encoder.encode(texts, layer=self.layer, pooling=self.pooling)
+        is_complete = np.array([encoder.fits(text) for text in texts])
+        return np.where(is_complete[:, None], vectors, np.float32(np.nan))
 
     def averaged(self, encoder: Encoder) -> Settings:
         """Return the pooling and whether it includes special tokens."""

@@ -89,14 +89,14 @@ CAUSAL: Table = {
 @pytest.mark.parametrize(
     ("convention", "preferred"),
     # .2*.5 < .4*.3, .3*.5 > .3*.1; with a first token .5 and .1 before them
-    [("default", (0, 1)), ("lm_eval", (0, 1)), ("bos", (1, 1)), ("bias_bench_causal", (1, 1))],
+    [("default", (0, 1)), ("lm_eval", (1, 1)), ("bos", (1, 1)), ("bias_bench_causal", (1, 1))],
 )
 def test_crows_pairs_of_a_causal_model(convention: str, preferred: tuple[float, ...]) -> None:
     pairs = dataclasses.replace(PAIRS, pairs=PAIRS.pairs[:2])
     metric = CrowsPairs.by_convention(convention, items=given(pairs))
     [(row, each)] = metric.score_with_singles(table_model(KNOWN, CAUSAL, causal=True), seed=0)
     assert tuple(each.values()) == preferred
-    first = "[CLS]" if convention.startswith("b") else "none"
+    first = "none" if convention == "default" else "[CLS]"
     assert f"first token={first};" in row.settings
 
 
