@@ -61,6 +61,7 @@ def conclude(
         with _report_errors("not correlated", console):
             joined = join_points(tables, utility)
             results = correlate_slices(joined, declaration)
+            print_lines(declaration.unmatched(joined), console)
     distinct = without_repeats(results)
     correlation_tables = {
         "correlations": correlation_table(distinct, CORRELATION_COLUMNS),

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 from annotated_types import Gt, Lt
 
 from analysis.naming import ALL, CONFIRMATORY, SESOI, UTILITY, present_confirmatory
-from files import InputError, choice
+from files import InputError, choice, nearest
 from files.choice import Fileless
 from files.nested import read_nested
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SETTINGS = "correlation.json"
 DETAILS = "details.txt"
@@ -56,6 +59,18 @@ class Declaration(Fileless):
                 f"{path} holds no settings of this study; delete it to use the default"
             )
         return cls(**settings)
+
+    def unmatched(self, joined: pd.DataFrame) -> list[str]:
+        """Return a warning for each declared name that no point has: its tests are not made."""
+        declared = {"query": "queries", "embedding": "embeddings", "method": "methods"}
+        lines = []
+        for column, field in declared.items():
+            present = {*map(str, joined[column])}
+            for name in getattr(self, field):
+                if name != ALL and name not in present:
+                    hint = f"{nearest(name, present)}; there are {', '.join(sorted(present))}"
+                    lines.append(f"warning: study.{field} names {name!r}, which no point has{hint}")
+        return lines
 
     def holds(self, names: Mapping[str, str], present: Iterable[str]) -> bool:
         """Test whether a slice is confirmatory; ``present``: the measures in the table."""

@@ -20,7 +20,7 @@ where the value would leave its scale: WEAT of 1 falls by 3 at most.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import isfinite, sqrt
+from math import inf, isfinite, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -34,6 +34,9 @@ from analysis.residuals import factorize, group_means
 from analysis.sampling import MIN_RESAMPLES
 from files import InputError
 from stats.intervals import Estimate
+
+# Of gaps that are no difference of two rates; others lie in [-1, 1]
+LARGEST_GAPS = {"log_odds": inf, "similarity": 2.0, "stereotype_similarity": 2.0}
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -284,7 +287,8 @@ def _parent_names(points: pd.DataFrame) -> list[str]:
 def _outcomes(tables: Tables, utility: str) -> Iterator[pd.DataFrame]:
     gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
     yield tables.intrinsic.assign(side="score")
-    yield gaps.assign(side="gap", scale_min=-1.0, scale_max=1.0)
+    largest = gaps["measure"].map(LARGEST_GAPS).fillna(1.0)
+    yield gaps.assign(side="gap", scale_min=-largest, scale_max=largest)
     yield utility_rows(tables.extrinsic, utility).assign(
         side="utility", scale_min=0.0, scale_max=1.0
     )

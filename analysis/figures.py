@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import pandas as pd
 
 from analysis.charts import STAMP
-from analysis.frame import as_labels, as_text
-from analysis.grid import ChartText, Panel, panel_statistics, scatter_grid
+from analysis.frame import as_labels, as_text, group_indices
+from analysis.grid import ChartText, Panel, panel_statistics, scatter_grid, slice_of_panel
 from analysis.naming import (
     CONFIRMATORY,
     CONTROL,
@@ -23,6 +23,7 @@ from analysis.naming import (
     ORIGINAL,
     REVERSED,
     SCORE,
+    SLICE_COLUMNS,
     describe_taggers,
     gap_axis,
     gap_titles,
@@ -36,6 +37,7 @@ from analysis.naming import (
 )
 from analysis.results import write_csv_tables
 from analysis.terminal import print_lines
+from analysis.verdict import NEGATIVE, POSITIVE
 from files.charts import save_charts
 from stats.formatting import format_estimate
 
@@ -226,12 +228,27 @@ def _draw(
     results: Sequence[SliceResult],
 ) -> list[Path]:
     panels = panel_statistics(data, results)
-    text = text._replace(title=_finding_title(data, panels) or text.title)
+    if _are_decided(data, results):
+        text = text._replace(title=_finding_title(data, panels) or text.title)
     data = data[data["status"] == "done"]  # failed points only complete the panels' embeddings
     paths: list[Path] = []
     if suffixes:
         paths = save_charts(scatter_grid(data, text, zero=True, panels=panels), stem, suffixes)
     return paths + write_csv_tables(stem.parent, {stem.name: _numbers(data, panels)})
+
+
+def _are_decided(data: pd.DataFrame, results: Sequence[SliceResult]) -> bool:
+    """Test whether every declared test of the panels has a verdict with a direction."""
+    verdicts = {
+        tuple(result.names[name] for name in SLICE_COLUMNS): result.verdict
+        for result in results
+        if result.confirmatory
+    }
+    if not verdicts:
+        return True
+    keys = zip(*(as_labels(data, name, empty="") for name in ("row", "column")), strict=True)
+    slices = (slice_of_panel(data.iloc[indices]) for indices in group_indices(keys).values())
+    return all(verdicts.get(key, POSITIVE) in (POSITIVE, NEGATIVE) for key in slices)
 
 
 def _finding_title(data: pd.DataFrame, panels: Sequence[Panel]) -> str:

@@ -134,7 +134,7 @@ def panel_statistics(data: pd.DataFrame, results: Sequence[SliceResult] = ()) ->
         comparable = all_rows.at(indices).comparable()
         models = observations(comparable)
         same_slice = (
-            within_by_slice.get(_slice_of_panel(data.iloc[indices])) if within_by_slice else None
+            within_by_slice.get(slice_of_panel(data.iloc[indices])) if within_by_slice else None
         )
         within = same_slice or models.average_over_clusters().within(FEW_PERMUTATIONS)
         line = models.line().of_sign(signs[indices])
@@ -142,7 +142,7 @@ def panel_statistics(data: pd.DataFrame, results: Sequence[SliceResult] = ()) ->
     return panels
 
 
-def _slice_of_panel(data: pd.DataFrame) -> tuple[str, ...]:
+def slice_of_panel(data: pd.DataFrame) -> tuple[str, ...]:
     """Return the slice that a panel shows, as ``analysis.slices`` names it."""
     values = [dict.fromkeys(as_text(data, name)) for name in SLICE_COLUMNS]
     if len(values[-1]) > 1:

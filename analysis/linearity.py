@@ -9,6 +9,7 @@ import numpy as np
 import scipy
 
 from analysis.correlation import ROUNDING
+from analysis.naming import CONTROL
 from analysis.residuals import demeaned, factorize, indicators
 from stats.multiple_testing import LEVEL
 
@@ -20,11 +21,15 @@ if TYPE_CHECKING:
 
 def nonlinearity_reason(models: Observations) -> str:
     """Return why r does not describe the relation: a partial F test, at .05 each, that the squared
-    score, or a slope for each method, explains more of the gap. Empty where neither does.
+    score, or a slope for each method, explains more of the gap. Empty where neither does. The
+    unmodified models are of no method.
     """
     residual = models.residuals()
     method = models.method[residual.indices]
-    interactions = indicators(factorize(method))[:, 1:] * residual.u[:, None]
+    is_modified = (method != CONTROL)[:, None]
+    by_method = indicators(factorize(np.where(is_modified[:, 0], method, ""))) * is_modified
+    by_method = by_method[:, by_method.any(axis=0)][:, 1:]
+    interactions = by_method * residual.u[:, None]
     tests = (
         ("the gap is no straight line of the score", residual.u[:, None] ** 2),
         ("the slope differs between methods", interactions),

@@ -14,6 +14,7 @@ from analysis.correlation import ONE_THREAD, Correlation
 from analysis.naming import SESOI
 from analysis.observations import Observations
 from analysis.residuals import demeaned
+from analysis.scopes import widen
 from analysis.slice_results import MIN_CONDITIONS
 from analysis.verdict import MIN_DF
 from files import choice
@@ -144,19 +145,33 @@ def power(design: Design, studies: int, scenario: Scenario = "ladder", seed: int
     level, bound = LEVEL / design.tests, design.sesoi * design.noise_ceiling
     detected, detected_over = [], []
     for study in _studies(design, bound, studies, scenario, seed):
-        detected.append(_beyond(study.within(permutations), level))
+        detected.append(_detects(study, permutations, level))
         if design.conditions >= MIN_CONDITIONS:
             detected_over.append(
                 detected[-1] and _beyond(study.condition_means().within_models(permutations), level)
             )
     unrelated = _studies(design, 0, studies, scenario, seed + 1)
-    null_results = [study.within(permutations) for study in unrelated]
-    negligible = [result.p_negligible(bound) < LEVEL for result in null_results]
+    negligible = [_p_negligible(study, permutations, bound) < LEVEL for study in unrelated]
     return Power(
         float(np.mean(detected)),
         float(np.mean(detected_over)) if detected_over else nan,
         float(np.mean(negligible)),
     )
+
+
+def _detects(study: Observations, permutations: int, level: float) -> bool:
+    """Test whether a verdict is positive: p over models, adjusted for the tests, and from five
+    parents on p over these, alone.
+    """
+    models, parents = study.within_models(permutations), study.over_parents()
+    return _beyond(models, level) and widen(models, parents).p < LEVEL
+
+
+def _p_negligible(study: Observations, permutations: int, bound: float) -> float:
+    """Return the larger p of negligible over models and, where there is one, over parents."""
+    models, parents = study.within(permutations), study.over_parents()
+    p = models.p_negligible(bound)
+    return max(p, parents.p_negligible(bound)) if isfinite(parents.r) else p
 
 
 def _beyond(result: Correlation, level: float) -> bool:

@@ -157,6 +157,15 @@ def register_outputs(folder: Path, names: Sequence[str]) -> None:
         path.write_text(json.dumps(sorted({*previous, *names}), indent=1), encoding="utf-8")
 
 
+def remove_older_conclusions(folder: Path) -> None:
+    """Remove what a study wrote on earlier tables and, on these, did not write again."""
+    tables_time = (folder / FILES[0]).stat().st_mtime_ns
+    for path in [folder / name for name in _noted_names(folder)]:
+        for file in [path, *path.rglob("*")]:
+            if file.is_file() and file.stat().st_mtime_ns < tables_time:
+                file.unlink()
+
+
 def _noted_names(folder: Path) -> tuple[str, ...]:
     """Return what studies wrote there; without a note, what the default study writes."""
     path = folder / CONCLUSIONS_JSON

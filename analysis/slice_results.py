@@ -98,10 +98,13 @@ class SliceResult(NamedTuple):
     def slope(self) -> Estimate:
         """Return the change of the gap where the score, as measured, is 1 larger.
 
-        Over the means of conditions where these are enough, else over models; with the wider
-        interval of what the verdict holds for.
+        Over the means of conditions where these are enough, else over models, as for a verdict that
+        holds for these conditions and whose sign the means do not share; with the wider interval of
+        what the verdict holds for.
         """
-        leading = self.conditions if isfinite(self.conditions.r) else self.within
+        are_opposite = self.scope.startswith(THESE) and self.conditions.r * self.within.r < 0
+        of_conditions = isfinite(self.conditions.r) and not are_opposite
+        leading = self.conditions if of_conditions else self.within
         if self.scope.startswith(METHODS):
             leading = widen(leading, self.methods)
         return leading.slope.times(self.sign)

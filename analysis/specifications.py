@@ -13,7 +13,7 @@ import numpy as np
 from analysis.correlation import ONE_THREAD, studentised
 from analysis.frame import as_float, as_text
 from analysis.joined import rows_of
-from analysis.naming import GAP, SCORE, SLICE_COLUMNS, measure_title, query_title
+from analysis.naming import ALL, GAP, SCORE, SLICE_COLUMNS, measure_title, query_title
 from analysis.observations import Observations, observations
 from analysis.residuals import demeaned, factorize, group_means, indicators
 from analysis.slice_results import FEW_PERMUTATIONS
@@ -122,9 +122,10 @@ def specification_curves(
     controls or all; it needs 8 degrees of freedom, as a verdict does. Measures of utility (without
     an unbiased value) are left out. ``results``: of ``correlate_slices``, to reuse.
 
-    The null permutes gaps among the conditions of a parent, all gaps of a model together, equally
-    for all specifications and for parents of one cluster, so that their dependence is preserved. p
-    is of the median of z / s over specifications, two-sided.
+    The null permutes gaps among all conditions of a parent, all gaps of a model together, equally
+    for all specifications and for parents of one cluster; a specification of one method takes its
+    models' share of that permutation, so that the dependence is preserved. p is of the median of
+    z / s over specifications, two-sided.
     """
     joined = joined[np.isfinite(as_float(joined, "unbiased"))]
     estimates = {
@@ -161,9 +162,17 @@ def _curve(task: str, fits: Sequence[_Fit], permutations: int) -> Curve:
     cells = list(dict.fromkeys(cell for fit in fits for cell in _cells(fit.models)))
     keys = np.random.default_rng(0).random((permutations, len(cells)))
     cell_index = {cell: i for i, cell in enumerate(cells)}
+    models_of = {fit.levels: fit.models for fit in fits}
+    pools = [models_of.get(_of_all_methods(fit.levels), fit.models) for fit in fits]
     r, t = (
         np.stack(values, axis=1)
-        for values in zip(*(_permuted(fit, keys, cell_index) for fit in fits), strict=True)
+        for values in zip(
+            *(
+                _permuted(fit, pool, keys, cell_index)
+                for fit, pool in zip(fits, pools, strict=True)
+            ),
+            strict=True,
+        )
     )
     low, high = np.quantile(np.sort(r[1:], axis=1), [0.025, 0.975], axis=0)
     order = np.argsort(r[0], kind="stable")
@@ -190,20 +199,30 @@ def _cells(models: Observations) -> list[tuple[str, str]]:
     return list(zip(models.cluster.tolist(), condition.tolist(), strict=True))
 
 
+def _of_all_methods(levels: Key) -> Key:
+    position = CHOICES.index("method")
+    return (*levels[:position], ALL, *levels[position + 1 :])
+
+
 def _permuted(
-    fit: _Fit, keys: Floats, cell_index: dict[tuple[str, str], int]
+    fit: _Fit, pool: Observations, keys: Floats, cell_index: dict[tuple[str, str], int]
 ) -> tuple[Floats, Floats]:
-    """Return r_rm and signed t, observed values first. Shapes: (permutations + 1,)."""
-    models, residuals = fit.models.with_siblings(), fit.residuals
-    key = keys[:, [cell_index[cell] for cell in _cells(models)]]
-    parent = factorize(models.parent)
-    permuted_y = np.tile(models.y, (len(keys) + 1, 1))
-    for members in (np.flatnonzero(parent == number) for number in range(int(parent.max()) + 1)):
-        permuted_y[1:, members] = models.y[members][np.argsort(key[:, members], axis=1)]
+    """Return r_rm and signed t, observed values first. Shapes: (permutations + 1,).
+
+    ``pool``: the models of all methods, among which gaps are permuted.
+    """
+    pool, models, residuals = pool.with_siblings(), fit.models.with_siblings(), fit.residuals
+    key = keys[:, [cell_index[cell] for cell in _cells(pool)]]
+    pool_parent = factorize(pool.parent)
+    permuted_y = np.tile(pool.y, (len(keys) + 1, 1))
+    for number in range(int(pool_parent.max()) + 1):
+        members = np.flatnonzero(pool_parent == number)
+        permuted_y[1:, members] = pool.y[members][np.argsort(key[:, members], axis=1)]
+    place = {model: index for index, model in enumerate(pool.model.tolist())}
     cell = models.cells()
-    gaps = permuted_y.T
+    gaps = permuted_y.T[[place[model] for model in models.model.tolist()]]
     if cell is not None:
-        gaps = group_means(demeaned(gaps, parent), cell)[residuals.indices]
+        gaps = group_means(demeaned(gaps, factorize(models.parent)), cell)[residuals.indices]
     u = residuals.u / np.sqrt(residuals.u @ residuals.u)
     v = demeaned(gaps, residuals.stratum).T
     v = v / np.sqrt(np.maximum(np.square(v).sum(axis=1, keepdims=True), 1e-300))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from files.errors import InputError, nearest
 
+SHARED = Path("points", ".sweeps")  # in a folder: the lock of those that write there
 WORK = re.compile(r"\..+-[0-9a-f]{12}(\.\w+)*")
 
 
@@ -86,10 +87,15 @@ def require_new(
 
 def clear_leftovers(folder: Path) -> None:
     """Remove the temporary paths that killed processes left below a folder. No process may be
-    writing there: its paths are removed too.
+    writing there: its paths are removed too. Left out are folders below that others share, which
+    hold ``SHARED``.
     """
-    for path in [path for path in folder.rglob(".*") if WORK.fullmatch(path.name)]:
-        _erase(path)
+    for parent, folders, files in os.walk(folder):
+        leftovers = [name for name in (*folders, *files) if WORK.fullmatch(name)]
+        is_shared = {name: Path(parent, name, SHARED).exists() for name in folders}
+        folders[:] = [name for name in folders if name not in leftovers and not is_shared[name]]
+        for name in leftovers:
+            _erase(Path(parent, name))
 
 
 def _erase(path: Path) -> None:

@@ -21,7 +21,6 @@ from analysis.naming import (
     GROUPS,
     ORIGINAL,
     SLICE_COLUMNS,
-    UTILITY,
     capitalise,
     gap_titles,
     query_titles,
@@ -67,7 +66,7 @@ class Card(NamedTuple):
     parts: dict[str, Sequence[Line]]
 
 
-def answer_card(slice_results: Sequence[SliceResult], tables: Tables) -> Card:
+def answer_card(slice_results: Sequence[SliceResult], tables: Tables, utility: str) -> Card:
     """Write the card of a study: the verdicts of confirmatory slices, and every measured gap.
 
     ``tables`` are typed.
@@ -80,7 +79,7 @@ def answer_card(slice_results: Sequence[SliceResult], tables: Tables) -> Card:
     return Card(
         " ".join([headline, *_opposite_gaps(slice_results)]),
         {
-            SIZES: unmodified_gaps(tables),
+            SIZES: unmodified_gaps(tables, utility),
             FOLLOWS: [*_truncate(_directions(slice_results)), *_terms(gaps)],
             TRUST: _trust(confirmatory, tables),
         },
@@ -88,7 +87,7 @@ def answer_card(slice_results: Sequence[SliceResult], tables: Tables) -> Card:
 
 
 def missing_results_card(
-    missing_scores: Sequence[str], missing_gaps: Sequence[str], tables: Tables
+    missing_scores: Sequence[str], missing_gaps: Sequence[str], tables: Tables, utility: str
 ) -> Card:
     """Write the card of a study in which no model has a score and a gap.
 
@@ -101,10 +100,10 @@ def missing_results_card(
     ]
     headline, *others = [*sentences, "There is nothing to compare."]
     lines = [("", sentence) for sentence in others]
-    return Card(headline, {SIZES: unmodified_gaps(tables), FOLLOWS: lines})
+    return Card(headline, {SIZES: unmodified_gaps(tables, utility), FOLLOWS: lines})
 
 
-def unmodified_gaps(tables: Tables) -> list[Line]:
+def unmodified_gaps(tables: Tables, utility: str) -> list[Line]:
     """Describe each gap over the unmodified models, and the performance on the task.
 
     ``precision gap``, ``worse for female by .09 on average, from .01 to .17 in 10 models``.
@@ -122,7 +121,7 @@ def unmodified_gaps(tables: Tables) -> list[Line]:
         name = f"{task} {title}" if has_several_tasks else str(title)
         lines.append((capitalise(name), _size(means.tolist(), *text_rows(part, GROUPS)[0])))
     gap_lines = _truncate(lines) or [("", "No unmodified model has a gap.")]
-    return [*gap_lines, *(("", sentence) for sentence in describe_task(tables, UTILITY))]
+    return [*gap_lines, *(("", sentence) for sentence in describe_task(tables, utility))]
 
 
 def _size(values: Sequence[float], privileged: str, unprivileged: str) -> str:

@@ -104,7 +104,8 @@ const lineOf = (names) => {
 };
 const formatR = (value) => value.toFixed(2).replace(/^-(0\.00)$/, "$1").replace(/^(-?)0\./, "$1.");
 const r_rm = (slice) => `r_rm ${formatR(slice.r_rm)}${slice.low === null ? "" : ` [${formatR(slice.low)},${formatR(slice.high)}]`}`;
-const direction = (slice) => (slice.low === null ? "and" : slice.low > 0 ? "rises with" : slice.high < 0 ? "falls with" : "has no clear relation with");
+const SIGNS = { positive: "rises with", negative: "falls with" };
+const direction = (slice) => slice.verdict ? SIGNS[slice.verdict] ?? "has no clear relation with" : (slice.low === null ? "and" : slice.low > 0 ? "rises with" : slice.high < 0 ? "falls with" : "has no clear relation with");
 // The ends of a line over the range of some points.
 function ends(slice, points, [x, y] = ["x", "y"]) {
   const [slope, meanX, meanY] = slice?.line ?? [null];
@@ -201,7 +202,7 @@ async function drawOrRemove(id, data) {
 }
 if (rows.length) {
   document.getElementById("verdicts").append(table(D.verdicts, Object.keys(D.verdicts[0] ?? {}),
-    "The tests declared before the run. Given condition: r_rm beyond what a condition does to score and gap; given utility: with the task's own performance partialled out; lost: models without a score or a gap", { cards: true }));
+    "The tests declared before the run; lost: models without a score or a gap", { cards: true }));
   await drawOrRemove("confirmatory", { confirmatory: verdicts.map((row) => ({ slice: sliceTitle(row), kind: row.verdict, ...r(row) })).filter((row) => row.r !== null) });
 } else {
   const declaredGaps = gaps.filter((row) => row.value !== null && D.confirmatory.includes(row.gap)).map((row) => ({ ...row, made: ["embedding", "method_name", ...MODEL_COLUMNS.slice(2)].map((name) => row[name]).filter((value) => value !== "" && value !== null).join(", ") }));

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import metadata
@@ -124,11 +124,15 @@ def _page(
     tables = typed(tables)
     has_pairs = bool(np.isfinite(as_float(joined, "x") + as_float(joined, "y")).any())
     facts = describe_compared(tables, declared.confirmatory)
-    method = _method(tables, _cost(folder), describe_provenance(read_provenance(folder)))
+    method = _method(
+        tables,
+        _cost(folder, as_text(tables.points, "point")),
+        describe_provenance(read_provenance(folder)),
+    )
     return _within_size(
         data,
         title=_title(tables, folder),
-        card=_card(slice_results, tables, has_pairs=has_pairs),
+        card=_card(slice_results, tables, declared.utility, has_pairs=has_pairs),
         facts=facts | ({"Left out": left_out} if left_out else {}),
         label_sentences=label_sentences(tables.points),
         sesoi=f"{declared.sesoi:g}",
@@ -144,14 +148,16 @@ def _page(
     )
 
 
-def _card(slice_results: Sequence[SliceResult], tables: Tables, *, has_pairs: bool) -> Card:
+def _card(
+    slice_results: Sequence[SliceResult], tables: Tables, utility: str, *, has_pairs: bool
+) -> Card:
     done = tables.points.loc[tables.points["status"] == "done", "point"]
     missing_scores = scores_lacking(tables.intrinsic[tables.intrinsic["point"].isin(done)])
     if not has_pairs:
         gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
-        return missing_results_card(missing_scores, gaps_lacking(gaps), tables)
+        return missing_results_card(missing_scores, gaps_lacking(gaps), tables, utility)
     mismatch = group_mismatch_of(tables.points, tables.extrinsic)
-    card = answer_card(slice_results, tables)
+    card = answer_card(slice_results, tables, utility)
     trust = [*card.parts[TRUST], *(("No score", f"{reason}.") for reason in missing_scores)]
     return Card(f"{mismatch} {card.headline}".strip(), {**card.parts, TRUST: trust})
 
@@ -189,9 +195,9 @@ def _title(tables: Tables, folder: Path) -> str:
     return f"{', '.join(filter(None, names)) or folder.name}: intrinsic and application bias"
 
 
-def _cost(folder: Path) -> str:
+def _cost(folder: Path, points: Iterable[str]) -> str:
     seconds = []
-    for path in sorted((folder / "points").glob("*.json")):
+    for path in [folder / "points" / f"{point}.json" for point in points]:
         with suppress(*DAMAGED):
             seconds.append(float(json.loads(path.read_text(encoding="utf-8")).get("seconds", 0)))
     if not seconds:

@@ -196,7 +196,7 @@ def test_a_gap_that_goes_the_other_way_is_never_hidden(module_tables: Tables) ->
         names=other.names | {"measure": "precision"}, within=Correlation(-0.8, -0.9, -0.6)
     )
     asked = slice_of("weat7", "positive", why="positive for these")
-    found = answer_card([asked, other], typed(module_tables))
+    found = answer_card([asked, other], typed(module_tables), "f1")
     assert found.headline.startswith("Yes:")
     assert found.headline.endswith("The precision gap goes the other way.")
     assert found.parts[FOLLOWS][:2] == [
@@ -224,7 +224,7 @@ def test_the_gaps_of_unmodified_models_say_who_is_worse_off(module_tables: Table
     plain = points.loc[points["method"] == "none", "point"].tolist()
     values = {plain[0]: 0.1, plain[1]: -0.02}
     extrinsic = extrinsic.assign(value=extrinsic["point"].map(values).fillna(0.9))
-    found = unmodified_gaps(typed(module_tables._replace(points=points, extrinsic=extrinsic)))
+    found = unmodified_gaps(typed(module_tables._replace(points=points, extrinsic=extrinsic)), "f1")
     assert found == [
         (
             "Recall gap",

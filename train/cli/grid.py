@@ -60,7 +60,11 @@ def build_cells(
 
 
 def _in_grammar(value: object) -> str:
-    return ",".join(quote(str(item)) for item in value) if isinstance(value, list) else str(value)
+    """Return a YAML value in the grammar of overrides; a text alone may be a range or choices."""
+    if isinstance(value, list):
+        return ",".join(quote(x) if isinstance(x, str) else _in_grammar(x) for x in value)
+    words = {None: "null", True: "true", False: "false"}
+    return words[value] if value is None or isinstance(value, bool) else str(value)
 
 
 def _list_values(override: Override) -> list[str]:

@@ -35,7 +35,8 @@ def count_cores() -> int:
 
 def count_workers(hydra: DictConfig, n_points: int) -> int:
     """Return how many cores of this machine run a sweep of ``n_points`` points."""
-    n_jobs = hydra.launcher.get("n_jobs", -1)
+    is_serial = str(hydra.launcher.get("_target_", "")).endswith("BasicLauncher")
+    n_jobs = 1 if is_serial else hydra.launcher.get("n_jobs", -1)
     cores = count_cores()
     return min(n_points, cores if n_jobs == -1 else min(n_jobs, cores))
 

@@ -73,12 +73,19 @@ def finish(
 def _write(
     tables: Tables, records: Sequence[BuildRecord], study: Study, results: Path, console: Console
 ) -> list[Path]:
-    from analysis.results import register_outputs, without_local_details, write_tables
+    from analysis.results import (
+        register_outputs,
+        remove_older_conclusions,
+        without_local_details,
+        write_tables,
+    )
 
     shareable_tables = without_local_details(tables)
     written = [*write_tables(results, shareable_tables), write_provenance(results, records)]
     register_outputs(results, study.writes)
-    return written + study.conclude(shareable_tables, results, console)
+    written += study.conclude(shareable_tables, results, console)
+    remove_older_conclusions(results)
+    return written
 
 
 def models_like_parent(tables: Tables) -> list[str]:

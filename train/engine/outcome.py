@@ -16,7 +16,7 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from files import InputError, atomic_path
-from files.atomic import clear_leftovers
+from files.atomic import SHARED, clear_leftovers
 from train.engine.store import Store, StoreError
 from train.engine.store.lock import HeldError, NoLockError, locked
 
@@ -65,7 +65,7 @@ def shared_results(results: Path) -> Iterator[None]:
     The first sweep to start and the last one to end remove half-written files of killed sweeps.
     """
     (results / "points").mkdir(parents=True, exist_ok=True)
-    sweeps = results / "points" / ".sweeps"
+    sweeps = results / SHARED
 
     def remove_leftovers() -> None:
         with suppress(HeldError), locked(sweeps, wait=False):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -105,8 +106,9 @@ def resolve(resolver: Resolver, out: Path, inputs: Inputs, seed: int) -> None:
     """Write documents with predicted clusters, scored candidate spans, and ``training.json``.
 
     An interrupted training continues from its state in the store's folder ``unfinished``, unless
-    its code has changed.
+    its code or its inputs have changed.
     """
+    from extrinsic.coreference.model.training import OtherTrainingError
     from files.vectors import open_mapped
 
     unfinished = out.parent.with_name("unfinished") / out.name
@@ -115,8 +117,14 @@ def resolve(resolver: Resolver, out: Path, inputs: Inputs, seed: int) -> None:
     documents = {path.stem: list(read_documents(path)) for path in _splits(inputs["documents"])}
     documents[CHALLENGE] = [case.document for case in read_cases(inputs["challenge"] / CASES)]
     vectors = open_mapped(inputs["vectors"] / "vectors")
+    resolve_all = partial(resolver.resolve, documents, vectors, seed=seed, folder=folder)
     with one_thread():
-        resolved = resolver.resolve(documents, vectors, seed=seed, folder=folder)
+        try:
+            resolved = resolve_all()
+        except OtherTrainingError:  # its inputs were built again since
+            shutil.rmtree(folder)
+            folder.mkdir()
+            resolved = resolve_all()
     for split, resolutions in resolved.splits.items():
         write_documents((resolution.document for resolution in resolutions), out / f"{split}.jsonl")
     _mentions(resolved.splits).to_parquet(out / MENTIONS)

@@ -162,6 +162,10 @@ def fingerprint(
     return digest.hexdigest()
 
 
+class OtherTrainingError(InputError):
+    """The checkpoint is of a training on other inputs."""
+
+
 def save(path: Path, training: Training, name: str) -> None:
     """Write a checkpoint atomically."""
     state: _State = {
@@ -180,11 +184,11 @@ def save(path: Path, training: Training, name: str) -> None:
 def restore(path: Path, training: Training, name: str) -> None:
     """Restore ``training`` from a checkpoint. Only tensors and plain values are read.
 
-    Raises ``InputError`` for the checkpoint of another training.
+    Raises ``OtherTrainingError`` for the checkpoint of another training.
     """
     state: _State = torch.load(path, map_location="cpu", weights_only=True)
     if state["training"] != name:
-        raise InputError(
+        raise OtherTrainingError(
             f"{path} belongs to a training on other documents, vectors, settings or seed: remove"
             " it, or give another folder"
         )
