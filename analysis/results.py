@@ -6,7 +6,7 @@ import filecmp
 import json
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -157,10 +157,12 @@ def register_outputs(folder: Path, names: Sequence[str]) -> None:
         path.write_text(json.dumps(sorted({*previous, *names}), indent=1), encoding="utf-8")
 
 
-def remove_older_conclusions(folder: Path) -> None:
-    """Remove what a study wrote on earlier tables and, on these, did not write again."""
+def remove_older_conclusions(folder: Path, names: Iterable[str]) -> None:
+    """Remove what a study wrote under ``names`` on earlier tables, and on these did not write
+    again.
+    """
     tables_time = (folder / FILES[0]).stat().st_mtime_ns
-    for path in [folder / name for name in _noted_names(folder)]:
+    for path in [folder / name for name in names]:
         for file in [path, *path.rglob("*")]:
             if file.is_file() and file.stat().st_mtime_ns < tables_time:
                 file.unlink()

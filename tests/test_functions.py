@@ -543,3 +543,32 @@ def test_the_examples_of_docstrings_run(name: str, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(Path(__file__).parent.parent)
     failed, attempted = doctest.testmod(importlib.import_module(f"biasbridge.{name}"))
     assert (failed, attempted > 0) == (0, True)
+
+
+def test_zeros_and_ones_beside_other_labels() -> None:
+    """Labels 0, 1 and 2 of which 0 and 1 are positive: 0 and 1 may be either, true is no label."""
+    table = pd.DataFrame({"label": [0, 1, 2] * 20, "group": ["a", "b"] * 30})
+    options: dict[str, Any] = {"positive": ["0", "1"], "measures": "recall"}
+    truth = table.assign(prediction=table["label"] == 0)
+    whole = gaps(truth, **options).query("kind == 'value' and group == 'all'")
+    assert whole["value"].item() == 0.5
+    with pytest.raises(InputError, match="holds 0 and 1 only, which may be labels of 'label'"):
+        gaps(truth.assign(prediction=truth["prediction"].astype(int)), **options)
+    labels = table.assign(prediction=[0, 1, 2, 0, 1, 1] * 10)
+    assert len(gaps(labels, **options))
+
+
+def test_messages_name_the_columns_of_the_table() -> None:
+    table = pd.DataFrame({"gold": [0, 1] * 20, "hat": 1, "group": list("aabb") * 10, "p": "x"})
+    named: dict[str, Any] = {"gold": "gold", "pred": "hat"}
+    with pytest.raises(InputError, match="column 'p' holds 'x'"):
+        gaps(table, score="p", **named)
+    empty = table.assign(hat=["", *["1"] * 39])
+    with pytest.raises(InputError, match="column 'hat' is empty in 1 of 40 rows"):
+        gaps(empty, multiclass=True, **named)
+    with pytest.raises(InputError, match="2 of 40 rows have no id"):
+        gaps(table.assign(id=["", " ", *map(str, range(38))]), **named)
+    with pytest.raises(InputError, match="no rows of group 'aa'"):
+        gaps(table, privileged="aa", compare="one-vs-rest", **named)
+    with pytest.raises(InputError, match="--unprivileged is not compared by --compare pairwise"):
+        gaps(table, privileged="a", unprivileged="b", compare="pairwise", **named)

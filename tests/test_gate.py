@@ -325,6 +325,9 @@ def test_a_group_of_which_nothing_is_measured_fails_the_gate() -> None:
     assert not result
     assert "recall gap of women to all others, no value (no actual positive" in result.sentence
     assert "1 of 2 gaps fail." in result.sentence
+    men = table.assign(group=np.where(table["old"], "women", "men"))
+    men["label"] = men["label"].where(men["group"] == "women", 0)
+    assert not gate(men, {"recall": 0.1}, privileged="men")
     crossed = table.assign(age=table["old"].map({0: "x", 1: "y"}), sex=["f", "m"] * 40)
     crossed = crossed[(crossed["age"] == "x") | (crossed["sex"] == "m")]
     assert gate(crossed, {"recall": 0.1}, group="age", cross=["age", "sex"])

@@ -20,6 +20,7 @@ from onnx import TensorProto, helper
 from biasbridge import gaps, predict
 from biasbridge.__main__ import main
 from files import InputError
+from files.tables import read_table
 from tests.tiny_models import SMALL, word_pieces
 
 HATE, OFFENSIVE, NEITHER = "0", "1", "2"
@@ -255,6 +256,16 @@ def test_from_texts_to_gaps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert f"biasbridge gaps {out} --score prediction_score --gold" in printed
     table = gaps(out, gold="gold", positive="yes", measures="recall")
     assert table.loc[table["group"] == "all", "value"].item() == 1
+
+
+def test_texts_stay_as_they_are_and_the_input_too(tmp_path: Path) -> None:
+    path, out = tmp_path / "posts.csv", tmp_path / "out.csv"
+    pd.DataFrame({"post": ["@user bad", "good\nday", "=bad"]}).to_csv(path, index=False)
+    classifier = str(save_onnx(tmp_path / "own.onnx"))
+    assert main(["predict", classifier, str(path), str(out), "--positive", "yes"]) == 0
+    assert read_table(out)["post"].tolist() == ["@user bad", "good\nday", "=bad"]
+    with pytest.raises(InputError, match="is the file that is read; name another"):
+        main(["predict", classifier, str(path), str(path), "--positive", "yes"])
 
 
 @pytest.mark.realdata

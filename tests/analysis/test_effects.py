@@ -292,6 +292,18 @@ def test_an_interval_ends_where_the_value_would_leave_its_scale() -> None:
         assert (found["gap"].low, found["gap"].high) == pytest.approx((low, 0.1))
 
 
+def test_an_interval_of_log_odds_has_no_end() -> None:
+    made, changes = Made(), (-0.9, -0.1, -0.5)
+    for seed, change in enumerate(changes):
+        made.add(seed, PLAIN, 0, 1.2)
+        made.add(seed, DOWN, -1, 1.2 + change)
+    tables = made.tables()
+    tables = tables._replace(extrinsic=tables.extrinsic.assign(measure="log_odds"))
+    [gap] = [each for each in effects(tables) if each.names["side"] == "gap"]
+    assert (gap.low, gap.high) == pytest.approx(t_interval(changes))
+    assert gap.high > 0
+
+
 def test_what_is_not_known_is_left_out() -> None:
     made = Made()
     for seed in range(4):

@@ -141,3 +141,15 @@ def test_what_is_no_single_line_says_so(kind: str, reason: str) -> None:
     y = {"line": u, "bent": u + u**2, "methods": signs * u}[kind] + noise
     assert reason in nonlinearity_reason(models._replace(y=y))
     assert bool(reason) == bool(nonlinearity_reason(models._replace(y=y)))
+
+
+def test_controls_are_no_method_of_their_own() -> None:
+    """Of one method no slopes can differ, though its controls lie off the line."""
+    models = sweep(3)
+    method = np.where(models.condition == models.condition[0], "none", "balance")
+    u = residuals(models.x, models.y, models.parent.astype(int)).u
+    bent = u + 3 * u * (method == "none")
+    noise = 0.05 * np.random.default_rng(2).normal(size=len(u))
+    assert "between methods" not in nonlinearity_reason(
+        models._replace(method=method, y=bent + noise)
+    )

@@ -180,6 +180,21 @@ def test_specifications_share_each_permutation() -> None:
     assert curve.specifications[0].null_low < 0 < curve.specifications[0].null_high
 
 
+def test_a_method_takes_its_share_of_the_permutation_of_all() -> None:
+    """Of two methods with as many models r of both is about the mean of theirs, in permutations
+    too: so it is the median, whose null is that of a single r of all models.
+    """
+    tables = tables_of(measured(1, 400, 0))
+    method = np.where(np.arange(400) % 2, "balance", "attract_repel")
+    points = tables.points.assign(method=method, wordset=[f"list {i}" for i in range(400)])
+    joined = join_points(tables._replace(points=points))
+    joined = joined[(joined["query"] == "weat7") & (joined["measure"] == "recall")]
+    (curve,) = specification_curves(joined, permutations=1_999)
+    assert len(curve.specifications) == 3
+    median = curve.specifications[1]
+    assert median.null_high - median.null_low == pytest.approx(2 * 1.96 / sqrt(399), rel=0.08)
+
+
 def test_parents_of_one_corpus_are_permuted_alike() -> None:
     """Two algorithms on two corpora that have the same scores and gaps condition by condition."""
     of = measured(2, 9, 0.5)

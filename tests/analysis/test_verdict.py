@@ -189,6 +189,14 @@ def test_the_slope_of_many_conditions_leads_with_the_widest_interval_claimed() -
     assert these.slope == (0.3, 0.2, 0.4)
 
 
+def test_a_slope_has_the_sign_of_what_is_claimed() -> None:
+    conditions = OTHERS._replace(r=-0.6, slope=Estimate(-0.3, -0.7, 0.1))
+    within = WITHIN._replace(slope=Estimate(0.2, 0.1, 0.3))
+    (these,) = judge([SUPPORTED._replace(within=within, conditions=conditions)])
+    assert these.scope == THESE
+    assert these.slope == (0.2, 0.1, 0.3)
+
+
 def test_a_slope_that_may_be_0_in_other_conditions_is_said_to_be_of_them() -> None:
     conditions = HOLDS_0._replace(p=0.2, slope=Estimate(0.3, -0.1, 0.7))
     (these,) = judge([SUPPORTED._replace(conditions=conditions)])

@@ -11,7 +11,13 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from analysis.results import Tables, read_tables, register_outputs, write_tables
+from analysis.results import (
+    Tables,
+    read_tables,
+    register_outputs,
+    remove_older_conclusions,
+    write_tables,
+)
 from analysis.study import Correlation
 from files import InputError, choice
 from files.choice import Fileless
@@ -129,3 +135,13 @@ def test_no_table_of_a_study_is_taken_for_formulas(tmp_path: Path) -> None:
     named = given._replace(probes=given.probes.assign(metric="=1+1"))
     ScoreProperties().conclude(named, tmp_path, Console(file=io.StringIO(), width=150))
     assert set(pd.read_csv(tmp_path / "score_properties.csv")["metric"]) == {"'=1+1"}
+
+
+def test_what_a_study_did_not_write_again_goes(tables: Tables, tmp_path: Path) -> None:
+    """As where results of new code fail: the page of those before would stand beside them."""
+    swept(Toy(), tables, tmp_path)
+    write_tables(tmp_path, tables)
+    (tmp_path / "toy.csv").write_text("again", encoding="utf-8")
+    remove_older_conclusions(tmp_path, Toy.writes)
+    assert (tmp_path / "toy.csv").read_text(encoding="utf-8") == "again"
+    assert not (tmp_path / "toys" / "one.txt").exists()

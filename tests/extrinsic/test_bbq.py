@@ -282,6 +282,14 @@ def test_a_name_within_another_and_the_authors_spellings() -> None:
     assert match_output("obrien", made) == 1
 
 
+def test_names_that_begin_alike_are_told_apart() -> None:
+    names = [("African American man", "M-Black"), ("African American woman", "F-Black")]
+    made = made_item([*names, ("Unknown", "unknown")], ["one", "two", "Unknown"])
+    assert match_output("It was the African American man.", made) == 0
+    assert match_output("the African American woman", made) == 1
+    assert match_output("an African American", made) == NO_ANSWER
+
+
 def log_of(form: str, made: list[dict[str, Any]], places: list[int | None]) -> tuple[str, str]:
     """Name and text of a log of lm-evaluation-harness or of Inspect with these answers."""
     if form == "lm_eval":

@@ -94,3 +94,13 @@ def test_a_column_of_clusters_widens_and_is_counted() -> None:
 def test_clusters_that_cannot_be_used_are_refused(author: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         biasbridge.gaps(table().assign(author=author), cluster="author")
+
+
+def test_where_all_items_agree_each_cluster_counts_once() -> None:
+    """Wilson's interval of 10 of 10, not of 1,000 of 1,000."""
+    unit = np.repeat(np.arange(10), 100)
+    all_right = GroupedPredictions(
+        ["a", "b"], np.arange(1000), np.zeros(1000, dtype=int), np.full(1000, 3), unit=unit
+    )
+    low = all_right.group_measure("recall", A).estimate.low
+    assert low == pytest.approx(10 / (10 + 1.959964**2))

@@ -276,3 +276,13 @@ def test_what_a_kill_left_is_cleared_by_the_next_sweep(store: Store, tmp_path: P
             pass
         assert (tmp_path / names[0]).exists()
     assert not (tmp_path / names[0]).exists()
+
+
+def test_a_sweep_leaves_what_a_point_below_it_writes(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    with shared_results(results / "point"):
+        half_written = results / "point" / ".points-0123456789ab.parquet"
+        half_written.write_text("at work")
+        with shared_results(results):
+            assert half_written.exists()
+        assert half_written.exists()

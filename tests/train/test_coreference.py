@@ -167,6 +167,26 @@ def test_an_interrupted_training_finds_what_it_left(tmp_path: Path) -> None:
     assert not list((tmp_path / "unfinished").iterdir())
 
 
+def test_a_training_on_inputs_built_since_starts_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+
+    def refuse_once(self: Chain, *arguments: object, folder: Path, **options: object) -> object:
+        calls.append(sorted(path.name for path in folder.iterdir()))
+        if len(calls) == 1:
+            (folder / "checkpoint.pt").touch()
+            raise resolver_training.OtherTrainingError("of other vectors")
+        return resolve(self, *arguments, folder=folder, **options)  # type: ignore[arg-type]
+
+    resolve = Chain.resolve
+    monkeypatch.setattr(Chain, "resolve", refuse_once)
+    step = plan(tmp_path, task(Chain())).task
+    assert step is not None
+    Store(tmp_path).make(step)
+    assert calls == [[], []]
+
+
 def test_a_training_by_other_code_is_not_continued(monkeypatch: pytest.MonkeyPatch) -> None:
     digest = code_digest(TINY)
     text = Path(resolver_training.__file__).read_bytes() + b"\nMORE = 1\n"

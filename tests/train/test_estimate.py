@@ -49,3 +49,5 @@ def test_workers_are_no_more_than_cores_jobs_and_points(
     monkeypatch.setattr(engine, "count_cores", lambda: 4)
     launcher = {} if n_jobs is None else {"n_jobs": n_jobs}
     assert count_workers(OmegaConf.create({"launcher": launcher}), n_points) == workers
+    serial = {"_target_": "hydra._internal.core_plugins.basic_launcher.BasicLauncher"}
+    assert count_workers(OmegaConf.create({"launcher": serial}), n_points) == 1

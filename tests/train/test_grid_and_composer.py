@@ -61,6 +61,12 @@ def test_product_of_params_and_union_of_grids() -> None:
     ]
     assert build_cells({"a": "1,2", "b": "1,2"}, [], ["a=7"]) == [["b=1", "a=7"], ["b=2", "a=7"]]
     assert build_cells({}, [], []) == [[]]
+    listed = {"a": [0, 1], "b": [True, None], "c": ["x, y"], "d": None}
+    cells = build_cells(listed, [], [])
+    assert [cell[:2] for cell in cells] == [
+        [f"a={a}", f"b={b}"] for a in (0, 1) for b in ("true", "null")
+    ]
+    assert cells[0][2:] == ["c='x, y'", "d=null"]
 
 
 def test_what_is_no_grid_is_refused() -> None:

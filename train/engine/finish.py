@@ -84,7 +84,7 @@ def _write(
     written = [*write_tables(results, shareable_tables), write_provenance(results, records)]
     register_outputs(results, study.writes)
     written += study.conclude(shareable_tables, results, console)
-    remove_older_conclusions(results)
+    remove_older_conclusions(results, study.writes)
     return written
 
 

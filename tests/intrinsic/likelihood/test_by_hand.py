@@ -189,6 +189,29 @@ def test_next_word_is_asked_after_the_text_before_the_slot() -> None:
     assert asked(model, "next_word", items, "sentence")[0].value == pytest.approx(2, abs=1e-5)
 
 
+def test_the_first_group_is_the_first_of_the_items() -> None:
+    """Also where its first text, without a word before the slot, is lost."""
+    lost = cross({"male": ("guard",)}, {"first": "[MASK] is a {}"})
+    turned = {name: GROUPS[name] for name in ("female", "male")}
+    items = (*lost, *cross(turned, {"a": "a {} [MASK] is it"}))
+    model = table_model(WORDS, odds("a", last=True), causal=True)
+    [row] = asked(
+        model, "next_word", ItemSet("turned", "en", items=items, fillers=PRONOUNS), "default"
+    )
+    assert row.value == pytest.approx(2, abs=1e-5)
+    assert row.n_oov == 1
+
+
+def test_a_pair_without_a_group_counts_in_the_whole_alone() -> None:
+    groups = zip(PAIRS.pairs, ("x", "", "y"), strict=True)
+    pairs = dataclasses.replace(
+        PAIRS, pairs=tuple(pair._replace(group=name) for pair, name in groups)
+    )
+    rows = asked(table_model(KNOWN, MASKED), "crows_pairs", pairs, "salazar")
+    values = {row.part: (row.value, row.n_found) for row in rows}
+    assert values == {"": (0.5, 3), "x": (1, 1), "y": (0.5, 1)}
+
+
 @pytest.mark.parametrize("causal", [True, False])
 def test_planted_bias_is_a_slope_and_a_correlation(causal: bool) -> None:
     """Planted odds half of those measured: slope 2, r 1; what calibrates is left out. Where a

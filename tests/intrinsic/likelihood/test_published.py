@@ -129,6 +129,13 @@ def test_stereoset_is_read_as_its_authors_read_it(tmp_path: Path) -> None:
     assert pair.frame == "The nurse was [MASK], they say."
     assert pair.unrelated == "The nurse was blue, they say."
     assert pair.term == "nurse"
+    twice = item | {"context": "BLANK and BLANK.", "sentences": [
+        {"sentence": f"{word} and {word}.", "gold_label": label}
+        for label, word in (words | {"stereotype": "well-read"}).items()
+    ]}  # fmt: skip
+    path.write_text(json.dumps({"data": {"intrasentence": [twice]}}), encoding="utf-8")
+    [pair] = StereoSet(str(path)).load()[0].pairs
+    assert (pair.stereo, pair.frame) == ("wellread and wellread.", "[MASK] and [MASK].")
     punctuated = [sentences[0] | {"sentence": "The nurse was ..., they say."}, *sentences[1:]]
     for other in (
         {},
