@@ -269,6 +269,15 @@ def verdict_of(table: pd.DataFrame, condition: str = "", cluster: str = "") -> S
     return found
 
 
+def test_a_declared_name_that_no_point_has_is_told() -> None:
+    joined = pd.DataFrame({"query": ["weat6b"], "embedding": ["word2vec"], "method": ["none"]})
+    declared = Declaration(queries=("wat6b", "weat6b"), methods=("all", "none"))
+    [line] = declared.unmatched(joined)
+    said = "warning: study.queries names 'wat6b', which no point has; did you mean 'weat6b'?"
+    assert line.startswith(said)
+    assert not Declaration().unmatched(joined)
+
+
 def test_tables_that_can_have_no_verdict_say_why() -> None:
     whole = study()
     assert verdict_of(whole).verdict == "positive"
