@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 
     from train.engine.store.stale import Policy
 
-PLANTED_QUERIES = ("planted", "planted_one_list", "planted_pairs", "planted_plurals")
+# The first is for metrics of words by two groups, which elsewhere are A and B
+PLANTED_QUERIES = (
+    "planted_words",
+    "planted",
+    "planted_one_list",
+    "planted_pairs",
+    "planted_plurals",
+)
 PLANTED_ITEMS = ("occupations", "occupations_sentences")
 OTHER_QUERIES = ("weat6b", "weat8")  # variation of a score by the choice of words
 OTHER_ITEMS = ("occupations_unseen",)
