@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from biasbridge.input_tables import as_names
 from biasbridge.inputs import OpenedModel, Vectors, Words, built_in, is_model, word_file
-from biasbridge.vector_audit import audit_embeddings, embeddings_by_name
+from biasbridge.vector_audit import (
+    audit_embeddings,
+    embeddings_by_name,
+    require_vector_options,
+)
 from files import InputError
 from files.choice import Count, Whole, check_arguments
 
@@ -116,6 +120,7 @@ def audit(
     metrics, queries = as_names(metrics), as_names(queries)
     are_models = revision or items or fillers or limit or batch_size or apply_chat_template
     if not (are_models or (dtype, device) != ("float32", "cpu") or _all_models(vectors)):
+        require_vector_options(random_weights, layer, pooling)
         embeddings = cast("Vectors | Mapping[str, Vectors] | Sequence[Vectors]", vectors)
         return _audit_vectors(
             embeddings_by_name(embeddings),

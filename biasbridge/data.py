@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -162,13 +163,22 @@ def kind_of(path: Path) -> str:
     if plain.suffix in (".csv", ".tsv", ".tab"):
         names = {str(name) for name in read_table(path)}
         return "words" if {"role", "word"} <= names or {"X", "Y"} <= names else "posts"
+    may_be_corpus = plain.suffix in (*SEPARATORS, ".text", ".tok")
     try:
-        detect_format(path)
+        form = detect_format(path)
     except InputError:
-        if plain.suffix in (*SEPARATORS, ".text", ".tok"):
+        if may_be_corpus:
             return "corpus"
         raise
-    return "vectors"
+    return "corpus" if may_be_corpus and form == "glove" and _is_prose(path) else "vectors"
+
+
+def _is_prose(path: Path) -> bool:
+    """Test whether the first lines have different numbers of words, unlike rows of vectors."""
+    with suppress(InputError):
+        lines = (line.split() for line in read_lines(path))
+        return len({len(words) for words in islice(filter(None, lines), 5)}) > 1
+    return False
 
 
 def guess_languages(data: Data) -> dict[str, str]:

@@ -82,7 +82,8 @@ def debias(
         Instead of a dose, the target of a score: a number for WEAT of ``words``, or
         ``"weat6b=0"``, ``"ect:names_professions=1"``, for a language model ``"seat:seat6b=0"``.
     case
-        Of vectors: ``"lower"`` looks up the words in lower case, ``"exact"`` as written.
+        Of vectors: ``"lower"`` looks up words that are not found as written in lower case;
+        ``"exact"`` does not, but for erasers.
     seed, trusted, revision, layer, pooling
         See :func:`audit`.
     items
@@ -149,7 +150,7 @@ def debias(
     modified = move(
         vector_method,
         original,
-        word_query.lowered() if case == "lower" else word_query,
+        word_query.lowered(original.key_to_index) if case == "lower" else word_query,
         goal=goal,
         direction=direction,
         seed=seed,

@@ -36,8 +36,8 @@ def as_dataframe(
     from files.tables import read_table, require_unique_columns
 
     if isinstance(table, DataFrame):
-        require_unique_columns(table.columns, "the table")
-        return table
+        require_unique_columns(map(str, table.columns), "the table")
+        return table if all(isinstance(x, str) for x in table) else table.rename(columns=str)
     if not isinstance(table, str | PathLike):
         raise InputError(f"{type(table).__name__} is no table; give a pandas table, or a path")
     path = Path(table)

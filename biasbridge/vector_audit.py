@@ -103,3 +103,11 @@ def _named_list(embeddings: Sequence[Vectors]) -> dict[str, Vectors]:
     if not by_name:
         raise InputError(f"vectors is an empty list; {KINDS}")
     return by_name
+
+
+def require_vector_options(random_weights: bool, layer: int, pooling: str) -> None:
+    """Raise ``InputError`` for options of language models."""
+    given = {"random-weights": random_weights, "layer": layer != -1, "pooling": pooling != "mean"}
+    for option in filter(given.get, given):
+        name = option.replace("-", "_")
+        raise InputError(f"--{option} ({name}=) applies to language models; leave it out")

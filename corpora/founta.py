@@ -12,6 +12,7 @@ import pandas as pd
 from corpora.labelled import OptionalSplit, TestShare
 from corpora.protocols import SingleFileData
 from files import InputError, choice, read_lines
+from files.text import LONGEST_LINE
 
 Label = Literal["abusive", "hateful", "normal", "spam"]
 LABELS = get_args(Label)
@@ -54,6 +55,7 @@ class Founta(SingleFileData, OptionalSplit):
         """Yield text and label of each tweet; ``InputError`` for a row of another format."""
         quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if self.quoted else csv.QUOTE_NONE
         lines = (f"{line}\n" for line in read_lines(Path(self.path), largest=LARGEST))
+        csv.field_size_limit(LONGEST_LINE)
         reader = csv.reader(lines, delimiter="\t", quoting=quoting, strict=True)
         first = 1
         try:

@@ -64,6 +64,8 @@ class WordChoice:
                 f"neighbours={self.neighbours!r} has no effect without expand; give expand too, for"
                 " example expand=100"
             )
+        if self.stop and not self.expand:
+            raise FieldError(f"stop={self.stop!r} has no effect without expand; give expand too")
 
     @property
     def name(self) -> str:

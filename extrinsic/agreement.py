@@ -20,8 +20,8 @@ from files import InputError, nearest
 from stats.intervals import UNDEFINED
 
 TAGS = ("male", "female", BOTH, NEITHER)
-# As tweets are tokenised: hashtags and mentions are not words
-WORD = re.compile(r"(?<![#@\w])[\w'\u2019]+")
+# As tweets are tokenised: hashtags, mentions and addresses are not words
+WORD = re.compile(r"https?://\S+|(?<![#@\w])(\w[\w'\u2019]*)")
 LEVEL = 0.95
 
 
@@ -48,7 +48,7 @@ def count_tags(
     texts = (unicodedata.normalize("NFC", str(cell)) for cell in get_column(posts, text))
     annotations = get_column(posts, group)
     annotation = annotations.astype(object).where(annotations.notna(), "none").astype(str)
-    words = [" ".join(WORD.findall(post)) for post in texts]
+    words = [" ".join(filter(None, WORD.findall(post))) for post in texts]
     tags = MentionTagger(query).tag(pd.DataFrame({"text": words}))["group"]
     return cross_table(tags, annotation.replace("", "none"))
 

@@ -112,7 +112,12 @@ class MentionTagger:
         return load_query(self.query)
 
     def _words(self, role: str) -> frozenset[str]:
-        return frozenset(word.lower() for word in self._query[role].words)
+        words = self._query[role].words
+        for word in words:
+            if word.split() != [word] or "'" in word or "\u2019" in word:
+                problem = f"the group word {word!r} is no single token, so no post would match it"
+                raise InputError(f"{problem}; give words without blanks and apostrophes")
+        return frozenset(word.lower() for word in words)
 
 
 def _mentions(text: str, first: Set[str], second: Set[str]) -> tuple[bool, bool]:

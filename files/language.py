@@ -22,6 +22,7 @@ GRAMMAR = {
     "ru": "и в не на я что он с как это по но она к так его из за все у",
 }
 CODE_IN_NAME = re.compile(rf"(?:^|[._-])({'|'.join(sorted(GRAMMAR))})(?=[._-]|$)", re.IGNORECASE)
+DEBIASED = re.compile(r"de[-_]bias", re.IGNORECASE)  # is not German
 MIN_SHARE, MIN_RATIO = 0.08, 1.5
 
 
@@ -40,7 +41,7 @@ def guess_language(tokens: Iterable[str]) -> str:
 
 def language_in_name(path: str | Path) -> str:
     """Return the language code in the name of a file, as in ``cc.es.300.vec``; ``und`` for none."""
-    code = CODE_IN_NAME.search(Path(path).name)
+    code = CODE_IN_NAME.search(DEBIASED.sub("debias", Path(path).name))
     return code.group(1).lower() if code else UNDETERMINED
 
 

@@ -44,13 +44,14 @@ class Parser(argparse.ArgumentParser):
         return parsed, unknown
 
     def _refuse_overwriting(self, parsed: argparse.Namespace) -> None:
-        """Raise ``InputError`` for an option whose file is one of the positional arguments."""
+        """Raise ``InputError`` for an output file that is an input: a positional argument, or the
+        text of an option.
+        """
         inputs = {
             Path(name).resolve()
             for action in self._actions
-            if not action.option_strings
             for name in _as_list(getattr(parsed, action.dest, None))
-            if isinstance(name, str | Path)
+            if isinstance(name, str if action.option_strings else str | Path)
         }
         for action in self._actions:
             path = getattr(parsed, action.dest, None)

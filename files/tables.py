@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 from files.errors import InputError, nearest
 from files.json_lines import read_json_lines
 from files.printable import printable
-from files.text import OPENERS, open_plain, read_lines, unpacked_name
+from files.text import LONGEST_LINE, OPENERS, open_plain, read_lines, unpacked_name
 
 BOM = "\ufeff"
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ",", "": ","}
@@ -171,6 +171,7 @@ def _separator(path: Path, chosen: str | None) -> str:
 def _columns(path: Path, separator: str, quoted: bool) -> tuple[list[str], list[list[str]]]:
     """Read header and cells by column; rows as lists would take ten times the memory."""
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    csv.field_size_limit(LONGEST_LINE)
     reader = csv.reader(_lines(path), delimiter=separator, quoting=quoting, strict=True)
     header: list[str] = []
     columns: list[list[str]] = []

@@ -30,6 +30,7 @@ LARGEST = 1 << 40
 LONGEST_LINE = 64 << 20
 PIECE = 1 << 17
 PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")  # their first bytes, by protocol
+BOM = "\ufeff"
 CONVERT = "convert the file, for example with iconv"
 UTF16_REMEDY = "save it as 'CSV UTF-8' (Excel), or convert it with 'iconv -f UTF-16 -t UTF-8'"
 
@@ -108,6 +109,12 @@ def unpacked_name(path: Path) -> Path:
     return path.with_suffix("") if path.suffix in OPENERS else path
 
 
+def require_written_archive(path: Path) -> None:
+    """Raise ``InputError`` for a suffix of an archive that is read, but not written."""
+    if path.suffix in OPENERS and path.suffix != ".gz":
+        raise InputError(f"{path}: of archives only .gz is written; give another name")
+
+
 def require_no_bomb(path: Path) -> None:
     """Raise ``InputError`` for an archive that is a bomb or damaged, before a library opens it."""
     if path.suffix in OPENERS:
@@ -152,7 +159,7 @@ def read_lines(path: str | Path, *, largest: int = LARGEST) -> Iterator[str]:
 
     Only the newline ends a line, so that Unicode separators inside a post survive. Raises
     ``InputError`` for a missing or empty file, for bytes that are not UTF-8 (naming the line), and
-    as ``open_binary`` does.
+    as ``open_binary`` does. A byte order mark is left out.
     """
     number = 0
     with open_binary(path, largest=largest, longest_line=LONGEST_LINE) as lines:
@@ -166,6 +173,7 @@ def read_lines(path: str | Path, *, largest: int = LARGEST) -> Iterator[str]:
                 is_binary = b"\0" in line or line.startswith(PICKLES)
                 remedy = "it is binary: give a text file" if is_binary else CONVERT
                 raise InputError(f"{path}: {problem}; {remedy}") from None
+            text = text.removeprefix(BOM) if number == 1 else text
             yield text.rstrip("\r\n") if text.endswith("\n") else text
     if number == 0:
         raise InputError(f"{path} is empty")

@@ -572,3 +572,15 @@ def test_messages_name_the_columns_of_the_table() -> None:
         gaps(table, privileged="aa", compare="one-vs-rest", **named)
     with pytest.raises(InputError, match="--unprivileged is not compared by --compare pairwise"):
         gaps(table, privileged="a", unprivileged="b", compare="pairwise", **named)
+
+
+def test_columns_may_be_numbers() -> None:
+    table = pd.DataFrame({0: [0.1, 0.4, 0.3, 0.9, 0.8], 1: [1.0, 2.0, 2.5, 3.0, 3.5]})
+    rows = correlate(table, x="0", y="1")
+    assert rows["n"].item() == 5
+
+
+def test_options_of_language_models_are_refused_for_vectors() -> None:
+    for option in ({"random_weights": True}, {"layer": 3}, {"pooling": "cls"}):
+        with pytest.raises(InputError, match="applies to language models; leave it out"):
+            audit({"he": [1, 0], "she": [0, 1]}, **option)  # type: ignore[arg-type]

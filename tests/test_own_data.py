@@ -12,8 +12,9 @@ import yaml
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from biasbridge.__main__ import main as biasbridge
+from biasbridge.data import kind_of
 from files import InputError
-from files.language import guess_language
+from files.language import guess_language, language_in_name
 from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
 from train.cli.override_quoting import format_override
@@ -108,6 +109,11 @@ def test_tagger_queries_and_words_follow_the_language(own: Path, train: Train) -
 )
 def test_guessed_languages(text: str, code: str) -> None:
     assert guess_language(text.lower().split()) == code
+
+
+@pytest.mark.parametrize(("name", "code"), [("cc.es.300.vec", "es"), ("de-biased.vec", "und")])
+def test_languages_in_names(name: str, code: str) -> None:
+    assert language_in_name(name) == code
 
 
 def test_words_of_ones_own_are_asked_alone(own: Path, train: Train) -> None:
@@ -323,3 +329,22 @@ def test_an_override_is_read_as_the_text_it_was_made_from(text: str) -> None:
     read = OverridesParser.create().parse_override
     assert read(format_override("key", text)).value() == text
     assert read(format_override("key", [text, "b"])).value() == [text, "b"]
+
+
+def test_a_corpus_whose_first_line_ends_in_a_number_is_a_corpus(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.txt"
+    path.write_text("see you at 7\nnice day today\nbye\n", encoding="utf-8")
+    assert kind_of(path) == "corpus"
+    path.write_text("see .1 .2\nday .3 .4\n", encoding="utf-8")
+    assert kind_of(path) == "vectors"
+
+
+def test_the_command_that_check_prints_leaves_out_what_is_no_data(
+    own: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = "label,prediction,group\n" + "0,1,men\n1,1,women\n" * 9
+    Path("predictions.csv").write_text(table, encoding="utf-8")
+    biasbridge(["check", "posts.csv", "own.vec", "predictions.csv"])
+    printed = capsys.readouterr().out
+    assert "predictions.csv: predictions; to measure gaps" in printed
+    assert printed.splitlines()[-1].endswith("biasbridge init posts.csv own.vec")

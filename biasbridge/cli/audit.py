@@ -149,9 +149,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _audit(args: Namespace) -> tuple[list[AuditedScore], list[str]]:
     """Check all arguments, then measure every file. Return the scores and notes."""
+    from biasbridge.vector_audit import require_vector_options
     from intrinsic.audit import assume_language, choose_metrics, query_language
 
     _refuse_model_metrics(args)
+    require_vector_options(args.random_weights, args.layer, args.pooling)
 
     def choose(language: str) -> list[Metric]:
         return choose_metrics(

@@ -35,7 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = Parser(prog="biasbridge check", description=DESCRIPTION)
     add_data(options)
     args = options.parse_args(arguments)
+    named = {str(path) for path in args.data}
     is_usable = _describe_collections(args)
+    others = named - {str(path) for path in args.data}
     if not args.data:
         return 0 if is_usable else 1
     data = read_data(args)
@@ -51,7 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not problems:
         command = shlex.join(format_override(key, value) for key, value in settings.items())
         print(f"a single run: biasbridge train {command}")
-        data_args = shlex.join(map(str, arguments if arguments is not None else sys.argv[1:]))
+        words = map(str, arguments if arguments is not None else sys.argv[1:])
+        data_args = shlex.join(word for word in words if word not in others)
         print(f"a study with modified copies: biasbridge init {data_args}")
     return 0 if is_usable and not problems else 1
 

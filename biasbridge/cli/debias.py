@@ -19,6 +19,7 @@ from files.models.encoder import Pooling
 from files.models.place import is_model_path
 from files.options import Parser
 from files.printable import printable
+from files.text import require_written_archive
 from files.vector_files import vector_files
 from intrinsic.wordsets import read_query, write_query
 from intrinsic.wordsets.parse import EXAMPLE
@@ -242,6 +243,7 @@ def _check_outputs(args: Namespace) -> None:
     """Refuse to overwrite inputs, and, without ``--force``, other files."""
     inputs = [args.words, args.neighbours, args.stop, args.attract, args.repel]
     read = [args.subject, *vector_files(args.subject), *filter(None, inputs)]
+    require_written_archive(args.out)
     for path in filter(None, (args.out, args.write_words)):
         require_new(path, inputs=read, force=args.force)
 

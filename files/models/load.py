@@ -28,10 +28,13 @@ MIN_ELEMENTS = 100  # smallest count of a weight, against endless empty ones
 
 MASKED = ("ForMaskedLM", "ForPreTraining")
 CAUSAL = ("ForCausalLM", "LMHeadModel")
+# Tells replaced tokens; predicts tokens in any order
+WITHOUT_LIKELIHOODS = ("ElectraForPreTraining", "XLNetLMHeadModel")
 # Weights of a checkpoint that the model may lack: unused heads, position numbers
 UNUSED = re.compile(r"(^|\.)(pooler|seq_relationship|position_ids|masked_bias)(\.|$)")
 HEADS = re.compile(
     r"^(cls|lm_head|predictions|vocab_\w+|generator_\w+|discriminator_\w+|classifier|qa_outputs"
+    r"|pre_classifier|score"
     r"|dropout)(\.|$)|(^|\.)decoder\."
 )
 POOLER = re.compile(r"(^|\.)pooler(\.|$)")  # after the hidden states; many checkpoints lack it
@@ -91,6 +94,7 @@ def longest_text(model: PreTrainedModel, tokenizer: Any, unlimited: int) -> int:
     import torch
 
     positions = getattr(model.config, "max_position_embeddings", None) or unlimited
+    positions = positions if positions > 0 else unlimited  # XLNet has -1
     unused = [
         module.padding_idx + 1
         for name, module in model.named_modules()
@@ -192,7 +196,7 @@ def require_usable(dtype: str, device: str) -> None:
 
 def kind_of(names: Iterable[str]) -> Kind:
     """Return the kind of a model, given the names of its classes; an encoder has no head."""
-    names = list(names)
+    names = [name for name in names if name not in WITHOUT_LIKELIHOODS]
     if any(name.endswith(MASKED) for name in names):
         return "masked"
     return "causal" if any(name.endswith(CAUSAL) for name in names) else "encoder"

@@ -16,7 +16,8 @@ from files.packages import PACKAGE, in_package
 
 CONFIG = "config.json"
 ADAPTER = "adapter"  # folder of low-rank adapters, in that of the model
-MODEL_SUFFIXES = (".json", ".safetensors", ".txt", ".model", ".gguf")  # and of tokenizers
+TEMPLATES = "chat_templates"  # folder of named ones
+MODEL_SUFFIXES = (".json", ".safetensors", ".txt", ".model", ".gguf", ".jinja")  # and of tokenizers
 GGUF = ".gguf"
 INDEX = ".index.json"  # of weights in several files
 # A name that ends so is of a file, and not on a hub
@@ -48,7 +49,7 @@ class Place(NamedTuple):
             return []
         if self.gguf:
             return [Path(self.source) / self.gguf]
-        folders = [Path(self.source), Path(self.source) / ADAPTER]
+        folders = [Path(self.source), *(Path(self.source) / name for name in (ADAPTER, TEMPLATES))]
         paths = (path for folder in folders if folder.is_dir() for path in folder.iterdir())
         return sorted(path for path in paths if path.suffix in MODEL_SUFFIXES)
 

@@ -14,6 +14,7 @@ from pyarrow import compute
 
 from files.atomic import atomic_path
 from files.errors import InputError, nearest
+from files.text import require_written_archive
 from files.vectors.blocks import Block, check_blocks, encode, split_blocks
 from files.vectors.detect import is_number
 from files.vectors.mapped import save_mapped
@@ -44,6 +45,7 @@ def save_vectors(vectors: KeyedVectors, path: str | Path, *, format: str | None 
     that the format cannot hold.
     """
     path = Path(path)
+    require_written_archive(path)
     form = format or _format_of(path)
     if form not in WRITABLE:
         allowed = f"{', '.join(WRITABLE)}{nearest(form, WRITABLE)}"

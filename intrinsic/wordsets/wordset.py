@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 
 # Roles of a query, with the number of words in an item of its word set.
@@ -53,11 +53,13 @@ class WordSet:
         """Items of ``width`` words."""
         return [self.words[i : i + self.width] for i in range(0, len(self.words), self.width)]
 
-    def lowered(self) -> WordSet:
-        """Return the set in lower case without duplicate items; itself if nothing changes."""
+    def lowered(self, keep: Container[str] = ()) -> WordSet:
+        """Return the set in lower case, words in ``keep`` as they are, without duplicate items;
+        itself if nothing changes.
+        """
         index_of: dict[tuple[str, ...], int] = {}
         for n, item in enumerate(self.items):
-            index_of.setdefault(tuple(word.lower() for word in item), n)
+            index_of.setdefault(tuple(w if w in keep else w.lower() for w in item), n)
         words = tuple(word for item in index_of for word in item)
         if words == self.words:
             return self
@@ -97,9 +99,11 @@ class Query:
         }
         return {"name": self.name, "language": self.language, "sets": sets}
 
-    def lowered(self) -> Query:
-        """Return the query in lower case; itself if nothing changes."""
-        sets = {role: wordset.lowered() for role, wordset in self.sets.items()}
+    def lowered(self, keep: Container[str] = ()) -> Query:
+        """Return the query in lower case, words in ``keep`` as they are; itself if nothing
+        changes.
+        """
+        sets = {role: wordset.lowered(keep) for role, wordset in self.sets.items()}
         return self if sets == self.sets else replace(self, name=f"{self.name}_lower", sets=sets)
 
     def swapped(self) -> Query:

@@ -46,6 +46,11 @@ def test_a_missing_annotation_is_none() -> None:
     assert count_tags(posts, "post", "about").equals(count_tags(POSTS, "post", "about"))
 
 
+def test_quotes_and_addresses_are_no_words_of_groups() -> None:
+    posts = pd.DataFrame({"post": ["'she is mad'", "see https://x.com/her-story"], "about": "w"})
+    assert count_tags(posts, "post", "about").loc["w", ["female", "neither"]].tolist() == [1, 1]
+
+
 @pytest.mark.parametrize(("k", "n"), [(49, 197), (2, 247), (0, 5), (5, 5), (1, 1)])
 def test_the_interval_is_wilsons(k: int, n: int) -> None:
     """The first two are HateXplain's women and men."""

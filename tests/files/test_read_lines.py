@@ -18,7 +18,7 @@ def test_windows_line_ends_are_dropped_and_others_kept(tmp_path: Path) -> None:
     assert list(read_lines(path)) == ["one", "two\rstill two", "three\r"]
 
 
-@given(text=st.text(st.characters(exclude_characters="\r", codec="utf-8"), min_size=1))
+@given(text=st.text(st.characters(exclude_characters="\r\ufeff", codec="utf-8"), min_size=1))
 @settings(
     max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
 )
@@ -27,6 +27,12 @@ def test_lines_are_those_of_str_split(tmp_path: Path, text: str) -> None:
     path.write_bytes(text.encode())
     expected = text.split("\n")
     assert list(read_lines(path)) == (expected if expected[-1] else expected[:-1])
+
+
+def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_bytes("inmigra\n\ufeffx\n".encode("utf-8-sig"))
+    assert list(read_lines(path)) == ["inmigra", "\ufeffx"]
 
 
 def test_missing_file_names_the_nearest(tmp_path: Path) -> None:
