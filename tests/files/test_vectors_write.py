@@ -135,6 +135,6 @@ def test_unknown_suffix_or_format_names_the_allowed_ones(tmp_path: Path, name: s
 @pytest.mark.parametrize("suffix", [".bz2", ".xz"])
 def test_archives_that_are_not_written_are_refused(suffix: str, tmp_path: Path) -> None:
     vectors = keyed(["a", "b"], np.eye(2, dtype=np.float32))
-    with pytest.raises(InputError, match="of archives only .gz is written"):
+    with pytest.raises(InputError, match=r"of archives only \.gz is written"):
         save_vectors(vectors, tmp_path / f"v.vec{suffix}", format="word2vec_text")
     assert not list(tmp_path.iterdir())
