@@ -110,7 +110,9 @@ def planned_design(
     """Return the planned design: models from the plan, the rest as stated or from the pilot."""
     n_models = len({plan.unit.key for plan in plans})
     n_parents = len({plan.parent.key for plan in plans})
-    tests = planner.tests or pilot.tests or confirmatory_slices(study, plans[0].point.metrics)
+    tasks = {plan.point.task.name for plan in plans if plan.point.task is not None}
+    slices_per_task = confirmatory_slices(study, plans[0].point.metrics)
+    tests = planner.tests or pilot.tests or max(1, len(tasks)) * slices_per_task
     reliabilities = []
     for name, stated, estimated in (
         ("reliability_x", planner.reliability_x, pilot.reliability_x),
