@@ -46,6 +46,7 @@ METRIC_TITLES = {
 ACRONYMS = ("seat", "ceat", "lpbs", "pll", "aul", "aula")
 MEASURE_TITLES = {
     "f1": "F1",
+    "conll_f1": "CoNLL F1",
     "auc": "AUC",
     "bpsn_auc": "BPSN AUC",
     "bnsp_auc": "BNSP AUC",

@@ -95,6 +95,11 @@ class SliceResult(NamedTuple):
     line: Line = Line()
 
     @property
+    def are_opposite(self) -> bool:
+        """Whether a verdict for these conditions has another sign than the means of conditions."""
+        return self.scope.startswith(THESE) and self.conditions.r * self.within.r < 0
+
+    @property
     def slope(self) -> Estimate:
         """Return the change of the gap where the score, as measured, is 1 larger.
 
@@ -102,8 +107,7 @@ class SliceResult(NamedTuple):
         holds for these conditions and whose sign the means do not share; with the wider interval of
         what the verdict holds for.
         """
-        are_opposite = self.scope.startswith(THESE) and self.conditions.r * self.within.r < 0
-        of_conditions = isfinite(self.conditions.r) and not are_opposite
+        of_conditions = isfinite(self.conditions.r) and not self.are_opposite
         leading = self.conditions if of_conditions else self.within
         if self.scope.startswith(METHODS):
             leading = widen(leading, self.methods)
@@ -112,7 +116,7 @@ class SliceResult(NamedTuple):
     @property
     def slope_corrected(self) -> Estimate:
         """Return the slope on scores, as measured, without noise of their own (attenuation)."""
-        return self.slope_without_noise.times(self.sign)
+        return Estimate() if self.are_opposite else self.slope_without_noise.times(self.sign)
 
     @property
     def gap_change(self) -> float:

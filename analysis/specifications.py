@@ -4,8 +4,8 @@ expected if no gap followed any score (Simonsohn, Simmons & Nelson, 2020).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from math import inf
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf, isclose, nan
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -163,7 +163,7 @@ def _curve(task: str, fits: Sequence[_Fit], permutations: int) -> Curve:
     keys = np.random.default_rng(0).random((permutations, len(cells)))
     cell_index = {cell: i for i, cell in enumerate(cells)}
     models_of = {fit.levels: fit.models for fit in fits}
-    pools = [models_of.get(_of_all_methods(fit.levels), fit.models) for fit in fits]
+    pools = [_pool(fit, models_of) for fit in fits]
     r, t = (
         np.stack(values, axis=1)
         for values in zip(
@@ -197,6 +197,17 @@ def _cells(models: Observations) -> list[tuple[str, str]]:
     """Return the cluster and condition of each model, or the model, as unit of permutation."""
     condition = models.condition if len(set(models.condition.tolist())) > 1 else models.model
     return list(zip(models.cluster.tolist(), condition.tolist(), strict=True))
+
+
+def _pool(fit: _Fit, models_of: Mapping[Key, Observations]) -> Observations:
+    """Return the models of all methods, where they hold those of the fit with the same gaps; else
+    its own.
+    """
+    pool = models_of.get(_of_all_methods(fit.levels), fit.models)
+    own, whole = fit.models.with_siblings(), pool.with_siblings()
+    gaps = dict(zip(whole.model.tolist(), whole.y.tolist(), strict=True))
+    pairs = zip(own.model.tolist(), own.y.tolist(), strict=True)
+    return pool if all(isclose(gaps.get(name, nan), y) for name, y in pairs) else fit.models
 
 
 def _of_all_methods(levels: Key) -> Key:

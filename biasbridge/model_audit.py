@@ -251,8 +251,9 @@ def notes_on(audited: Sequence[AuditedScore], items: str | None, language: str |
     """Return the language assumed for ``items``, comparisons between texts, and lost items."""
     notes = []
     first_parts: dict[tuple[str, ...], Score] = {}
-    for score in (row.score for row in audited):
-        first_parts.setdefault((score.metric, score.convention, score.query), score)
+    for row in audited:
+        key = (row.vectors, row.score.metric, row.score.convention, row.score.query)
+        first_parts.setdefault(key, row.score)
     for score in first_parts.values():
         if items and not language:
             notes.append(

@@ -21,7 +21,7 @@ from stats.intervals import UNDEFINED
 
 TAGS = ("male", "female", BOTH, NEITHER)
 # As tweets are tokenised: hashtags, mentions and addresses are not words
-WORD = re.compile(r"https?://\S+|(?<![#@\w])(\w[\w'\u2019]*)")
+WORD = re.compile(r"(?i:https?)://\S+|(?<![#@\w])(\w[\w'\u2019]*)")
 LEVEL = 0.95
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 FailIf = Literal["worse", "possible"]
 FailOn = Literal["gaps", "changes"]
+ONE_VERSION = "a change takes two versions; give a --pred for each, the earlier first"
 DECISIVE = {"worse": "low_simultaneous", "possible": "high_simultaneous"}
 MEASURES_WITH_GAP = tuple(name for name in ALL_MEASURES if name not in (*CRITERIA, *WITHOUT_GAP))
 
@@ -92,7 +93,7 @@ def find_gated_gaps(
 
     is_change = fail_on == "changes"
     if is_change and len(request.pred) < 2:
-        raise InputError("a change takes two versions; give a --pred for each, the earlier first")
+        raise InputError(ONE_VERSION)
     compare = tuple(name for name in request.compare if name != "max-difference")
     narrow = replace(request, measures=tuple(bounds), compare=compare)
     gaps = find_gaps(request.level)  # one classifier and class have simultaneous intervals
@@ -109,7 +110,8 @@ def select_gated_gaps(
     simultaneous intervals; ``InputError`` for a measure without any.
     """
     gaps = table[table["kind"].eq("gap") & table["measure"].isin([*bounds])]
-    is_change = gaps["earlier"].ne("") if "earlier" in gaps else pd.Series(False, gaps.index)
+    earlier = gaps["earlier"].fillna("") if "earlier" in gaps else pd.Series("", gaps.index)
+    is_change = earlier.ne("")
     gaps = gaps[is_change == (fail_on == "changes")]
     noun = "change of a gap" if fail_on == "changes" else "gap"
     for measure in bounds:

@@ -130,7 +130,7 @@ def read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequenc
     """Read columns of labels of any names as 1, if ``positive``, or 0: (rows, columns).
 
     A later column of 0 and 1 only is taken as it is where the first has other labels only; one of
-    true and false, where the first has labels besides.
+    true and false, where the first is not: it says what is predicted positive.
 
     Raises ``InputError`` for a row without a label, a positive label that is not in the first
     column, labels of another column that are not in the first, and a column of 0 and 1 that may be

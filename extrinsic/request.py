@@ -171,7 +171,8 @@ class GapRequest:
             labels = [read_binary(table, name, REMEDY) for name in names]
         renamed = pd.DataFrame(dict(zip(("label", "prediction"), labels, strict=True)))
         if score:
-            renamed["score"] = read_scores(table, score)
+            is_measured = not self.measures or {*self.measures} & {*RANKINGS}
+            renamed["score"] = (read_scores if is_measured else get_column)(table, score)
         if "id" in table:
             renamed["id"] = get_column(table, "id")
         if self.cluster:

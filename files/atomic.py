@@ -92,7 +92,7 @@ def clear_leftovers(folder: Path) -> None:
     """
     for parent, folders, files in os.walk(folder):
         leftovers = [name for name in (*folders, *files) if WORK.fullmatch(name)]
-        is_shared = {name: Path(parent, name, SHARED).exists() for name in folders}
+        is_shared = {name: os.path.exists(Path(parent, name, SHARED)) for name in folders}
         folders[:] = [name for name in folders if name not in leftovers and not is_shared[name]]
         for name in leftovers:
             _erase(Path(parent, name))

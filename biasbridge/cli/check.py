@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analysis.frame import as_text
@@ -54,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command = shlex.join(format_override(key, value) for key, value in settings.items())
         print(f"a single run: biasbridge train {command}")
         words = map(str, arguments if arguments is not None else sys.argv[1:])
-        data_args = shlex.join(word for word in words if word not in others)
+        data_args = shlex.join(word for word in words if str(Path(word)) not in others)
         print(f"a study with modified copies: biasbridge init {data_args}")
     return 0 if is_usable and not problems else 1
 

@@ -36,7 +36,7 @@ def take_gate(options: dict[str, Any]) -> Callable[[GapRequest, pd.DataFrame], G
     """Take the gate out of the options of a request, and add its measures to theirs; return what
     decides it, ``None`` without a gate.
     """
-    from extrinsic.gate import check_gate, decide, find_gated_gaps
+    from extrinsic.gate import ONE_VERSION, check_gate, decide, find_gated_gaps
     from extrinsic.ranking import RANKINGS
     from extrinsic.request import DEFAULT_MEASURES
 
@@ -49,6 +49,8 @@ def take_gate(options: dict[str, Any]) -> Callable[[GapRequest, pd.DataFrame], G
     fail_if: FailIf = rules["fail_if"] or "worse"
     fail_on: FailOn = rules["fail_on"] or "gaps"
     check_gate(bounds, fail_if, fail_on, options["compare"])
+    if fail_on == "changes" and max(len(options["pred"] or ()), len(options["score"])) < 2:
+        raise InputError(ONE_VERSION)
     default = [*DEFAULT_MEASURES, *(RANKINGS if options["score"] else ())]
     options["measures"] = list(dict.fromkeys([*(options["measures"] or default), *bounds]))
 

@@ -46,16 +46,19 @@ def read_source(source: pd.DataFrame | Path, answer: str | None, filter: str = "
     lm-evaluation-harness.
     """
     form = detect_format(source) if isinstance(source, Path) else ""
+    is_table = form in ("", JSON_OBJECTS)
+    if answer and not is_table and form != SAVED_DATASET:
+        problem = f"{source} is a log, which says what its answers are"
+        raise InputError(f"{problem}; leave out --answer (answer=)")
+    if filter and is_table:
+        raise InputError("--filter (filter=) is of logs; leave it out for a table")
     if not isinstance(source, Path):
         table = source
-    elif form in ("", JSON_OBJECTS):
+    elif is_table:
         table = read_table(source, lists=NESTED)
     else:
         table = read_answers(source, filter=filter)
     if form not in ("", JSON_OBJECTS, SAVED_DATASET):
-        if answer:
-            problem = f"{source} is a log, which says what its answers are"
-            raise InputError(f"{problem}; leave out --answer (answer=)")
         return _name_as_in_bbq(table)
     title = str(source) if isinstance(source, Path) else "the table"
     require_columns(table, [answer or "answer"], title)

@@ -112,8 +112,8 @@ def illicit_proximity(
     indices = np.array([[index.get(name, -1) for name in row] for row in neighbours])
     n_edges = np.bincount(indices[indices >= 0], minlength=len(index))
     n_illicit = np.bincount(indices[(indices >= 0) & (values > threshold)], minlength=len(index))
-    by_name: Floats = 1 + n_illicit / np.maximum(n_edges, 1)
-    weights = by_name[[index[name] for name in names]]  # names repeat in a resample
+    gamma: Floats = 1 + n_illicit / np.maximum(n_edges, 1)
+    weights = gamma[[index[name] for name in names]]  # names repeat in a resample
     return float(weights @ proximity_bias(values, threshold) / weights.sum())
 
 

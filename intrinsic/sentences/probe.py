@@ -101,7 +101,7 @@ class LinearProbe(ItemMetric):
         if len({*groups}) < 2:
             raise InputError(f"the model knows no sentence of a group of {items.name}")
         # Of all sentences, so that a lost one does not part the n-th terms of both groups
-        held_out, all_folds = self._folds(examples, _factors(examples), items)
+        held_out, all_folds = self._folds(examples, is_readable, items)
         folds, factors = list(compress(all_folds, is_readable)), _factors(readable)
         sentences = [example.sentence for example in readable]
         vectors = np.asarray(encoder.encode(sentences), dtype=np.float64)
@@ -125,9 +125,11 @@ class LinearProbe(ItemMetric):
         )
 
     def _folds(
-        self, examples: Sequence[Example], factors: Mapping[str, Sequence[str]], items: ItemSet
+        self, examples: Sequence[Example], is_readable: Sequence[bool], items: ItemSet
     ) -> tuple[str, list[int]]:
-        """Return the factor that is held out, and the fold of each example."""
+        """Return the factor that is held out, of which each group has several readable labels, and
+        the fold of each example.
+        """
         groups = [example.group for example in examples]
         if self.folds == "random":
             sentences = [example.sentence for example in examples]
@@ -135,8 +137,10 @@ class LinearProbe(ItemMetric):
             shuffled = sorted(pairs, key=lambda pair: sha256(pair[1].encode()).digest())
             fold_of = assign_folds(*zip(*shuffled, strict=True))
             return "sentences", [fold_of[sentence] for sentence in sentences]
-        for name, labels in factors.items():
-            if min(len({*group}) for group in _by_group(groups, labels).values()) > 1:
+        readable_groups = list(compress(groups, is_readable))
+        for name, labels in _factors(examples).items():
+            labels_of = _by_group(readable_groups, list(compress(labels, is_readable)))
+            if min(len({*group}) for group in labels_of.values()) > 1:
                 fold_of = assign_folds(groups, labels)
                 return name, [fold_of[label] for label in labels]
         raise InputError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -141,6 +142,7 @@ def test_what_a_study_did_not_write_again_goes(tables: Tables, tmp_path: Path) -
     """As where results of new code fail: the page of those before would stand beside them."""
     swept(Toy(), tables, tmp_path)
     write_tables(tmp_path, tables)
+    os.utime(tmp_path / "toys" / "one.txt", (1, 1))
     (tmp_path / "toy.csv").write_text("again", encoding="utf-8")
     remove_older_conclusions(tmp_path, Toy.writes)
     assert (tmp_path / "toy.csv").read_text(encoding="utf-8") == "again"

@@ -43,11 +43,11 @@ def test_a_query_of_a_file(own: str, tmp_path: Path) -> None:
     single = tmp_path / "single.yaml"
     (tmp_path / "home.txt").write_text("home\n", encoding="utf-8")
     single.write_text("q: {X: [he], Y: [she], A: career, B: {file: home.txt}}", encoding="utf-8")
-    choice = WordChoice(None, str(single), stop="stop.txt")
+    choice = WordChoice(None, str(single))
     assert choice.name == "single"
     assert choice.words()["A"] == load_wordset("career")
     assert choice.files() == [single, tmp_path / "home.txt"]
-    assert replace(choice, expand=1).files()[2:] == [Path("stop.txt")]
+    assert replace(choice, expand=1, stop="stop.txt").files()[2:] == [Path("stop.txt")]
 
 
 def test_swap_exchanges_targets_and_attributes(own: str) -> None:
@@ -102,6 +102,7 @@ def test_neighbours_in_vectors_of_a_file(tmp_path: Path) -> None:
     ("fields", "message"),
     [
         ({"neighbours": "big.vec"}, "neighbours='big.vec' has no effect without expand"),
+        ({"stop": "a.txt"}, "stop='a.txt' has no effect without expand"),
         ({"query": "weat6c"}, "unknown query 'weat6c'; did you mean 'weat6'"),
         ({"query": None}, "query=None without a file"),
         ({"query": "mine", "file": "nowhere.yaml"}, r"no such file: nowhere\.yaml"),

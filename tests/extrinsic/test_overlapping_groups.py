@@ -192,9 +192,9 @@ def test_every_way_of_asking_counts_an_id_once(options: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"label": [1, 0, 1]}, "the rows of id 'x' differ in label"),
-        ({"prediction": [0, 1, 1]}, "the rows of id 'x' differ in prediction"),
-        ({"score": [0.5, 0.6, 0.1]}, "the rows of id 'x' differ in score"),
+        ({"label": [1, 0, 1]}, "the rows of id 'x' differ in their label"),
+        ({"prediction": [0, 1, 1]}, "the rows of id 'x' differ in their prediction"),
+        ({"score": [0.5, 0.6, 0.1]}, "the rows of id 'x' differ in their score"),
         ({"group": ["a", "a", "b"]}, "id 'x' occurs twice in group 'a'"),
         ({"group": ["", "", "b"]}, "id 'x' occurs twice without a group|a gap needs two"),
         ({"id": ["x", "x", None]}, "1 of 3 rows have no id; give each, or drop the column"),

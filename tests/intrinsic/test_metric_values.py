@@ -457,7 +457,8 @@ def test_words_drawn_anew_give_an_interval_and_joint_resamples(name: str, tmp_pa
     # Few words drawn anew are often too few for a ranking or a correlation, or have one score:
     # then there is no interval rather than a wrong one.
     few = {"ect", "factual_association", "profession_correlation", "sq"}
-    if name not in few | {"analogies", "unrelated_analogies", "svm"}:
+    fixed = {"projection", "generated_analogies"}  # of the first pair alone: nothing is drawn
+    if name not in few | fixed | {"analogies", "unrelated_analogies", "svm"}:
         assert rows[0].low < rows[0].high, rows[0]
 
 

@@ -170,7 +170,8 @@ def test_an_interrupted_training_finds_what_it_left(tmp_path: Path) -> None:
 def test_a_training_on_inputs_built_since_starts_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls = []
+    calls: list[list[str]] = []
+    resolve = Chain.resolve
 
     def refuse_once(self: Chain, *arguments: object, folder: Path, **options: object) -> object:
         calls.append(sorted(path.name for path in folder.iterdir()))
@@ -179,7 +180,6 @@ def test_a_training_on_inputs_built_since_starts_anew(
             raise resolver_training.OtherTrainingError("of other vectors")
         return resolve(self, *arguments, folder=folder, **options)  # type: ignore[arg-type]
 
-    resolve = Chain.resolve
     monkeypatch.setattr(Chain, "resolve", refuse_once)
     step = plan(tmp_path, task(Chain())).task
     assert step is not None

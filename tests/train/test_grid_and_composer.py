@@ -64,9 +64,9 @@ def test_product_of_params_and_union_of_grids() -> None:
     listed = {"a": [0, 1], "b": [True, None], "c": ["x, y"], "d": None}
     cells = build_cells(listed, [], [])
     assert [cell[:2] for cell in cells] == [
-        [f"a={a}", f"b={b}"] for a in (0, 1) for b in ("true", "null")
+        [f"a={a}", f"b={b}"] for a in (0, 1) for b in ("True", "null")
     ]
-    assert cells[0][2:] == ["c='x, y'", "d=null"]
+    assert cells[0][2:] == ['c="x, y"', "d=null"]
 
 
 def test_what_is_no_grid_is_refused() -> None:

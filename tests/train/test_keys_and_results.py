@@ -106,8 +106,8 @@ def words(folder: Path, other: bool, **fields: Any) -> WordChoice:
     for name, file in (("file", "w.yaml"), ("stop", "stop.txt")):
         fields[name] = str(folder / file) if fields[name] else None
     expand = fields["expand"]
-    if other and not expand:  # without expansion nothing is left out of it
-        fields["stop"] = str(folder / "stop.txt")
+    if not expand:  # stop is refused without it
+        fields["stop"] = None
     return WordChoice(neighbours=str(folder / "v.txt") if expand else None, **fields)
 
 

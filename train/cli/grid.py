@@ -62,9 +62,16 @@ def build_cells(
 def _in_grammar(value: object) -> str:
     """Return a YAML value in the grammar of overrides; a text alone may be a range or choices."""
     if isinstance(value, list):
-        return ",".join(quote(x) if isinstance(x, str) else _in_grammar(x) for x in value)
-    words = {None: "null", True: "true", False: "false"}
-    return words[value] if value is None or isinstance(value, bool) else str(value)
+        return ",".join(map(_element, value))
+    return value if isinstance(value, str) else _element(value)
+
+
+def _element(value: object) -> str:
+    if isinstance(value, str):
+        return quote(value)
+    if isinstance(value, list):
+        return f"[{','.join(map(_element, value))}]"
+    return "null" if value is None else str(value)
 
 
 def _list_values(override: Override) -> list[str]:

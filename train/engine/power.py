@@ -110,9 +110,7 @@ def planned_design(
     """Return the planned design: models from the plan, the rest as stated or from the pilot."""
     n_models = len({plan.unit.key for plan in plans})
     n_parents = len({plan.parent.key for plan in plans})
-    tasks = {plan.point.task.name for plan in plans if plan.point.task is not None}
-    slices_per_task = confirmatory_slices(study, plans[0].point.metrics)
-    tests = planner.tests or pilot.tests or max(1, len(tasks)) * slices_per_task
+    tests = planner.tests or pilot.tests or _planned_slices(study, plans)
     reliabilities = []
     for name, stated, estimated in (
         ("reliability_x", planner.reliability_x, pilot.reliability_x),
@@ -130,6 +128,12 @@ def planned_design(
     # Without modified models the parents are compared with one another
     shape = (n_parents, round(n_models / n_parents)) if n_models >= 2 * n_parents else (1, n_models)
     return Design(*shape, tests, planner.sesoi or study.sesoi, *reliabilities, *sampling)
+
+
+def _planned_slices(study: Correlation, plans: Sequence[Plan]) -> int:
+    """Return the number of confirmatory slices of a plan: those of each of its tasks."""
+    tasks = {plan.point.task.name for plan in plans if plan.point.task is not None}
+    return max(1, len(tasks)) * confirmatory_slices(study, plans[0].point.metrics)
 
 
 def confirmatory_slices(study: Correlation, metrics: Sequence[AnyMetric]) -> int:

@@ -35,6 +35,9 @@ class Table:
     def knows(self, text: str) -> bool:
         return text in self.of
 
+    def fits(self, text: str) -> bool:
+        return True
+
     def encode(self, texts: Sequence[str], **_: object) -> Floats:
         return np.stack([self.of[text] for text in texts])
 
