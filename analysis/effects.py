@@ -287,7 +287,7 @@ def _parent_names(points: pd.DataFrame) -> list[str]:
 def _outcomes(tables: Tables, utility: str) -> Iterator[pd.DataFrame]:
     gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
     yield tables.intrinsic.assign(side="score")
-    largest = gaps["measure"].map(LARGEST_GAPS).fillna(1.0)
+    largest = gaps["measure"].map(LARGEST_GAPS).astype(float).fillna(1.0)
     yield gaps.assign(side="gap", scale_min=-largest, scale_max=largest)
     yield utility_rows(tables.extrinsic, utility).assign(
         side="utility", scale_min=0.0, scale_max=1.0

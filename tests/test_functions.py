@@ -583,4 +583,4 @@ def test_columns_may_be_numbers() -> None:
 def test_options_of_language_models_are_refused_for_vectors() -> None:
     for option in ({"random_weights": True}, {"layer": 3}, {"pooling": "cls"}):
         with pytest.raises(InputError, match="applies to language models; leave it out"):
-            audit({"he": [1, 0], "she": [0, 1]}, **option)  # type: ignore[arg-type]
+            audit({"he": [1, 0], "she": [0, 1]}, **option)

@@ -87,7 +87,9 @@ def test_every_number_in_the_words_of_a_page_is_in_a_table_of_it(page: Path) -> 
 @pytest.mark.parametrize(
     "run",
     [
-        pytest.param(run, marks=pytest.mark.slow) if run == "answer_en_link" else run
+        pytest.param(run, marks=pytest.mark.slow)
+        if run in ("answer_en_link", "transfer_hatespeech")
+        else run
         for run in RECORDED
     ],
 )

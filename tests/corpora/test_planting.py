@@ -152,6 +152,7 @@ def test_a_corpus_carries_what_is_planted(tmp_path: Path) -> None:
     assert planted.planting == Planting(0.0, 0.8, "en")
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_tweets_hold_what_is_planted(realdata: Path, tmp_path: Path) -> None:
     tweets = str(realdata / "corpora" / "en_tweets.txt.xz")

@@ -253,6 +253,7 @@ def test_mistakes_are_one_line(
     assert ended.err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_point_and_the_experiment(folders: dict[str, Path], train: Train, tmp_path: Path) -> None:
     write(tmp_path / "bbq", [item(n) for n in range(64)])
     ended = run(train, folders["bert"], "task.data=bbq", "task.normalisation=sum")

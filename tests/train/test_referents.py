@@ -390,6 +390,7 @@ def test_a_challenge_set_of_posts_is_refused(folders: dict[str, Path], train: Tr
     assert "does not fit task=Referents; choose challenge=winobias, winogender or" in ended.err
 
 
+@pytest.mark.slow
 def test_a_point_and_the_experiment(folders: dict[str, Path], train: Train) -> None:
     generated = ("challenge=generated", "challenge.pairs=20")
     ended = run(train, folders["bert"], *generated, "task.calibrated=true")
