@@ -7,8 +7,8 @@ group and intraclass correlation:
     0     .992  .968  .980  .960
     .3    .970  .973  .935  .958
 
-A single rate of .9, where often all items are right (400 sets): .98 for 10 clusters of 100 items that
-are all alike; for clusters of 10 items .96 (10 clusters, intraclass 0) and .99 (5 clusters, .3).
+A single rate of .9, where often all items are right (400 sets): .98 for 10 clusters of 100 items
+that are all alike; for clusters of 10 items .96 (10 clusters, icc 0) and .99 (5 clusters, icc .3).
 """
 
 from __future__ import annotations
