@@ -13,17 +13,19 @@ from typing import TYPE_CHECKING, TypeAlias
 import pandas as pd
 
 from analysis.charts import STAMP
-from analysis.frame import as_labels, as_text, group_indices
-from analysis.grid import ChartText, Panel, panel_statistics, scatter_grid, slice_of_panel
+from analysis.frame import as_labels, as_text, text_rows
+from analysis.gap_directions import SIGNS
+from analysis.grid import ChartText, Panel, panel_statistics, scatter_grid
 from analysis.naming import (
+    ALL,
     CONFIRMATORY,
     CONTROL,
     FAMILY,
     GAP,
     ORIGINAL,
     REVERSED,
+    REVERSED_SIGN,
     SCORE,
-    SLICE_COLUMNS,
     describe_taggers,
     gap_axis,
     gap_titles,
@@ -37,7 +39,6 @@ from analysis.naming import (
 )
 from analysis.results import write_csv_tables
 from analysis.terminal import print_lines
-from analysis.verdict import NEGATIVE, POSITIVE
 from files.charts import save_charts
 from stats.formatting import format_estimate
 
@@ -238,17 +239,18 @@ def _draw(
 
 
 def _are_decided(data: pd.DataFrame, results: Sequence[SliceResult]) -> bool:
-    """Test whether every declared test of the panels has a verdict with a direction."""
-    verdicts = {
-        tuple(result.names[name] for name in SLICE_COLUMNS): result.verdict
+    """Test whether every declared test of the scores and gaps shown has a verdict with a
+    direction.
+    """
+    columns = [name for name in ("task", *SCORE, *GAP) if name != "query"]
+    shown = set(text_rows(data, [*columns, "query"]))
+    pooled = {(*row[:-1], ALL) for row in shown}
+    return all(
+        result.verdict in SIGNS
         for result in results
         if result.confirmatory
-    }
-    if not verdicts:
-        return True
-    keys = zip(*(as_labels(data, name, empty="") for name in ("row", "column")), strict=True)
-    slices = (slice_of_panel(data.iloc[indices]) for indices in group_indices(keys).values())
-    return all(verdicts.get(key, POSITIVE) in (POSITIVE, NEGATIVE) for key in slices)
+        and tuple(result.names[name] for name in (*columns, "query")) in shown | pooled
+    )
 
 
 def _finding_title(data: pd.DataFrame, panels: Sequence[Panel]) -> str:
@@ -260,6 +262,8 @@ def _finding_title(data: pd.DataFrame, panels: Sequence[Panel]) -> str:
         return ""
     queries = set(data["query_title"])
     score = queries.pop() if len(queries) == 1 else metric_title(as_text(data, "metric")[0])
+    if "True" in as_text(data, "reverse_scored"):
+        score += REVERSED_SIGN
     synthetic = ", synthetic data" if "True" in as_labels(data, "generated") else ""
     first = estimated[0]
     detail = (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from analysis.frame import as_text
-from analysis.naming import ALL, SLICE_COLUMNS, gap_titles, score_titles
+from analysis.naming import ALL, REVERSED_SIGN, SLICE_COLUMNS, gap_titles, score_titles
 from analysis.verdict import NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ def results_by_gap(results: Sequence[SliceResult]) -> ResultsByGap:
     for task, gap, score, result in zip(
         tasks, gap_titles(table), score_titles(table), pooled, strict=True
     ):
-        gaps.setdefault(task + gap, {})[score] = result
+        title = score + REVERSED_SIGN if result.reverse_scored else score
+        gaps.setdefault(task + gap, {})[title] = result
     return gaps
 
 

@@ -190,6 +190,7 @@ def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
         setting=_texts(_with_options(joined), (*SETTINGS, "task_options")),
         training=_texts(joined, TRAINING_DRAWS),
         score_gap=_texts(joined, (*SCORE, *GAP)),
+        pattern=np.full(len(joined), ""),
         utility=as_float(joined, "utility"),
         x_resampled=resampled(joined, f"{x}_resampled", "n_found").times(sign),
         y_resampled=resampled(joined, f"{y}_resampled", "support"),

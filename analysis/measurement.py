@@ -120,7 +120,9 @@ def _add_conditions(
 def _slope_without_noise(models: Observations, noise: NoiseShares) -> Estimate:
     residuals = models.residuals()
     sampling = slope_sampling_error(residuals, models.x_resampled, models.y_resampled)
-    return slope_estimate(residuals, sampling.variance, noise.reliability)
+    # Reliability is at least r^2; NaN stays
+    reliability = max(noise.reliability, residuals.r**2)
+    return slope_estimate(residuals, sampling.variance, reliability)
 
 
 def _parent_noun(models: Observations) -> str:

@@ -36,6 +36,7 @@ UTILITY = "f1"
 MIN_COVERAGE = 0.8  # share of a text's tokens with a vector; below, a classifier has little input
 ANNOTATION = "annotation"
 SESOI = 0.3  # smallest correlation of interest, where an experiment declares no other
+REVERSED_SIGN = " (sign reversed)"  # after the title of such a score
 REVERSED = "less is more biased"  # scores whose unbiased value is the upper end of their scale
 METRIC_TITLES = {
     "weat": "WEAT effect size (d)",
@@ -157,8 +158,10 @@ def query_title(query: str) -> str:
 
 
 def score_titles(table: pd.DataFrame) -> list[str]:
-    """Return for each row its query, ``WEAT 6b``, after its metric where there are several."""
-    has_several = len({*as_text(table, "metric")}) > 1
+    """Return for each row its query, ``WEAT 6b``, after its metric and convention where there are
+    several.
+    """
+    has_several = len({*text_rows(table, ("metric", "convention"))}) > 1
     scores = row_names(table, ("metric", "convention")) if has_several else [""] * len(table)
     pairs = zip(map(_with_acronym, scores), query_titles(table), strict=True)
     # A query may begin with its metric: no SEAT SEAT 6b

@@ -49,6 +49,7 @@ class Observations(NamedTuple):
     cluster: Labels
     condition: Labels
     method: Labels
+    pattern: Labels
     utility: Floats
     x_resampled: Floats
     y_resampled: Floats
@@ -58,10 +59,17 @@ class Observations(NamedTuple):
         """Select observations."""
         return Observations._make(column[indices] for column in self)
 
+    @property
+    def stratum(self) -> Labels:
+        """Return what models are compared within: their parent, and the kinds behind their means
+        where these differ between its models.
+        """
+        return np.char.add(np.char.add(self.parent, "\n"), self.pattern)
+
     def with_siblings(self) -> Observations:
-        """Return the observations that have another of their parent."""
-        parent = factorize(self.parent)
-        return self.at(np.flatnonzero(np.bincount(parent, minlength=1)[parent] > 1))
+        """Return the observations that have another of their stratum."""
+        stratum = factorize(self.stratum)
+        return self.at(np.flatnonzero(np.bincount(stratum, minlength=1)[stratum] > 1))
 
     def cells(self) -> Ints | None:
         """Return for each model the number of its cluster and condition, over which it is averaged;
@@ -81,14 +89,17 @@ class Observations(NamedTuple):
         cell = models.cells()
         if cell is None:
             return self
-        parent = factorize(models.parent)
+        stratum = factorize(models.stratum)
         first_index = np.unique(cell, return_index=True)[1]
         resampled = models.x_resampled, models.y_resampled
         x, y, utility, x_resampled, y_resampled = (
-            group_means(demeaned(values, parent), cell)
+            group_means(demeaned(values, stratum), cell)
             for values in (models.x, models.y, models.utility, *resampled)
         )
         members = np.bincount(cell)
+        cells_by_pattern = len(set(zip(cell.tolist(), models.pattern.tolist(), strict=True)))
+        # Where a mean is over models of several kinds it has none
+        pattern = np.where(cells_by_pattern == len(members), models.pattern, "")
         names = [
             models.model[index]
             if members[group] == 1
@@ -103,6 +114,7 @@ class Observations(NamedTuple):
             cluster=models.cluster[first_index],
             condition=models.condition[first_index],
             method=models.method[first_index],
+            pattern=pattern[first_index],
             utility=utility,
             x_resampled=x_resampled,
             y_resampled=y_resampled,
@@ -117,7 +129,7 @@ class Observations(NamedTuple):
 
     def within_models(self, permutations: int = PERMUTATIONS) -> Correlation:
         """Compute r_rm of models within parents: for these conditions of these parents."""
-        return self._correlation(self.parent, permutations)
+        return self._correlation(permutations)
 
     def over_parents(self) -> Correlation:
         """Compute r_rm with the interval that leaves out each parent: for other parents."""
@@ -127,9 +139,9 @@ class Observations(NamedTuple):
     def condition_means(self) -> Observations:
         """Return the mean of each condition over parents, as observations of one parent."""
         models = self.with_siblings()
-        parent, condition = factorize(models.parent), factorize(models.condition)
+        stratum, condition = factorize(models.stratum), factorize(models.condition)
         x, y, utility, x_resampled, y_resampled = (
-            group_means(demeaned(values, parent), condition)
+            group_means(demeaned(values, stratum), condition)
             for values in (
                 *(models.x, models.y, models.utility),
                 *(models.x_resampled, models.y_resampled),
@@ -142,6 +154,7 @@ class Observations(NamedTuple):
             model=models.condition[first_index],
             parent=np.full(len(x), ""),
             cluster=np.full(len(x), ""),
+            pattern=np.full(len(x), ""),
             utility=utility,
             x_resampled=x_resampled,
             y_resampled=y_resampled,
@@ -157,11 +170,11 @@ class Observations(NamedTuple):
     def given_condition(self, permutations: int = PERMUTATIONS) -> Correlation:
         """Compute r_rm given parent and condition."""
         columns = indicators(factorize(self.condition))
-        return self._correlation(self.parent, permutations, columns)
+        return self._correlation(permutations, columns)
 
     def residuals(self) -> Residuals:
         """Return scores and gaps less the means of their parents."""
-        return residuals(self.x, self.y, factorize(self.parent))
+        return residuals(self.x, self.y, factorize(self.stratum))
 
     def line(self) -> Line:
         """Return the line of r_rm: its slope within parents, through the means of all models."""
@@ -177,15 +190,13 @@ class Observations(NamedTuple):
         """Compute r_rm given the task's utility."""
         if not np.isfinite(self.utility).all():
             return Correlation(reason="the task's utility is unknown for some models")
-        return self._correlation(self.parent, permutations, self.utility)
+        return self._correlation(permutations, self.utility)
 
-    def _correlation(
-        self, parent: Labels, permutations: int, given: Floats | None = None
-    ) -> Correlation:
+    def _correlation(self, permutations: int, given: Floats | None = None) -> Correlation:
         return correlation(
             self.x,
             self.y,
-            parent,
+            self.stratum,
             given=given,
             x_resampled=self.x_resampled,
             y_resampled=self.y_resampled,
@@ -219,10 +230,10 @@ def observations(rows: Rows, *, trained: bool = False) -> Observations:
             rows.y_resampled.rows(),
         )
     )
-    labels = (rows.model, rows.parent, rows.cluster, rows.condition, rows.method)
-    model, parent, cluster, condition, method = (values[first] for values in labels)
-    names = (model, parent, cluster, condition, method)
-    return Observations(x, y, *names, utility, x_resampled, y_resampled, noise)
+    columns = (rows.model, rows.parent, rows.cluster, rows.condition, rows.method, rows.pattern)
+    model, parent, cluster, condition, method, pattern = (column[first] for column in columns)
+    labels = (model, parent, cluster, condition, method, pattern)
+    return Observations(x, y, *labels, utility, x_resampled, y_resampled, noise)
 
 
 def widest(levels: Mapping[str, Sequence[str]], parent: Sequence[str]) -> Labels:

@@ -137,7 +137,7 @@ def estimate_pilot(results: Sequence[SliceResult], items: Sequence[float] = ()) 
 def power(design: Design, studies: int, scenario: Scenario = "ladder", seed: int = 0) -> Power:
     """Return how often such studies detect |r| of interest, attenuated by noise, at p <= .05 /
     tests (with few permutations p can equal that exactly), and how often they call r = 0
-    negligible; 0 below 8 degrees of freedom.
+    negligible at that p; 0 below 8 degrees of freedom.
     """
     if design.parents * (design.conditions - 1) - 1 < MIN_DF:
         return Power(0.0, nan, 0.0)
@@ -151,7 +151,7 @@ def power(design: Design, studies: int, scenario: Scenario = "ladder", seed: int
                 detected[-1] and _beyond(study.condition_means().within_models(permutations), level)
             )
     unrelated = _studies(design, 0, studies, scenario, seed + 1)
-    negligible = [_p_negligible(study, permutations, bound) < LEVEL for study in unrelated]
+    negligible = [_p_negligible(study, permutations, bound) < level for study in unrelated]
     return Power(
         float(np.mean(detected)),
         float(np.mean(detected_over)) if detected_over else nan,
@@ -203,6 +203,7 @@ def _studies(
             cluster=parent.astype(str),
             condition=condition.astype(str),
             method=np.full(design.models, ""),
+            pattern=np.full(design.models, ""),
             utility=np.full(design.models, nan),
             x_resampled=np.zeros((design.models, 0)),
             y_resampled=gap[:, None] + np.outer(slope, rng.normal(size=RESAMPLES)),

@@ -72,6 +72,7 @@ class Rows(NamedTuple):
     setting: Labels
     training: Labels
     score_gap: Labels
+    pattern: Labels
     utility: Floats
     x_resampled: Resampled
     y_resampled: Resampled
@@ -89,13 +90,13 @@ class Rows(NamedTuple):
     def comparable(self) -> Rows:
         """Return the rows with a score and a gap that the means of models are taken over, so that
         all are means of the same kinds, see ``select_comparable``; where no kind was planned for
-        all models, models are compared with those of the same kinds.
+        all models, models are compared with those of the same ``pattern`` of kinds.
         """
         is_used, pattern = select_comparable(factorize(self.model), self.kind, self.is_complete)
-        rows = self
-        if len(set(pattern.tolist())) > 1:
-            rows = rows._replace(parent=np.char.add(rows.parent, np.char.mod(" %d", pattern)))
-        return rows.at(np.flatnonzero(is_used))
+        parent = factorize(self.parent)
+        patterns = np.bincount(np.unique(np.stack([parent, pattern]), axis=1)[0], minlength=1)
+        names = np.where(patterns[parent] > 1, np.char.mod("%d", pattern), "")
+        return self._replace(pattern=names).at(np.flatnonzero(is_used))
 
     def at(self, places: Ints) -> Rows:
         """Select rows."""

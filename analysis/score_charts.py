@@ -31,7 +31,8 @@ def scores_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
 
 def _panel(metric: str, scores: pd.DataFrame, files: list[str]) -> alt.LayerChart:
     columns = ["vectors", "value", "low", "high"]
-    shown = scores[columns].assign(query=(scores["query"] + " " + scores["part"]).str.strip())
+    queries = (scores["query"] + " " + scores["part"]).str.strip()
+    shown = scores[[*columns, "unbiased"]].assign(query=queries)
     numbers = [alt.Tooltip(f"{name}:Q", format=".3f") for name in columns[1:]]
     base = alt.Chart(shown).encode(
         alt.Y("query:N", sort=None, title=None, axis=alt.Axis(labelLimit=180)),
@@ -46,9 +47,13 @@ def _panel(metric: str, scores: pd.DataFrame, files: list[str]) -> alt.LayerChar
         tooltip=[alt.Tooltip("query:N"), alt.Tooltip("vectors:N"), *numbers],
     )
     layers = intervals(base, title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4))
-    unbiased = scores["unbiased"].iloc[0]
-    if unbiased == unbiased:  # NaN: the metric has no unbiased value
-        layers = [alt.Chart().mark_rule(color=GREY).encode(x=alt.datum(float(unbiased))), *layers]
+    unbiased = scores["unbiased"].dropna().unique()
+    if len(unbiased) == 1:
+        rule = alt.Chart().mark_rule(color=GREY).encode(x=alt.datum(float(unbiased[0])))
+        layers = [rule, *layers]
+    elif len(unbiased):
+        ticks = alt.Chart(shown).mark_tick(color=GREY, thickness=2)
+        layers = [ticks.encode(alt.Y("query:N", sort=None), alt.X("unbiased:Q")), *layers]
     heading = alt.TitleParams(metric, fontSize=12, anchor="start", offset=6)
     panel: alt.LayerChart = alt.LayerChart(layer=layers, title=heading, width=WIDTH)
     return panel

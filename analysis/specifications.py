@@ -98,8 +98,9 @@ class Curve(NamedTuple):
         choice_levels = [entry for entry in self.levels if entry.choice == first]
         yes = ", ".join(entry.title for entry in choice_levels if entry.above > 0.5)
         no = ", ".join(entry.title for entry in choice_levels if entry.above <= 0.5)
-        sides = f"positive for {yes or 'none'}, not for {no or 'none'}"
-        return f"{text} The sign depends mostly on the {first}: {sides}."
+        if not (yes and no):
+            return text
+        return f"{text} The sign depends mostly on the {first}: positive for {yes}, not for {no}."
 
 
 class _Fit(NamedTuple):
@@ -224,16 +225,16 @@ def _permuted(
     """
     pool, models, residuals = pool.with_siblings(), fit.models.with_siblings(), fit.residuals
     key = keys[:, [cell_index[cell] for cell in _cells(pool)]]
-    pool_parent = factorize(pool.parent)
+    stratum = factorize(pool.stratum)
     permuted_y = np.tile(pool.y, (len(keys) + 1, 1))
-    for number in range(int(pool_parent.max()) + 1):
-        members = np.flatnonzero(pool_parent == number)
+    for number in range(int(stratum.max()) + 1):
+        members = np.flatnonzero(stratum == number)
         permuted_y[1:, members] = pool.y[members][np.argsort(key[:, members], axis=1)]
     place = {model: index for index, model in enumerate(pool.model.tolist())}
     cell = models.cells()
     gaps = permuted_y.T[[place[model] for model in models.model.tolist()]]
     if cell is not None:
-        gaps = group_means(demeaned(gaps, factorize(models.parent)), cell)[residuals.indices]
+        gaps = group_means(demeaned(gaps, factorize(models.stratum)), cell)[residuals.indices]
     u = residuals.u / np.sqrt(residuals.u @ residuals.u)
     v = demeaned(gaps, residuals.stratum).T
     v = v / np.sqrt(np.maximum(np.square(v).sum(axis=1, keepdims=True), 1e-300))

@@ -105,13 +105,14 @@ def wrap_all(lines: Iterable[str]) -> list[str]:
 
 
 def _missing_values(tables: Tables) -> Iterable[str]:
-    """Yield each gap with missing values: at how many models, and the first reason."""
+    """Yield each gap with missing values: at how many points, and the first reason."""
     gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
-    for title, rows in gaps.assign(title=gap_titles(gaps)).groupby("title", sort=False):
+    titled = gaps.assign(title=gap_titles(gaps))
+    for (_, title), rows in titled.groupby(["task", "title"], sort=False):
         missing = rows[rows["value"].isna()]
         if len(missing):
             n_missing = f"{len(missing)} of {len(rows)}"
-            yield f"{title}: no value at {n_missing} models, such as: {missing['reason'].iloc[0]}"
+            yield f"{title}: no value at {n_missing} points, such as: {missing['reason'].iloc[0]}"
 
 
 def _run_line(tables: Tables, results: Sequence[SliceResult]) -> list[str]:

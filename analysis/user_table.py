@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.frame import as_float, as_labels, require_columns
+from analysis.frame import EMPTY, as_float, as_labels, require_columns
+from analysis.naming import CONTROL, ORIGINAL
 from analysis.observations import widest
 from analysis.rows import Resampled, Rows
 from files import InputError
@@ -75,15 +76,18 @@ class Levels:
             sign * as_float(table, x),
             as_float(table, y),
             *(model, parent, cluster, condition, self._method(table)),
-            *(blank, blank, blank),
+            *(blank, blank, blank, blank),
             as_float(table, self.utility) if self.utility else np.full(len(table), np.nan),
             *(no_resamples, no_resamples),
         )
 
     def _method(self, table: pd.DataFrame) -> Labels:
-        """Return the column ``method``, or the first of several, of the conditions; else none."""
+        """Return the column ``method``, or the first of several, of the conditions; else none.
+        An empty cell, ``none`` and ``unmodified`` stand for the control.
+        """
         named = [name for name in self.condition if name == "method"]
-        return _names(table, named or self.condition[: len(self.condition) > 1])
+        methods = _names(table, named or self.condition[: len(self.condition) > 1])
+        return np.where(np.isin(methods, (EMPTY, ORIGINAL)), CONTROL, methods)
 
     def _condition(
         self, table: pd.DataFrame, observation: Labels, model: Labels, parent: Labels

@@ -136,6 +136,8 @@ def _refusal(result: SliceResult) -> str:
     if within.df < MIN_DF:
         models = with_count(result.n, "model")
         models += f" of {with_count(result.n_parents, 'parent')}" if result.n_parents else ""
+        if within.n < result.n:
+            models += f", averaged over {result.n_clusters} clusters to {within.n},"
         degrees = f"{with_count(int(within.df), 'degree')} of freedom"
         return f"{models} leave {degrees}; a verdict takes {MIN_DF}"
     if result.lost > MAX_LOST * result.planned:
@@ -180,7 +182,8 @@ def _population(scope: str, result: SliceResult, wider: set[str]) -> str:
     conditions = {
         MODELS: "models like these",
         THESE: f"these {with_count(result.n_conditions, 'condition')}",
-        DOSES: f"other doses and words of these {with_count(result.n_methods, 'method')}",
+        DOSES: "other doses and words of "
+        + (f"these {result.n_methods} methods" if result.n_methods > 1 else "this one method"),
         METHODS: f"other methods like these {result.n_methods}",
     }[scope]
     if scope == DOSES and not result.n_methods:
@@ -214,7 +217,8 @@ def describe_size(result: SliceResult) -> str:
 def _slope_text(result: SliceResult, digits: int) -> str:
     """Format the slope; an interval over conditions that holds 0 is said to be of others."""
     slope = result.slope
-    if result.scope.startswith(THESE) and slope.low <= 0 <= slope.high:
+    is_of_conditions = isfinite(result.conditions.r) and not result.are_opposite
+    if is_of_conditions and result.scope.startswith(THESE) and slope.low <= 0 <= slope.high:
         value, low, high = (format_number(part, digits) for part in slope)
         return f"{value} ({low} to {high} in other conditions)"
     return format_estimate(*slope, digits=digits)

@@ -116,6 +116,7 @@ def certify(
     import pandas as pd
 
     from studies.certificate.statistics import FEWEST_SEEDS
+    from train.cli.override_quoting import format_override
 
     configured = _find(metric, config_dir)
     needs = str(configured.metric.needs)
@@ -128,7 +129,7 @@ def certify(
     command = ["train", "+experiment=certificate", f"intrinsic={metric}", f"name=certify_{metric}"]
     command += [
         f"stale={stale}",
-        f"results.dir={folder}",
+        format_override("results.dir", str(folder)),
         f"hydra.sweeper.grids=[{grids}]",
     ]
     command += [*_query_overrides(configured, query), *_convention_override(configured, convention)]

@@ -32,5 +32,5 @@ def named_extra(user: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         if (package := STUDY.get(error.name or "")) is None:
             raise
-        remedy = "pip install 'biasbridge[study]'"
+        remedy = "run pip install '.[study]' in the clone of biasbridge"
         raise InputError(f"{user} needs {package}: {remedy}") from error

@@ -135,8 +135,10 @@ class ModelErasure:
         with with_eraser(self.encoder.opened, self.eraser), atomic_path(out) as work:
             save_model(self.encoder.opened, self.place, work)
             self.eraser.save(work / ERASER)
+            replaced = work.with_name(f"{work.name}-replaced")
             if out.is_dir():
-                shutil.rmtree(out)
+                out.rename(replaced)
+        shutil.rmtree(replaced, ignore_errors=True)
 
 
 def require_new_model(out: Path, *, force: bool) -> None:

@@ -66,6 +66,8 @@ def predict(
     >>> predict("package:hatesonar", posts, positive=["0", "1"])["prediction"].tolist()
     [1, 0]
     """
+    import numpy as np
+
     from biasbridge.post_columns import guess_text
     from extrinsic.predictions import get_column
 
@@ -81,6 +83,11 @@ def predict(
     classes = list(opened.classes)
     is_positive = [name in _positive_classes(classes, as_names(positive)) for name in classes]
     probabilities = opened.predict_probabilities(cells)
+    undefined = np.flatnonzero(~np.isfinite(probabilities).all(axis=1)).tolist()
+    if undefined:
+        first = undefined[0]
+        problem = f"text {first + 1}, {cells[first][:40]!r}, has no finite probability"
+        raise InputError(f"{problem}; leave it out, or give another classifier")
     chosen = probabilities[:, is_positive]
     is_exclusive = len(classes) > 1 and bool((abs(probabilities.sum(axis=1) - 1) < 1e-3).all())
     score = chosen.sum(axis=1) if is_exclusive else chosen.max(axis=1)

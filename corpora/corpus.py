@@ -62,7 +62,7 @@ class TextCorpus(PlantableCorpus):
     off_target: Strength = 0.0
     planting_words: str | None = None
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     seeded: ClassVar[bool] = False
     unkeyed: ClassVar[tuple[str, ...]] = ("path", "workers", "label", "language", *PLANTING)
 
@@ -120,7 +120,7 @@ class DatasetCorpus(HubData, PlantableCorpus):
     off_target: Strength = 0.0
     planting_words: str | None = None
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     seeded: ClassVar[bool] = False
     unkeyed: ClassVar[tuple[str, ...]] = (
         *HubData.unkeyed,

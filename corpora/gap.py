@@ -31,7 +31,7 @@ class Gap(SingleFileData):
 
     path: str
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     seeded: ClassVar[bool] = False
     language: ClassVar[str] = "en"
     unkeyed: ClassVar[tuple[str, ...]] = ("path",)

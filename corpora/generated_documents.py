@@ -20,6 +20,7 @@ from corpora.people import load_percentages
 from corpora.world import Bias, GeneratedCorpus
 from files import atomic_path, choice, read_lines
 from files.choice import Fileless
+from files.digest import digest_of
 from files.documents import Case, Document, Question
 
 PER_DOCUMENT = 12  # sentences, no occupation twice
@@ -35,6 +36,10 @@ class _Generated(Fileless):
     def parameters(self) -> Mapping[str, float]:
         """Return no parameters."""
         return {}
+
+    def keyed(self) -> Mapping[str, object]:
+        """Return a digest of the occupations and their percentages."""
+        return {"occupations_table": digest_of(load_percentages())}
 
 
 @choice
@@ -59,12 +64,21 @@ class GeneratedOccupations(_Generated):
         """Return ``stereotype``."""
         return {"stereotype": self.stereotype}
 
+    def keyed(self) -> Mapping[str, object]:
+        """Return also what decides the lines of ``GeneratedCorpus``."""
+        world = self._world
+        return {**super().keyed(), **world.keyed(), "world_version": world.version}
+
+    @property
+    def _world(self) -> GeneratedCorpus:
+        return GeneratedCorpus(self.sentences, self.stereotype)
+
     def write(self, out: Path, *, seed: int) -> dict[str, int]:
         """Write the corpus; counts: lines, tokens, types, unknown (0), dropped (0)."""
         rng = np.random.default_rng([seed, self.occupations])
         with TemporaryDirectory(dir=out.parent) as folder:
             world_text = Path(folder) / "world.txt"
-            GeneratedCorpus(self.sentences, self.stereotype).write(world_text, seed=seed)
+            self._world.write(world_text, seed=seed)
             lines = list(read_lines(world_text))
         sentences = draw_sentences(_pairs(self.occupations, rng), self.stereotype, rng)
         lines += (" ".join(sentence.tokens) for sentence in sentences)

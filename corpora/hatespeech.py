@@ -139,10 +139,7 @@ class HatEval(OptionalSplit):
             table = pd.concat([train, dev])
         if self.cross_validate and "split" in table:
             table = table.drop(columns="split")
-        posts = self.prepare(table, self.folder, (), seed=seed)
-        if self.group:
-            posts["group"] = posts["group"].mask(posts["group"] == "none")  # unknown
-        return posts
+        return self.prepare(table, self.folder, (), seed=seed)
 
     def _read(self, path: Path) -> pd.DataFrame:
         # Tweets contain unpaired quotation marks; with quoting, a mark would merge all rows up to

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -57,6 +57,7 @@ class HubData(RealData):
         Raises ``InputError`` for a hub data set whose revision is no commit.
         """
         if not self._is_local:
+            _refuse_remote(self._patterns)
             revision = require_commit(self.path, self.revision)
             return {"path": self.path, "data_files": self.data_files, "revision": revision}
         base = Path(self.path).resolve() if self._is_folder and self.data_files is None else None
@@ -84,6 +85,7 @@ class HubData(RealData):
             return {}
         base = Path(self.path) if self._is_folder else Path()
         if self.data_files is not None:
+            _refuse_remote(self._patterns)
             matches = (file for pattern in self._patterns for file in _resolve(pattern, base))
             return {"train": tuple(matches)}
         if not self._is_folder:
@@ -150,10 +152,15 @@ def _is_builder(path: str) -> bool:
     return path in _PACKAGED_DATASETS_MODULES
 
 
+def _refuse_remote(files: Iterable[str]) -> None:
+    """Raise ``InputError`` for a URL: what it holds may change, and a key would not."""
+    for file in files:
+        if _local_path(file) is None:
+            raise InputError(f"data_files: {file!r} may change; download it, and give its path")
+
+
 def _resolve(pattern: str, base: Path) -> list[str]:
-    """Return the files that the library reads for a pattern; a remote pattern is unchanged."""
-    if _local_path(pattern) is None:
-        return [pattern]
+    """Return the files that the library reads for a pattern."""
     from datasets.data_files import resolve_pattern  # slow to import
 
     try:
@@ -171,7 +178,9 @@ def _splits_of_folder(
 
     with TemporaryDirectory() as scratch, _as_input_error(repr(folder)):
         data_files = load_dataset_builder(folder, config, cache_dir=scratch).config.data_files or {}
-        return {str(split): tuple(files) for split, files in data_files.items()}
+        splits = {str(split): tuple(files) for split, files in data_files.items()}
+    _refuse_remote(file for files in splits.values() for file in files)
+    return splits
 
 
 def _local_path(file: str) -> str | None:

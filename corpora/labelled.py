@@ -106,7 +106,7 @@ class TableSource(SingleFileData, NamedColumns, OptionalSplit):
     language: str = UNDETERMINED
     test_share: TestShare = 0.0
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     unkeyed: ClassVar[tuple[str, ...]] = ("path", "language", "test_share")  # see keyed
 
     @property
@@ -123,7 +123,7 @@ class TableSource(SingleFileData, NamedColumns, OptionalSplit):
         posts = self._read()
         posts["label"] = _binary_labels(posts["label"], self.positive, self.path)
         if self.group is not None:
-            posts["group"] = _fill_groups(posts["group"], self.path)
+            posts["group"] = _group_names(posts["group"], self.path)
         if self.split is not None:
             _normalise_splits(posts["split"], self.path)
         return posts
@@ -159,7 +159,7 @@ class DatasetSource(HubData, NamedColumns, OptionalSplit):
     language: str = UNDETERMINED
     test_share: TestShare = 0.0
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     unkeyed: ClassVar[tuple[str, ...]] = (*HubData.unkeyed, "language", "test_share")  # see keyed
 
     @property
@@ -220,8 +220,8 @@ def prepare_posts(
     ``table`` has ``text``, ``label`` and optionally ``group``, ``split``, ``term``, ``frame`` and
     ``cluster``; ``raw`` keeps the original text. ``option`` names the source's option in errors.
 
-    Posts without text are dropped (their number: attrs ``WITHOUT_TEXT``). Posts without a group get
-    the group ``none``. Without splits, ``test_share`` of the posts are held out; at 0 all are to be
+    Posts without text are dropped (their number: attrs ``WITHOUT_TEXT``). Posts without a group
+    have None there. Without splits, ``test_share`` of the posts are held out; at 0 all are to be
     cross-validated. Raises ``InputError`` for labels other than 0 and 1, a single class, an empty
     text column, an unknown split, and a group column that is empty in every row.
     """
@@ -233,7 +233,7 @@ def prepare_posts(
     posts["raw"] = table["text"].astype(str).to_list()
     posts["label"] = _binary_labels(table["label"], positive, source, option)
     if "group" in table:
-        posts["group"] = _fill_groups(table["group"], source)
+        posts["group"] = _group_names(table["group"], source)
     for name in ("term", "frame", "cluster"):
         if name in table:
             posts[name] = _strip_all(table[name])
@@ -291,14 +291,14 @@ def _label_name(label: str) -> str:
     return {"True": "1", "False": "0"}.get(label, label.removesuffix(".0"))
 
 
-def _fill_groups(cells: Iterable[object], source: str) -> list[str]:
+def _group_names(cells: Iterable[object], source: str) -> list[str | None]:
     groups = _strip_all(cells)
     if not any(groups):
         raise InputError(
             f"{source}: the group column is empty in every row; name another, or none to tag groups"
             " by gender words"
         )
-    return [group or "none" for group in groups]
+    return [group or None for group in groups]
 
 
 def _normalise_splits(cells: Iterable[object], source: str) -> list[str]:

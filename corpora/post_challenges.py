@@ -31,13 +31,13 @@ class HateCheck(SingleFileData):
     """HateCheck (Röttger et al., 2021, ACL): 3,728 English cases, 2,563 of them hateful, each for
     one functionality; ``path`` is the release's ``test_suite_cases.csv``.
 
-    Group and term are the target (women, Muslims, ...; ``none`` for cases without a target). A
+    Group and term are the target (women, Muslims, ...; cases without a target have none). A
     frame is a template with a slot for the target: 421 frames, each filled with all seven targets.
     """
 
     path: str
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     name: ClassVar[str] = "hatecheck"
     positive_class: ClassVar[str] = HATE_SPEECH
     language: ClassVar[str] = "en"
@@ -71,7 +71,7 @@ class IdentityTemplates(SingleFileData):
 
     path: str
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     name: ClassVar[str] = "identity_templates"
     positive_class: ClassVar[str] = "toxicity"
     language: ClassVar[str] = "en"
@@ -122,7 +122,7 @@ class TableChallenge(SingleFileData, NamedColumns):
     quoted: bool = True
     language: str = UNDETERMINED
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     unkeyed: ClassVar[tuple[str, ...]] = ("path", "language")
 
     def __post_init__(self) -> None:

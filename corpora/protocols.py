@@ -117,9 +117,9 @@ class Source(Data, Protocol):
         -------
         DataFrame
             One row per post: ``id`` (str, unique), ``text`` (tokenised, tokens joined by spaces),
-            ``label`` (0 or 1), ``group`` (str; only if ``grouped``), ``split`` (``train``, ``dev``,
-            ``test``; or ``all`` in every row: cross-validate) and, for published posts, ``raw``
-            (the original text).
+            ``label`` (0 or 1), ``group`` (str or None; only if ``grouped``), ``split`` (``train``,
+            ``dev``, ``test``; or ``all`` in every row: cross-validate) and, for published posts,
+            ``raw`` (the original text).
         """
 
 

@@ -14,11 +14,11 @@ END = re.compile(r"""(?:(?<=[.!?])|(?<=[.!?]["”’')\]]))\s+(?=["“‘'(\[]*[
 ABBREVIATION = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Sra|Jr|vs|etc|No)|\b[A-Z])\.$")
 LONGEST_ABBREVIATION = len(" Prof.")
 # Words keep inner apostrophes and hyphens; numbers keep inner points and commas; any other mark is
-# a token.
-TOKEN = re.compile(r"\d+(?:[.,]\d+)*|\w+(?:['’-]\w+)*|[^\w\s]")
+# a token. A word may begin with a digit (1990s, 11-year-old).
+TOKEN = re.compile(r"\d+(?:[.,]\d+)+|\d+(?![\w-])|\w+(?:['’-]\w+)*|[^\w\s]")
 # Clitics are tokens (nurse 's, did n't); words keep inner hyphens, numbers inner marks.
 TREEBANK = re.compile(
-    r"\d+(?:[.,:]\d+)*|\w+?(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b"
+    r"\d+(?:[.,:]\d+)+|\d+(?![\w-])|\w+?(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b"
     r"|\w+(?:-\w+)*|\.\.\.|--|``|''|[^\w\s]",
     re.IGNORECASE,
 )

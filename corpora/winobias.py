@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from corpora.people import find_gender, find_percentage
+from corpora.people import find_gender, find_percentage, load_percentages
 from corpora.protocols import EnglishChallenge
 from corpora.sentences import find_span, tokenise_treebank
 from files import InputError, choice, read_lines
+from files.digest import digest_of
 from files.documents import Case, Document, Question, Span, read_conll
 
 CONDITIONS = ("pro", "anti")
@@ -39,13 +40,17 @@ class WinoBias(EnglishChallenge):
     types: tuple[Literal[1, 2], ...] = (1, 2)
     form: Literal["conll", "text"] = "conll"
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     unkeyed: ClassVar[tuple[str, ...]] = ("folder",)
 
     @property
     def name(self) -> str:
         """Name in tables."""
         return f"winobias_{self.split}"
+
+    def keyed(self) -> Mapping[str, object]:
+        """Return a digest of the occupations and their percentages."""
+        return {"occupations_table": digest_of(load_percentages())}
 
     def files(self) -> list[Path]:
         """Return the pro and anti files of every type."""

@@ -63,7 +63,7 @@ class AttractRepel(OnVectors, Fileless):
     vectors stay zero), at any dose above 0. ``drop_last=True`` is the reference's batching.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     name: ClassVar[str] = "attract_repel"
     roles: ClassVar[tuple[str, ...]] = TARGETS_AND_ATTRIBUTES
 

@@ -62,7 +62,9 @@ class OnAxis(OnVectors, Fileless):
         def at(dose: float, words: Collection[str] | None = None) -> KeyedVectors:
             before, after = restrict(vectors, words), restrict(full, words)
             rows = np.array(after.vectors if dose else before.vectors)
-            return with_matrix(before, apply_dose(before.vectors, rows, dose) if dose else rows)
+            if dose:
+                rows = apply_dose(self.origin(before.vectors), rows, dose)
+            return with_matrix(before, rows)
 
         return DoseAxis(at)
 
@@ -74,9 +76,12 @@ class OnAxis(OnVectors, Fileless):
         before = vectors.vectors
         if not self.dose:
             return with_matrix(vectors, np.array(before))
-        return with_matrix(
-            vectors, apply_dose(before, self.erase(vectors, query, seed=seed), self.dose)
-        )
+        after = self.erase(vectors, query, seed=seed)
+        return with_matrix(vectors, apply_dose(self.origin(before), after, self.dose))
+
+    def origin(self, before: Singles) -> Singles:
+        """Return the vectors x that a dose starts from."""
+        return before
 
 
 def apply_dose(before: Singles, after: Singles, dose: float) -> Singles:

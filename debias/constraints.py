@@ -58,12 +58,16 @@ def stereotype_pairs(query: Query) -> tuple[list[Pair], list[Pair]]:
 def usable_pairs(
     attract: Iterable[Pair], repel: Iterable[Pair], vocabulary: Container[str]
 ) -> UsablePairs:
-    """Return the distinct pairs of two different words of ``vocabulary``, sorted.
+    """Return the distinct pairs of two different words of ``vocabulary``, sorted; a word that is
+    not in it is looked up in lower case.
 
     A pair in both lists is only repelled. (a, b) and (b, a) are two pairs. Raises ``InputError``
     with the missing words if no pair is left.
     """
-    attract, repel = set(attract), set(repel)
+    attract, repel = (
+        {(_written(a, vocabulary), _written(b, vocabulary)) for a, b in pairs}
+        for pairs in (attract, repel)
+    )
     words = {word for pair in attract | repel for word in pair}
     missing = {word for word in words if word not in vocabulary}
 
@@ -79,6 +83,11 @@ def usable_pairs(
             f"{listed if missing else ''}; use pairs in the language and the case of the vectors"
         )
     return result
+
+
+def _written(word: str, vocabulary: Container[str]) -> str:
+    lowered = word.lower()
+    return lowered if word not in vocabulary and lowered in vocabulary else word
 
 
 def mean_cosine(vectors: KeyedVectors, pairs: Sequence[Pair]) -> float:

@@ -82,13 +82,12 @@ def template_examples(
 
 def item_examples(encoder: Encoder, sets: Sequence[ItemSet], roles: Sequence[str]) -> Examples:
     """Encode the texts of two groups; a text with a slot is encoded with both fillers."""
-    first: list[str] = []
-    second: list[str] = []
     pairs: list[list[str]] = []
+    complete_items: list[Item] = []
+    names = ", ".join(item_set.name for item_set in sets)
     for item_set in sets:
         if problem := no_fillers(item_set):
             raise InputError(problem)
-        complete_items = []
         for item in item_set.items:
             if item.fills or SLOT not in item.text:
                 complete_items.append(item)
@@ -97,14 +96,13 @@ def item_examples(encoder: Encoder, sets: Sequence[ItemSet], roles: Sequence[str
                     [item.text.replace(SLOT, filler) for filler in filler_pair]
                     for filler_pair in item_set.fillers_of(item)
                 ]
-        texts = two_groups(item_set.name, complete_items)
-        first += texts[0]
-        second += texts[1]
+    first, second = two_groups(names, complete_items)
+    if len(first) + len(second) < len(complete_items) and len(sets) > 1:
+        raise InputError(f"{names} name their groups differently; name them alike in all sets")
     if any(len(texts) > 2 for texts in pairs):
         raise InputError(f"fillers of {sets[0].name} are of more than two groups; give he/she")
     first += [first_text for first_text, _ in pairs]
     second += [second_text for _, second_text in pairs]
-    names = ", ".join(item_set.name for item_set in sets)
     return _encoded(encoder, first, second, pairs, names, roles)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
@@ -85,6 +86,8 @@ def is_word(token: str) -> bool:
     return (
         token[:1].isalpha()
         and token.split() == [token]
+        and token.isprintable()  # no invisible mark inside
+        and unicodedata.is_normalized("NFC", token)  # as words are read back
         and "://" not in token
         and not any(sign.isdigit() for sign in token)
     )
@@ -105,7 +108,7 @@ def _nearness(seeds: Mapping[str, tuple[str, ...]], vectors: KeyedVectors) -> Si
     nearness = np.empty((len(vectors), len(seeds)), dtype=np.float32)
     for start in range(0, len(vectors), ROWS):
         cosines = _unit(vectors.vectors[start : start + ROWS]) @ units.T
-        nearness[start : start + ROWS] = np.maximum.reduceat(cosines, role_starts, axis=1)
+        nearness[start : start + ROWS] = np.fmax.reduceat(cosines, role_starts, axis=1)
     return np.nan_to_num(nearness, nan=-1.0)
 
 

@@ -42,13 +42,14 @@ class Hard(OnAxis):
         f(x) = unit(x - x V'V)    of every word not in ``specific`` or ``pairs``
 
     and then the two words of each pair of ``equalise`` become nu + s and nu - s, nu their mean
-    without V, |nu|^2 + |s|^2 = 1, and s along V with the sign of their difference. ``norms="keep"``
-    keeps the length of each vector, ``unit`` sets it to 1.
+    without V, |nu|^2 + |s|^2 = 1, and s along V with the sign of their difference. f has the length
+    of x with ``norms="keep"``; with ``unit`` 1, and doses are of unit vectors x.
     """
 
     components: Annotated[Count, doc("principal components of the pairs to remove")] = 1
     norms: Norms = "keep"
 
+    version: ClassVar[int] = 2
     name: ClassVar[str] = "hard"
     roles: ClassVar[tuple[str, ...]] = ("pairs",)
 
@@ -67,8 +68,15 @@ class Hard(OnAxis):
         return after
 
     def resize(self, rows: Singles | Floats, old: Singles | Floats) -> Floats:
-        """Scale rows to the lengths of the old rows, or to length 1, as ``norms`` says."""
-        return units(rows) * (row_lengths(old) if self.norms == "keep" else 1)
+        """Scale rows to the lengths of the old rows, or to length 1, as ``norms`` says; where the
+        old row is zero to 0.
+        """
+        lengths = row_lengths(old)
+        return units(rows) * (lengths if self.norms == "keep" else lengths > 0)
+
+    def origin(self, before: Singles) -> Singles:
+        """Return the vectors that a dose starts from, of length 1 with ``norms="unit"``."""
+        return before if self.norms == "keep" else units(before).astype(np.float32)
 
 
 def find_word_rows(vectors: KeyedVectors, query: Query) -> WordRows:

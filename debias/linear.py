@@ -43,7 +43,7 @@ class LinearEraser:
     items: ItemSource | None = None
     templates: tuple[str, ...] = TEMPLATES
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     seeded: ClassVar[bool] = False
     acts_on: ClassVar[str] = "states"
     unkeyed: ClassVar[tuple[str, ...]] = ("items",)

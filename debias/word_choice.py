@@ -53,7 +53,7 @@ class WordChoice:
     stop: str | None = None
     trusted: bool = False
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     seeded: ClassVar[bool] = False
     unkeyed: ClassVar[tuple[str, ...]] = ("file", "neighbours", "stop", "trusted")
 

@@ -44,7 +44,7 @@ class CNNSettings(Fileless):
     device: str = "cpu"
 
     name: ClassVar[str] = "cnn"
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     unkeyed: ClassVar[tuple[str, ...]] = ("device",)
 
     def __post_init__(self) -> None:

@@ -93,7 +93,7 @@ def split_posts(table: pd.DataFrame, *, folds: int, seed: int) -> Iterator[Fold]
 
     Folds are stratified by label x group; posts of one text stay together, in the stratum of the
     first, so that no training text is predicted. Without a dev split a stratified tenth of the
-    training items becomes dev. Then posts that are not ``in_training`` leave train and dev: they
+    training texts becomes dev. Then posts that are not ``in_training`` leave train and dev: they
     do not change the fold of other posts.
     """
     rng = np.random.default_rng(seed)
@@ -101,10 +101,14 @@ def split_posts(table: pd.DataFrame, *, folds: int, seed: int) -> Iterator[Fold]
     strata: Rows = np.asarray(
         table.groupby(["label", "group"], sort=False, dropna=False).ngroup(), dtype=np.int64
     )
+    texts = pd.factorize(table["text"])[0]
     in_training = table["in_training"].to_numpy(bool) if "in_training" in table else True
-    for name, train, dev, test in _fold_rows(table, strata, folds, rng):
+    for name, train, dev, test in _fold_rows(table, texts, strata, folds, rng):
         if not len(dev):
-            in_dev = deal(strata[train], DEV_PARTS, rng) == 0
+            _, first, text = np.unique(texts[train], return_index=True, return_inverse=True)
+            if len(first) < DEV_PARTS:  # too few texts to part
+                first = text = np.arange(len(train))
+            in_dev = deal(strata[train][first], DEV_PARTS, rng)[text] == 0
             train, dev = train[~in_dev], train[in_dev]
         fold_seed = int(rng.integers(2**63))
         train, dev = (rows[np.broadcast_to(in_training, len(table))[rows]] for rows in (train, dev))
@@ -112,14 +116,13 @@ def split_posts(table: pd.DataFrame, *, folds: int, seed: int) -> Iterator[Fold]
 
 
 def _fold_rows(
-    table: pd.DataFrame, strata: Rows, folds: int, rng: np.random.Generator
+    table: pd.DataFrame, texts: Rows, strata: Rows, folds: int, rng: np.random.Generator
 ) -> Iterator[tuple[str, Rows, Rows, Rows]]:
     """Yield the name of each fold and its rows of train, dev (empty: not given) and test."""
     splits = table["split"]
     if unknown := sorted(set(splits) - {"train", "dev", "test", "all"}):
         raise InputError(f"split {unknown[0]!r} of the posts is none of train, dev, test, all")
     if splits.eq("all").all():
-        texts = pd.factorize(table["text"])[0]
         first = np.unique(texts, return_index=True)[1]
         if not 2 <= folds <= len(first):
             limit = f"the number of different posts ({len(first)})"

@@ -17,7 +17,7 @@ class EncoderClassifier(LinearHead):
     """Linear head on a frozen encoder of the posts as published; see ``LinearHead``."""
 
     name: ClassVar[str] = "encoder"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     needs: ClassVar[str] = "encoder"
 
     def predict(self, posts: pd.DataFrame, encoder: Encodes, *, seed: int) -> pd.DataFrame:

@@ -35,6 +35,6 @@ class FinetunedSettings(Fileless):
     device: str = "cpu"
 
     name: ClassVar[str] = "finetuned"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     needs: ClassVar[str] = "model"
     unkeyed: ClassVar[tuple[str, ...]] = ("device",)

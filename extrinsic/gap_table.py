@@ -330,7 +330,9 @@ def make_block(sample: Predictions, measure: str, groups: Sequence[str]) -> Bloc
 
 def _best_and_worst(measure: str, group_measures: Mapping[str, GroupMeasure]) -> dict[str, Any]:
     values = {group: m.estimate.value for group, m in group_measures.items()}
-    extremes = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
+    lowest = min(values, key=values.__getitem__)
+    others = [group for group in values if group != lowest]  # where all are equal another one
+    extremes = lowest, max(others or [lowest], key=values.__getitem__)
     worst, best = extremes if larger_is_better(measure) else extremes[::-1]
     n, m = group_measures[best].support, group_measures[worst].support
     return {

@@ -60,7 +60,7 @@ class Gaps(Fileless):
     groups: tuple[str, ...] = ()
 
     name: ClassVar[str] = "gaps"
-    version: ClassVar[int] = 7
+    version: ClassVar[int] = 8
     seeded: ClassVar[bool] = False
     # Keyed by ``keyed`` unless default, so that results of the default comparison keep their keys
     unkeyed: ClassVar[tuple[str, ...]] = ("measures", "compare", "groups")

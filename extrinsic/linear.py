@@ -20,7 +20,7 @@ class Linear(LinearHead):
     """Logistic regression on mean vectors: see ``LinearHead``."""
 
     name: ClassVar[str] = "linear"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
     def predict(self, posts: pd.DataFrame, vectors: KeyedVectors, *, seed: int) -> pd.DataFrame:
         """Predict the test posts, or all by cross-validation; see ``cross_predict``."""

@@ -148,7 +148,8 @@ def _read_json_lines(path: Path) -> pd.DataFrame:
         for name, cells in columns.items():
             cell = row.get(name)
             is_nested = isinstance(cell, list | dict)
-            cells.append(cell if is_nested else "" if cell is None else str(cell))
+            is_missing = cell is None or cell != cell  # null, and NaN as Python writes it
+            cells.append(cell if is_nested else "" if is_missing else str(cell))
     return pd.DataFrame(columns)
 
 

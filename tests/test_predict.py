@@ -286,3 +286,14 @@ def test_hatecheck(realdata: Path) -> None:
     assert values["women", "recall"] == pytest.approx(0.66, abs=0.006)
     assert values["Muslims", "recall"] == pytest.approx(0.15, abs=0.006)
     assert values["gay people", "fpr"] == pytest.approx(0.61, abs=0.006)
+
+
+def test_a_probability_that_is_no_number_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = str(save_onnx(tmp_path / "own.onnx"))
+    undefined = np.array([[0.3, 0.7], [np.nan, np.nan]])
+    place = "files.models.onnx_classifier.OnnxClassifier.predict_probabilities"
+    monkeypatch.setattr(place, lambda *_: undefined)
+    with pytest.raises(InputError, match="text 2, 'good', has no finite probability"):
+        predict(name, pd.DataFrame({"text": ["bad", "good"]}), positive="yes")

@@ -11,6 +11,8 @@ import pandas as pd
 
 from analysis.frame import as_text, text_rows
 from analysis.gap_directions import (
+    DIRECTIONS,
+    SIGNS,
     describe_verdicts,
     join_titles,
     results_by_gap,
@@ -20,6 +22,7 @@ from analysis.naming import (
     CONTROL,
     GROUPS,
     ORIGINAL,
+    REVERSED,
     SLICE_COLUMNS,
     capitalise,
     gap_titles,
@@ -80,7 +83,7 @@ def answer_card(slice_results: Sequence[SliceResult], tables: Tables, utility: s
         " ".join([headline, *_opposite_gaps(slice_results)]),
         {
             SIZES: unmodified_gaps(tables, utility),
-            FOLLOWS: [*_truncate(_directions(slice_results)), *_terms(gaps)],
+            FOLLOWS: [*_truncate(_directions(slice_results)), *_terms(gaps, slice_results)],
             TRUST: _trust(confirmatory, tables),
         },
     )
@@ -159,14 +162,17 @@ def _directions(slice_results: Sequence[SliceResult]) -> list[Line]:
     return lines
 
 
-def _terms(gaps: pd.DataFrame) -> list[Line]:
+def _terms(gaps: pd.DataFrame, slice_results: Sequence[SliceResult]) -> list[Line]:
     """Explain r_rm and, for two groups, what a rising gap means."""
+    lines = [("r_rm", R_RM)]
     pairs = set(text_rows(gaps, GROUPS))
-    if len(pairs) != 1:
-        return [("r_rm", R_RM)]
-    privileged, unprivileged = pairs.pop()
-    rises = f"the larger the score, the worse for {unprivileged} compared with {privileged}"
-    return [("Rises", f"{rises}; falls: the opposite."), ("r_rm", R_RM)]
+    if len(pairs) == 1:
+        privileged, unprivileged = pairs.pop()
+        rises = f"the larger the score, the worse for {unprivileged} compared with {privileged}"
+        lines.insert(0, ("Rises", f"{rises}; falls: the opposite."))
+    if any(result.reverse_scored for result in slice_results):
+        lines.append(("Sign reversed", f"of such a score {REVERSED}, so that -score is compared."))
+    return lines
 
 
 def _r_rm(slice_results: Sequence[SliceResult]) -> str:
@@ -225,13 +231,16 @@ def _conditions(points: pd.DataFrame) -> list[str]:
 def _opposite_gaps(slice_results: Sequence[SliceResult]) -> list[str]:
     """Name the undeclared gaps that go the opposite way, if all declared ones agree."""
     verdicts = {result.verdict for result in slice_results if result.confirmatory}
-    opposite = {POSITIVE: "falls with", NEGATIVE: "rises with"}.get(next(iter(verdicts), ""), "")
-    if len(verdicts) != 1 or not opposite:
+    sign = SIGNS.get(next(iter(verdicts), ""), 0)
+    if len(verdicts) != 1 or not sign:
         return []
+    declared, opposite = DIRECTIONS[sign], DIRECTIONS[-sign]
     gaps = [
         gap
         for gap, scores in results_by_gap(slice_results).items()
-        if not describe_verdicts(scores) and opposite in scores_by_direction(scores)
+        if not describe_verdicts(scores)
+        and opposite in (directions := scores_by_direction(scores))
+        and declared not in directions
     ]
     verb = "goes" if len(gaps) == 1 else "go"
     return [f"The {' and the '.join(gaps)} {verb} the other way."] if gaps else []

@@ -245,11 +245,18 @@ def dose_curves(tables: Tables, utility: str) -> dict[str, Sequence[Json]]:
     extrinsic = tables.extrinsic
     gaps = extrinsic[extrinsic["kind"] == "gap"]
     overall = utility_rows(extrinsic, utility)
+    has_several_tasks = len({*gaps["task"]}) > 1
+
+    def titled(rows: pd.DataFrame, titles: Iterable[str]) -> list[str]:
+        pairs = zip(rows["task"], titles, strict=True)
+        return [f"{task}: {title}" if has_several_tasks else title for task, title in pairs]
+
+    of_task = [f"{measure_title(utility)} of the task"] * len(overall)
     values = pd.concat(
         [
             tables.intrinsic.assign(what=row_names(tables.intrinsic, SCORE), kind="score"),
-            gaps.assign(what=gap_titles(gaps), kind="gap"),
-            overall.assign(what=f"{measure_title(utility)} of the task", kind="utility"),
+            gaps.assign(what=titled(gaps, gap_titles(gaps)), kind="gap"),
+            overall.assign(what=titled(overall, of_task), kind="utility"),
         ]
     )[["point", "what", "kind", "value"]].dropna(subset="value")
     sign = [DOSE_SIGN.get(direction, 0.0) for direction in points["direction"]]

@@ -54,9 +54,11 @@ def correlations_tex(slice_results: Iterable[SliceResult]) -> str:
     ]
     names = pd.DataFrame([result.names for result in results], columns=list(SLICE_COLUMNS))
     scores = zip(row_names(names, SCORE[:2]), row_names(names, SCORE[2:]), strict=True)
+    has_several_tasks = len({*names["task"]}) > 1
     rows_by_gap: dict[str, list[str]] = {}
     for result, gap, score in zip(results, gap_titles(names), scores, strict=True):
-        rows_by_gap.setdefault(gap, []).append(_row(result, *score))
+        title = f"{result.names['task']}: {gap}" if has_several_tasks else gap
+        rows_by_gap.setdefault(title, []).append(_row(result, *score))
     reverse_scored = dict.fromkeys(
         result.names["metric"] for result in results if result.reverse_scored
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from biasbridge.cli.options import CSV, JSON, add_trusted, count
+from biasbridge.cli.options import add_trusted, count, output_file
 from files import InputError, atomic_path
 from files.models.encoder import Pooling
 from files.models.load import Dtype
@@ -67,8 +67,10 @@ def _parser() -> Parser:
     add("--seed", type=int, default=0, help="of random numbers (default 0)")
     add("--single-scores", action="store_true", help="print the score of every word as well")
     rows = "write the rows as {}; without OUT: print them instead of the table"
-    add("--csv", nargs="?", const="-", type=CSV, metavar="OUT", help=rows.format("CSV"))
-    add("--json", nargs="?", const="-", type=JSON, metavar="OUT", help=rows.format("JSON"))
+    for form in ("csv", "json"):
+        file = output_file(f".{form}", "", stdout=True)
+        text = rows.format(form.upper())
+        add(f"--{form}", nargs="?", const="-", type=file, metavar="OUT", help=text)
     add_trusted(options)
     verbose = "explain each metric, and why a score has no value"
     add("--verbose", action="store_true", help=verbose)
@@ -109,6 +111,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     is_run_otherwise = (args.dtype, args.device) != ("float32", "cpu")
     has_model_options |= bool(args.batch_size or args.apply_chat_template or is_run_otherwise)
     are_models = has_model_options or any(map(is_model_path, args.vectors))
+    if args.csv == args.json == STDOUT:
+        raise InputError("--csv and --json both print rows; give one of them a file")
     audited, notes = (_audit_models if are_models else _audit)(args)
     from biasbridge.certificates import NOTE, certified
 

@@ -129,6 +129,8 @@ def _debias_model(args: Namespace) -> int:
         usual_metrics,
     )
 
+    if args.items and (args.query or args.words or args.swap or args.lowercase):
+        raise InputError("--items stands for words; leave out --query, --words and the like")
     fields = {"dose": args.dose, "items": read_items(args.items)}
     method = make_method(args.method, MODEL_KINDS, **{**_options(args), **fields})
     require_new_model(args.out, force=args.force)

@@ -29,7 +29,8 @@ DOCUMENTS = {
 def add_documents(parser: ArgumentParser) -> None:
     """Add an option for each document."""
     for name, (endings, text) in DOCUMENTS.items():
-        parser.add_argument(f"--{name}", type=output_file(*endings), metavar="FILE", help=text)
+        file = output_file(*endings, stdout=name == "json")
+        parser.add_argument(f"--{name}", type=file, metavar="FILE", help=text)
 
 
 def take_documents(options: dict[str, Any]) -> dict[str, Path]:

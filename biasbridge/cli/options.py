@@ -21,13 +21,15 @@ def add_trusted(parser: ArgumentParser) -> None:
     parser.add_argument("--trusted", action="store_true", help=TRUSTED)
 
 
-def output_file(*endings: str) -> Callable[[str], Path]:
+def output_file(*endings: str, stdout: bool = False) -> Callable[[str], Path]:
     """Return the argparse type of an output file, which is checked before anything is read.
 
-    "" among the ``endings`` allows a name without one, ``-`` included.
+    "" among the ``endings`` allows a name without one; ``-`` is allowed with ``stdout``.
     """
 
     def check(text: str) -> Path:
+        if text == "-" and not stdout:
+            raise ArgumentTypeError("cannot write to -, the standard output; give a file")
         try:
             return require_output(text, endings)
         except InputError as error:
@@ -36,7 +38,7 @@ def output_file(*endings: str) -> Callable[[str], Path]:
     return check
 
 
-CSV, JSON, PAGE = output_file(".csv", ""), output_file(".json", ""), output_file(".html")
+CSV, PAGE = output_file(".csv", ""), output_file(".html")
 
 
 def count(text: str) -> int:

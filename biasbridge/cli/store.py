@@ -11,7 +11,7 @@ COMMANDS = {
     "ls": "list the results with their size and time",
     "explain": "show the recipe of a result and the command that recomputes it",
     "export": "write the vectors of a result to a file",
-    "gc": "remove unfinished, damaged and long unused results",
+    "gc": "remove orphaned, damaged and long unused results",
     "verify": "compare every file with its checksum",
 }
 
@@ -28,7 +28,9 @@ def _parser() -> Parser:
     parsers["export"].add_argument("file", help=out)
     parsers["export"].add_argument("--force", action="store_true", help="replace the file")
     parsers["gc"].add_argument(
-        "--older-than", metavar="AGE", help="also results unused for this long: 12h, 30d, 8w"
+        "--older-than",
+        metavar="AGE",
+        help="also results and unfinished trainings so old: 12h, 8w",
     )
     parsers["gc"].add_argument(
         "--dry-run", action="store_true", help="only list what would be removed"

@@ -81,9 +81,10 @@ def _as_item(sample: Json, task: str) -> Item:
 def _targets(target: str, options: Sequence[str], wrong: str | None) -> list[str]:
     """Return the options that a target names by place or by text, or else the target."""
     places = map(int, re.findall(r"\d+", target) if INDEXES.fullmatch(target) else ())
-    named = [options[place] for place in places if place < len(options)]
-    named += [target.strip()] if target.strip() in options else []
-    return [option for option in named if option != wrong] or [target]
+    by_place = [options[place] for place in places if place < len(options)]
+    by_text = [target.strip()] if target.strip() in options else []
+    readings = ([option for option in named if option != wrong] for named in (by_place, by_text))
+    return next(filter(None, readings), [target])
 
 
 def _options(sample: Json) -> list[str]:

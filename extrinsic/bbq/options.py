@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from extrinsic.bbq.groups import Item
 
-LETTER = re.compile(r"\(?([abc012])(?:\.0|[).:]+(?:\s.*)?)?", re.DOTALL)
+LETTER = re.compile(r"\(?([abc012])(?:\.0|[).:]+(?:\s(.*))?)?", re.DOTALL)
 NO_ANSWER = -1
 # BBQ words the answer that names nobody in ten ways, and a program may offer another than the item
 UNKNOWN_WORDINGS = {
@@ -37,9 +37,7 @@ def match_output(output: str, item: Item, shown: Sequence[str] = ()) -> int:
     if text in texts:
         return texts.index(text)
     if letter := LETTER.fullmatch(text):
-        place = "abc012".index(letter[1]) % 3
-        option = normalise(shown[place]) if place < len(shown) else ""
-        return texts.index(option) if option in texts else place
+        return _place_of_letter("abc012".index(letter[1]) % 3, letter[2] or "", item, shown)
     whole_names = [normalise(name) for name, _ in item.infos]
     short = [" ".join(name.split()[:2]) for name in whole_names]
     names = {
@@ -52,6 +50,22 @@ def match_output(output: str, item: Item, shown: Sequence[str] = ()) -> int:
     if len(present) == 1:
         return names[present[0]]
     return item.unknown if not present and text in UNKNOWN_WORDINGS else NO_ANSWER
+
+
+def _place_of_letter(place: int, answer: str, item: Item, shown: Sequence[str]) -> int:
+    """Return the answer that a letter or place means among those shown, by default the item's, or
+    the ``answer`` that stands after it.
+    """
+    texts = [*map(normalise, item.texts)]
+    if normalise(answer) in texts:
+        return texts.index(normalise(answer))
+    options = [*map(normalise, shown)]
+    if UNKNOWN_WORDINGS.union(texts).isdisjoint(options):  # none, or letters in their place
+        return place
+    option = options[place] if place < len(options) else ""
+    if option in texts:
+        return texts.index(option)
+    return item.unknown if option in UNKNOWN_WORDINGS else NO_ANSWER
 
 
 def holds(text: str, name: str) -> bool:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import pairwise, permutations
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pandas.api.types import is_list_like, is_scalar
 
 from extrinsic.answers.reading import JSON_OBJECTS, detect_format, read_answers
 from extrinsic.bbq.groups import Item
-from extrinsic.bbq.options import holds, match_output, normalise
+from extrinsic.bbq.options import LETTER, holds, match_output, normalise
 from files import InputError
 from files.tables import read_table, require_columns
 
@@ -172,11 +174,25 @@ def read_items(table: pd.DataFrame) -> tuple[list[Item], list[int]]:
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             problem = f"answer {number}: the item is not as in BBQ ({reason})"
             raise InputError(f"{problem}; leave its fields as they are in BBQ's files") from None
-        shown = row.get("choices")
         output = "" if row["output"] is None else str(row["output"])
-        options = shown if isinstance(shown, list | tuple) else ()
-        chosen.append(match_output(output, items[-1], options))
+        shown = _shown(row.get("choices"))
+        if shown is None and LETTER.fullmatch(normalise(output)):
+            problem = f"answer {number} is a letter, and its choices are no list"
+            raise InputError(f"{problem}; write choices as ['The aunt', 'The niece', 'Unknown']")
+        chosen.append(match_output(output, items[-1], shown or ()))
     return items, chosen
+
+
+def _shown(choices: Any) -> Sequence[str] | None:
+    """Return the answers that were shown, in their order; empty where none are given, None where
+    they are no list.
+    """
+    if is_scalar(choices) and (pd.isna(choices) or not str(choices).strip()):
+        return ()
+    with suppress(ValueError, SyntaxError):
+        listed = ast.literal_eval(choices) if isinstance(choices, str) else choices
+        return [str(option) for option in listed] if is_list_like(listed) else None
+    return None
 
 
 def _as_item(row: Mapping[str, Any]) -> Item:

@@ -21,7 +21,7 @@ def require_peft() -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         raise InputError(
-            f"adapters need {error.name}: pip install 'biasbridge[adapters]'"
+            f"adapters need {error.name}: run pip install '.[adapters]' in the clone of biasbridge"
         ) from error
 
 

@@ -75,6 +75,9 @@ def _require_own_weights(folder: Path) -> None:
     """Raise ``InputError`` if a folder names weights outside it: they would be read without being
     among ``Place.files``.
     """
+    adapter = folder / ADAPTER
+    if (adapter / "adapter_config.json").is_file() and not any(adapter.glob("*.safetensors")):
+        raise InputError(f"{adapter} has no adapter_model.safetensors; save the adapter as such")
     for path in (folder / CONFIG, *sorted(folder.glob(f"*{INDEX}"))):
         try:
             content = read_nested(path) if path.is_file() else None

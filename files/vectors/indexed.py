@@ -23,17 +23,25 @@ def read_indexed(folder: Path, vocab: Collection[str] | None = None) -> KeyedVec
     Raises ``InputError`` if matrix and table do not match.
     """
     matrix_file, index_file = indexed_files(folder)
-    columns = [column.tolist() for _, column in pd.read_parquet(index_file).items()]
+    try:
+        index = pd.read_parquet(index_file)
+        matrix = np.load(matrix_file, mmap_mode="r", allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise InputError(f"{folder} holds damaged vectors: {error}; install it again") from None
+    columns = [column.tolist() for _, column in index.items()]
     texts = [column for column in columns if all(isinstance(cell, str) for cell in column)]
     if len(texts) != 1:
         problem = f"{index_file} has {len(texts)} columns of text"
         raise InputError(f"{problem}; it needs one, of words")
     [words] = texts
-    matrix = np.load(matrix_file, mmap_mode="r", allow_pickle=False)
     if matrix.ndim != 2 or len(matrix) != len(words):
         shape = " x ".join(map(str, matrix.shape))
         raise InputError(f"{matrix_file} is {shape}, and {index_file.name} has {len(words)} words")
     if len({*words}) < len(words):
         raise InputError(f"{index_file} has a word twice")
     rows = [row for row, word in enumerate(words) if vocab is None or word in vocab]
+    if not rows:
+        raise InputError(f"{index_file} has none of the words")
+    if not np.isfinite(matrix[rows]).all():
+        raise InputError(f"{matrix_file} has numbers that are not finite")
     return keyed([words[row] for row in rows], np.asarray(matrix[rows], dtype=np.float32))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -40,6 +41,7 @@ def read_text_blocks(
             raw.readline()
             number = 2
         for chunk in _chunks(raw):
+            chunk = chunk.removeprefix(BOM_UTF8) if number == 1 else chunk
             numbered = enumerate(chunk.split(b"\n"), number)
             lines = [(i, line) for i, line in numbered if line.strip()]
             number += chunk.count(b"\n")

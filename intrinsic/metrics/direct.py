@@ -34,7 +34,7 @@ def direct_bias(w: ArrayLike, g: ArrayLike, *, c: float = 1) -> float:
     g : array of shape (dim,)
         The bias direction.
     c : float, default=1
-        Exponent of at least 0; 0 counts every word with a component along g as 1.
+        Exponent of at least 0; 0 counts every word as 1.
 
     Returns
     -------

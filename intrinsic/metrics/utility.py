@@ -58,7 +58,7 @@ def word_similarity(w: ArrayLike, v: ArrayLike, judged: ArrayLike) -> tuple[floa
 
 
 def read_similarities(path: str | Path) -> Query:
-    """Read pairs in the format of SimLex-999: word, word, number per line.
+    """Read word, word, number per line; the number may also stand in the column ``SimLex999``.
 
     Cells are separated by tabs, commas, semicolons or spaces. Ignored: further columns, empty
     lines, lines that start with ``#``, and a header (no number in the third cell). A repeated pair,
@@ -66,16 +66,18 @@ def read_similarities(path: str | Path) -> Query:
     "money bank" twice). Raises ``InputError`` for any other line without a number.
     """
     judged: dict[tuple[str, ...], list[float]] = {}
+    column, has_header = 2, False
     for number, line in enumerate(read_lines(path), 1):
         cells = [cell for cell in re.split("[\t,; ]", line) if cell]
         if not cells or cells[0].startswith("#"):
             continue
         try:
-            value = float(cells[2])
+            value = float(cells[column])
         except (IndexError, ValueError):
-            if number > 1:
+            if judged or has_header:
                 error = f"line {number} is not 'word word number': {line.strip()!r}"
                 raise InputError(f"{path}: {error}") from None
+            has_header, column = True, cells.index("SimLex999") if "SimLex999" in cells else 2
             continue
         pair, reverse = (cells[0], cells[1]), (cells[1], cells[0])
         judged.setdefault(reverse if reverse in judged else pair, []).append(value)

@@ -193,7 +193,8 @@ class Weat(Metric):
         source="Caliskan et al. (2017)",
         roles={"X": "targets", "Y": "targets", "A": "attributes", "B": "attributes"},
         asks=(*(f"weat{n}" for n in (1, 2, 3, 4, 5, 6, "6b", 7, 8, 9, 10)), "gender", "migrant"),
-        default="Ours: effect sizes in [-2, 2]; p counts the observed partition, so it is never 0.",
+        default="Ours: effect sizes, in [-2, 2] for X and Y of one size; p counts the observed"
+        " partition, so it is never 0.",
     )
     further_conventions: ClassVar[tuple[Convention, ...]] = (
         Convention(

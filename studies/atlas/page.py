@@ -37,7 +37,8 @@ Cells below: r_rm with its interval; bold: a verdict other than inconclusive. Nu
 [atlas.csv](atlas.csv), `*.yaml`.
 
 ```bash
-biasbridge atlas docs/atlas    # writes this page, atlas.csv and atlas.svg there
+# writes this page, atlas.csv and atlas.svg there; without FOLDER of the sets whose tables lie here
+BIASBRIDGE_DATA=FOLDER biasbridge atlas docs/atlas
 ```
 """
 REPLICATIONS = """

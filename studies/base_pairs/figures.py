@@ -133,7 +133,7 @@ def cosine_chart(cosines: pd.DataFrame, title: str) -> Drawing:
         alt.Y("kappa:Q", title="Cohen's kappa of the two pairs"),
     )
     chart = _by_metric(panel, cosines, list(dict.fromkeys(cosines["metric"])))
-    return finish(chart, f"Pairs with similar differences agree: {title}")
+    return finish(chart, f"Agreement of two pairs by the cosine of their differences: {title}")
 
 
 def overall_kappas(estimates: pd.DataFrame) -> pd.DataFrame:

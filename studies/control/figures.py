@@ -38,7 +38,7 @@ def r_chart(whole: pd.DataFrame) -> Drawing:
         .properties(width=240, height=alt.Step(9))
         .facet(column=_difference_columns(), data=whole.assign(link=links, query=queries))
     )
-    return finish(chart, "r_rm rises with the planted link and is near 0 without one", [STAMP])
+    return finish(chart, "r_rm with words of the planted link and with unrelated ones", [STAMP])
 
 
 def power_chart(smaller: pd.DataFrame) -> Drawing:
@@ -71,7 +71,7 @@ def power_chart(smaller: pd.DataFrame) -> Drawing:
         )
         .resolve_scale(x="independent", xOffset="independent")
     )
-    title = "More studies find the link with more embeddings and a stronger link"
+    title = "Share of studies that find the link, by embeddings and strength"
     return finish(chart, title, [STAMP])
 
 

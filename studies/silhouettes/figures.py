@@ -137,4 +137,4 @@ def pilot_chart(pilot: pd.DataFrame) -> Drawing:
         colour("score", scores, legend=alt.Legend(orient="top", labelLimit=300)),
         alt.StrokeDash("what:N", title=None, legend=stroke, sort=list(DIFFERENCES)),
     )
-    return finish(encoded, "Fewer runs give nearly the same scores")
+    return finish(encoded, "Difference of scores by number of runs")

@@ -106,6 +106,7 @@ def make_rows(x: ArrayLike, y: ArrayLike, **columns: ArrayLike) -> Rows:
         "setting",
         "training",
         "score_gap",
+        "pattern",
     )
     named = {name: labels.get(name, empty) for name in names}
     none = Resampled.of(np.zeros((len(first), 0)))

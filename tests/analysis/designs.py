@@ -125,7 +125,7 @@ def rows_of(study: Study) -> Rows:
     of, same = study.of, np.full(len(study.of.x), "")
     return Rows(
         *(of.x, of.y, of.model, of.parent, of.cluster, of.condition, of.method),
-        *(same, same, same),
+        *(same, same, same, of.pattern),
         utility=of.utility,
         x_resampled=Resampled.of(of.x_resampled),
         y_resampled=Resampled.of(of.y_resampled),
@@ -172,6 +172,7 @@ def study_of(
         cluster=labels(parent if cluster is None else cluster),
         condition=labels(np.full(n, "") if condition is None else condition),
         method=np.full(n, ""),
+        pattern=np.full(n, ""),
         utility=np.full(n, nan) if utility is None else utility,
         x_resampled=none,
         y_resampled=none if y_resampled is None else y_resampled,

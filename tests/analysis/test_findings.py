@@ -89,6 +89,17 @@ def test_reliability_is_at_least_the_square_of_r() -> None:
     assert exact.reliability_x == 1
 
 
+def test_the_corrected_slope_takes_no_less_reliability_than_r_squared() -> None:
+    x = np.tile(np.random.default_rng(0).normal(size=40), 3)
+    y = x + 0.1 * np.random.default_rng(1).normal(size=120)
+    rows = make_rows(x, y, parent=np.repeat([*"abc"], 40))
+    noise = np.random.default_rng(2).normal(size=(120, 60))
+    words = Resampled.of(x[:, None] + noise)
+    found = measure(rows._replace(x_resampled=words), {}, full=True, permutations=19)
+    assert found.reliability_x == pytest.approx(found.within.r**2)
+    assert found.slope_corrected.value == pytest.approx(found.slope.value / found.reliability_x)
+
+
 def test_noise_of_scores_is_taken_from_the_slope_of_condition_means() -> None:
     """Noise that halves the slope of models, of means of three takes a quarter: 1 of 1 + 1 / 3."""
     rng = np.random.default_rng(0)

@@ -54,6 +54,14 @@ def test_an_observation_is_one_of_its_parent() -> None:
     assert found.conditions.n == 24
 
 
+@pytest.mark.parametrize("control", ["", "none", "unmodified"])
+def test_the_control_is_no_method(control: str) -> None:
+    rows = table(["word2vec", "fasttext"], [control, "inlp", "leace"], ["1", "2"])
+    rows = rows.rename(columns={"b": "method"})
+    found = found_in(rows, observation=["method", "c"], parent=["a"], condition=["method", "c"])
+    assert found.n_methods == 2
+
+
 def test_rows_of_one_observation_are_averaged() -> None:
     rows = table(["word2vec", "fasttext"], CONDITIONS, ["6", "7", "8"])
     found = found_in(rows, observation=["b"], parent=["a"])

@@ -139,6 +139,7 @@ def test_where_nothing_is_shared_embeddings_are_compared_with_those_of_the_same(
         for side in (rows.x, rows.y)
     )
     assert found.within.r == pytest.approx((u @ v) / np.sqrt((u @ u) * (v @ v)))
+    assert found.n_parents == found.parents.n == 4, "a parent with two classifiers is one"
 
 
 def test_options_of_the_task_are_settings_where_a_model_has_several() -> None:

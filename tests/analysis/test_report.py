@@ -18,7 +18,7 @@ from analysis.correlate import correlate_slices
 from analysis.correlation import Correlation
 from analysis.declaration import Declaration
 from analysis.frame import typed
-from analysis.gap_directions import scores_by_direction
+from analysis.gap_directions import results_by_gap, scores_by_direction
 from analysis.joined import join_points
 from analysis.naming import SLICE_COLUMNS
 from analysis.report import build_report
@@ -206,6 +206,36 @@ def test_a_gap_that_goes_the_other_way_is_never_hidden(module_tables: Tables) ->
         ),
         ("Precision gap", "falls with WEAT 7: r_rm -.80 [-.90,-.60] (not declared)"),
     ]
+
+
+def test_a_gap_that_goes_both_ways_does_not_go_the_other_way(module_tables: Tables) -> None:
+    asked = slice_of("weat7", "positive", why="positive for these")
+    others = [
+        slice_of(query, "")._replace(
+            names=slice_of(query, "").names | {"measure": "precision"}, within=within
+        )
+        for query, within in (
+            ("weat7", Correlation(-0.8, -0.9, -0.6)),
+            ("weat8", Correlation(0.8, 0.6, 0.9)),
+        )
+    ]
+    found = answer_card([asked, *others], typed(module_tables), "f1")
+    assert "the other way" not in found.headline
+
+
+def test_a_reverse_scored_metric_is_named_with_its_sign() -> None:
+    declared = slice_of("weat7", "positive")._replace(reverse_scored=True)
+    (scores,) = results_by_gap([declared]).values()
+    assert scores_by_direction(scores) == {"rises with": ["WEAT 7 (sign reversed)"]}
+
+
+def test_conventions_of_one_metric_are_two_scores() -> None:
+    both = [
+        slice_of("weat7", "")._replace(names=slice_of("weat7", "").names | {"convention": name})
+        for name in ("default", "wefe")
+    ]
+    (scores,) = results_by_gap(both).values()
+    assert [*scores] == ["weat default WEAT 7", "weat wefe WEAT 7"]
 
 
 def test_a_direction_is_claimed_by_the_verdict_or_without_one_by_the_interval() -> None:

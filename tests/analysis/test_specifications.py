@@ -224,6 +224,8 @@ def test_the_choice_that_the_sign_depends_on_is_named() -> None:
         f"t: 18 ways to analyse it, median r_rm {format_number(curve.median)} (p 1), 9 above 0."
         " The sign depends mostly on the measure: positive for precision, not for recall."
     )
+    mixed = curve._replace(levels=[level._replace(above=0.8) for level in curve.levels])
+    assert "depends" not in mixed.sentence(), "above 0 for most of either"
     same = curve_of(tables_of(of)).sentence()
     assert "18 above 0." in same
     assert "depends" not in same

@@ -203,6 +203,12 @@ def test_a_slope_that_may_be_0_in_other_conditions_is_said_to_be_of_them() -> No
     assert "changes by .30 (-.10 to .70 in other conditions) per unit" in these.why
 
 
+def test_a_slope_of_models_is_not_said_to_be_of_other_conditions() -> None:
+    within = WITHIN._replace(slope=Estimate(0.3, -0.1, 0.7))
+    (these,) = judge([SUPPORTED._replace(within=within, n_conditions=5)])
+    assert "changes by .30 [-.10,.70] per unit" in these.why
+
+
 def test_p_is_adjusted_over_confirmatory_slices_alone() -> None:
     p = [0.001, 0.02, 0.03, 0.5]
     asked = [SUPPORTED._replace(within=WITHIN._replace(p=each)) for each in p]
@@ -308,7 +314,8 @@ def test_too_few_after_averaging_does_not_follow_from_the_number_of_models() -> 
     table = study(32, corpus=np.arange(32) % 2, parent=np.arange(32) % 8, of=np.arange(32) // 8)
     found = verdict_of(table, "of", "corpus")
     assert (found.n, found.within.n, found.within.df) == (32, 8, 5)
-    assert "32 models of 8 parents leave 5 degrees of freedom" in found.why
+    said = "32 models of 8 parents, averaged over 2 clusters to 8, leave 5 degrees of freedom"
+    assert said in found.why
 
 
 def test_a_line_is_positive() -> None:

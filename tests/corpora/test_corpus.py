@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import lzma
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -66,6 +67,14 @@ def test_each_file_may_have_its_own_tokeniser(tmp_path: Path) -> None:
     assert (tmp_path / "out").read_text() == "hola <HASH> . y dos :D\nhola .\nadiós .\n"
     with pytest.raises(InputError, match="2 for 1 files; give one, or one per file"):
         TextCorpus("a.txt", tokeniser=("tweets", "sentences"))
+
+
+@pytest.mark.parametrize("tokeniser", ["sentences", "treebank"])
+def test_a_word_may_begin_with_a_digit(tokeniser: Any, tmp_path: Path) -> None:
+    words = "1990s 20th 4G 11-year-old 1,000.5 7"
+    corpus = TextCorpus(str(write(tmp_path / "t", [words])), tokeniser=tokeniser, min_count=1)
+    corpus.write(tmp_path / "out", seed=0)
+    assert (tmp_path / "out").read_text().split() == words.split()
 
 
 def test_treebank_parts_clitics_as_documents_with_coreference_do(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from corpora import occupation_sentences as grammar
 from corpora.generated_documents import GeneratedChallenge, GeneratedDocuments, GeneratedOccupations
-from corpora.people import find_gender
+from corpora.people import find_gender, load_percentages
 
 if TYPE_CHECKING:
     from files.documents import Document
@@ -91,3 +91,13 @@ def test_the_corpus_has_the_words_of_documents_and_challenge(tmp_path: Path) -> 
     again = GeneratedOccupations(sentences=1000, occupations=2000, stereotype=1)
     again.write(tmp_path / "again.txt", seed=0)
     assert (tmp_path / "again.txt").read_bytes() == (tmp_path / "corpus.txt").read_bytes()
+
+
+@pytest.mark.parametrize("kind", [GeneratedOccupations, GeneratedDocuments, GeneratedChallenge])
+def test_the_table_of_occupations_is_in_the_key(
+    kind: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = kind().keyed()
+    percentages = load_percentages() | {"clerk": 99.0}
+    monkeypatch.setattr("corpora.generated_documents.load_percentages", lambda: percentages)
+    assert kind().keyed() != before

@@ -80,11 +80,11 @@ def test_hatecheck_exchanges_targets_in_its_templates(tmp_path: Path) -> None:
     pd.DataFrame(rows, columns=names).to_csv(tmp_path / "cases.csv", index=False)
     posts = HateCheck(str(tmp_path / "cases.csv")).posts(seed=0).set_index("raw")
     require_crossed(posts)
-    assert posts["group"].to_dict() == {
+    assert posts["group"].fillna("").to_dict() == {
         "I dislike tall people.": "tall people",
         "I dislike short people.": "short people",
         "Tall ones!": "tall people",
-        "I dislike rain.": "none",
+        "I dislike rain.": "",
     }
     assert (posts["frame"] != "").to_dict() == {text: "[I" in slot for text, *_, slot in rows}
     assert (posts["term"] != "").tolist() == (posts["frame"] != "").tolist()

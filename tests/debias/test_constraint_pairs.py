@@ -74,6 +74,12 @@ def test_which_pairs_are_kept() -> None:
     assert kept.missing == ["x", "y"]
 
 
+def test_a_word_that_is_not_there_is_looked_up_in_lower_case() -> None:
+    kept = usable_pairs([("Einstein", "He"), ("He", "NASA")], [], {"einstein", "He", "he", "nasa"})
+    assert kept.attract == [("He", "nasa"), ("einstein", "He")]
+    assert kept.missing == []
+
+
 def test_no_pair_left_names_the_missing_words() -> None:
     with pytest.raises(InputError, match="2 of 3 words are out of vocabulary: x, y;"):
         usable_pairs([("a", "x")], [("a", "y")], {"a"})

@@ -10,7 +10,7 @@ from gensim.models import KeyedVectors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from debias.expand import expand
+from debias.expand import expand, is_word
 from debias.roles import words_by_role
 from files import InputError
 from intrinsic.wordsets import Query, load_query
@@ -80,6 +80,16 @@ def test_a_word_with_a_zero_vector_comes_last_and_warns_of_nothing() -> None:
     vectors = vocabulary(["he", "she", "office", "home", "cat", "zero"], 1)
     vectors.vectors[5] = 0
     assert ["cat"] in added(expand(SEEDS, vectors, k=1)).values()
+    known = vocabulary(["he", "she", "office", "home", "cat"], 1)
+    vectors = vocabulary(["he", "she", "office", "home", "cat", "her"], 1)
+    vectors.vectors[:] = np.vstack([known.vectors, np.zeros_like(known.vectors[:1])])
+    found, without = (added(expand(SEEDS, of, k=1)) for of in (vectors, known))
+    assert found == without, "a seed with a zero vector is as one that is not there"
+
+
+def test_what_cannot_be_read_back_is_no_word() -> None:
+    assert not any(map(is_word, ("his\u200b", "e\u0301te\u0301")))
+    assert is_word("été")
 
 
 def test_the_roles_that_a_query_has_are_expanded_and_the_others_stay() -> None:

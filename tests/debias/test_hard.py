@@ -69,6 +69,20 @@ def test_against_a_loop_over_words(norms: Norms, components: int) -> None:
         np.testing.assert_allclose(after[word], size * row, atol=2e-6)
 
 
+@pytest.mark.parametrize("norms", ["keep", "unit"])
+@pytest.mark.parametrize("dose", [-1.0, 0.5])
+def test_a_dose_moves_along_the_line_to_f(norms: Norms, dose: float) -> None:
+    before = planted_vectors()
+    full = Hard(norms=norms).modify(before, QUERY, seed=0).vectors
+    some = Hard(norms=norms, dose=dose)
+    lengths = np.linalg.norm(before.vectors, axis=1, keepdims=True)
+    x = before.vectors if norms == "keep" else before.vectors / lengths
+    expected = x - dose * (x - full)
+    np.testing.assert_allclose(some.modify(before, QUERY, seed=0).vectors, expected, atol=1e-5)
+    at = some.dose_axis(before, QUERY, seed=0).at(dose)
+    np.testing.assert_allclose(at.vectors, expected, atol=1e-5)
+
+
 def test_words_that_are_not_there_and_zero_vectors() -> None:
     before = planted_vectors()
     before.vectors[before.key_to_index["o0"]] = 0

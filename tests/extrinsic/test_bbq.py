@@ -267,6 +267,25 @@ def test_outputs_and_the_option_they_mean(output: str, place: int) -> None:
     assert match_output(output, made) == place
     assert match_output("A", made, options[::-1]) == 2
     assert match_output("A", made, ["A", "B", "C"]) == 0
+    reworded = ["Unknown", "The niece", "The grandmother"]
+    assert [match_output(letter, made, reworded) for letter in "ABC"] == [2, 1, 0]
+    assert match_output("A", made, ["Someone else", "The niece", "Unknown"]) == NO_ANSWER
+    assert match_output("A. The niece", made) == 1
+
+
+@pytest.mark.parametrize("form", ["list", "text", "array"])
+def test_the_order_of_the_options_counts_in_every_form(form: str) -> None:
+    table, _ = answered([item(number) for number in range(8)], RULES["some"])
+    table["output"] = "A"
+    orders = [[row["ans1"], row["ans2"], row["ans0"]] for _, row in table.iterrows()]
+    cells: dict[str, Callable[[list[str]], object]] = {"list": list, "text": str, "array": np.array}
+    table["choices"] = pd.Series([cells[form](order) for order in orders], dtype=object)
+    assert read_items(table)[1] == [1] * 8
+    table["choices"] = "A, B, C"
+    with pytest.raises(InputError, match="answer 1 is a letter, and its choices are no list; w"):
+        read_items(table)
+    table["output"] = table["ans1"]
+    assert read_items(table)[1] == [1] * 8
 
 
 def test_a_name_within_another_and_the_authors_spellings() -> None:

@@ -101,6 +101,15 @@ def test_without_dev_a_tenth_of_train_serves() -> None:
     assert sorted([*fold.train, *fold.dev]) == list(range(100))
 
 
+def test_copies_of_a_text_are_not_parted_between_train_and_dev() -> None:
+    data = table(200)
+    data["text"] = [f"text {number % 50}" for number in range(200)]
+    for fold in split_posts(data, folds=5, seed=0):
+        train, dev = (set(data["text"].iloc[rows]) for rows in (fold.train, fold.dev))
+        assert dev
+        assert not train & dev
+
+
 @pytest.mark.parametrize("split", ["all", "mixed"])
 def test_predictions_follow_the_order_of_the_posts(split: str) -> None:
     data = table(50)

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from extrinsic.coreference.model.encode import Text, read_lexicon
 from extrinsic.coreference.model.network import build
-from extrinsic.coreference.model.training import Training
+from extrinsic.coreference.model.training import OtherTrainingError, Training
 from extrinsic.coreference.resolution import ResolverOutput, mention_recall
 from extrinsic.coreference.resolver import EndToEnd
 from extrinsic.coreference.scorer import score
@@ -149,6 +149,10 @@ def test_checkpoint_of_another_training_is_refused(
         choice.resolve(splits, vectors, seed=1, folder=tmp_path)
     with pytest.raises(InputError, match="remove it, or give another folder"):
         replace(choice, hidden=8).resolve(splits, vectors, seed=0, folder=tmp_path)
+    checkpoint = tmp_path / "checkpoint.pt"
+    checkpoint.write_bytes(checkpoint.read_bytes()[:-100])
+    with pytest.raises(OtherTrainingError, match=r"checkpoint\.pt is damaged: remove it"):
+        choice.resolve(splits, vectors, seed=0, folder=tmp_path)
 
 
 def test_documents_without_tokens_or_with_one(

@@ -76,6 +76,8 @@ def laughs(width: int, levels: int = 9) -> str:
         ("a.json", "1" * 5_000, "is not valid JSON: Exceeds the limit"),
         ("a.yaml", "2001-13-45", "is not valid YAML: month must be in 1..12"),
         ("a.yaml", "!!timestamp x", "is not valid YAML"),
+        ("a.yaml", "a: 1\nb: {c: 1, d: 2, c: 3}", "line 2: the key 'c' is given twice in one"),
+        ("a.json", '{"b": {"c": 1, "c": 3}}', "the key 'c' is given twice in one object"),
         ("a.yaml", "!!python/name:os.system", "is not valid YAML: could not determine a construc"),
     ],
 )
@@ -93,7 +95,8 @@ def test_nested_files_within_bounds(tmp_path: Path) -> None:
     assert content["c"] == "x" * 5_000
     (tmp_path / "a.yaml").write_text("[" + "1," * 199_998 + "1]")
     assert read_nested(tmp_path / "a.yaml") == [1] * 199_999
-    for text in (laughs(3, 7), laughs(1, MAX_DEPTH - 2)):
+    merged = "a: &a {x: 1, y: 2}\nb: &b {<<: *a, x: 3}\nc: {<<: *b, y: 4}"
+    for text in (laughs(3, 7), laughs(1, MAX_DEPTH - 2), merged):
         (tmp_path / "a.yaml").write_text(text)
         assert read_nested(tmp_path / "a.yaml") == yaml.safe_load(text)
 

@@ -66,6 +66,11 @@ def test_json_lines_are_a_row_each(packed: str, tmp_path: Path) -> None:
     }
 
 
+def test_the_nan_of_python_is_an_empty_cell(tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text('{"group": NaN, "label": 1}\n')
+    assert read_table(tmp_path / "t.jsonl").to_dict("list") == {"group": [""], "label": ["1"]}
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

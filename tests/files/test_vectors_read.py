@@ -101,6 +101,13 @@ def test_glove_equals_gensim_without_header(tmp_path: Path) -> None:
     assert same(read_vectors(path), KeyedVectors.load_word2vec_format(str(path), no_header=True))
 
 
+@pytest.mark.parametrize("start", ["", "18 5\n"])
+def test_a_byte_order_mark_is_no_part_of_a_word(start: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "v.txt", rows(example(), start=start))
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert same(read_vectors(path), example())
+
+
 @pytest.mark.parametrize("chunk", [1, 1 << 25])
 @pytest.mark.parametrize("header", [False, True])
 def test_word_with_spaces_is_everything_before_the_last_numbers(

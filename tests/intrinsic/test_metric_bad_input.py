@@ -193,15 +193,16 @@ def test_similarity_files(tmp_path: Path) -> None:
         path.write_text(content, encoding="utf-8")
         with pytest.raises(InputError, match=says):
             SemanticQuality(file=str(path))
-    path.write_text(
-        "# note\nword1;word2;score\nra;sa;3\n\nrb,sb,2\nrc\tsc\t\t1\n", encoding="utf-8"
-    )
+    rows = "ra;sa;3\n\nrb,sb,2\nrc\tsc\t\t1\n"
+    for head in ("word1;word2;score\n# note\n", "# note\nword1;word2;score\n"):
+        path.write_text(head + rows, encoding="utf-8")
+        (row,) = SemanticQuality(file=str(path)).score(make_vectors(), seed=0)
+        assert row.n_found == 3
+    path.write_text("ra;sa;3\nword1;word2;score\n", encoding="utf-8")
     with pytest.raises(InputError, match="line 2"):  # a header stands first or not at all
         SemanticQuality(file=str(path))
-    path.write_text(
-        "word1;word2;score\n# note\nra;sa;3\n\nrb,sb,2\nrc\tsc\t\t1\n", encoding="utf-8"
-    )
-    (row,) = SemanticQuality(file=str(path)).score(make_vectors(), seed=0)
-    assert row.n_found == 3
+    published = "word1\tword2\tPOS\tSimLex999\nra\tsa\tA\t3\nrb\tsb\tN\t2\nrc\tsc\tV\t1\n"
+    path.write_text(published, encoding="utf-8")
+    assert SemanticQuality(file=str(path)).score(make_vectors(), seed=0)[0].value == row.value
     with pytest.raises(InputError, match="sq has no default query"):
         SemanticQuality()

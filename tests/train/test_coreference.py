@@ -217,7 +217,7 @@ def test_the_garbage_collector_spares_a_training_under_way(tmp_path: Path) -> No
         store.make(step)
     [unfinished] = (tmp_path / "unfinished").iterdir()
     with locked(store.lock(unfinished)):
-        gc(store, None, Console(quiet=True), dry_run=False)
+        gc(store, "0m", Console(quiet=True), dry_run=False)
         assert unfinished.is_dir()
-    gc(store, None, Console(quiet=True), dry_run=False)
+    gc(store, "0m", Console(quiet=True), dry_run=False)
     assert not unfinished.exists()

@@ -28,6 +28,7 @@ from train.cli.configure import read_planner
 from train.cli.settings import Settings
 from train.engine.power import confirmatory_slices, planned_design, print_power, read_pilot
 from train.engine.store import Store
+from train.subjects.embed import FastText
 
 if TYPE_CHECKING:
     from train.engine.point import Plan
@@ -96,6 +97,22 @@ def test_the_design_is_that_of_the_plan(plans: list[Plan]) -> None:
     seen = planned_design(Planner(sesoi=0.4), Correlation(), plans, at_hand)
     assert seen == Design(2, 3, 4, 0.4, 0.7, 0.5, 0.1, 0.2)
     assert planned_design(Planner(tests=9), Correlation(), plans, at_hand).tests == 9
+    for estimate, taken in ((0.0, 0.01), (0.011, 0.011)):
+        of_noise = at_hand._replace(reliability_y=estimate)
+        assert planned_design(Planner(), Correlation(), plans, of_noise).reliability_y == taken
+
+
+def test_parents_of_a_synthetic_world_are_averaged(tmp_path: Path) -> None:
+    """As in the analysis: two seeds of two algorithms are two worlds."""
+    fasttext = FastText(dim=8, epochs=1, min_count=1, bucket=100)
+    subjects = [
+        replace(SUBJECT, embedding=embedding, debias=debias)
+        for embedding in (SUBJECT.embedding, fasttext)
+        for debias in (SUBJECT.debias, AttractRepel(direction="debias", dose=0.5))
+    ]
+    both = [plan(tmp_path / "store", seed=seed, subject=of) for seed in (0, 1) for of in subjects]
+    design = planned_design(STATED, Correlation(), both, Pilot())
+    assert (design.parents, design.conditions) == (2, 2)
 
 
 def test_the_confirmatory_slices_are_those_that_the_verdict_counts() -> None:

@@ -161,7 +161,14 @@ def test_gc_by_age_removes_what_was_not_used_for_so_long(
 ) -> None:
     old = time.time() - 31 * DAY
     os.utime(store.path(CORPUS) / "recipe.json", (old, old))
+    trainings = [store.root / "unfinished" / (digit * 32) for digit in "01"]
+    for training in trainings:
+        training.mkdir(parents=True)
+    os.utime(trainings[0], (old, old))
+    run(store, capsys, "gc")
+    assert all(training.exists() for training in trainings), "a sweep continues from them"
     run(store, capsys, "gc", "--older-than", "30d")
+    assert [training.exists() for training in trainings] == [False, True]
     assert not store.has(CORPUS)
     assert store.has(VECTORS)
     store.make(CORPUS)

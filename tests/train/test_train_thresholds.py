@@ -17,9 +17,7 @@ from hydra.core.plugins import Plugins
 from hydra.core.utils import JobStatus
 from omegaconf import OmegaConf
 
-from analysis.planner import Pilot, Planner
 from analysis.results import Tables
-from analysis.study import Correlation
 from extrinsic.gaps import Gaps
 from files import InputError
 from intrinsic.wordsets import Query, WordSet
@@ -30,7 +28,6 @@ from train.cli.hydra_engine import launch
 from train.cli.jobs import check_engine
 from train.engine.finish import _describe_coverage, models_like_parent
 from train.engine.part import DataReport
-from train.engine.power import planned_design
 from train.engine.store import Store, StoreError
 from train.engine.store.lock import locked
 from train.engine.store.tools import _age
@@ -60,31 +57,6 @@ def test_what_is_planted_is_learned_where_the_log_odds_match(
     """An r of .98 and a slope of .9 to 1.1 (docs/studies/certificate.md); near from .95, .8 on."""
     found = Fit(r, slope, 0.0)
     assert (found.learned, found.near) == (learned, near)
-
-
-def designed(models: int, reliability: float = 0.5) -> Any:
-    """The design of a plan of models of two parents."""
-    plans: Any = [
-        SimpleNamespace(unit=SimpleNamespace(key=i), parent=SimpleNamespace(key=i % 2))
-        for i in range(models)
-    ]
-    pilot = Pilot(reliability, reliability)
-    return planned_design(Planner(tests=1), Correlation(), plans, pilot)
-
-
-@pytest.mark.parametrize(("models", "shape"), [(4, (2, 2)), (3, (1, 3))])
-def test_a_plan_with_fewer_than_two_models_a_parent_compares_models(
-    models: int, shape: tuple[int, int]
-) -> None:
-    found = designed(models)
-    assert (found.parents, found.conditions) == shape
-
-
-@pytest.mark.parametrize(("estimate", "taken"), [(0.0, 0.01), (0.011, 0.011)])
-def test_a_reliability_is_planned_with_as_a_hundredth_at_least(
-    estimate: float, taken: float
-) -> None:
-    assert designed(4, estimate).reliability_y == taken
 
 
 @pytest.mark.parametrize(("scores", "unmoved"), [(2, False), (3, True)])

@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from files import InputError
 from train.cli.configure import read_point
+from train.cli.options import searched_folder
 from train.cli.settings import read_settings
 from train.engine.device import pick_device
 from train.engine.outcome import Outcome, run_point
@@ -55,7 +56,9 @@ class PreparedPoint(NamedTuple):
 def prepare_point(config: DictConfig, overrides: Sequence[str], number: int) -> PreparedPoint:
     """Plan job ``number`` on its device; the store records the command that repeats it."""
     config.device = pick_device(str(config.device), number)
-    command = f"python train.py {shlex.join(['hydra.mode=RUN', *overrides])}"
+    folder = searched_folder()
+    options = ["--config-dir", folder] if folder else []
+    command = f"python train.py {shlex.join([*options, 'hydra.mode=RUN', *overrides])}"
     settings = read_settings(config)
     store = Store(settings.store, {"command": command, "device": config.device})
     return PreparedPoint(

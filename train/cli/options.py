@@ -17,6 +17,7 @@ from train.engine.store.stale import Policy
 if TYPE_CHECKING:
     from argparse import Namespace
 
+COMMAND_LINE = "command-line"  # provider of the folder of configuration that it names
 APPENDED = ("experiment", "sweep")  # groups that need + on the command line
 FLAG: dict[str, Any] = {"action": "store_true"}
 MODES: dict[tuple[str, ...], dict[str, Any]] = {  # mutually exclusive
@@ -62,9 +63,16 @@ def _search(folder: Path) -> None:
     loader = GlobalHydra.instance().config_loader()
     assert isinstance(loader, ConfigLoaderImpl)
     path = loader.get_search_path()
-    path.prepend("command-line", f"file://{folder}", anchor="schema")
+    path.prepend(COMMAND_LINE, f"file://{folder}", anchor="schema")
     loader.repository.initialize_sources(path)
     search_modules([folder])
+
+
+def searched_folder() -> str:
+    """Return the folder of configuration that the command line gave; empty if there is none."""
+    path = GlobalHydra.instance().config_loader().get_search_path()
+    given = [entry.path for entry in path.get_path() if entry.provider == COMMAND_LINE]
+    return given[0].removeprefix("file://") if given else ""
 
 
 def _refuse_unknown(arguments: Sequence[str]) -> None:

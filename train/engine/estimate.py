@@ -74,18 +74,25 @@ def describe_cost(
 ) -> str:
     """Return ``50 points, 221 steps to run, about 2 min on 2 cores``; empty if nothing is to run.
 
-    Steps without timings in the store are assumed to take as long as ``TYPICAL`` says.
+    Steps without timings in the store take as long as ``TYPICAL`` says where all data are
+    generated; else their number is given instead.
     """
     steps_to_make = [step for step in _steps(plans) if step.key in anew or not store.has(step)]
     if not steps_to_make:
         return ""
     step_timings = timings(store, {step.name for step in steps_to_make})
-    seconds = 0.0
+    points = [plan.point for plan in plans]
+    are_generated = all(of.facts()["generated"] and not of.synthetic_mix for of in points)
+    seconds, n_unknown = 0.0, 0
     for step in steps_to_make:
         expected = expected_seconds(step, step_timings)
-        seconds += TYPICAL.get(step.choice, 0.1) if expected is None else expected
+        if expected is None and are_generated:
+            expected = TYPICAL.get(step.choice, 0.1)
+        seconds, n_unknown = seconds + (expected or 0.0), n_unknown + (expected is None)
     line = f"{with_count(len(plans), 'point')}, {with_count(len(steps_to_make), 'step')} to run"
-    return f"{line}, about {duration(seconds / cores)} on {with_count(cores, 'core')}"
+    if n_unknown < len(steps_to_make):
+        line += f", about {duration(seconds / cores)} on {with_count(cores, 'core')}"
+    return f"{line}, {n_unknown} of unknown length" if n_unknown else line
 
 
 def total_cost(plans: Sequence[Plan], store: Store) -> tuple[float, int]:

@@ -7,6 +7,8 @@ from math import isfinite, prod
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
+import pandas as pd
+
 from analysis.naming import ALL
 from analysis.planner import Design, Pilot, Planner, Power, Scenario, estimate_pilot, power
 from analysis.study import Correlation
@@ -45,18 +47,23 @@ def print_power(
     pilot = read_pilot(results, study)
     design = planned_design(planner, study, plans, pilot)
     seconds, n_untimed = total_cost(plans, store)
-    seconds_per_model = seconds / design.models
+    n_models = len({plan.unit.key for plan in plans})
+    _, n_parents, n_clusters = _count_levels(plans)
+    is_averaged = 1 < n_clusters < n_parents
+    averaged = " (clusters: parents that share a corpus or seed are averaged)" * is_averaged
     source = f"{pilot.models} existing models" if pilot.models else "as stated"
     rows = []
     for name, size in _sizes(design).items():
         powers = [power(size, planner.studies, scenario) for scenario in get_args(Scenario)]
-        time = duration(seconds_per_model * size.models) + (" + ?" if n_untimed else "")
-        cost = time if seconds_per_model else "?"
-        cells = name, str(size.models), *_shares(powers), "?" if "items" in name else cost
+        times = size.models / design.models
+        time = duration(seconds * times) + (" + ?" if n_untimed else "")
+        cost = time if seconds else "?"
+        cost = "?" if "items" in name else cost
+        cells = name, str(round(n_models * times)), *_shares(powers), cost
         rows.append(dict(zip(COLUMNS, cells, strict=True)))
     title = (
-        f"Power of studies of {design.parents} parents x {design.conditions} conditions for"
-        f" |r| = {design.sesoi:g} ({design.tests} confirmatory slices; reliability of scores"
+        f"Power of studies of {design.parents} parents{averaged} x {design.conditions} conditions"
+        f" for |r| = {design.sesoi:g} ({design.tests} confirmatory slices; reliability of scores"
         f" {design.reliability_x:.2f}, of gaps {design.reliability_y:.2f}, {source})"
     )
     print_table(title, rows, console, left_aligned=COLUMNS[:1])
@@ -107,9 +114,12 @@ def read_pilot(results: Path, study: Correlation) -> Pilot:
 def planned_design(
     planner: Planner, study: Correlation, plans: Sequence[Plan], pilot: Pilot
 ) -> Design:
-    """Return the planned design: models from the plan, the rest as stated or from the pilot."""
-    n_models = len({plan.unit.key for plan in plans})
-    n_parents = len({plan.parent.key for plan in plans})
+    """Return the planned design: models from the plan, the rest as stated or from the pilot.
+
+    Parents of one of several clusters count once, as their averages do in the analysis.
+    """
+    models, parents, clusters = _count_levels(plans)
+    shape = clusters if 1 < clusters < parents else parents, round(models / parents)
     tests = planner.tests or pilot.tests or _planned_slices(study, plans)
     reliabilities = []
     for name, stated, estimated in (
@@ -125,9 +135,15 @@ def planned_design(
         reliabilities.append(max(value, MIN_RELIABILITY))
     errors = (pilot.words_error, pilot.items_error)
     sampling = [error if isfinite(error) else 0.0 for error in errors]
-    # Without modified models the parents are compared with one another
-    shape = (n_parents, round(n_models / n_parents)) if n_models >= 2 * n_parents else (1, n_models)
     return Design(*shape, tests, planner.sesoi or study.sesoi, *reliabilities, *sampling)
+
+
+def _count_levels(plans: Sequence[Plan]) -> list[int]:
+    """Return the numbers of models, parents and clusters, as an analysis has them."""
+    from analysis.joined import levels
+
+    points = [{**plan.point.facts(), **plan.keys(), "point": plan.key} for plan in plans]
+    return [len({*names}) for names in levels(pd.DataFrame(points)).values()]
 
 
 def _planned_slices(study: Correlation, plans: Sequence[Plan]) -> int:

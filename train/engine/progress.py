@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from train.engine.store import Store
 
 
+SHARE_TO_FORECAST = 10  # a tenth of the points: the first ones build what others share
+
+
 class SweepProgress:
     """A line that is kept up to date in a terminal; elsewhere lines from time to time.
 
@@ -53,14 +56,16 @@ class SweepProgress:
             yield
 
     def describe(self) -> str:
-        """Return the number of finished points, the time left and the steps being built."""
+        """Return the number of finished points, from a tenth of them on the time left, and the
+        steps being built.
+        """
         for key in self.new_outcomes() - self._has_failed.keys():
             if outcome := read_outcome(self._results, key):
                 self._has_failed[key] = outcome.status == "failed"
         total, done, failed = len(self._stamps), len(self._has_failed), self._has_failed.values()
         line = f"{done} of {total} points done"
         line += f", {sum(failed)} failed" if any(failed) else ""
-        if 0 < done < total:
+        if total / SHARE_TO_FORECAST <= done < total:
             seconds_per_point = (time.monotonic() - self._start) / done
             line += f", about {duration(seconds_per_point * (total - done))} left"
         return f"{line}; building {steps}" if (steps := self._steps_in_progress()) else line

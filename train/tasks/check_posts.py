@@ -33,7 +33,7 @@ def check_posts(source: Source, groups: Tagger | None, gaps: Gaps | None) -> Non
     posts = source.check()
     if source.grouped:
         if gaps is not None:
-            _require_groups(f"source={source.name}", gaps, sorted(set(posts["group"])))
+            _require_groups(f"source={source.name}", gaps, sorted({*posts["group"].dropna()}))
         return
     words_language = language_of(groups)
     if groups is None or words_language == UNDETERMINED or language_of(source) != UNDETERMINED:
@@ -50,7 +50,7 @@ def check_posts(source: Source, groups: Tagger | None, gaps: Gaps | None) -> Non
 
 def check_challenge(challenge: PostChallenge, gaps: Gaps) -> None:
     """Read the challenge set. Raises ``InputError`` as it does, and for a group without posts."""
-    groups = sorted(set(challenge.posts(seed=0)["group"]))
+    groups = sorted({*challenge.posts(seed=0)["group"].dropna()})
     _require_groups(f"challenge={challenge.name}", gaps, groups)
 
 

@@ -101,19 +101,21 @@ def _predict(
 
 
 class ModelVocabulary:
-    """Vocabulary of a language model or encoder: words whose tokens it all knows."""
+    """Vocabulary of a language model or encoder: words whose tokens it all knows, as written or in
+    lower case.
+    """
 
     def __init__(self, model: Encodes | LanguageModel) -> None:
         self._knows = cache(model.knows)
 
     def __contains__(self, word: object) -> bool:
-        return self._knows(str(word))
+        return self._knows(str(word)) or self._knows(str(word).lower())
 
 
 def coverage(texts: Iterable[str], vocabulary: Container[str]) -> float:
-    """Return the share of tokens with a vector, as written or in lower case; NaN without tokens."""
+    """Return the share of tokens in the vocabulary; NaN without tokens."""
     tokens = [token for text in texts for token in text.split()]
-    n_found = sum(token in vocabulary or token.lower() in vocabulary for token in tokens)
+    n_found = sum(token in vocabulary for token in tokens)
     return n_found / len(tokens) if tokens else math.nan
 
 

@@ -184,9 +184,12 @@ def save(path: Path, training: Training, name: str) -> None:
 def restore(path: Path, training: Training, name: str) -> None:
     """Restore ``training`` from a checkpoint. Only tensors and plain values are read.
 
-    Raises ``OtherTrainingError`` for the checkpoint of another training.
+    Raises ``OtherTrainingError`` for the checkpoint of another training, and a damaged one.
     """
-    state: _State = torch.load(path, map_location="cpu", weights_only=True)
+    try:
+        state: _State = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # torch has no class of its own
+        raise OtherTrainingError(f"{path} is damaged: remove it ({error})") from error
     if state["training"] != name:
         raise OtherTrainingError(
             f"{path} belongs to a training on other documents, vectors, settings or seed: remove"

@@ -125,10 +125,11 @@ def verify(store: Store, step: str | None, console: Console) -> int:
 
 
 def gc(store: Store, older_than: str | None, console: Console, *, dry_run: bool) -> None:
-    """Remove orphaned work, damaged results and unused locks; with an age also old results.
+    """Remove orphaned work, damaged results and unused locks; with an age also older unfinished
+    trainings and results.
 
-    Ages are times since the last use (recorded once per process). Results that running sweeps need
-    are kept. Removed results are rebuilt when needed.
+    Ages are times since the last use (recorded once per process). What running sweeps need is kept.
+    Removed results are rebuilt when needed.
     """
     oldest = time.time() - _age(older_than) if older_than else None
     needed = leased_keys(store.root)
@@ -154,12 +155,18 @@ def _garbage(
     store: Store, oldest: float | None, needed: set[str]
 ) -> Iterator[tuple[str, list[Path]]]:
     yield "orphaned work", store.orphans(remove=False)
-    yield "unfinished trainings", sorted((store.root / "unfinished").glob("*"))
     yield "damaged results", _damaged(store)
     if oldest is not None:
+        trainings = sorted((store.root / "unfinished").glob("*"))
+        old = [path for path in trainings if _last_written(path) < oldest]
+        yield "unfinished trainings", [path for path in old if path.name not in needed]
         old = [entry for entry in entries(store) if last_used(entry) < oldest]
         yield "unused results", [entry for entry in old if entry.name not in needed]
     yield "locks", sorted((store.root / "locks").glob("*.lock"))
+
+
+def _last_written(folder: Path) -> float:
+    return max(path.stat().st_mtime for path in (folder, *folder.rglob("*")))
 
 
 def _remove(store: Store, path: Path) -> bool:
