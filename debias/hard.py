@@ -76,7 +76,7 @@ class Hard(OnAxis):
 
     def origin(self, before: Singles) -> Singles:
         """Return the vectors that a dose starts from, of length 1 with ``norms="unit"``."""
-        return before if self.norms == "keep" else units(before).astype(np.float32)
+        return before if self.norms == "keep" else map_blocks(units, before)
 
 
 def find_word_rows(vectors: KeyedVectors, query: Query) -> WordRows:

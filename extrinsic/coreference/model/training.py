@@ -188,6 +188,8 @@ def restore(path: Path, training: Training, name: str) -> None:
     """
     try:
         state: _State = torch.load(path, map_location="cpu", weights_only=True)
+    except OSError:  # of the disk, not of the checkpoint
+        raise
     except Exception as error:  # torch has no class of its own
         raise OtherTrainingError(f"{path} is damaged: remove it ({error})") from error
     if state["training"] != name:

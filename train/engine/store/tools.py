@@ -158,8 +158,8 @@ def _garbage(
     yield "damaged results", _damaged(store)
     if oldest is not None:
         trainings = sorted((store.root / "unfinished").glob("*"))
-        old = [path for path in trainings if _last_written(path) < oldest]
-        yield "unfinished trainings", [path for path in old if path.name not in needed]
+        unneeded = [path for path in trainings if path.name not in needed]
+        yield "unfinished trainings", [path for path in unneeded if _last_written(path) < oldest]
         old = [entry for entry in entries(store) if last_used(entry) < oldest]
         yield "unused results", [entry for entry in old if entry.name not in needed]
     yield "locks", sorted((store.root / "locks").glob("*.lock"))
