@@ -207,6 +207,8 @@ def test_the_largest_difference_names_who_fares_best_and_worst() -> None:
         0.75,
     )
     assert table.loc["ratio", "value"] == 0
+    equal = gap_table(data.assign(prediction=1), asked).set_index("kind").loc["max_difference"]
+    assert (equal["value"], equal["privileged"]) != (0, equal["unprivileged"])
 
 
 @pytest.mark.parametrize(

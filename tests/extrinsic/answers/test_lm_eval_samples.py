@@ -101,6 +101,7 @@ def test_the_forms_of_loglikelihoods(samples: Path, responses: list[Any]) -> Non
 
 
 OPTIONS = {f"gen_args_{n}": {"arg_0": "", "arg_1": f" {text}"} for n, text in enumerate("xyz")}
+NUMBERS = {f"gen_args_{n}": {"arg_0": "", "arg_1": f" {n}"} for n in (12, 2, 7)}
 LAST = [["-9.0", "False"], ["-8.0", "False"], ["-7.0", "False"]]
 
 
@@ -113,6 +114,9 @@ LAST = [["-9.0", "False"], ["-8.0", "False"], ["-7.0", "False"]]
         ({"target": "[0, 1]", "acc": 0.0}, "z", "x"),
         ({"target": "7", "acc": 0.0}, "z", "7"),
         ({"target": "1", "metrics": ["f1"]}, "z", "y"),
+        # Options that are numbers: a place, unless the answer at it was wrong
+        ({"target": "2", "arguments": NUMBERS, "metrics": ["f1"]}, "7", "7"),
+        ({"target": "2", "arguments": NUMBERS, "acc": 0.0}, "7", "2"),
         ({"target": "1", "filtered_resps": [["nan", "False"]] * 3, "acc": 0.0}, None, "y"),
     ],
 )
