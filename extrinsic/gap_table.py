@@ -138,25 +138,31 @@ def sample_rows(sample: Predictions, gaps: Gaps) -> list[Row]:
 
 
 def value_rows(sample: Predictions, gaps: Gaps) -> list[Row]:
-    """Return the measures of each group and of all items."""
+    """Return the measures of each group, of the rest of a single one, and of all items."""
+    sides = [*map(GroupOrRest, sample.groups)]
+    sides += [GroupOrRest(side.group, rest=True) for side in sides if _has_one_rest(sample, gaps)]
     return [
         Row(
             "value",
             name,
-            group,
+            side.name,
             **group_measure.estimate._asdict(),
             support=group_measure.support,
             reason=group_measure.reason,
-            **_clusters(sample, name, group_measure.estimate, GroupOrRest(group)),
+            **_clusters(sample, name, group_measure.estimate, side),
             majority_baseline=(
-                nan if group_measure.reason else sample.majority_baseline(name, GroupOrRest(group))
+                nan if group_measure.reason else sample.majority_baseline(name, side)
             ),
         )
-        for group in (*sample.groups, ALL)
+        for side in (*sides, GroupOrRest(ALL))
         for name in gaps.measures
-        if name not in (*CRITERIA, *(BACKGROUND_RANKINGS if group == ALL else ()))
-        for group_measure in [sample.group_measure(name, GroupOrRest(group))]
+        if name not in (*CRITERIA, *(BACKGROUND_RANKINGS if side.group == ALL else ()))
+        for group_measure in [sample.group_measure(name, side)]
     ]
+
+
+def _has_one_rest(sample: Predictions, gaps: Gaps) -> bool:
+    return len(sample.groups) == 1 and "one-vs-rest" in gaps.compare
 
 
 def difference_rows(sample: Predictions, gaps: Gaps) -> list[Row]:

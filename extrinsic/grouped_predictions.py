@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import nan, sqrt
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,6 +23,8 @@ Mask = NDArray[np.bool_]
 TINY = 1e-300
 CLASSES = ("actual negative", "actual positive")
 ALL, REST, NONE = "all", "rest", "none"
+# Begin the name of the items whose group is unknown, of names or of a column of 0 and 1
+UNKNOWN, UNKNOWN_FLAG = "\ue000", "\ue001"
 BITS = 50  # of a whole number that a float holds exactly
 
 
@@ -57,6 +59,8 @@ class GroupedPredictions:
     ``groups[group_id[i]]``; an item may be in several groups or none. ``resampled_by``: keys of the
     resamples (``intrinsic.resampling``). ``level``: of the intervals. Measures with fewer than
     ``min_support`` items are undefined. ``weight``: number of equal items that an item stands for.
+    ``unknown``: of groups, the name of the items of which nobody knows whether they are in it; they
+    are members of groups with numbers after those of ``groups``, and no part of the rest.
     """
 
     groups: Sequence[str]
@@ -69,13 +73,19 @@ class GroupedPredictions:
     level: float = 0.95
     min_support: int = 0
     weight: Counts | None = None
+    unknown: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def numbered(self) -> Sequence[str]:
+        """The groups and those of unknown items, by number: those of columns of 0 and 1 first."""
+        return [*self.groups, *sorted({*self.unknown.values()}, reverse=True)]
 
     @cached_property
     def counts(self) -> Counts:
-        """Confusion cells of each group, of the items in none, and of all, (groups + 2, 4)."""
+        """Confusion cells of each numbered group, the items in none, and all, (groups + 2, 4)."""
         item, kind = self._item_kinds
         weight = None if self.weight is None else self.weight[item]
-        counts = np.bincount(kind, weight, minlength=4 * (len(self.groups) + 2))
+        counts = np.bincount(kind, weight, minlength=4 * (len(self.numbered) + 2))
         return counts.astype(np.int64).reshape(-1, 4)
 
     @property
@@ -83,15 +93,17 @@ class GroupedPredictions:
         """Item, and 4 group + confusion cell, of each membership, then of the items in no group and
         of all items as members of two more groups.
         """
-        items, n = np.arange(len(self.confusion_cell)), len(self.groups)
+        items, n = np.arange(len(self.confusion_cell)), len(self.numbered)
         item = np.concatenate([self.member, self.ungrouped, items])
         more = np.repeat([n, n + 1], [len(self.ungrouped), len(items)])
         return item, 4 * np.concatenate([self.group_id, more]) + self.confusion_cell[item]
 
     @cached_property
     def ungrouped(self) -> Counts:
-        """Items in no group."""
-        return np.flatnonzero(np.bincount(self.member, minlength=len(self.confusion_cell)) == 0)
+        """Items in no group; an empty cell of names is one, an empty cell of 0 and 1 is not."""
+        flags = [name for name in self.numbered[len(self.groups) :] if name[0] != UNKNOWN]
+        member = self.member[self.group_id < len(self.groups) + len(flags)]
+        return np.flatnonzero(np.bincount(member, minlength=len(self.confusion_cell)) == 0)
 
     def merge_equal(self) -> GroupedPredictions:
         """Return the same predictions with one item, of their ``weight``, for all items of equal
@@ -100,7 +112,7 @@ class GroupedPredictions:
         if not (self.score is None and self.unit is None and self.resampled_by is None):
             return self
         n, key = len(self.confusion_cell), self.confusion_cell
-        for start in range(0, len(self.groups), BITS):
+        for start in range(0, len(self.numbered), BITS):
             is_in = (self.group_id >= start) & (self.group_id < start + BITS)
             bits = 2.0 ** (self.group_id[is_in] - start)
             pattern = np.unique(np.bincount(self.member[is_in], bits, n), return_inverse=True)[1]
@@ -126,20 +138,24 @@ class GroupedPredictions:
         if side.group == ALL:
             return total
         in_group: Counts = counts[self._index[side.group]]
+        if side.rest and (unknown := self.unknown.get(side.group)):
+            in_group = in_group + counts[self._index[unknown]]
         return total - in_group if side.rest else in_group
 
     @cached_property
     def _index(self) -> Mapping[str, int]:
-        index = {group: number for number, group in enumerate(self.groups)}
-        return {NONE: len(self.groups)} | index
+        index = {group: number for number, group in enumerate(self.numbered)}
+        return {NONE: len(index)} | index
 
     def mask(self, side: GroupOrRest) -> Mask:
         """Return whether each item is of a side, (items,)."""
         in_group: Mask = np.full(len(self.confusion_cell), side.group == ALL)
         if side.group != ALL:
             number = self._index[side.group]
-            is_none = number == len(self.groups)
+            is_none = number == len(self.numbered)
             in_group[self.ungrouped if is_none else self.member[self.group_id == number]] = True
+            if side.rest and (unknown := self.unknown.get(side.group)):
+                in_group[self.member[self.group_id == self._index[unknown]]] = True
         return ~in_group if side.rest else in_group
 
     def group_measure(self, measure: str, side: GroupOrRest) -> GroupMeasure:
@@ -284,7 +300,7 @@ class GroupedPredictions:
         assert self.resampled_by is not None
         item, kind = self._item_kinds
         keys = [self.resampled_by[number] for number in item.tolist()]
-        counts = resample_counts(keys, kind, 4 * (len(self.groups) + 2))
+        counts = resample_counts(keys, kind, 4 * (len(self.numbered) + 2))
         return counts.reshape(len(counts), -1, 4).swapaxes(0, 1)
 
     def majority_baseline(self, measure: str, side: GroupOrRest) -> float:

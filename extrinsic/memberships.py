@@ -20,8 +20,17 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_list_like
 
+from extrinsic.grouped_predictions import UNKNOWN, UNKNOWN_FLAG
 from extrinsic.predictions import GROUP_SEPARATOR, LIST, find_column, problem_of_cell
 from files import InputError
+from files.names import (
+    case_note,
+    find_joined,
+    first_spellings,
+    is_missing,
+    name_key,
+    normalise_text,
+)
 
 if TYPE_CHECKING:
     from extrinsic.grouped_predictions import Mask
@@ -29,27 +38,29 @@ if TYPE_CHECKING:
 
 Missing = Literal["no-group", "group", "drop"]
 MISSING = "missing"
-NOTES = {"no-group": "counted in no group", "group": "in group 'missing'", "drop": "left out"}
+NOTES = {"no-group": "counted in no group, nor in its rest", "group": "in group 'missing'", "drop": "left out"}
 NOTES_OF_SEVERAL = NOTES | {
-    "no-group": "in no group of that column",
+    "no-group": "in no group of that column, nor in its rest",
     "group": "in its group 'missing'",
 }
-SEPARATORS = (";", "|")
 BARE_LIST = re.compile(r"\[[^\d'\"]+(,[^\d'\"]+)+\]")  # [women, black]
-TRUE, FALSE = {"1", "1.0", "true"}, {"0", "0.0", "false"}
+TRUE, FALSE = {"1", "true"}, {"0", "false"}
+SPOKEN = {"\\n": "\n"}  # as a shell passes a line end
 MAX_CROSSED = 1_000
 CROSSED_BY = " & "
 
 
 class GroupColumn(NamedTuple):
     """Column of groups: all its ``groups``, those of each distinct cell, and, of each row, the
-    number of its cell and whether that is empty.
+    number of its cell and whether that is empty. ``words``: texts that stand for empty cells.
     """
 
     groups: Sequence[str]
     cells: Sequence[Sequence[str]]
     code: Counts
     is_empty: Mask
+    is_flag: bool = False
+    words: Collection[str] = ()
 
 
 @dataclass(frozen=True)
@@ -77,14 +88,19 @@ class GroupColumns:
         columns = _prefix_shared({name: self._read_column(table, name) for name in names})
         is_empty = np.any([column.is_empty for column in columns.values()], axis=0)
         kept = np.array(~is_empty | (self.missing != "drop"))
-        read = [columns[name] for name in self.columns]
-        crossed = _cross([columns[name] for name in self.cross]) if self.cross else None
+        read = [_name_unknown(columns[name]) for name in self.columns]
+        crossed = None
+        if self.cross:
+            crossed = _name_unknown(_cross([columns[name] for name in self.cross]))
         notes = [_describe_small(crossed, kept, min_support)] if crossed else []
         if n_empty := int(is_empty.sum()):
             listed = " or ".join(map(repr, names))
             count = f"{n_empty:,} of {len(table):,} rows have an empty {listed}"
             meanings = NOTES_OF_SEVERAL if len(self.columns) > 1 else NOTES
+            words = sorted({*chain(*(column.words for column in columns.values()))} - {""})
+            count += f" ({', '.join(map(repr, words))} counts as empty)" if words else ""
             notes.insert(0, f"{count}: {meanings[self.missing]}")
+        notes += [case_note(column.groups, f"groups of {name!r}") for name, column in columns.items()]
         joined = _combine([*read, *([crossed] if crossed else [])], chain)
         return _as_categorical(joined, kept), kept, [note for note in notes if note]
 
@@ -93,28 +109,45 @@ class GroupColumns:
         if values.dtype in (object, complex):
             values = values.map(lambda cell: _as_tuple(cell, column))
         code, distinct = pd.factorize(values.array, use_na_sentinel=False)
-        is_empty = np.array([_is_empty(cell) for cell in distinct])
-        texts = {str(cell) for cell in distinct if not _is_empty(cell)}
-        is_flag = {text.lower() for text in texts} <= TRUE | FALSE
-        is_flag = is_flag and bool(texts) and not texts & {*self.values}
-        if not self.separator:
+        named = {*map(name_key, self.values)}
+        empty = [_is_empty(cell, named) for cell in distinct]
+        texts = {str(cell) for cell, none in zip(distinct, empty, strict=True) if not none}
+        keys = {*map(name_key, texts)}
+        is_flag = {*map(str.lower, keys)} <= TRUE | FALSE and bool(keys) and not keys & named
+        separator = SPOKEN.get(self.separator, self.separator)
+        if not separator:
             _require_single_names(texts, column)
 
-        def names_of(cell: object) -> Sequence[str]:
-            if _is_empty(cell):
-                return [MISSING] if self.missing == "group" else []
+        def names_of(cell: object) -> Sequence[object]:
             if is_flag:
-                return [column] if str(cell).lower() in TRUE else []
-            return cell if isinstance(cell, tuple) else _split(str(cell), self.separator, column)
+                return [column] if name_key(cell).lower() in TRUE else []
+            if isinstance(cell, float):
+                return [cell]
+            parts = cell if isinstance(cell, tuple) else _split(str(cell), separator, column)
+            return [part for part in parts if not _is_empty(part, named)]
 
-        cells = [names_of(cell) for cell in distinct]
-        groups = sorted({*chain(*cells), *([column] if is_flag else [])})
+        cells = [[] if none else names_of(x) for x, none in zip(distinct, empty, strict=True)]
+        spellings = first_spellings(chain(*cells))
+        spelled = [[*dict.fromkeys(spellings[name_key(name)] for name in names)] for names in cells]
+        groups = {*chain(*spelled), *([column] if is_flag else [])}
+        # Without a name in it, a cell of several names, or the one row of an item, is in no group
+        may_be_none = bool(separator) or ("id" in table and bool(table["id"].duplicated().any()))
+        unknown = [UNKNOWN] if is_flag or not may_be_none else []
+        without = {"no-group": unknown, "group": [MISSING], "drop": []}[self.missing]
+        spelled = [without if none else x for x, none in zip(spelled, empty, strict=True)]
+        groups |= {*without} - {UNKNOWN} if any(empty) else set()
+        pairs = zip(distinct, empty, strict=True)
+        words = {normalise_text(str(cell)) for cell, none in pairs if none and not pd.isna(cell)}
         small_code = code.astype(np.min_scalar_type(-len(distinct)))
-        return GroupColumn(groups, cells, small_code, is_empty[code])
+        is_empty = np.array(empty)[code]
+        return GroupColumn(sorted(groups), spelled, small_code, is_empty, is_flag, words)
 
 
-def _is_empty(cell: Any) -> bool:
-    return not isinstance(cell, tuple) and (bool(pd.isna(cell)) or not str(cell).strip())
+def _is_empty(cell: Any, named: Collection[str] = ()) -> bool:
+    """Return whether a cell has no name; ``NA`` is one where it is ``named``."""
+    if isinstance(cell, tuple):
+        return False
+    return bool(pd.isna(cell)) or (is_missing(cell) and name_key(cell) not in {*named} - {""})
 
 
 def _as_tuple(cell: object, column: str) -> object:
@@ -132,28 +165,23 @@ def _require_single_names(texts: Collection[str], column: str) -> None:
     """Raise ``InputError`` for texts that are lists of names without quotation marks, and for those
     that join the name of another text by a separator.
     """
-    for text in texts:
+    for text in sorted(texts):
         if BARE_LIST.fullmatch(text):
             problem = f"column {column!r} holds {text!r}, a list without quotation marks"
             raise InputError(f"{problem}; write it like ['A', 'B'], or rename the group")
-        for separator in SEPARATORS:
-            parts = [part.strip() for part in text.split(separator)]
-            if len(parts) > 1 and (shared := [part for part in parts if part in texts]):
-                raise InputError(
-                    f"column {column!r} holds {text!r} and {shared[0]!r}; give --group-sep"
-                    f" '{separator}' (group_sep=) if a cell names several groups, or rename one"
-                )
+    if joined := find_joined(texts):
+        text, name, joint = joined
+        raise InputError(  # repr: a line end as \n
+            f"column {column!r} holds {text!r} and {name!r}; give --group-sep {joint!r}"
+            " (group_sep=) if a cell names several groups, or rename one"
+        )
 
 
 def _split(text: str, separator: str, column: str) -> Sequence[str]:
     """Return the names in a cell of text."""
     if text == "[]" or LIST.fullmatch(text):
-        names = _read_list(text, column)
-    elif separator:
-        names = [name.strip() for name in text.split(separator)]
-    else:
-        return [text]
-    return [*dict.fromkeys(name for name in names if name)]
+        return _read_list(text, column)
+    return text.split(separator) if separator else [text]
 
 
 def _read_list(text: str, column: str) -> list[str]:
@@ -169,6 +197,13 @@ def _read_list(text: str, column: str) -> list[str]:
         problem = f"column {column!r} holds {text!r}, which is no list of names"
         raise InputError(f"{problem}; write it like ['A', 'B']") from error
     return names
+
+
+def _name_unknown(column: GroupColumn) -> GroupColumn:
+    """Name the unknown group of an empty cell after the groups of the column that it may be."""
+    name = (UNKNOWN_FLAG if column.is_flag else UNKNOWN) + UNKNOWN.join(column.groups)
+    cells = [[name] if any(UNKNOWN in part for part in cell) else cell for cell in column.cells]
+    return column._replace(cells=cells)
 
 
 def _prefix_shared(columns: Mapping[str, GroupColumn]) -> dict[str, GroupColumn]:
@@ -218,7 +253,7 @@ def _describe_small(crossed: GroupColumn, kept: Mask, min_support: int) -> str:
     n_rows = np.bincount(crossed.code[kept], minlength=len(crossed.cells)).tolist()
     counts = dict.fromkeys(crossed.groups, 0)
     for names, n in zip(crossed.cells, n_rows, strict=True):
-        for name in names:
+        for name in counts.keys() & {*names}:
             counts[name] += n
     small = [f"{name} ({n})" for name, n in counts.items() if n < min_support]
     count = f"{len(small)} of {len(counts)} crossed groups"

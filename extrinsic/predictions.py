@@ -10,12 +10,20 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_list_like
 
-from extrinsic.grouped_predictions import ALL, NONE, REST, GroupedPredictions
+from extrinsic.grouped_predictions import (
+    ALL,
+    NONE,
+    REST,
+    UNKNOWN,
+    UNKNOWN_FLAG,
+    GroupedPredictions,
+)
 from extrinsic.ranking import RANKINGS
 from files import InputError, nearest
+from files.names import find_joined, is_missing, name_key, spell_alike
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -28,19 +36,19 @@ LIST = re.compile(r"""\[\s*(['"]).*\1\s*\]""", re.DOTALL)
 # Between the groups of an item in several
 GROUP_SEPARATOR = "\x1f"
 BINARY = {"0", "1"}
-WHOLE = re.compile(r"([+-]?\d+)\.0+")
+TRUTH = {"true": "1", "false": "0"}
 
 
 def read_grouped_predictions(predictions: pd.DataFrame, gaps: Gaps) -> GroupedPredictions:
     """Read predictions as arrays; ``InputError`` for those that ``gaps`` cannot use."""
-    groups, row, group_id = _read_memberships(predictions, gaps)
+    groups, row, group_id, unknown = _read_memberships(predictions, gaps)
     columns: dict[str, NDArray[Any]] = {
         name: read_binary(predictions, name) for name in ("label", "prediction")
     }
     if {*gaps.measures} & {*RANKINGS}:
         columns["score"] = read_scores(predictions, "score")
     if "unit" in predictions:
-        columns["unit"] = pd.factorize(predictions["unit"])[0]
+        columns["unit"] = pd.factorize(spell_alike(predictions["unit"]))[0]
     item, first = _read_items(predictions, columns, groups, row, group_id)
     columns = {name: values[first] for name, values in columns.items()}
     keys = predictions.get("resampled_by")
@@ -54,6 +62,7 @@ def read_grouped_predictions(predictions: pd.DataFrame, gaps: Gaps) -> GroupedPr
         resampled_by=None if keys is None else keys.iloc[first].astype(str).tolist(),
         level=gaps.level,
         min_support=gaps.min_support,
+        unknown=unknown,
     )
 
 
@@ -70,8 +79,8 @@ def _read_items(
     rows = np.arange(len(predictions))
     if "id" not in predictions:
         return rows, rows
-    ids = predictions["id"].astype("string")
-    if missing := int((ids.isna() | ids.str.strip().eq("")).sum()):
+    ids = spell_alike(predictions["id"])
+    if missing := int(ids.isna().sum()):
         raise InputError(f"{missing} of {len(ids)} rows have no id; give each, or drop the column")
     item = pd.factorize(ids)[0]
     first = np.unique(item, return_index=True)[1]
@@ -88,7 +97,8 @@ def _read_items(
     pairs = pd.DataFrame({"item": item[row], "group": group_id})
     if len(repeated := np.flatnonzero(pairs.duplicated())):
         number = group_id[repeated[0]]
-        where = "without a group" if number < 0 else f"in group {groups[number]!r}"
+        is_group = 0 <= number < len(groups)
+        where = f"in group {groups[number]!r}" if is_group else "without a group"
         raise InputError(f"id {ids.iloc[row[repeated[0]]]!r} occurs twice {where}; {remedy}")
     return item, first
 
@@ -98,9 +108,8 @@ def read_binary(table: pd.DataFrame, column: str, remedy: str = "") -> Counts:
     which ends in the ``remedy``, for anything else.
     """
     code, distinct = pd.factorize(get_column(table, column).array, use_na_sentinel=False)
-    cells = pd.Series(distinct)
-    booleans = cells.map(str).str.lower().map({"true": 1.0, "false": 0.0})
-    numbers = booleans.where(booleans.notna(), pd.to_numeric(cells, errors="coerce").astype(float))
+    keys = [name_key(cell).lower() for cell in distinct]
+    numbers = pd.to_numeric(pd.Series([TRUTH.get(key, key) for key in keys]), errors="coerce")
     rule = f"it must be 0 or 1 in every row{remedy}"
     _require(pd.Series(numbers.isin([0.0, 1.0]).to_numpy()[code]), table[column], rule)
     return np.asarray(numbers.iloc[code], dtype=np.int64)
@@ -136,10 +145,7 @@ def read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequenc
     column, labels of another column that are not in the first, and a column of 0 and 1 that may be
     labels or predictions of the positive ones.
     """
-    plain = [get_column(table, name).map(_plain, na_action="ignore") for name in columns]
-    for name, labels in zip(columns, plain, strict=True):
-        if missing := int((labels.isna() | (labels == "")).sum()):
-            raise InputError(f"column {name!r} has no label in {missing} of {len(table)} rows")
+    plain = [read_labels(table, name).map(_plain) for name in columns]
     first = columns[0]
     labels_present = {*plain[0]}
     listed = f"labels: {', '.join(sorted(labels_present)[:10])}"
@@ -148,6 +154,8 @@ def read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequenc
             near = nearest(_plain(label), labels_present)
             raise InputError(f"no row of column {first!r} has the label {label!r}{near}; {listed}")
     positive_labels = {_plain(label) for label in positive}
+    for name, labels in zip(columns, plain, strict=True):
+        _require_single_labels({*labels}, positive_labels, name)
     flags = []
     for name, labels in zip(columns, plain, strict=True):
         is_truth = _is_truth(table[name]) and not _is_truth(table[first])
@@ -168,29 +176,29 @@ def read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequenc
 
 def read_labels(table: pd.DataFrame, column: str) -> pd.Series[str]:
     """Read a column of labels of any names as text; ``InputError`` for an empty cell."""
-    values = get_column(table, column).map(plain_number, na_action="ignore").astype("string")
-    missing = values.isna() | values.eq("")
-    if missing.any():
-        count = f"{missing.sum()} of {len(values)} rows"
-        raise InputError(f"column {column!r} is empty in {count}; give a label in every row")
+    values = spell_alike(get_column(table, column))
+    if missing := int(values.isna().sum()):
+        count = f"{missing} of {len(values)} rows"
+        raise InputError(f"column {column!r} has no label in {count}; give a label in every row")
     return values
+
+
+def _require_single_labels(labels: set[str], positive: Collection[str], column: str) -> None:
+    """Raise ``InputError`` for a label that joins a positive one to another, and is not named."""
+    if joined := find_joined([*labels - {*positive}, *positive], among=positive):
+        text, label, _ = joined
+        problem = f"column {column!r} holds {text!r} beside {label!r}"
+        raise InputError(f"{problem}; name it too if it counts as 1, or give one label in a cell")
 
 
 def _is_truth(cells: pd.Series) -> bool:
     return {*cells.dropna().map(str)} <= {"True", "False"}
 
 
-def plain_number(label: object) -> str:
-    """Return a label as text, ``1.0`` as ``1``."""
-    text = str(label).strip()
-    whole = WHOLE.fullmatch(text)
-    return whole[1] if whole else text
-
-
 def _plain(label: object) -> str:
-    """Return a label as text, ``1.0`` and ``True`` as ``1``."""
-    text = plain_number(label)
-    return {"True": "1", "False": "0"}.get(text, text)
+    """Return a label as it is compared, ``True`` as ``1``."""
+    key = name_key(label)
+    return TRUTH.get(key.lower(), key)
 
 
 def get_column(table: pd.DataFrame, column: str, remedy: str = "") -> pd.Series:
@@ -228,7 +236,7 @@ def read_groups(table: pd.DataFrame, column: str) -> pd.Series:
     groups = get_column(table, column, remedy)
     if isinstance(groups.dtype, pd.CategoricalDtype):
         return groups
-    groups = groups.astype("string").astype("category")
+    groups = spell_alike(groups).astype("string").astype("category")
     for name in groups.cat.categories:
         if LIST.fullmatch(name):
             raise InputError(f"column {column!r} holds {name!r}, a list; give one group{remedy}")
@@ -237,29 +245,32 @@ def read_groups(table: pd.DataFrame, column: str) -> pd.Series:
 
 def read_clusters(table: pd.DataFrame, column: str) -> pd.Series[str]:
     """Return a column of clusters as text; ``InputError`` for empty cells or a single cluster."""
-    clusters = get_column(table, column).astype("string")
-    if missing := int((clusters.isna() | clusters.eq("")).sum()):
+    clusters = spell_alike(get_column(table, column))
+    if missing := int(clusters.isna().sum()):
         raise InputError(
             f"column {column!r} is empty in {missing} of {len(table)} rows; name the"
             " cluster of every item, its own where it has none"
         )
-    if len(clusters.unique()) == 1:
+    if clusters.nunique() == 1:
         raise InputError(f"column {column!r} has one cluster; an interval takes two or more")
     return clusters
 
 
 def _read_memberships(
     predictions: pd.DataFrame, gaps: Gaps
-) -> tuple[Sequence[str], Counts, Counts]:
-    """Return all groups, those that ``gaps`` names first and empty ones last, and the row and the
-    number of the group of each membership.
+) -> tuple[Sequence[str], Counts, Counts, Mapping[str, str]]:
+    """Return all groups, those that ``gaps`` names first and empty ones last, the row and the
+    number of the group of each membership, and the name of each group's unknown items.
     """
     column = read_groups(predictions, "group")
     names = [str(cell).split(GROUP_SEPARATOR) for cell in column.cat.categories]
-    present = sorted({*chain(*(names[code] for code in np.unique(column.cat.codes) if code >= 0))})
-    _check_groups(present, {*chain(*names)}, gaps)
-    groups = [*dict.fromkeys((*gaps.named, *gaps.groups, *present, *sorted({*chain(*names)})))]
-    index = {name: number for number, name in enumerate(groups)}
+    cells_present = (names[code] for code in np.unique(column.cat.codes) if code >= 0)
+    present = known_groups(chain(*cells_present))
+    allowed = known_groups(chain(*names))
+    _check_groups(present, allowed, gaps)
+    groups = [*dict.fromkeys((*gaps.named, *gaps.groups, *present, *allowed))]
+    unknown = sorted({*chain(*names)} - {*allowed}, reverse=True)  # of columns of 0 and 1 first
+    index = {name: number for number, name in enumerate((*groups, *unknown))}
     # Numbers of all cells in one array, those of a cell from its start; a missing cell has code -1
     flat = np.array([index[name] for cell in names for name in cell], dtype=np.int64)
     size = np.array([*map(len, names), 0])
@@ -267,7 +278,13 @@ def _read_memberships(
     n_groups, start = size[code], (np.cumsum(size) - size)[code]
     row = np.repeat(np.arange(len(code)), n_groups)
     shift = start - np.cumsum(n_groups) + n_groups
-    return groups, row, flat[shift[row] + np.arange(len(row))]
+    of_groups = {group: name for name in unknown for group in name[1:].split(UNKNOWN)}
+    return groups, row, flat[shift[row] + np.arange(len(row))], of_groups
+
+
+def known_groups(names: Iterable[str]) -> list[str]:
+    """Return the distinct names of groups, without those of unknown ones."""
+    return sorted({name for name in names if not name.startswith((UNKNOWN, UNKNOWN_FLAG))})
 
 
 def _check_groups(present: Sequence[str], allowed: Collection[str], gaps: Gaps) -> None:

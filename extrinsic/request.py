@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, get_args
 
 import pandas as pd
 
 from extrinsic.gap_table import gap_rows
 from extrinsic.gaps import Gaps
-from extrinsic.grouped_predictions import REST
+from extrinsic.grouped_predictions import REST, UNKNOWN
 from extrinsic.memberships import GroupColumns, Missing
 from extrinsic.multiclass import class_rows, classifier_rows
 from extrinsic.predictions import (
     GROUP_SEPARATOR,
     get_column,
+    known_groups,
     no_such_group,
     read_binary,
     read_clusters,
@@ -25,6 +27,7 @@ from extrinsic.predictions import (
 )
 from extrinsic.ranking import RANKINGS
 from files import InputError
+from files.names import case_note, name_key
 
 if TYPE_CHECKING:
     from extrinsic.gap_table import Row
@@ -156,8 +159,16 @@ class GapRequest:
         classifiers = {name: self._rename(table, name, score) for name, score in columns}
         for name, predictions in classifiers.items():
             classifiers[name] = predictions.assign(group=groups)
-            classifiers[name].attrs["notes"] = notes
+            classifiers[name].attrs["notes"] = [*notes, *self._case_notes(table)]
         return classifiers, self._choose_gaps(groups)
+
+    def _case_notes(self, table: pd.DataFrame) -> list[str]:
+        """Return notes on labels and clusters that differ only in case."""
+        columns = {self.gold, *self.pred} if self.multiclass or self.positive else set()
+        columns |= {self.cluster} if self.cluster else set()
+        cells = {name: map(str, table[name].unique()) for name in sorted(columns)}
+        notes = [case_note(map(name_key, cells[name]), f"names in {name!r}") for name in cells]
+        return [note for note in notes if note]
 
     def _rename(self, table: pd.DataFrame, pred: str, score: str) -> pd.DataFrame:
         """Return the columns, groups aside, with the names that ``gap_table`` reads."""
@@ -184,17 +195,26 @@ class GapRequest:
         one, or against each other group; without a privileged group each group against the rest;
         and the two furthest apart if there are more than two.
         """
-        privileged, unprivileged = self.privileged, self.unprivileged
         cells = groups.remove_unused_categories().categories
-        present = {name for cell in cells for name in cell.split(GROUP_SEPARATOR)}
+        present = {*known_groups(chain(*(cell.split(GROUP_SEPARATOR) for cell in cells)))}
+        spelled = {name_key(name): name for name in present}
+        privileged, unprivileged, *chosen = (
+            name and spelled.get(name_key(name), name)
+            for name in (self.privileged, self.unprivileged, *self.groups)
+        )
         for name in filter(None, (privileged, unprivileged)):
             if name not in present:
                 raise no_such_group(name, sorted(present))
         if privileged and not present - {privileged}:
             only = f"every row with a group is of group {privileged!r}"
             raise InputError(f"{only}; a gap needs a second group")
-        if len(present) < 1 + bool(groups.notna().all()):
-            raise InputError(f"groups present: {', '.join(present) or 'none'}; a gap needs two")
+        without = groups.isna() | groups.isin([x for x in cells if x.startswith(UNKNOWN)])
+        has_rest = groups.isna().any() or (without.any() and "one-vs-none" in self.compare)
+        if len(present) < 2 - bool(has_rest):
+            remedy = "; --missing group makes one of empty cells" if without.any() else ""
+            raise InputError(
+                f"groups present: {', '.join(present) or 'none'}; a gap needs two{remedy}"
+            )
         default = ["pair" if unprivileged else "pairwise" if privileged else "one-vs-rest"]
         default += ["max-difference"] if len(present) > 2 and not unprivileged else []
         measures = (*DEFAULT_MEASURES, *(RANKINGS if self.score else ()))
@@ -206,5 +226,5 @@ class GapRequest:
             self.level,
             measures=tuple(self.measures) or measures,
             compare=tuple(self.compare) or tuple(default),  # type: ignore[arg-type]
-            groups=tuple(self.groups),
+            groups=tuple(chosen),
         )

@@ -80,7 +80,7 @@ def at_thresholds(sample: GroupedPredictions, thresholds: Floats) -> Iterator[Gr
     groups share items or units.
     """
     assert sample.score is not None
-    label, n, n_groups = sample.confusion_cell // 2, len(thresholds) + 1, len(sample.groups)
+    label, n, n_groups = sample.confusion_cell // 2, len(thresholds) + 1, len(sample.numbered)
     if sample.overlapping:
         for threshold in thresholds:
             cells = 2 * label + (sample.score >= threshold)
@@ -95,7 +95,8 @@ def at_thresholds(sample: GroupedPredictions, thresholds: Floats) -> Iterator[Gr
     rest = by_bin.sum(axis=-1, keepdims=True) - predicted
     cells = np.stack([rest[:, 0], predicted[:, 0], rest[:, 1], predicted[:, 1]], axis=-1)
     none = np.zeros(0, dtype=np.int64)
-    levels = {"level": sample.level, "min_support": sample.min_support}
+    kept = ("level", "min_support", "unknown")
+    levels = {name: getattr(sample, name) for name in kept}
     for counts in np.moveaxis(cells, 1, 0):
         yield CountedPredictions(sample.groups, none, none, none, counts=counts, **levels)  # type: ignore[arg-type]
 

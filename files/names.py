@@ -5,11 +5,18 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Characters of no width, which editors and spreadsheets leave at the ends of cells
 INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
 WHOLE = re.compile(r"([+-]?\d+)\.0+")
+# What programs write for an empty cell, in this case: "none" may be a name
+MISSING = {"", "NA", "N/A", "#N/A", "<NA>", "nan", "NaN", "NaT", "None", "NULL", "null"}
+JOINTS = (";", "|", ",", "/", "+", "&", "\n")  # between several names in a cell
 
 
 def normalise_text(text: str) -> str:
@@ -18,6 +25,8 @@ def normalise_text(text: str) -> str:
     >>> normalise_text("Espan\u0303a\u00a0")
     'España'
     """
+    if text.isascii() and text.isprintable():
+        return text.strip(" ")
     composed = unicodedata.normalize("NFC", text)
     plain = "".join(" " if character.isspace() else character for character in composed)
     return plain.strip(f" {INVISIBLE}")
@@ -42,6 +51,33 @@ def first_spellings(names: Iterable[object]) -> dict[str, str]:
         spelling = name_key(name) if isinstance(name, float) else normalise_text(str(name))
         spellings.setdefault(name_key(name), spelling)
     return spellings
+
+
+def is_missing(name: object) -> bool:
+    """Return whether text stands for an empty cell, such as ``NA``."""
+    return normalise_text(str(name)) in MISSING
+
+
+def spell_alike(cells: pd.Series) -> pd.Series:
+    """Return a column with names that compare equal in one spelling, missing ones as NaN."""
+    distinct = cells.dropna().unique()
+    spellings = first_spellings(cell for cell in distinct if not is_missing(cell))
+    return cells.map({cell: spellings.get(name_key(cell)) for cell in distinct})
+
+
+def find_joined(
+    texts: Collection[str], among: Collection[str] | None = None
+) -> tuple[str, str, str] | None:
+    """Return a text that joins one of the names ``among`` them to others, that name, and what
+    joins them.
+    """
+    keys = {*map(name_key, texts if among is None else among)}
+    for text in sorted(text for text in texts if among is None or name_key(text) not in keys):
+        for joint in JOINTS:
+            parts = [part for part in text.split(joint) if part.strip()]  # not "LGBTQ+"
+            if len(parts) > 1 and (shared := [part for part in parts if name_key(part) in keys]):
+                return text, normalise_text(shared[0]), joint
+    return None
 
 
 def case_note(names: Iterable[str], kind: str) -> str:

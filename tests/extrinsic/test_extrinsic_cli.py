@@ -25,7 +25,7 @@ def data() -> pd.DataFrame:
         {
             "y": labels,
             "yhat": predictions,
-            "who": rng.choice(["m", "f", "NA", ""], 400),
+            "who": rng.choice(["m", "f", "na", ""], 400),
             "text": "a, b",
         }
     )
