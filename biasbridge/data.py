@@ -13,8 +13,8 @@ from biasbridge.post_columns import classes, find_columns, guess_pair
 from biasbridge.published_collections import recognise
 from files import InputError, read_lines
 from files.language import UNDETERMINED, guess_language
-from files.tables import JSON_LINES, SEPARATORS, read_table
-from files.text import open_plain, unpacked_name
+from files.tables import JSON_LINES, SEPARATORS, read_table, table_suffix
+from files.text import open_plain
 from intrinsic.wordsets import Query, read_wordsets
 
 if TYPE_CHECKING:
@@ -155,15 +155,15 @@ def kind_of(path: Path) -> str:
         if collection.kind != "posts":
             raise InputError(f"{path} is {collection.name}, {collection.use}; leave it out")
         return "posts"
-    plain = unpacked_name(path)
-    if plain.suffix in (".yaml", ".yml", ".json"):
+    suffix = table_suffix(path)
+    if suffix in (".yaml", ".yml", ".json"):
         return "words"
-    if plain.suffix in (".parquet", JSON_LINES):
+    if suffix in (".parquet", JSON_LINES):
         return "posts"
-    if plain.suffix in (".csv", ".tsv", ".tab"):
+    if suffix in (".csv", ".tsv", ".tab"):
         names = {str(name) for name in read_table(path)}
         return "words" if {"role", "word"} <= names or {"X", "Y"} <= names else "posts"
-    may_be_corpus = plain.suffix in (*SEPARATORS, ".text", ".tok")
+    may_be_corpus = suffix in (*SEPARATORS, ".text", ".tok")
     try:
         form = detect_format(path)
     except InputError:

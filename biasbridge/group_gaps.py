@@ -31,6 +31,7 @@ def gaps(
     group_sep: str = "",
     cross: Sequence[str] = (),
     missing: Literal["no-group", "group", "drop"] = "no-group",
+    quoted: bool = True,
 ) -> pd.DataFrame:
     """Measure performance by group and the gaps between groups, with 95% intervals.
 
@@ -76,6 +77,8 @@ def gaps(
         What an empty cell of a group column is: no group, a group "missing", or a row to leave out.
     filter
         Of samples of lm-evaluation-harness with several filters: the one that is read.
+    quoted
+        False: the quotation marks of delimited text are text.
 
     Returns
     -------
@@ -124,7 +127,7 @@ def gaps(
         cross=as_names(cross),
         missing=missing,
     )
-    items = as_dataframe(predictions, filter=filter, labels=[gold, *request.pred])
+    items = as_dataframe(predictions, filter=filter, labels=[gold, *request.pred], quoted=quoted)
     rows, notes = request.measure(items)
     table = as_table(rows).drop(columns="resampled", errors="ignore")
     table = with_notes(table, "reason")

@@ -23,19 +23,21 @@ def as_names(names: str | Sequence[str]) -> list[str]:
 
 
 def as_dataframe(
-    table: InputTable, *, filter: str = "", labels: Sequence[str] = ()
+    table: InputTable, *, filter: str = "", labels: Sequence[str] = (), quoted: bool = True
 ) -> pd.DataFrame:
     """Read a table, or the result file of a harness (``read_answers``), from its path.
 
     Of a result file, items without a value in a column of ``labels`` are left out and counted in
-    the notes. Raises ``InputError`` for another value or repeated columns.
+    the notes. Named levels of an index become columns. ``quoted``: as in ``read_table``. Raises
+    ``InputError`` for another value or repeated columns.
     """
     from pandas import DataFrame
 
     from extrinsic.answers.reading import JSON_OBJECTS, detect_format, read_answers
-    from files.tables import read_table, require_unique_columns
+    from files.tables import index_as_columns, read_table, require_unique_columns
 
     if isinstance(table, DataFrame):
+        table = index_as_columns(table)
         require_unique_columns(map(str, table.columns), "the table")
         return table if all(isinstance(x, str) for x in table) else table.rename(columns=str)
     if not isinstance(table, str | PathLike):
@@ -43,7 +45,7 @@ def as_dataframe(
     path = Path(table)
     if filter or detect_format(path) not in ("", JSON_OBJECTS):
         return _with_labels(read_answers(path, filter=filter), labels, str(path))
-    return read_table(path, lists="resampled")
+    return read_table(path, lists="resampled", quoted=quoted)
 
 
 def _with_labels(table: pd.DataFrame, labels: Sequence[str], path: str) -> pd.DataFrame:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from biasbridge.post_columns import GROUP_NAMES, LABEL_NAMES
 from files.language import UNDETERMINED, guess_language
-from files.tables import JSON_LINES, read_table
-from files.text import open_binary, unpacked_name
+from files.tables import JSON_LINES, read_table, table_suffix
+from files.text import open_binary
 
 HEAD = 1 << 16  # bytes of a file searched for field names
 PREDICTION = "prediction"  # default column of biasbridge gaps, and of what biasbridge predict adds
@@ -125,7 +125,7 @@ def audit_command(path: Path, language: str | None) -> str:
 
 
 def _field_names(path: Path) -> set[str]:
-    suffix = unpacked_name(path).suffix
+    suffix = table_suffix(path)
     if suffix == ".parquet":
         return {*map(str, read_table(path))}
     if suffix in (".json", JSON_LINES):

@@ -5,24 +5,29 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_object_dtype
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from files.errors import InputError, nearest
 from files.json_lines import read_json_lines
 from files.printable import printable
-from files.text import LONGEST_LINE, OPENERS, open_plain, read_lines, unpacked_name
+from files.text import LONGEST_LINE, OPENERS, open_binary, open_plain, read_lines, unpacked_name
 
 BOM = "\ufeff"
+SEP_LINE = re.compile(r"sep=(.)$", re.IGNORECASE)  # first line that Excel writes and reads
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ",", "": ","}
 JSON_LINES = ".jsonl"
 JSON_OBJECT = TypeAdapter(dict[str, Any])
+JSON_ARRAY = TypeAdapter(list[dict[str, Any]])
+UNQUOTED = "or give --unquoted (gaps) or quoted=false if they are text"
+HEAD = 1 << 16  # bytes of a .json file that tell its form
 OTHER_SEPARATORS = ("\t", ";")  # of spreadsheets, with the same endings
 LARGEST = 2 << 30
 MAX_COLUMNS = 10_000
@@ -37,12 +42,13 @@ def read_table(
     quoted: bool = True,
     lists: str | tuple[str, ...] | None = None,
 ) -> pd.DataFrame:
-    """Read the table of a ``.parquet`` file, of JSON Lines (``.jsonl``, an object a row), or of
-    delimited UTF-8 text with a line of column names.
+    """Read the table of a ``.parquet`` file, of JSON Lines or an array (``.jsonl``, ``.ndjson``,
+    ``.json``, an object a row), or of delimited UTF-8 text with a line of column names.
 
     Cells of text stay as written: ``01``, ``NA`` and an empty cell are text. Numbers and truth
     values of JSON become text, null and missing keys empty text; lists and objects stay. Text may
-    be packed as ``.gz``, ``.bz2`` or ``.xz``. Blank lines are skipped.
+    be packed as ``.gz``, ``.bz2`` or ``.xz``. Blank lines, cells beyond the header without text,
+    and Excel's line ``sep=;`` are skipped. Endings are of either case.
 
     separator: default tabs for ``.tsv`` and ``.tab``; commas for ``.csv``, ``.txt`` and names
     without an ending, or the tabs or semicolons of a header without commas. quoted: cells in
@@ -51,16 +57,52 @@ def read_table(
 
     Raises ``InputError`` for a file that is missing, empty, damaged, not UTF-8, of unknown format
     or larger than ``LARGEST`` bytes or ``MAX_COLUMNS`` columns, for a row with more or fewer cells
-    than the header, and for a repeated column name.
+    than the header, for a repeated column name, and for quotation marks of two rows that swallow
+    the rows between them.
     """
     path = Path(path)
-    if path.suffix == ".parquet":
+    suffix = table_suffix(path)
+    if suffix == ".parquet":
         return _read_parquet(path, lists)
-    if unpacked_name(path).suffix == JSON_LINES:
+    if suffix == JSON_LINES:
         return _read_json_lines(path)
     header, columns = _columns(path, _separator(path, separator), quoted)
     columns.reverse()  # each list is freed when its column is made
     return pd.DataFrame({name: pd.Series(columns.pop(), dtype=str) for name in header})
+
+
+def table_suffix(path: Path) -> str:
+    """Return the ending of a table's name, in lower case and without that of an archive;
+    ``JSON_LINES`` for objects in lines or in an array, whatever their ending.
+    """
+    suffix = unpacked_name(path).suffix.lower()
+    if suffix == ".json" and path.is_file():
+        with open_binary(path) as content:
+            lines = [line for line in content.read(HEAD).splitlines()[:99] if line.strip()]
+        first = [line.strip() for line in lines[:2]]
+        is_rows = len(first) > 1 and all(line.startswith(b"{") for line in first)
+        is_array = bool(re.match(rb"\s*\[\s*\{", b"\n".join(lines).removeprefix(BOM.encode())))
+        return JSON_LINES if is_array or (is_rows and first[0].endswith(b"}")) else suffix
+    return JSON_LINES if suffix == ".ndjson" else suffix
+
+
+def read_json_rows(path: Path) -> Iterable[dict[str, Any]]:
+    """Read the objects of JSON Lines, or of an array."""
+    with open_binary(path, largest=LARGEST) as content:
+        if not content.read(HEAD).removeprefix(BOM.encode()).lstrip().startswith(b"["):
+            return read_json_lines(path, JSON_OBJECT, "JSON object")
+    with open_binary(path, largest=LARGEST) as content:
+        try:
+            return JSON_ARRAY.validate_json(content.read().removeprefix(BOM.encode()))
+        except ValidationError as error:
+            reason = error.errors()[0]["msg"]
+            raise InputError(f"{path} is not an array of JSON objects ({reason})") from None
+
+
+def index_as_columns(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with the named levels of its index as columns."""
+    named = [name for name in table.index.names if name is not None and name not in table]
+    return table.reset_index(named) if named else table
 
 
 def write_csv(table: pd.DataFrame, path: str | Path) -> None:
@@ -123,6 +165,7 @@ def _read_parquet(path: Path, lists: str | tuple[str, ...] | None) -> pd.DataFra
         except Exception as error:  # Arrow's, and any that the metadata of Arrow and pandas cause
             reason = f"{path} is no Parquet file or is damaged ({' '.join(str(error).split())})"
             raise InputError(f"{reason}; copy or write it again") from error
+    table = index_as_columns(table).reset_index(drop=True)
     for index, (name, kind) in enumerate(zip(table, table.dtypes, strict=True)):
         if is_object_dtype(kind) and not (lists and str(name).endswith(lists)):
             table.isetitem(index, table.iloc[:, index].map(_as_text).array)
@@ -141,7 +184,7 @@ def _as_text(cell: object) -> object:
 
 def _read_json_lines(path: Path) -> pd.DataFrame:
     columns: dict[str, list[object]] = {}
-    for number, row in enumerate(read_json_lines(path, JSON_OBJECT, "JSON object")):
+    for number, row in enumerate(read_json_rows(path)):
         if new := row.keys() - columns.keys():
             columns |= {name: [""] * number for name in row if name in new}
             _header(path, [*columns])
@@ -154,16 +197,19 @@ def _read_json_lines(path: Path) -> pd.DataFrame:
 
 
 def _separator(path: Path, chosen: str | None) -> str:
-    plain = unpacked_name(path)
-    separator = chosen or SEPARATORS.get(plain.suffix)
+    suffix = table_suffix(path)
+    separator = chosen or SEPARATORS.get(suffix)
+    if not chosen and separator is not None:
+        first, header = [*islice(read_lines(path, largest=LARGEST), 2), ""][:2]
+        stated = SEP_LINE.fullmatch(first.removeprefix(BOM))
+        separator, header = (stated[1], header) if stated else (separator, first)
     if not chosen and separator == ",":
-        header = next(iter(_lines(path)), "")
         separators = () if "," in header else OTHER_SEPARATORS
         separator = next((mark for mark in separators if mark in header), ",")
     if separator is None:
         endings = ", ".join(filter(None, (*SEPARATORS, JSON_LINES)))
         allowed = f"{endings}, each also with {', '.join(OPENERS)}"
-        raise InputError(f"{path}: unknown format {plain.suffix!r}; give {allowed}, or .parquet")
+        raise InputError(f"{path}: unknown format {suffix!r}; give {allowed}, or .parquet")
     if len(separator) > 1 or separator in '"\r\n':
         raise InputError(f"separator={separator!r}: give one character, such as ';'")
     return separator
@@ -173,33 +219,76 @@ def _columns(path: Path, separator: str, quoted: bool) -> tuple[list[str], list[
     """Read header and cells by column; rows as lists would take ten times the memory."""
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     csv.field_size_limit(LONGEST_LINE)
-    reader = csv.reader(_lines(path), delimiter=separator, quoting=quoting, strict=True)
+    lines: list[str] = []  # of the row
+    reader = csv.reader(_keep(_lines(path), lines), delimiter=separator, quoting=quoting, strict=True)
     header: list[str] = []
     columns: list[list[str]] = []
+    doubtful: list[tuple[int, list[str], list[list[str]]]] = []  # several lines, each like a row
     line = 1
     try:
         for row in reader:
             if not header and row:
-                header, columns = _header(path, row), [[] for _ in row]
+                header = _header(path, row)
+                columns = [[] for _ in header]
             elif row:
-                if len(row) != len(header):
-                    cells = f"line {line} has {len(row)} cells, the header {len(header)}"
-                    remedy = f"quote cells that hold the separator {separator!r}"
-                    raise InputError(f"{path}: {cells}; {remedy}")
-                for column, cell in zip(columns, row, strict=True):
-                    column.append(cell)
+                _add_row(row, columns, separator, f"{path}: line {line}")
+                parts = [text.rstrip("\n").split(separator) for text in lines]
+                if len(parts) > 1 and {*map(len, parts)} == {len(header)}:
+                    doubtful.append((line, row, parts))
+            lines.clear()
             line = reader.line_num + 1
     except csv.Error as error:
         raise InputError(
             f"{path}: line {line} is not delimited text ({error}); double the quotation marks"
-            " within cells, or give quoted=false if they are text"
+            f" within cells, {UNQUOTED}"
         ) from error
     if not header:
         raise InputError(f"{path} is empty")
+    cells = [{*column} for column in columns] if doubtful else []
+    for number, row, parts in doubtful:
+        if _holds_rows(row, parts, cells):
+            problem = f"{path}: line {number}: a quotation mark holds {len(parts)} rows in one cell"
+            raise InputError(f"{problem}; double the marks within cells, {UNQUOTED}")
     return header, columns
 
 
+def _keep(lines: Iterable[str], kept: list[str]) -> Iterator[str]:
+    for line in lines:
+        kept.append(line)
+        yield line
+
+
+def _add_row(row: list[str], columns: list[list[str]], separator: str, place: str) -> None:
+    """Append the cells of a row to the columns."""
+    if any(cell.strip() for cell in row[len(columns) :]) or len(row) < len(columns):
+        of_r = "; R's write.table leaves out the name of row names: give col.names=NA to it"
+        remedy = f"quote cells that hold the separator {separator!r}"
+        is_of_r = len(row) == len(columns) + 1 and not columns[0]
+        cells = f"has {len(row)} cells, the header {len(columns)}"
+        raise InputError(f"{place} {cells}; {remedy}{of_r if is_of_r else ''}")
+    for column, cell in zip(columns, row, strict=False):
+        column.append(cell)
+
+
+def _holds_rows(
+    row: Sequence[str], lines: Sequence[Sequence[str]], columns: Sequence[Collection[str]]
+) -> bool:
+    """Return whether a cell of several lines holds rows, as two marks that stand alone make it:
+    each line then has a cell, beyond those of its own row, that is in its column elsewhere.
+    """
+    quoted = next((place for place, cell in enumerate(row) if "\n" in cell), len(row))
+    places = range(len(row))
+    beyond = [places[quoted + 1 :], *[places] * (len(lines) - 2), places[:quoted]]
+    pairs = [(line, others) for line, others in zip(lines, beyond, strict=True) if others]
+    return bool(pairs) and all(
+        any(line[place] and line[place] in columns[place] for place in others)
+        for line, others in pairs
+    )
+
+
 def _header(path: Path, names: list[str]) -> list[str]:
+    while len(names) > 1 and not names[-1].strip():  # separators at the ends of lines
+        names = names[:-1]
     if len(names) > MAX_COLUMNS:
         problem = f"the header has {len(names):,} columns, allowed are {MAX_COLUMNS:,}"
         raise InputError(f"{path}: {problem}; keep only the columns you use")
@@ -208,6 +297,7 @@ def _header(path: Path, names: list[str]) -> list[str]:
 
 
 def _lines(path: Path) -> Iterator[str]:
-    """Yield the lines with their ends, without a byte order mark."""
+    """Yield the lines with their ends, without a byte order mark; the line ``sep=;`` as blank."""
     for number, line in enumerate(read_lines(path, largest=LARGEST)):
-        yield f"{line if number else line.removeprefix(BOM)}\n"
+        text = line if number else SEP_LINE.sub("", line.removeprefix(BOM))
+        yield f"{text}\n"

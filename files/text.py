@@ -23,9 +23,9 @@ OPENERS: dict[str, Opener] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.op
 # Errors of the openers while reading; bz2 and gzip raise a bare OSError for bad data.
 DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
 
-# Text and vectors unpack to 2 to 10 times their size, templates to 25, a bomb to a thousand.
-RATIO = 100
-UNPACKED = 1 << 19  # bytes to which any archive may unpack
+# Bytes to which an archive may unpack: more than any corpus or vectors have. Its ratio tells
+# nothing, as sorted tables are packed a hundred times smaller too.
+UNPACKED = 64 << 30
 LARGEST = 1 << 40
 LONGEST_LINE = 64 << 20
 PIECE = 1 << 17
@@ -38,14 +38,14 @@ UTF16_REMEDY = "save it as 'CSV UTF-8' (Excel), or convert it with 'iconv -f UTF
 class Bounded(io.RawIOBase):
     """The decompressed bytes of a file; every reading error is an ``InputError``.
 
-    ``largest`` bounds the bytes, ``longest_line`` those of a line (None: no bound), and an archive
-    may unpack to ``RATIO`` times the bytes read from it.
+    ``largest`` bounds the bytes, of an archive also ``UNPACKED``; ``longest_line`` those of a line
+    (None: no bound).
     """
 
     def __init__(
         self, path: Path, packed: IO[bytes], *, largest: int, longest_line: int | None
     ) -> None:
-        opener = OPENERS.get(path.suffix)
+        opener = OPENERS.get(path.suffix.lower())
         self._path, self._packed, self._archive = path, packed, opener is not None
         self._plain = cast("IO[bytes]", opener(packed, "rb") if opener else packed)
         self._largest, self._longest_line = largest, longest_line
@@ -88,7 +88,7 @@ class Bounded(io.RawIOBase):
     def _check(self) -> None:
         path = self._path
         if self._archive:
-            _check_ratio(path, self._size, self._packed.tell())
+            _check_unpacked(path, self._size)
         if self._size > self._largest:
             problem = f"{path} holds more than {self._largest:,} bytes, the most allowed for"
             raise InputError(f"{problem} such a file; split it, or remove a part of it")
@@ -98,15 +98,15 @@ class Bounded(io.RawIOBase):
             raise InputError(f"{path} {problem} {self._size - self._line:,}; {remedy}")
 
 
-def _check_ratio(path: Path, size: int, packed: int) -> None:
-    if size > max(UNPACKED, RATIO * packed):
-        problem = f"{path} unpacks to more than {RATIO} times its size, as a bomb does"
+def _check_unpacked(path: Path, size: int) -> None:
+    if size > UNPACKED:
+        problem = f"{path} unpacks to more than {UNPACKED:,} bytes, the most allowed for an archive"
         raise InputError(f"{problem}; if you trust it, give the unpacked file")
 
 
 def unpacked_name(path: Path) -> Path:
     """Return the path without the suffix of an archive: ``a.csv`` of ``a.csv.gz``."""
-    return path.with_suffix("") if path.suffix in OPENERS else path
+    return path.with_suffix("") if path.suffix.lower() in OPENERS else path
 
 
 def require_written_archive(path: Path) -> None:
@@ -117,14 +117,14 @@ def require_written_archive(path: Path) -> None:
 
 def require_no_bomb(path: Path) -> None:
     """Raise ``InputError`` for an archive that is a bomb or damaged, before a library opens it."""
-    if path.suffix in OPENERS:
+    if path.suffix.lower() in OPENERS:
         with open_binary(path) as raw:
             while raw.read(PIECE):
                 pass
     elif zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             size = sum(member.file_size for member in archive.infolist())
-        _check_ratio(path, size, path.stat().st_size)
+        _check_unpacked(path, size)
 
 
 def open_binary(

@@ -48,15 +48,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     options = vars(args).copy()
     path, page, chosen = (options.pop(name) for name in ("predictions", "report", "filter"))
+    read = partial(as_dataframe, path, filter=chosen, quoted=not options.pop("unquoted"))
     if options.pop("thresholds"):
-        table = as_dataframe(path, filter=chosen, labels=[args.gold])
+        table = read(labels=[args.gold])
         return show_thresholds(options, table, path.name, page)
     decide_gate, documents = take_gate(options), take_documents(options)
     add_predictions = take_threshold(options)
     console = open_console(stderr=documents.get("json") == STANDARD_OUTPUT)
     request = GapRequest(**options | {"pred": options["pred"] or ["prediction"]})
     predicted = [] if args.threshold is not None else request.pred
-    table = as_dataframe(path, filter=chosen, labels=[request.gold, *predicted])
+    table = read(labels=[request.gold, *predicted])
     table = add_predictions(table)
     rows, notes = request.measure(table)
     label = " or ".join(args.positive)
@@ -100,6 +101,7 @@ def _parser() -> Parser:
     add("predictions", type=Path, help=predictions)
     wanted = "of lm-evaluation-harness: the filter of the answers, where there are several"
     add("--filter", default="", metavar="NAME", help=wanted)
+    add("--unquoted", action="store_true", help="quotation marks of delimited text are text")
     add(
         "--gold",
         default="label",

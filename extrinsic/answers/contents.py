@@ -17,10 +17,8 @@ from pydantic_core import from_json
 from files import InputError
 from files.text import open_binary, open_plain
 
-LARGEST = 2 << 30  # bytes of a JSON file
+LARGEST = 2 << 30  # bytes of a JSON file, and of all members of an archive
 LARGEST_MEMBER = 256 << 20
-LARGEST_RATIO = 200  # of an unpacked archive to its size
-SMALL = 64 << 20  # bytes to which any archive may unpack
 ZSTANDARD = 93  # zipfile reads it from Python 3.14 on
 LOCAL_HEADER = struct.Struct("<4s22xHH")  # mark, lengths of name and extra field
 Json = dict[str, Any]
@@ -54,19 +52,17 @@ def parse_object(content: bytes, place: object) -> Json:
 def read_members(path: Path, pattern: str) -> Iterator[tuple[str, bytes]]:
     """Yield the members of a ZIP archive whose names match; of a name that occurs twice the last.
 
-    Raises ``InputError`` for one that unpacks to more than ``SMALL`` bytes and ``LARGEST_RATIO``
-    times its size.
+    Raises ``InputError`` for one that unpacks to more than ``LARGEST`` bytes.
     """
     with open_plain(path) as raw:
         with refuse_damage(path):
             archive = zipfile.ZipFile(raw)
         sizes = [info.file_size for info in archive.infolist()]
-        bound = max(SMALL, LARGEST_RATIO * path.stat().st_size)
-        if sum(sizes) > bound or max(sizes, default=0) > LARGEST_MEMBER:
+        if sum(sizes) > LARGEST or max(sizes, default=0) > LARGEST_MEMBER:
             problem = (
                 f"{path} unpacks to {sum(sizes):,} bytes, its largest member to {max(sizes):,}"
             )
-            raise InputError(f"{problem}; allowed are {bound:,} and {LARGEST_MEMBER:,}")
+            raise InputError(f"{problem}; allowed are {LARGEST:,} and {LARGEST_MEMBER:,}")
         for name in dict.fromkeys(filter(re.compile(pattern).fullmatch, archive.namelist())):
             with refuse_damage(f"{path}: {name}"):
                 info = archive.getinfo(name)

@@ -16,9 +16,8 @@ from extrinsic.answers.inspect_log import read_inspect
 from extrinsic.answers.items import Source, plain_frame
 from extrinsic.answers.lm_eval import read_lm_eval, sample_files
 from files import InputError
-from files.json_lines import read_json_lines
-from files.tables import JSON_LINES, JSON_OBJECT
-from files.text import open_binary, unpacked_name
+from files.tables import JSON_LINES, read_json_rows, table_suffix
+from files.text import open_binary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +37,7 @@ class Format(NamedTuple):
 
 def read_objects(path: Path) -> pd.DataFrame:
     """Read JSON Lines: an object an item, whose own columns stay under their names."""
-    rows = [*read_json_lines(path, JSON_OBJECT, "JSON object")]
+    rows = [*read_json_rows(path)]
     return plain_frame(rows, Source(path, JSON_OBJECTS))
 
 
@@ -74,7 +73,7 @@ def detect_format(path: str | Path) -> str:
     if path.is_dir():
         held = (form for name, form in FOLDERS.items() if (path / name).is_file())
         return next(held, "lm_eval" if sample_files(path) else "")
-    suffix = unpacked_name(path).suffix
+    suffix = table_suffix(path)
     candidates = {name: form for name, form in FORMATS.items() if suffix and form.suffix == suffix}
     names = _field_names(path, suffix) if candidates and path.is_file() else set()
     fitting = (name for name, form in candidates.items() if {*form.fields.split()} <= names)

@@ -13,7 +13,7 @@ from files.atomic import atomic_path
 from files.documents.conll import Mend, read_conll
 from files.documents.document import Case, Document
 from files.json_lines import read_json_lines, write_json_lines
-from files.text import unpacked_name
+from files.tables import JSON_LINES, table_suffix
 
 DOCUMENT, CASE = TypeAdapter(Document), TypeAdapter(Case)
 
@@ -26,7 +26,7 @@ def read_documents(path: str | Path, *, mend: Mend | None = None) -> Iterator[Do
     document, and as ``read_lines`` does.
     """
     path = Path(path)
-    if unpacked_name(path).suffix == ".jsonl":
+    if table_suffix(path) == JSON_LINES:
         return read_json_lines(path, DOCUMENT, "document")
     return read_conll(path, mend=mend)
 
