@@ -14,6 +14,7 @@ from files.choice import check_arguments
 if TYPE_CHECKING:
     import pandas as pd
 
+MANY_UNMATCHED = 0.05  # share of outputs above which a note says so
 Convention = Literal["paper", "helm", "lm_eval", "drop_ambiguous", "all"]
 
 
@@ -34,7 +35,8 @@ def bbq(
         Answers of one model: a table with BBQ's fields and a column of answers, its path (JSON
         Lines, CSV, Parquet), the log of an evaluation harness, a folder of these, or several.
     answer
-        Column of a table's answers: text, letter or place (0, 1, 2). By default ``answer``.
+        Column of a table's answers: text, letter or place (0, 1, 2; or 1, 2, 3). By default
+        ``answer``.
     convention
         ``"paper"`` (Parrish et al., 2022); ``"helm"``: with the accuracy over both contexts, and 0
         where no answer names anybody; ``"lm_eval"``: with its groups, and unmatched outputs as
@@ -73,6 +75,7 @@ def bbq(
     """
     import pandas as pd
 
+    from extrinsic.bbq.options import NO_ANSWER
     from extrinsic.bbq.reading import complete, list_files, read_items, read_source
     from extrinsic.bbq.scores import CONVENTIONS, score_table
 
@@ -87,8 +90,13 @@ def bbq(
             tables.append(complete(table, folder, "the table"))
     if not sum(map(len, tables)):
         raise InputError("there are no answers; give a table, or the path of a file or folder")
-    items, chosen = read_items(pd.concat(tables, ignore_index=True))
+    together = pd.concat(tables, ignore_index=True)
+    items, chosen = read_items(together)
     rows = score_table(items, chosen, CONVENTIONS if convention == "all" else [convention])
     rows = with_notes(rows, "reason")
+    if (n_unmatched := chosen.count(NO_ANSWER)) > MANY_UNMATCHED * len(chosen):
+        example = repr(str(together["output"].iloc[chosen.index(NO_ANSWER)])[:80])
+        note = f"{n_unmatched} of {len(chosen)} outputs mean none of the three answers"
+        rows.attrs["notes"].insert(0, f"{note}, such as {example}: scores are of the others")
     rows.attrs["notes"][:0] = [note for table in tables for note in table.attrs.get("notes", [])]
     return rows

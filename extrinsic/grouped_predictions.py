@@ -229,9 +229,12 @@ class GroupedPredictions:
         influences = self.influences(measure, side)
         if self.unit is None:
             return influences if self.weight is None else influences * np.sqrt(self.weight)
-        units = self.unit[self._counted(measure, side)]
-        n = len(np.unique(units))
-        factor = few_clusters_factor(n, self.level) if 1 < n < len(units) else 1.0
+        counted = self._counted(measure, side)
+        units, sizes = np.unique(self.unit[counted], return_counts=True)
+        n, cells = len(units), 4 * self.unit[counted] + self.confusion_cell[counted]
+        # Repeats of n items, which are alike and equally many, tell as much as the items
+        are_repeats = len({*sizes.tolist()}) == 1 and len(np.unique(cells)) == n
+        factor = few_clusters_factor(n, self.level) if n > 1 and not are_repeats else 1.0
         return np.bincount(self.unit, influences * sqrt(factor)).astype(np.float64)
 
     def _counted(self, measure: str, side: GroupOrRest) -> Mask:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from math import nan
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-CORRECT = {"C": 1.0, "I": 0.0, "N": 0.0, "P": 0.5}  # as Inspect's accuracy counts them
+# As Inspect's accuracy counts them: its own letters, and words in any case
+CORRECT = {"C": 1.0, "I": 0.0, "N": 0.0, "P": 0.5}
+WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 BULKY = ("events", "messages", "store")
 MEMBERS = r"samples/.+_epoch_\d+(/sample)?\.json|header\.json|_journal/start\.json"
 
@@ -35,7 +38,9 @@ def read_inspect(path: Path) -> pd.DataFrame:
         notes.append(f"samples were repeated: {remedy}")
     model, task = (str(spec.get(name, "")) for name in ("model", "task"))
     source = Source(path, "inspect", "metadata", model, task, notes)
-    return as_frame(samples, lambda sample: _as_item(sample, is_repeated), source)
+    frame = as_frame(samples, lambda sample: _as_item(sample, is_repeated), source)
+    frame.attrs["cluster"] = "sample" if is_repeated else ""
+    return frame
 
 
 def _read_json(path: Path) -> tuple[Json, list[tuple[str, Json]]]:
@@ -99,8 +104,11 @@ def _as_item(sample: Json, is_repeated: bool) -> Item:
 
 def _number(value: object) -> float:
     """Return a score as a number; NaN for a text or an object."""
-    value = CORRECT.get(value) if isinstance(value, str) else value
-    return float(value) if isinstance(value, int | float) else nan
+    if isinstance(value, str):
+        value = CORRECT.get(value, WORDS.get(value.strip().lower(), value))
+    with suppress(TypeError, ValueError):
+        return float(value)  # type: ignore[arg-type]
+    return nan
 
 
 def _completion(output: Json) -> str:

@@ -30,7 +30,13 @@ def read_helm(path: Path) -> pd.DataFrame:
     state = read_object(path)
     requests = ((f"{path}: request {n}", item) for n, item in enumerate(state["request_states"], 1))
     model, task = str(state["adapter_spec"].get("model", "")), path.resolve().parent.name
-    return as_frame(requests, _helm_item, Source(path, "helm", "instance", model, task))
+    frame = as_frame(requests, _helm_item, Source(path, "helm", "instance", model, task))
+    if (n := frame["instance"].nunique()) < len(frame):
+        note = f"{len(frame)} items are trials or perturbations of {n} instances"
+        remedy = "give --cluster instance (cluster=), or each counts as an item"
+        frame.attrs["notes"].append(f"{note}: {remedy}")
+        frame.attrs["cluster"] = "instance"
+    return frame
 
 
 def _helm_item(request: Json) -> Item:

