@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from biasbridge.bbq_scores import bbq
+from biasbridge.group_gaps import gaps
+from biasbridge.input_tables import as_dataframe
 from biasbridge.post_columns import GROUP_NAMES, LABEL_NAMES
+from files import InputError
+from files.documents import read_documents
 from files.language import UNDETERMINED, guess_language
-from files.tables import JSON_LINES, read_table, table_suffix
+from files.names import find_joined, name_key
+from files.tables import JSON_LINES, SEP_LINE, read_table, table_suffix
 from files.text import open_binary
 
 HEAD = 1 << 16  # bytes of a file searched for field names
-PREDICTION = "prediction"  # default column of biasbridge gaps, and of what biasbridge predict adds
+# Columns of predictions; the first is that of biasbridge gaps, and of what biasbridge predict adds
+PREDICTIONS = ("prediction", "predicted", "pred", "y_pred", "yhat", "predicted_label")
+DEFAULTS = {"gold": "label", "pred": PREDICTIONS[0], "group": "group"}
+BINARY = {"0", "1", "true", "false"}
 MAX_GROUPS = 25  # values of a field that may be groups
 
 
@@ -30,6 +41,7 @@ class Collection(NamedTuple):
     kind: str = ""
 
 
+BEGIN = re.compile(r"^#\s*begin document", re.MULTILINE)
 MODELS = "items for language models"
 COLLECTIONS = (
     Collection(
@@ -74,16 +86,58 @@ def is_result_file(path: Path) -> bool:
 
 
 def describe_predictions(path: Path) -> str:
-    """Return the command for the gaps of a table of predictions; empty for other files."""
+    """Return the command for the gaps of a table of predictions; empty for other files.
+
+    The command has run. Raises ``InputError`` as it does, and where no column is recognised.
+    """
     names = _field_names(path) if path.is_file() else set()
-    if PREDICTION not in names:
+    pred = next((name for name in PREDICTIONS if name in names), "")
+    if not pred:
         return ""
-    roles = {"gold": ("label", LABEL_NAMES), "group": ("group", GROUP_NAMES)}
-    options = ["biasbridge", "gaps", str(path)]
-    for role, (default, known) in roles.items():
-        column = next((name for name in known if name in names), f"{role.upper()}_COLUMN")
-        options += [] if column == default else [f"--{role}", column]
-    return f"{path}: predictions; to measure gaps: {shlex.join(options)}"
+    table = as_dataframe(path)
+    columns = [str(name) for name in table if str(name) != pred]
+    gold = next((name for name in LABEL_NAMES if name in columns), "")
+    few = [name for name in columns if 1 < table[name].map(str).nunique() <= MAX_GROUPS]
+    labels = {*map(name_key, table[pred].dropna())}
+    alike = [name for name in few if {*map(name_key, table[name].dropna())} <= labels]
+    gold = gold or next(iter(alike), "")
+    others = [name for name in few if name not in (gold, *GROUP_NAMES)]
+    group = next((name for name in (*GROUP_NAMES, *others) if name in columns and name != gold), "")
+    if not gold or not group:
+        problem = f"{path}: no column is recognised as the {'group' if gold else 'label'}"
+        raise InputError(f"{problem}; name it by --gold and --group to biasbridge gaps")
+    options: dict[str, Any] = {"gold": gold, "pred": pred, "group": group}
+    options = {role: name for role, name in options.items() if name != DEFAULTS[role]}
+    if not {*map(str.lower, map(name_key, table[gold].dropna()))} <= BINARY:
+        options["multiclass"] = True
+    if joined := find_joined({*map(str, table[group].dropna())}):
+        options["group_sep"] = joined[2].replace("\n", "\\n")
+    gaps(table, **options)
+    return f"{path}: predictions; to measure gaps: {gaps_command(path, options)}"
+
+
+def gaps_command(path: Path, options: Mapping[str, Any]) -> str:
+    """Return the command with these options of ``biasbridge.gaps``."""
+    words = ["biasbridge", "gaps", str(path)]
+    for name, value in options.items():
+        flag = f"--{name.replace('_', '-')}"
+        words += [flag] if value is True else [flag, value]
+    return shlex.join(words)
+
+
+def describe_bbq(path: Path) -> str:
+    """Return the command for the scores of BBQ; of questions alone, what they lack."""
+    from extrinsic.bbq.reading import ANSWERS, FIELDS, ID, PROMPTS, TEMPLATE
+
+    known = {*FIELDS, *ANSWERS, *PROMPTS[0], ID, TEMPLATE}
+    names = [str(name) for name in read_table(path) if name not in known and "answer" != name]
+    for name in ["", *names]:
+        with suppress(InputError):
+            rows = bbq(path, answer=name or None)
+            if rows["n"].sum() > rows["n_unmatched"].sum():
+                option = f" --answer {shlex.quote(name)}" if name else ""
+                return f"to use it: biasbridge bbq {shlex.quote(str(path))}{option}"
+    return "to score a model, write its answers into a column answer"
 
 
 def describe_answers(path: Path) -> list[str]:
@@ -107,14 +161,44 @@ def describe_answers(path: Path) -> list[str]:
     quoted = shlex.quote(str(path))
     if {"question_polarity", "context_condition"} <= {*items} or "bbq" in facts["task"].lower():
         lines.append(f"to score the answers to BBQ: biasbridge bbq {quoted}")
-    options = "" if "label" in items else " --gold expected --pred correct --measures accuracy"
-    if "label" in items and not {*items["label"].dropna()} <= {0, 1}:
-        options = f" --positive {shlex.quote(str(items['label'].mode()[0]))}"
-    if groups and ("label" in items or items["correct"].notna().any()):
-        what = "gaps" if "label" in items else "gaps of accuracy"
-        command = f"biasbridge gaps {quoted} --group {shlex.quote(groups[0])}{options}"
-        lines.append(f"to measure {what}: {command}")
+    options: dict[str, Any] = {}
+    has_classes = "label" in items and items["label"].nunique() > 1
+    if not has_classes:
+        options = {"gold": "expected", "pred": "correct", "measures": "accuracy"}
+    elif not {*items["label"].dropna()} <= {0, 1}:
+        options = {"positive": str(items["label"].mode()[0])}
+    if cluster := items.attrs.get("cluster"):
+        options["cluster"] = cluster
+    groups.sort(key=lambda name: (name == cluster, name not in GROUP_NAMES, counts[name]))
+    for group in groups if has_classes or items["correct"].notna().any() else ():
+        with suppress(InputError):
+            gaps(path, group=group, **options)
+            what = "gaps" if has_classes else "gaps of accuracy"
+            command = gaps_command(path, {"group": group, **options})
+            return [*lines, f"to measure {what}: {command}"]
     return lines
+
+
+def are_documents(path: Path) -> bool:
+    """Return whether a file holds documents with clusters of coreference."""
+    if not path.is_file():
+        return False
+    return {"sentences", "clusters"} <= _field_names(path) or bool(BEGIN.search(_head(path)))
+
+
+def describe_documents(paths: Sequence[Path]) -> list[str]:
+    """Return what files of documents hold, and the command that compares two."""
+    lines = []
+    for path in paths:
+        documents = [*read_documents(path, mend=lambda _: None)]
+        counts = (sum(map(len, document.sentences)) for document in documents)
+        n_clusters = sum(len(document.clusters) for document in documents)
+        size = f"{len(documents):,} documents, {sum(counts):,} tokens, {n_clusters:,} clusters"
+        lines.append(f"{path}: coreference, {size}")
+    if len(paths) == 2:
+        command = shlex.join(["biasbridge", "coreference", *map(str, paths)])
+        return [*lines, f"to score the second against the first: {command}"]
+    return [*lines, "to score clusters, give the file of the true ones and that of a system"]
 
 
 def audit_command(path: Path, language: str | None) -> str:
@@ -130,7 +214,8 @@ def _field_names(path: Path) -> set[str]:
         return {*map(str, read_table(path))}
     if suffix in (".json", JSON_LINES):
         return {*re.findall(r'"(\w+)"\s*:', _head(path))}
-    return {*re.split(r'[\t,;"]+', _head(path).partition("\n")[0].strip())}
+    lines = [line for line in _head(path).splitlines()[:2] if not SEP_LINE.fullmatch(line.strip())]
+    return {*re.split(r'[\t,;"]+', "".join(lines[:1]).strip())}
 
 
 def _head(path: Path) -> str:

@@ -19,11 +19,11 @@ from corpora.tweets import tokenise_tweet
 from files import InputError, choice, nearest
 from files.choice import FieldError
 from files.language import UNDETERMINED
+from files.names import find_joined, is_missing, name_key, normalise_text, spell_alike
 from files.tables import read_table
 
 CROSS_VALIDATE = "all"
 DEV_NAMES = ("validation", "valid", "val")
-NO_LABEL = ("", "nan", "None")
 WITHOUT_TEXT = "without_text"  # key of a table's attrs: number of posts dropped for lack of text
 
 TestShare = Annotated[float, Ge(0), Lt(1)]
@@ -236,7 +236,7 @@ def prepare_posts(
         posts["group"] = _group_names(table["group"], source)
     for name in ("term", "frame", "cluster"):
         if name in table:
-            posts[name] = _strip_all(table[name])
+            posts[name] = _spell_all(table[name])
     if "split" in table:
         posts["split"] = _normalise_splits(table["split"], source)
     else:
@@ -261,13 +261,13 @@ def _binary_labels(
     cells: Iterable[object], positive: Sequence[str | int], source: str, option: str = "source"
 ) -> list[int]:
     """Return labels as 0 and 1; ``1``, ``1.0`` and ``True`` are the same label."""
-    cell_texts = _strip_all(cells)
+    cell_texts = [normalise_text(str(cell)) for cell in cells]
     if not cell_texts:
         raise InputError(f"{source} holds no posts")
-    if n_missing := sum(label in NO_LABEL for label in cell_texts):
+    if n_missing := sum(map(is_missing, cell_texts)):
         raise InputError(f"{source}: {n_missing} posts have no label; remove them")
     names = [_label_name(label) for label in cell_texts]
-    positive_names = {_label_name(label) for label in _strip_all(positive)} or {"1"}
+    positive_names = {_label_name(label) for label in positive} or {"1"}
     if not positive and (unknown := sorted({*names} - {"0", "1"})):
         problem = f"labels beyond 0 and 1: {', '.join(unknown[:5])}"
         example = f"""'{option}.positive=["{unknown[-1]}"]'"""
@@ -276,6 +276,9 @@ def _binary_labels(
     if positive and (unknown := sorted(positive_names - {*names})):
         allowed = f"labels: {', '.join(sorted({*names})[:10])}"
         raise InputError(f"{source}: no post has the label {', '.join(unknown)}; {allowed}")
+    if joined := find_joined([*{*names} - positive_names, *positive_names], among=positive_names):
+        remedy = f"name it in {option}.positive too if it counts as 1, or give one label in a cell"
+        raise InputError(f"{source}: the label {joined[0]!r} joins {joined[1]!r}; {remedy}")
     labels = [int(label in positive_names) for label in names]
     if len({*labels}) < 2:
         problem = f"all {len(labels)} labels are {labels[0]}"
@@ -283,16 +286,18 @@ def _binary_labels(
     return labels
 
 
-def _strip_all(cells: Iterable[object]) -> list[str]:
-    return [str(cell).strip() for cell in cells]
+def _spell_all(cells: Iterable[object]) -> list[str]:
+    """Return names in one spelling each, empty where they are missing."""
+    return spell_alike(pd.Series([*cells], dtype=object)).fillna("").tolist()
 
 
-def _label_name(label: str) -> str:
-    return {"True": "1", "False": "0"}.get(label, label.removesuffix(".0"))
+def _label_name(label: object) -> str:
+    key = name_key(label)
+    return {"true": "1", "false": "0"}.get(key.lower(), key)
 
 
 def _group_names(cells: Iterable[object], source: str) -> list[str | None]:
-    groups = _strip_all(cells)
+    groups = _spell_all(cells)
     if not any(groups):
         raise InputError(
             f"{source}: the group column is empty in every row; name another, or none to tag groups"
@@ -302,7 +307,7 @@ def _group_names(cells: Iterable[object], source: str) -> list[str | None]:
 
 
 def _normalise_splits(cells: Iterable[object], source: str) -> list[str]:
-    splits = ["dev" if name in DEV_NAMES else name for name in _strip_all(cells)]
+    splits = ["dev" if name in DEV_NAMES else name for name in _spell_all(cells)]
     distinct_splits = {*splits}
     if distinct_splits == {CROSS_VALIDATE}:
         return splits

@@ -233,7 +233,8 @@ class GroupedPredictions:
         units, sizes = np.unique(self.unit[counted], return_counts=True)
         n, cells = len(units), 4 * self.unit[counted] + self.confusion_cell[counted]
         # Repeats of n items, which are alike and equally many, tell as much as the items
-        are_repeats = len({*sizes.tolist()}) == 1 and len(np.unique(cells)) == n
+        are_even = measure in MEASURES and len({*sizes.tolist()}) == 1
+        are_repeats = are_even and len(np.unique(cells)) == n
         factor = few_clusters_factor(n, self.level) if n > 1 and not are_repeats else 1.0
         return np.bincount(self.unit, influences * sqrt(factor)).astype(np.float64)
 

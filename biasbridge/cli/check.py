@@ -13,12 +13,16 @@ from analysis.frame import as_text
 from biasbridge.cli.options import add_data
 from biasbridge.data import LOOKED_AT, Data, read_data
 from biasbridge.published_collections import (
+    are_documents,
     audit_command,
     describe_answers,
+    describe_bbq,
+    describe_documents,
     describe_predictions,
     is_result_file,
     recognise,
 )
+from files import InputError
 from files.options import Parser
 from files.printable import printable
 
@@ -73,19 +77,27 @@ def _describe_collections(args: Namespace) -> bool:
     collections = {path: collection for path in args.data if (collection := recognise(path))}
     is_of_posts = args.text or args.label
     others = [path for path in args.data if path not in collections and not is_of_posts]
-    predictions = {path: line for path in others if (line := describe_predictions(path))}
-    args.data = [path for path in args.data if path not in predictions]
-    for line in predictions.values():
-        print(printable(line))
+    is_usable = True
+    if documents := [path for path in args.data if are_documents(path)]:
+        args.data = [path for path in args.data if path not in documents]
+        print(*map(printable, describe_documents(documents)), sep="\n")
+    for path in (path for path in others if path not in documents):
+        try:
+            line = describe_predictions(path)
+        except InputError as error:
+            line, is_usable = f"{path}: predictions; missing: {error}", False
+        if line:
+            print(printable(line))
+            args.data = [other for other in args.data if other != path]
     for path, collection in collections.items():
         print(printable(f"{path} is {collection.name}: {collection.use}"))
         if collection.kind == "items":
             print(printable(f"to use it: {audit_command(path, args.language)}"))
         elif collection.kind == "answers":
-            print(printable(f"to use it: biasbridge bbq {shlex.quote(str(path))} --answer COLUMN"))
+            print(printable(describe_bbq(path)))
     posts = [path for path, collection in collections.items() if collection.kind == "posts"]
     args.data = [path for path in args.data if path in posts or path not in collections]
-    return all(collection.kind for collection in collections.values())
+    return is_usable and all(collection.kind for collection in collections.values())
 
 
 def _describe_files(data: Data) -> list[str]:

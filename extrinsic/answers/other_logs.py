@@ -33,7 +33,7 @@ def read_helm(path: Path) -> pd.DataFrame:
     frame = as_frame(requests, _helm_item, Source(path, "helm", "instance", model, task))
     if (n := frame["instance"].nunique()) < len(frame):
         note = f"{len(frame)} items are trials or perturbations of {n} instances"
-        remedy = "give --cluster instance (cluster=), or each counts as an item"
+        remedy = "without --cluster instance (cluster=) each counts as an item"
         frame.attrs["notes"].append(f"{note}: {remedy}")
         frame.attrs["cluster"] = "instance"
     return frame
