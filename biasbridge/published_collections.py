@@ -43,6 +43,7 @@ class Collection(NamedTuple):
 
 BEGIN = re.compile(r"^#\s*begin document", re.MULTILINE)
 MODELS = "items for language models"
+OWN_SLOTS = {"text", "group", "term"}  # posts have these and a label
 COLLECTIONS = (
     Collection(
         "HateXplain (Mathew et al., 2021)",
@@ -69,13 +70,17 @@ COLLECTIONS = (
         "items",
     ),
     Collection("CrowS-Pairs (Nangia et al., 2020)", {"sent_more", "sent_less"}, MODELS, "items"),
+    Collection("a table of pairs", {"stereo", "anti"}, MODELS, "items"),
+    Collection("a table of slots", OWN_SLOTS, MODELS, "items"),
 )
 
 
 def recognise(path: Path) -> Collection | None:
     """Return the collection that a file belongs to; None for other files and for folders."""
     names = _field_names(path) if path.is_file() else set()
-    return next((collection for collection in COLLECTIONS if collection.fields <= names), None)
+    is_of_posts = not names.isdisjoint({*LABEL_NAMES})
+    collections = (collection for collection in COLLECTIONS if collection.fields <= names)
+    return next((x for x in collections if not (is_of_posts and x.fields <= OWN_SLOTS)), None)
 
 
 def is_result_file(path: Path) -> bool:
@@ -99,8 +104,9 @@ def describe_predictions(path: Path) -> str:
     gold = next((name for name in LABEL_NAMES if name in columns), "")
     few = [name for name in columns if 1 < table[name].map(str).nunique() <= MAX_GROUPS]
     labels = {*map(name_key, table[pred].dropna())}
-    alike = [name for name in few if {*map(name_key, table[name].dropna())} <= labels]
-    gold = gold or next(iter(alike), "")
+    keys = {name: {*map(name_key, table[name].dropna())} for name in few}
+    alike = (name for name in few if keys[name] <= labels or labels <= keys[name])
+    gold = gold or next(alike, "")
     others = [name for name in few if name not in (gold, *GROUP_NAMES)]
     group = next((name for name in (*GROUP_NAMES, *others) if name in columns and name != gold), "")
     if not gold or not group:
@@ -201,11 +207,16 @@ def describe_documents(paths: Sequence[Path]) -> list[str]:
     return [*lines, "to score clusters, give the file of the true ones and that of a system"]
 
 
-def audit_command(path: Path, language: str | None) -> str:
+def audit_command(model: str, *options: str) -> str:
+    """Return the command that audits a model."""
+    return shlex.join(["biasbridge", "audit", model, *options])
+
+
+def items_command(path: Path, language: str | None, model: str = "MODEL") -> str:
     """Return the command that audits a model with these items, in the given or guessed language."""
     language = language or guess_language(re.findall(r"\w+", _head(path).lower()))
-    option = "" if language in (UNDETERMINED, "en") else f" --language {language}"
-    return f"biasbridge audit MODEL --items {shlex.quote(str(path))}{option}"
+    option = [] if language in (UNDETERMINED, "en") else ["--language", language]
+    return audit_command(model, "--items", str(path), *option)
 
 
 def _field_names(path: Path) -> set[str]:

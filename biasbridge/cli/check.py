@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from biasbridge.published_collections import (
     describe_documents,
     describe_predictions,
     is_result_file,
+    items_command,
     recognise,
 )
 from files import InputError
@@ -74,14 +75,33 @@ def _describe_collections(args: Namespace) -> bool:
     args.data = [path for path in args.data if path not in results]
     for line in (line for path in results for line in describe_answers(path)):
         print(printable(line))
-    collections = {path: collection for path in args.data if (collection := recognise(path))}
-    is_of_posts = args.text or args.label
-    others = [path for path in args.data if path not in collections and not is_of_posts]
-    is_usable = True
+    models = [str(path) for path in args.data if (path / "config.json").is_file()]
+    args.data = [path for path in args.data if str(path) not in models]
+    for model in models:
+        print(printable(f"{model}: a language model; to audit it: {audit_command(model)}"))
     if documents := [path for path in args.data if are_documents(path)]:
         args.data = [path for path in args.data if path not in documents]
         print(*map(printable, describe_documents(documents)), sep="\n")
-    for path in (path for path in others if path not in documents):
+    collections = {path: collection for path in args.data if (collection := recognise(path))}
+    is_usable = _describe_predictions(args, collections)
+    for path, collection in collections.items():
+        print(printable(f"{path} is {collection.name}: {collection.use}"))
+        if collection.kind == "items":
+            print(printable(f"to use it: {items_command(path, args.language, *models[:1])}"))
+        elif collection.kind == "answers":
+            print(printable(describe_bbq(path)))
+    posts = [path for path, collection in collections.items() if collection.kind == "posts"]
+    args.data = [path for path in args.data if path in posts or path not in collections]
+    return is_usable and all(collection.kind for collection in collections.values())
+
+
+def _describe_predictions(args: Namespace, collections: Collection[Path]) -> bool:
+    """Print the command for each table of predictions, and take it out of ``args.data``. Return
+    whether all have one.
+    """
+    is_usable = True
+    is_of_posts = args.text or args.label
+    for path in (path for path in [*args.data] if path not in collections and not is_of_posts):
         try:
             line = describe_predictions(path)
         except InputError as error:
@@ -89,15 +109,7 @@ def _describe_collections(args: Namespace) -> bool:
         if line:
             print(printable(line))
             args.data = [other for other in args.data if other != path]
-    for path, collection in collections.items():
-        print(printable(f"{path} is {collection.name}: {collection.use}"))
-        if collection.kind == "items":
-            print(printable(f"to use it: {audit_command(path, args.language)}"))
-        elif collection.kind == "answers":
-            print(printable(describe_bbq(path)))
-    posts = [path for path, collection in collections.items() if collection.kind == "posts"]
-    args.data = [path for path in args.data if path in posts or path not in collections]
-    return is_usable and all(collection.kind for collection in collections.values())
+    return is_usable
 
 
 def _describe_files(data: Data) -> list[str]:

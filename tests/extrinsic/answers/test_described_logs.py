@@ -66,21 +66,3 @@ def test_a_log_is_described_with_a_command_that_runs(
     words = shlex.split(more[-1].partition(": biasbridge ")[2])
     assert command(words) == 0
     assert "group" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("header", "options"),
-    [
-        ("label,prediction,group", ""),
-        ("text,class,prediction,prediction_score,gender", " --gold class --group gender"),
-        ("y,prediction,g", " --gold GOLD_COLUMN --group GROUP_COLUMN"),
-    ],
-)
-def test_predictions_are_for_gaps(
-    header: str, options: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "p.csv"
-    path.write_text(f"{header}\n{','.join('1' for _ in header.split(','))}\n", encoding="utf-8")
-    assert command(["check", str(path)]) == 0
-    line = f"{path}: predictions; to measure gaps: biasbridge gaps {path}{options}\n"
-    assert capsys.readouterr().out == line
