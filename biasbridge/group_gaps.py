@@ -74,7 +74,8 @@ def gaps(
     cross
         Two or more columns: their crossed groups, such as "female & black", are groups too.
     missing
-        What an empty cell of a group column is: no group, a group "missing", or a row to leave out.
+        What an empty cell of a group column is: no group and no part of a rest, a group "missing",
+        or a row to leave out. ``NA``, ``nan`` and ``None`` are empty cells.
     filter
         Of samples of lm-evaluation-harness with several filters: the one that is read.
     quoted

@@ -14,7 +14,6 @@ from biasbridge.group_gaps import gaps
 from biasbridge.input_tables import as_dataframe
 from biasbridge.post_columns import GROUP_NAMES, LABEL_NAMES
 from files import InputError
-from files.documents import read_documents
 from files.language import UNDETERMINED, guess_language
 from files.names import find_joined, name_key
 from files.tables import JSON_LINES, SEP_LINE, read_table, table_suffix
@@ -136,7 +135,7 @@ def describe_bbq(path: Path) -> str:
     from extrinsic.bbq.reading import ANSWERS, FIELDS, ID, PROMPTS, TEMPLATE
 
     known = {*FIELDS, *ANSWERS, *PROMPTS[0], ID, TEMPLATE}
-    names = [str(name) for name in read_table(path) if name not in known and "answer" != name]
+    names = [str(name) for name in read_table(path) if name not in known and name != "answer"]
     for name in ["", *names]:
         with suppress(InputError):
             rows = bbq(path, answer=name or None)
@@ -192,31 +191,20 @@ def are_documents(path: Path) -> bool:
     return {"sentences", "clusters"} <= _field_names(path) or bool(BEGIN.search(_head(path)))
 
 
-def describe_documents(paths: Sequence[Path]) -> list[str]:
-    """Return what files of documents hold, and the command that compares two."""
-    lines = []
-    for path in paths:
-        documents = [*read_documents(path, mend=lambda _: None)]
-        counts = (sum(map(len, document.sentences)) for document in documents)
-        n_clusters = sum(len(document.clusters) for document in documents)
-        size = f"{len(documents):,} documents, {sum(counts):,} tokens, {n_clusters:,} clusters"
-        lines.append(f"{path}: coreference, {size}")
-    if len(paths) == 2:
-        command = shlex.join(["biasbridge", "coreference", *map(str, paths)])
-        return [*lines, f"to score the second against the first: {command}"]
-    return [*lines, "to score clusters, give the file of the true ones and that of a system"]
+def describe_documents(paths: Sequence[Path]) -> str:
+    """Return the command that scores the second file of documents against the first."""
+    if len(paths) != 2:
+        return f"{paths[0]}: documents; to score clusters, give two files: true ones first"
+    return f"to score {paths[1]}: {shlex.join(['biasbridge', 'coreference', *map(str, paths)])}"
 
 
-def audit_command(model: str, *options: str) -> str:
-    """Return the command that audits a model."""
-    return shlex.join(["biasbridge", "audit", model, *options])
-
-
-def items_command(path: Path, language: str | None, model: str = "MODEL") -> str:
-    """Return the command that audits a model with these items, in the given or guessed language."""
-    language = language or guess_language(re.findall(r"\w+", _head(path).lower()))
-    option = [] if language in (UNDETERMINED, "en") else ["--language", language]
-    return audit_command(model, "--items", str(path), *option)
+def audit_command(model: Path | str, *items: Path, language: str | None = None) -> str:
+    """Return the command that audits a model, with items in the given or guessed language."""
+    options = [word for path in items for word in ("--items", str(path))]
+    if items:
+        language = language or guess_language(re.findall(r"\w+", _head(items[0]).lower()))
+        options += [] if language in (UNDETERMINED, "en") else ["--language", language]
+    return shlex.join(["biasbridge", "audit", str(model), *options])
 
 
 def _field_names(path: Path) -> set[str]:

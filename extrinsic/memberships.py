@@ -38,7 +38,11 @@ if TYPE_CHECKING:
 
 Missing = Literal["no-group", "group", "drop"]
 MISSING = "missing"
-NOTES = {"no-group": "counted in no group, nor in its rest", "group": "in group 'missing'", "drop": "left out"}
+NOTES = {
+    "no-group": "counted in no group, nor in its rest",
+    "group": "in group 'missing'",
+    "drop": "left out",
+}
 NOTES_OF_SEVERAL = NOTES | {
     "no-group": "in no group of that column, nor in its rest",
     "group": "in its group 'missing'",
@@ -100,7 +104,9 @@ class GroupColumns:
             words = sorted({*chain(*(column.words for column in columns.values()))} - {""})
             count += f" ({', '.join(map(repr, words))} counts as empty)" if words else ""
             notes.insert(0, f"{count}: {meanings[self.missing]}")
-        notes += [case_note(column.groups, f"groups of {name!r}") for name, column in columns.items()]
+        notes += [
+            case_note(column.groups, f"groups of {name!r}") for name, column in columns.items()
+        ]
         joined = _combine([*read, *([crossed] if crossed else [])], chain)
         return _as_categorical(joined, kept), kept, [note for note in notes if note]
 

@@ -20,7 +20,7 @@ from extrinsic.grouped_predictions import (
 )
 from extrinsic.ranking import RANKINGS
 from files import InputError, nearest
-from files.names import find_joined, is_missing, name_key, spell_alike
+from files.names import find_joined, name_key, spell_alike
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -251,7 +251,7 @@ def read_clusters(table: pd.DataFrame, column: str) -> pd.Series[str]:
             f"column {column!r} is empty in {missing} of {len(table)} rows; name the"
             " cluster of every item, its own where it has none"
         )
-    if clusters.nunique() == 1:
+    if len(clusters.unique()) == 1:
         raise InputError(f"column {column!r} has one cluster; an interval takes two or more")
     return clusters
 

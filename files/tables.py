@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_object_dtype
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from files.errors import InputError, nearest
 from files.json_lines import read_json_lines
@@ -25,7 +25,6 @@ SEP_LINE = re.compile(r"sep=(.)$", re.IGNORECASE)  # first line that Excel write
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ",", "": ","}
 JSON_LINES = ".jsonl"
 JSON_OBJECT = TypeAdapter(dict[str, Any])
-JSON_ARRAY = TypeAdapter(list[dict[str, Any]])
 UNQUOTED = "or give --unquoted (gaps) or quoted=false if they are text"
 HEAD = 1 << 16  # bytes of a .json file that tell its form
 OTHER_SEPARATORS = ("\t", ";")  # of spreadsheets, with the same endings
@@ -42,8 +41,8 @@ def read_table(
     quoted: bool = True,
     lists: str | tuple[str, ...] | None = None,
 ) -> pd.DataFrame:
-    """Read the table of a ``.parquet`` file, of JSON Lines or an array (``.jsonl``, ``.ndjson``,
-    ``.json``, an object a row), or of delimited UTF-8 text with a line of column names.
+    """Read the table of a ``.parquet`` file, of JSON Lines (``.jsonl``, ``.ndjson``, ``.json``, an
+    object a row), or of delimited UTF-8 text with a line of column names.
 
     Cells of text stay as written: ``01``, ``NA`` and an empty cell are text. Numbers and truth
     values of JSON become text, null and missing keys empty text; lists and objects stay. Text may
@@ -73,30 +72,15 @@ def read_table(
 
 def table_suffix(path: Path) -> str:
     """Return the ending of a table's name, in lower case and without that of an archive;
-    ``JSON_LINES`` for objects in lines or in an array, whatever their ending.
+    ``JSON_LINES`` for objects in lines also as ``.ndjson`` or ``.json``.
     """
     suffix = unpacked_name(path).suffix.lower()
     if suffix == ".json" and path.is_file():
         with open_binary(path) as content:
-            lines = [line for line in content.read(HEAD).splitlines()[:99] if line.strip()]
-        first = [line.strip() for line in lines[:2]]
-        is_rows = len(first) > 1 and all(line.startswith(b"{") for line in first)
-        is_array = bool(re.match(rb"\s*\[\s*\{", b"\n".join(lines).removeprefix(BOM.encode())))
-        return JSON_LINES if is_array or (is_rows and first[0].endswith(b"}")) else suffix
+            first, _, others = content.read(HEAD).lstrip().partition(b"\n")
+        is_row = first.startswith(b"{") and first.rstrip().endswith(b"}")
+        return JSON_LINES if is_row and others.lstrip().startswith(b"{") else suffix
     return JSON_LINES if suffix == ".ndjson" else suffix
-
-
-def read_json_rows(path: Path) -> Iterable[dict[str, Any]]:
-    """Read the objects of JSON Lines, or of an array."""
-    with open_binary(path, largest=LARGEST) as content:
-        if not content.read(HEAD).removeprefix(BOM.encode()).lstrip().startswith(b"["):
-            return read_json_lines(path, JSON_OBJECT, "JSON object")
-    with open_binary(path, largest=LARGEST) as content:
-        try:
-            return JSON_ARRAY.validate_json(content.read().removeprefix(BOM.encode()))
-        except ValidationError as error:
-            reason = error.errors()[0]["msg"]
-            raise InputError(f"{path} is not an array of JSON objects ({reason})") from None
 
 
 def index_as_columns(table: pd.DataFrame) -> pd.DataFrame:
@@ -184,7 +168,7 @@ def _as_text(cell: object) -> object:
 
 def _read_json_lines(path: Path) -> pd.DataFrame:
     columns: dict[str, list[object]] = {}
-    for number, row in enumerate(read_json_rows(path)):
+    for number, row in enumerate(read_json_lines(path, JSON_OBJECT, "JSON object")):
         if new := row.keys() - columns.keys():
             columns |= {name: [""] * number for name in row if name in new}
             _header(path, [*columns])
@@ -220,7 +204,9 @@ def _columns(path: Path, separator: str, quoted: bool) -> tuple[list[str], list[
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     csv.field_size_limit(LONGEST_LINE)
     lines: list[str] = []  # of the row
-    reader = csv.reader(_keep(_lines(path), lines), delimiter=separator, quoting=quoting, strict=True)
+    reader = csv.reader(
+        _keep(_lines(path), lines), delimiter=separator, quoting=quoting, strict=True
+    )
     header: list[str] = []
     columns: list[list[str]] = []
     doubtful: list[tuple[int, list[str], list[list[str]]]] = []  # several lines, each like a row

@@ -29,11 +29,10 @@ def data_files() -> list[Path]:
 
 
 def printed_commands(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> list[list[str]]:
-    """The commands that check prints; a refusal, in one line with its remedy, prints none."""
+    """The commands that check prints; a refusal prints none."""
     try:
         status = command(["check", *arguments])
-    except InputError as error:
-        assert ";" in str(error), "a remedy"
+    except InputError:
         return []
     finally:
         printed = capsys.readouterr().out
@@ -67,7 +66,7 @@ def test_two_files_of_documents_are_compared(capsys: pytest.CaptureFixture[str])
     ("header", "rows", "options"),
     [
         ("label,prediction,group", ["1,1,a", "0,1,b"], ""),
-        ("text,class,prediction,gender", ["x y,1,1,a", "z z,0,1,b"], " --gold class --group gender"),
+        ("text,class,prediction,sex", ["x y,1,1,a", "z z,0,1,b"], " --gold class --group sex"),
         ("y,prediction,g", ["1,1,a", "0,1,b"], " --gold y --group g"),
         ("y_true,y_pred,muslim", ["mild,mild,1", "bad,mild,0"],
          " --gold y_true --pred y_pred --group muslim --multiclass"),

@@ -69,6 +69,15 @@ FILES = {
         "sent_more,sent_less,stereo_antistereo,bias_type\n"
         + "".join(f"he is the {job},she is the {job},stereo,gender\n" for job in JOBS),
     ),
+    "a table of pairs": (
+        "pairs.csv",
+        "stereo,anti\n" + "".join(f"he is the {job},she is the {job}\n" for job in JOBS),
+    ),
+    "a table of slots": (
+        "slots.csv",
+        "text,group,term,template\n"
+        + "".join(f"[MASK] is a {{}} now.,{who},{job},now\n" for job in JOBS for who, _ in PEOPLE),
+    ),
 }
 
 
@@ -104,7 +113,7 @@ def test_a_collection_is_named_with_a_command_that_runs_or_with_why_there_is_non
         words = shlex.split(line.removeprefix("to use it: biasbridge "))
         assert biasbridge([str(model) if word == "MODEL" else word for word in words]) == 0
     elif collection.kind == "answers":
-        assert (status, more) == (0, [f"to use it: biasbridge bbq {file} --answer COLUMN"])
+        assert (status, more) == (0, ["to score a model, write its answers into a column answer"])
     else:
         assert (status, more) == (1, [])
     if collection.kind != "posts":

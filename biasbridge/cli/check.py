@@ -20,7 +20,6 @@ from biasbridge.published_collections import (
     describe_documents,
     describe_predictions,
     is_result_file,
-    items_command,
     recognise,
 )
 from files import InputError
@@ -75,19 +74,20 @@ def _describe_collections(args: Namespace) -> bool:
     args.data = [path for path in args.data if path not in results]
     for line in (line for path in results for line in describe_answers(path)):
         print(printable(line))
-    models = [str(path) for path in args.data if (path / "config.json").is_file()]
-    args.data = [path for path in args.data if str(path) not in models]
+    models = [path for path in args.data if (path / "config.json").is_file()]
+    args.data = [path for path in args.data if path not in models]
     for model in models:
         print(printable(f"{model}: a language model; to audit it: {audit_command(model)}"))
     if documents := [path for path in args.data if are_documents(path)]:
         args.data = [path for path in args.data if path not in documents]
-        print(*map(printable, describe_documents(documents)), sep="\n")
+        print(printable(describe_documents(documents)))
     collections = {path: collection for path in args.data if (collection := recognise(path))}
     is_usable = _describe_predictions(args, collections)
     for path, collection in collections.items():
         print(printable(f"{path} is {collection.name}: {collection.use}"))
         if collection.kind == "items":
-            print(printable(f"to use it: {items_command(path, args.language, *models[:1])}"))
+            command = audit_command(*models[:1] or ["MODEL"], path, language=args.language)
+            print(printable(f"to use it: {command}"))
         elif collection.kind == "answers":
             print(printable(describe_bbq(path)))
     posts = [path for path, collection in collections.items() if collection.kind == "posts"]

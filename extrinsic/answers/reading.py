@@ -16,7 +16,8 @@ from extrinsic.answers.inspect_log import read_inspect
 from extrinsic.answers.items import Source, plain_frame
 from extrinsic.answers.lm_eval import read_lm_eval, sample_files
 from files import InputError
-from files.tables import JSON_LINES, read_json_rows, table_suffix
+from files.json_lines import read_json_lines
+from files.tables import JSON_LINES, JSON_OBJECT, table_suffix
 from files.text import open_binary
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Format(NamedTuple):
 
 def read_objects(path: Path) -> pd.DataFrame:
     """Read JSON Lines: an object an item, whose own columns stay under their names."""
-    rows = [*read_json_rows(path)]
+    rows = [*read_json_lines(path, JSON_OBJECT, "JSON object")]
     return plain_frame(rows, Source(path, JSON_OBJECTS))
 
 

@@ -4,7 +4,8 @@ A document is between ``#begin document (NAME); part 000`` and ``#end document``
 line and blank lines between sentences. Columns are separated by tabs (a column may then be empty,
 like LitBank's last) or else by blanks. The last column marks the mentions
 (``files.documents.brackets``). The word is in the second of three columns (OntoGUM), in the third
-of four (document, number, word, mentions), in the fourth of more; of twelve or more columns the tenth is the speaker.
+of four (document, number, word, mentions), in the fourth of more; of twelve or more columns the
+tenth is the speaker.
 """
 
 from __future__ import annotations

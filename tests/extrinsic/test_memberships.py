@@ -279,7 +279,11 @@ def test_three_columns_are_crossed_with_items_in_several_groups() -> None:
 @pytest.mark.parametrize(
     ("missing", "groups", "fate"),
     [
-        ("no-group", {"f": 1, "m": 2, "b": 2, "all": 6}, "in no group of that column, nor in its rest"),
+        (
+            "no-group",
+            {"f": 1, "m": 2, "b": 2, "all": 6},
+            "in no group of that column, nor in its rest",
+        ),
         (
             "group",
             {"f": 1, "m": 2, "gender=missing": 3, "b": 2, "race=missing": 4, "all": 6},
