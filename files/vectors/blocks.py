@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from gensim.models import KeyedVectors
 from numpy.typing import NDArray
 
 from files.errors import InputError
+from files.names import normalise_text
 from stats.arrays import Singles
 
 Counts = NDArray[np.int64]
@@ -17,30 +21,94 @@ Block = tuple[list[str], Singles]
 """n words and their vectors, float32 of shape (n, dim)."""
 
 FLOATS_PER_BLOCK = 4_000_000
+ASCII_SPACE = " \t\n\r\x0b\x0c"
+BLANK, REPEATED = "blank, left out", "repeated, left out: the first row counts"
+NUMBERED = "with a number after a space"
+
+
+class OddRows:
+    """What is odd in a file and does not cost it: words by kind, and a header off by one."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.header, self.first_numbered = path, "", ""
+        self.words: defaultdict[str, list[str]] = defaultdict(list)
+
+    def select(self, words: Sequence[str], known: set[str]) -> list[int]:
+        """Return the rows of words that are not blank and not in ``known``; add these to it."""
+        selected = []
+        for row, word in enumerate(words):
+            if not word.strip(ASCII_SPACE):
+                self.words[BLANK].append(word)
+            elif word in known:
+                self.words[REPEATED].append(word)
+            else:
+                known.add(word)
+                selected.append(row)
+        return selected
+
+    def note(self, vectors: KeyedVectors) -> KeyedVectors:
+        """Attach the lines of ``reading_notes`` to vectors; return them."""
+        lines = [self.header] if self.header else []
+        for kind, words in filter(itemgetter(1), self.words.items()):
+            examples = ", ".join(map(repr, words[:3])) + ", ..." * (len(words) > 3)
+            lines.append(f"{len(words)} word{'s' * (len(words) > 1)} {kind} ({examples})")
+        vars(vectors)["reading_notes"] = [f"{self.path.name}: {line}" for line in lines]
+        return vectors
+
+
+def reading_notes(vectors: KeyedVectors) -> list[str]:
+    """Return what was odd in the file of the vectors, a line for each kind."""
+    return list(vars(vectors).get("reading_notes", ()))
+
+
+class WordIndex(dict[str, int]):
+    """Rows by word as a file spells it; other words are looked up in their normal form."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        super().__init__(zip(words, range(len(words)), strict=True))
+        self._normal: dict[str, int] = {}
+        for row, word in enumerate(words):
+            is_plain = word.isascii() and word.isalnum()  # fast
+            if not is_plain and (form := normalise_text(word)) != word:
+                self._normal.setdefault(form, row)
+
+    @property
+    def has_other_forms(self) -> bool:
+        """Whether the file spells words otherwise than in their normal form."""
+        return bool(self._normal)
+
+    def __missing__(self, word: str) -> int:
+        return self._normal[normalise_text(word)]
+
+    def __contains__(self, word: object) -> bool:
+        is_written = super().__contains__(word)
+        return is_written or bool(self._normal) and normalise_text(str(word)) in self._normal
+
+    def get(self, word: str, default: Any = None) -> Any:
+        """Return the row of a word, or the default."""
+        return self[word] if word in self else default
 
 
 def check_blocks(
-    blocks: Iterable[Block], path: Path, *, vocab: Collection[str] | None = None
+    blocks: Iterable[Block], odd: OddRows, *, vocab: Collection[str] | None = None
 ) -> Iterator[Block]:
-    """Yield the blocks restricted to ``vocab`` (None: all words), checked.
+    """Yield the blocks restricted to ``vocab`` (None: all words), without odd rows.
 
-    Raises ``InputError`` for a NaN or infinite value, for a repeated word, and if no word is left.
+    Raises ``InputError`` for a NaN or infinite value, and if no word is left.
     """
     yielded: set[str] = set()
     for words, rows in blocks:
-        selected = [i for i, word in enumerate(words) if vocab is None or word in vocab]
+        asked = [i for i, word in enumerate(words) if vocab is None or word in vocab]
+        if len(asked) < len(words):
+            words, rows = [words[i] for i in asked], rows[asked]
+        selected = odd.select(words, yielded)
         if len(selected) < len(words):
             words, rows = [words[i] for i in selected], rows[selected]
-        refuse_nonfinite(words, rows, path)
-        for word in words:
-            if word in yielded:
-                problem = f"the word {word!r} comes twice"
-                raise InputError(f"{path}: {problem}; delete one of its rows")
-            yielded.add(word)
+        refuse_nonfinite(words, rows, odd.path)
         if words:
             yield words, rows
     if not yielded:
-        raise InputError(_no_vectors(path, vocab))
+        raise InputError(_no_vectors(odd.path, vocab))
 
 
 def refuse_nonfinite(words: list[str], rows: Singles, path: Path) -> None:
@@ -71,7 +139,7 @@ def keyed(words: list[str], matrix: Singles, counts: Counts | None = None) -> Ke
     """Wrap a float32 matrix (n, dim) without a copy; ``counts`` (n,) become gensim's 'count'."""
     vectors = KeyedVectors(matrix.shape[1])
     vectors.index_to_key = words
-    vectors.key_to_index = {word: i for i, word in enumerate(words)}
+    vectors.key_to_index = WordIndex(words)
     vectors.vectors = matrix
     vectors.next_index = len(words)
     if counts is not None:
@@ -88,7 +156,7 @@ def with_matrix(vectors: KeyedVectors, matrix: Singles) -> KeyedVectors:
 def select(vectors: KeyedVectors, vocab: Collection[str], path: Path) -> KeyedVectors:
     """Select the rows of ``vocab`` in order, with counts. Raises ``InputError`` for no rows."""
     index, counts = vectors.key_to_index, vectors.expandos.get("count")
-    selected = sorted(index[word] for word in set(vocab) if word in index)
+    selected = sorted({index[word] for word in vocab if word in index})
     if not selected:
         raise InputError(_no_vectors(path, vocab))
     words = [vectors.index_to_key[i] for i in selected]
@@ -96,12 +164,44 @@ def select(vectors: KeyedVectors, vocab: Collection[str], path: Path) -> KeyedVe
     return keyed(words, rows, None if counts is None else counts[selected])
 
 
-def split_blocks(vectors: KeyedVectors) -> Iterator[Block]:
-    """Yield the vocabulary of ``vectors`` in blocks, in index order."""
+def split_blocks(vectors: KeyedVectors, path: Path) -> Iterator[Block]:
+    """Yield the vocabulary of ``vectors`` in blocks, in index order, to be written to ``path``.
+
+    Raises ``InputError`` for a NaN or infinite value, and for no words.
+    """
     step = max(1, FLOATS_PER_BLOCK // max(1, vectors.vector_size))
     for start in range(0, len(vectors), step):
         block = slice(start, start + step)
-        yield vectors.index_to_key[block], np.asarray(vectors.vectors[block], dtype=np.float32)
+        words = vectors.index_to_key[block]
+        rows = np.asarray(vectors.vectors[block], dtype=np.float32)
+        refuse_nonfinite(words, rows, path)
+        yield words, rows
+    if not len(vectors):
+        raise InputError(_no_vectors(path, None))
+
+
+def sound(vectors: KeyedVectors, odd: OddRows) -> KeyedVectors:
+    """Return the vectors without blank and repeated words, noted in ``odd``."""
+    words = vectors.index_to_key
+    rows = odd.select(words, set())
+    if len(rows) < len(words):
+        counts = vectors.expandos.get("count")
+        matrix = np.asarray(vectors.vectors[rows], dtype=np.float32)
+        names = [words[row] for row in rows]
+        vectors = keyed(names, matrix, None if counts is None else np.asarray(counts)[rows])
+    return odd.note(vectors)
+
+
+def checked(vectors: KeyedVectors, name: str) -> KeyedVectors:
+    """Return vectors made in memory as those of a file are read: words are found in their normal
+    form, and the first of two equal ones counts. Raises ``InputError`` for a NaN or infinite value.
+    """
+    words = vectors.index_to_key
+    refuse_nonfinite(words, np.asarray(vectors.vectors), Path(name))
+    if len(vectors.key_to_index) < len(words):
+        return sound(vectors, OddRows(Path(name)))
+    is_plain = isinstance(vectors.key_to_index, WordIndex) or not WordIndex(words).has_other_forms
+    return vectors if is_plain else with_matrix(vectors, vectors.vectors)
 
 
 def encode(text: str, path: Path) -> bytes:

@@ -13,6 +13,7 @@ from gensim.models.fasttext import FastTextKeyedVectors
 
 from files.errors import InputError
 from files.text import OPENERS, open_binary, open_plain
+from files.vectors.blocks import OddRows, WordIndex
 
 if TYPE_CHECKING:
     from files.vectors.blocks import Counts
@@ -52,7 +53,7 @@ def read_fasttext(path: Path, *, vocab: Collection[str] | None = None) -> FastTe
         quantised, rows, columns = shape
         if quantised:
             raise InputError(f"{path} is a quantised fastText model; give the original .bin")
-        if (rows, columns) != (n_words + bucket, dim) or len(set(words)) < n_words:
+        if (rows, columns) != (n_words + bucket, dim):
             raise ValueError("its parts do not fit together")
         matrix = np.frombuffer(
             buffer, dtype="<f4", count=rows * columns, offset=position + MATRIX.size
@@ -64,8 +65,11 @@ def read_fasttext(path: Path, *, vocab: Collection[str] | None = None) -> FastTe
             raise
         problem = f"the fastText model is cut or damaged ({error})"
         raise InputError(f"{path}: {problem}; copy it again") from error
-    selected = [i for i, word in enumerate(words) if vocab is None or word in vocab]
-    return _build(words, counts, matrix, selected, bucket=bucket, min_n=min_n, max_n=max_n)
+    odd = OddRows(path)
+    selected = [i for i in odd.select(words, set()) if vocab is None or words[i] in vocab]
+    vectors = _build(words, counts, matrix, selected, bucket=bucket, min_n=min_n, max_n=max_n)
+    odd.note(vectors)
+    return vectors
 
 
 def _bytes(path: Path) -> bytes | mmap.mmap:
@@ -105,7 +109,7 @@ def _build(
     """Build the vectors of the selected words; the n-grams' rows follow the words'."""
     vectors = FastTextKeyedVectors(matrix.shape[1], min_n, max_n, bucket)
     vectors.index_to_key = [words[i] for i in selected]
-    vectors.key_to_index = {word: i for i, word in enumerate(vectors.index_to_key)}
+    vectors.key_to_index = WordIndex(vectors.index_to_key)
     vectors.next_index = len(selected)
     vectors.expandos["count"] = counts[selected]
     vectors.vectors_vocab = matrix[: len(words)][selected]
