@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -23,6 +23,7 @@ from biasbridge.inputs import (
 from files import InputError
 from files.choice import Whole, check_arguments
 from files.language import UNDETERMINED
+from files.names import known_form
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -54,7 +55,7 @@ def debias(
     direction: Direction | None = None,
     dose: float | None = None,
     until: str | float | None = None,
-    case: str = "lower",
+    case: str = "exact",
     seed: int = 0,
     trusted: bool = False,
     revision: str | None = None,
@@ -82,8 +83,7 @@ def debias(
         Instead of a dose, the target of a score: a number for WEAT of ``words``, or
         ``"weat6b=0"``, ``"ect:names_professions=1"``, for a language model ``"seat:seat6b=0"``.
     case
-        Of vectors: ``"lower"`` looks up words that are not found as written in lower case;
-        ``"exact"`` does not, but for erasers.
+        Of vectors: ``"lower"`` also looks up words in lower case, as in :func:`audit`.
     seed, trusted, revision, layer, pooling
         See :func:`audit`.
     items
@@ -99,7 +99,8 @@ def debias(
     KeyedVectors or LanguageModel
         Vectors have ``attrs``: ``method``, ``direction``, ``dose``, of an eraser ``norm`` and
         ``rank``, and ``scores``, a table of WEAT of the words (and the score of ``until``)
-        ``before`` and ``after``. A language model passes its hidden states through its ``eraser``.
+        ``before`` and ``after``; and ``notes``. A language model passes its hidden states through
+        its ``eraser``.
 
     Raises
     ------
@@ -117,6 +118,7 @@ def debias(
     """
     from debias.methods import MODEL_KINDS, VECTOR_KINDS, make_method
     from debias.until import Goal
+    from files.vectors import reading_notes
     from intrinsic.lookup import CASES
 
     if case not in CASES:
@@ -145,12 +147,14 @@ def debias(
     vector_method = make_method(method, VECTOR_KINDS, **fields)
     original = as_vectors(cast("Vectors", vectors), trusted=trusted)
     with word_file(None if built_in(words) else words) as file:
-        goal = None if until is None else Goal.read(str(until), file, word_query.name)
-        goals = [*usual_goals(word_query.name, file), *([goal] if goal else [])]
+        name = word_query.name
+        goal = None if until is None else Goal.read(str(until), file, name, case=case)
+        goals = [*usual_goals(name, file, case), *([goal] if goal else [])]
+    word_query, notes = words_in_case(word_query, original, case)
     modified = move(
         vector_method,
         original,
-        word_query.lowered(original.key_to_index) if case == "lower" else word_query,
+        word_query,
         goal=goal,
         direction=direction,
         seed=seed,
@@ -162,16 +166,38 @@ def debias(
         "dose": modified.method.dose,
         **eraser_facts(modified.eraser),
         "scores": scores.drop(columns="part"),
+        "notes": [*reading_notes(original), *notes],
     }
     return modified.vectors
 
 
-def usual_goals(query: str, words: str | None) -> list[Goal[Metric]]:
+def words_in_case(query: Query, vectors: KeyedVectors, case: str) -> tuple[Query, list[str]]:
+    """Return the query of a case, without words that are in lower case only if it is ``exact``; and
+    a note on these.
+    """
+    index = vectors.key_to_index
+    lowered = [
+        word
+        for words in query.sets.values()
+        for word in words.words
+        if word not in index and known_form(word, index) != word
+    ]
+    if case == "lower" or not lowered:
+        return query, []
+    sets = {role: words.without(lowered) for role, words in query.sets.items()}
+    problem = f"{len(lowered)} words only in lower case ({', '.join(lowered[:3])})"
+    note = f'{problem}, left out; give case="lower" (--case lower)'
+    if empty := [role for role, words in sets.items() if not words.words]:
+        raise InputError(f"{', '.join(empty)} of query {query.name!r}: {note}")
+    return replace(query, sets=sets), [note]
+
+
+def usual_goals(query: str, words: str | None, case: str) -> list[Goal[Metric]]:
     """Return WEAT of the query if it has the roles for it."""
     from debias.until import Goal
 
     with suppress(InputError):
-        return [Goal.of("weat", query, 0, words)]
+        return [Goal.of("weat", query, 0, words, case=case)]
     return []
 
 

@@ -82,11 +82,11 @@ class WordIndex(dict[str, int]):
 
     def __contains__(self, word: object) -> bool:
         is_written = super().__contains__(word)
-        return is_written or bool(self._normal) and normalise_text(str(word)) in self._normal
+        return is_written or (bool(self._normal) and normalise_text(str(word)) in self._normal)
 
     def get(self, word: str, default: Any = None) -> Any:
         """Return the row of a word, or the default."""
-        return self[word] if word in self else default
+        return self[word] if word in self else default  # noqa: SIM401 (is ``get``)
 
 
 def check_blocks(

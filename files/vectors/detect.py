@@ -109,5 +109,5 @@ def _without_header(path: Path, first_line: bytes) -> Layout:
 
 def _trailing_numbers(row: bytes) -> int:
     """Count the numbers at the end of a row, without its word, which may be blank."""
-    backwards = row.split()[:: -1] if row[:1].isspace() else row.split()[:0:-1]
+    backwards = row.split()[::-1] if row[:1].isspace() else row.split()[:0:-1]
     return next((n for n, token in enumerate(backwards) if not is_number(token)), len(backwards))

@@ -6,6 +6,8 @@ import re
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 
+from files.names import lower_forms
+
 # Roles of a query, with the number of words in an item of its word set.
 ROLES = {
     "X": 1,  # targets: two groups, or more as X3, X4, ...
@@ -53,13 +55,20 @@ class WordSet:
         """Items of ``width`` words."""
         return [self.words[i : i + self.width] for i in range(0, len(self.words), self.width)]
 
+    def without(self, words: Container[str]) -> WordSet:
+        """Return the set without items that contain one of ``words``."""
+        kept = [n for n, item in enumerate(self.items) if not any(w in words for w in item)]
+        values = tuple(self.values[n] for n in kept) if self.values else ()
+        return replace(self, words=tuple(w for n in kept for w in self.items[n]), values=values)
+
     def lowered(self, keep: Container[str] = ()) -> WordSet:
         """Return the set in lower case, words in ``keep`` as they are, without duplicate items;
         itself if nothing changes.
         """
         index_of: dict[tuple[str, ...], int] = {}
         for n, item in enumerate(self.items):
-            index_of.setdefault(tuple(w if w in keep else w.lower() for w in item), n)
+            lowered = (w if w in keep else next(iter(lower_forms(w))) for w in item)
+            index_of.setdefault(tuple(lowered), n)
         words = tuple(word for item in index_of for word in item)
         if words == self.words:
             return self
