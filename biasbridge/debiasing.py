@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -23,7 +23,6 @@ from biasbridge.inputs import (
 from files import InputError
 from files.choice import Whole, check_arguments
 from files.language import UNDETERMINED
-from files.names import known_form
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -83,7 +82,8 @@ def debias(
         Instead of a dose, the target of a score: a number for WEAT of ``words``, or
         ``"weat6b=0"``, ``"ect:names_professions=1"``, for a language model ``"seat:seat6b=0"``.
     case
-        Of vectors: ``"lower"`` also looks up words in lower case, as in :func:`audit`.
+        Of vectors: ``"lower"`` also looks up words in lower case, as in :func:`audit`. Methods find
+        the words that they move in either case.
     seed, trusted, revision, layer, pooling
         See :func:`audit`.
     items
@@ -118,7 +118,6 @@ def debias(
     """
     from debias.methods import MODEL_KINDS, VECTOR_KINDS, make_method
     from debias.until import Goal
-    from files.vectors import reading_notes
     from intrinsic.lookup import CASES
 
     if case not in CASES:
@@ -150,11 +149,10 @@ def debias(
         name = word_query.name
         goal = None if until is None else Goal.read(str(until), file, name, case=case)
         goals = [*usual_goals(name, file, case), *([goal] if goal else [])]
-    word_query, notes = words_in_case(word_query, original, case)
     modified = move(
         vector_method,
         original,
-        word_query,
+        word_query.lowered(original.key_to_index) if case == "lower" else word_query,
         goal=goal,
         direction=direction,
         seed=seed,
@@ -166,30 +164,18 @@ def debias(
         "dose": modified.method.dose,
         **eraser_facts(modified.eraser),
         "scores": scores.drop(columns="part"),
-        "notes": [*reading_notes(original), *notes],
+        "notes": vector_notes("vectors", original, modified.method),
     }
     return modified.vectors
 
 
-def words_in_case(query: Query, vectors: KeyedVectors, case: str) -> tuple[Query, list[str]]:
-    """Return the query of a case, without words that are in lower case only if it is ``exact``; and
-    a note on these.
-    """
-    index = vectors.key_to_index
-    lowered = [
-        word
-        for words in query.sets.values()
-        for word in words.words
-        if word not in index and known_form(word, index) != word
-    ]
-    if case == "lower" or not lowered:
-        return query, []
-    sets = {role: words.without(lowered) for role, words in query.sets.items()}
-    problem = f"{len(lowered)} words only in lower case ({', '.join(lowered[:3])})"
-    note = f'{problem}, left out; give case="lower" (--case lower)'
-    if empty := [role for role, words in sets.items() if not words.words]:
-        raise InputError(f"{', '.join(empty)} of query {query.name!r}: {note}")
-    return replace(query, sets=sets), [note]
+def vector_notes(name: str, vectors: KeyedVectors, method: DosedMethod) -> list[str]:
+    """Return what was odd in vectors, and whether the method may take their order for frequency."""
+    from files.vectors import reading_notes
+    from intrinsic.audit import doubt_order
+
+    by_order = ["double_hard"] if method.name == "double_hard" else []
+    return [*reading_notes(vectors), *doubt_order(name, vectors, by_order)]
 
 
 def usual_goals(query: str, words: str | None, case: str) -> list[Goal[Metric]]:

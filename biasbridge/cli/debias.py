@@ -89,7 +89,7 @@ def _parser() -> Parser:
     add("--words", metavar="FILE", help=f"your own queries, JSON or YAML: {EXAMPLE}")
     add("--swap", action="store_true", help="exchange targets and attributes")
     add("--lowercase", action="store_true", help="lower the words, for vectors in lower case")
-    lower = "lower: words of a query not found as written are looked up in lower case"
+    lower = "lower: scores look up words not found as written in lower case"
     add("--case", choices=CASES, help=lower)
     expand = "add to each of X, Y, A and B its K nearest neighbours"
     add("--expand", type=int, metavar="K", help=expand)
@@ -182,13 +182,12 @@ def _debias_vectors(args: Namespace) -> int:
         _check_words(args, method, has_pairs)
     # Loads gensim: not before the arguments are right
     from biasbridge.before_after import compare_vectors, print_scores, usual_metrics
-    from biasbridge.debiasing import language_of_words, move, move_pairs, words_in_case
+    from biasbridge.debiasing import language_of_words, move, move_pairs, vector_notes
     from debias.until import Goal
     from files.vectors import (
         WRITABLE,
         detect_format,
         read_vectors,
-        reading_notes,
         require_writable,
         save_vectors,
     )
@@ -202,13 +201,11 @@ def _debias_vectors(args: Namespace) -> int:
     vectors = read_vectors(args.subject, trusted=args.trusted)
     form = detect_format(args.subject)
     form = require_writable(vectors.index_to_key, args.out, form if form in WRITABLE else None)
-    notes = reading_notes(vectors)
     if has_pairs:
         pairs = [read_pairs(path) if path else [] for path in (args.attract, args.repel)]
         modified = move_pairs(method, vectors, *pairs, goal=goal, seed=args.seed)
     else:
-        query, case_notes = words_in_case(words.words(vectors), vectors, case)
-        notes += case_notes
+        query = words.words(vectors)
         direction = args.direction
         modified = move(method, vectors, query, goal=goal, direction=direction, seed=args.seed)
         if args.write_words:
@@ -228,7 +225,8 @@ def _debias_vectors(args: Namespace) -> int:
         _print_words(query, method.roles, vectors)
     metrics = [*([goal.metric] if goal else []), *_weat(name, args.words, case), *default_metrics]
     print_scores(compare_vectors(metrics, vectors, modified.vectors))
-    print(*map(printable, notes), sep="\n", end="\n" * bool(notes))
+    for note in vector_notes(Path(args.subject).name, vectors, modified.method):
+        print(printable(note))
     print(f"wrote {args.out}")
     return 0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -19,24 +19,19 @@ CHUNK = 16 << 20
 LONGEST_WORD = 10_000
 
 
-def read_binary_blocks(
-    path: Path, layout: Layout, odd: OddRows, *, vocab: Collection[str] | None = None
-) -> Iterator[Block]:
-    """Yield the rows of a word2vec binary file in blocks; with ``vocab`` only those of its words.
+def read_binary_blocks(path: Path, layout: Layout, odd: OddRows) -> Iterator[Block]:
+    """Yield the rows of a word2vec binary file in blocks.
 
     The newline that word2vec's own tool writes after each row is optional, and the header may be
     off by one row. Raises ``InputError`` if the file ends early, continues after its last row, or
     holds a word that is not UTF-8.
     """
-    words = None if vocab is None else {word.encode() for word in vocab}
     with open_binary(path) as raw:
         raw.readline()
-        yield from _blocks(path, raw, layout, odd, words)
+        yield from _blocks(path, raw, layout, odd)
 
 
-def _blocks(
-    path: Path, raw: IO[bytes], layout: Layout, odd: OddRows, vocab: Collection[bytes] | None
-) -> Iterator[Block]:
+def _blocks(path: Path, raw: IO[bytes], layout: Layout, odd: OddRows) -> Iterator[Block]:
     count, dim, size = layout.count or 0, layout.dim, 4 * layout.dim
     buffer, start = b"", 0
     words: list[bytes] = []
@@ -54,9 +49,8 @@ def _blocks(
         word = buffer[start:end].lstrip(b"\n")
         start = end + 1 + size
         n_rows += 1
-        if vocab is None or word in vocab:
-            words.append(word)
-            rows.append(buffer[end + 1 : start])
+        words.append(word)
+        rows.append(buffer[end + 1 : start])
     yield _block(path, words, rows, dim)
     has_rest = bool((buffer[start:] + raw.read(1)).strip())
     if n_rows < count - (not has_rest) or not n_rows:

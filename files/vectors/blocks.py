@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -72,11 +72,6 @@ class WordIndex(dict[str, int]):
             if not is_plain and (form := normalise_text(word)) != word:
                 self._normal.setdefault(form, row)
 
-    @property
-    def has_other_forms(self) -> bool:
-        """Whether the file spells words otherwise than in their normal form."""
-        return bool(self._normal)
-
     def __missing__(self, word: str) -> int:
         return self._normal[normalise_text(word)]
 
@@ -89,26 +84,21 @@ class WordIndex(dict[str, int]):
         return self[word] if word in self else default  # noqa: SIM401 (is ``get``)
 
 
-def check_blocks(
-    blocks: Iterable[Block], odd: OddRows, *, vocab: Collection[str] | None = None
-) -> Iterator[Block]:
-    """Yield the blocks restricted to ``vocab`` (None: all words), without odd rows.
+def check_blocks(blocks: Iterable[Block], odd: OddRows) -> Iterator[Block]:
+    """Yield the blocks without odd rows.
 
     Raises ``InputError`` for a NaN or infinite value, and if no word is left.
     """
-    yielded: set[str] = set()
+    known: set[str] = set()
     for words, rows in blocks:
-        asked = [i for i, word in enumerate(words) if vocab is None or word in vocab]
-        if len(asked) < len(words):
-            words, rows = [words[i] for i in asked], rows[asked]
-        selected = odd.select(words, yielded)
+        selected = odd.select(words, known)
         if len(selected) < len(words):
             words, rows = [words[i] for i in selected], rows[selected]
         refuse_nonfinite(words, rows, odd.path)
         if words:
             yield words, rows
-    if not yielded:
-        raise InputError(_no_vectors(odd.path, vocab))
+    if not known:
+        raise InputError(f"{odd.path} holds no vectors")
 
 
 def refuse_nonfinite(words: list[str], rows: Singles, path: Path) -> None:
@@ -153,17 +143,6 @@ def with_matrix(vectors: KeyedVectors, matrix: Singles) -> KeyedVectors:
     return keyed(list(vectors.index_to_key), matrix, None if counts is None else np.array(counts))
 
 
-def select(vectors: KeyedVectors, vocab: Collection[str], path: Path) -> KeyedVectors:
-    """Select the rows of ``vocab`` in order, with counts. Raises ``InputError`` for no rows."""
-    index, counts = vectors.key_to_index, vectors.expandos.get("count")
-    selected = sorted({index[word] for word in vocab if word in index})
-    if not selected:
-        raise InputError(_no_vectors(path, vocab))
-    words = [vectors.index_to_key[i] for i in selected]
-    rows = np.asarray(vectors.vectors[selected], dtype=np.float32)
-    return keyed(words, rows, None if counts is None else counts[selected])
-
-
 def split_blocks(vectors: KeyedVectors, path: Path) -> Iterator[Block]:
     """Yield the vocabulary of ``vectors`` in blocks, in index order, to be written to ``path``.
 
@@ -177,7 +156,7 @@ def split_blocks(vectors: KeyedVectors, path: Path) -> Iterator[Block]:
         refuse_nonfinite(words, rows, path)
         yield words, rows
     if not len(vectors):
-        raise InputError(_no_vectors(path, None))
+        raise InputError(f"{path} holds no vectors")
 
 
 def sound(vectors: KeyedVectors, odd: OddRows) -> KeyedVectors:
@@ -193,15 +172,11 @@ def sound(vectors: KeyedVectors, odd: OddRows) -> KeyedVectors:
 
 
 def checked(vectors: KeyedVectors, name: str) -> KeyedVectors:
-    """Return vectors made in memory as those of a file are read: words are found in their normal
-    form, and the first of two equal ones counts. Raises ``InputError`` for a NaN or infinite value.
+    """Return vectors made in memory as those of a file are read, on the same matrix if possible.
+    Raises ``InputError`` for a NaN or infinite value.
     """
-    words = vectors.index_to_key
-    refuse_nonfinite(words, np.asarray(vectors.vectors), Path(name))
-    if len(vectors.key_to_index) < len(words):
-        return sound(vectors, OddRows(Path(name)))
-    is_plain = isinstance(vectors.key_to_index, WordIndex) or not WordIndex(words).has_other_forms
-    return vectors if is_plain else with_matrix(vectors, vectors.vectors)
+    refuse_nonfinite(vectors.index_to_key, np.asarray(vectors.vectors), Path(name))
+    return sound(with_matrix(vectors, vectors.vectors), OddRows(Path(name)))
 
 
 def encode(text: str, path: Path) -> bytes:
@@ -212,11 +187,3 @@ def encode(text: str, path: Path) -> bytes:
         shown = repr(text[max(0, error.start - 20) : error.end + 20])
         reason = f"{shown} cannot be written as UTF-8 ({error.reason})"
         raise InputError(f"{path}: {reason}; rename or drop the word") from None
-
-
-def _no_vectors(path: Path, vocab: Collection[str] | None) -> str:
-    if vocab is None:
-        return f"{path} holds no vectors"
-    examples = ", ".join(repr(word) for word in sorted(vocab)[:5])
-    problem = f"none of the {len(vocab)} requested words is in it ({examples})"
-    return f"{path}: {problem}; check its language, case and tokenisation"

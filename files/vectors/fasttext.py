@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import mmap
 import struct
-from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,8 +26,8 @@ LONGEST_NGRAM = 50
 LONGEST_WORD = 10_000
 
 
-def read_fasttext(path: Path, *, vocab: Collection[str] | None = None) -> FastTextKeyedVectors:
-    """Read input vectors, n-grams and counts of an unsupervised fastText model (of ``vocab``).
+def read_fasttext(path: Path) -> FastTextKeyedVectors:
+    """Read input vectors, n-grams and counts of an unsupervised fastText model.
 
     A word's vector is the mean of its own and its n-grams' vectors, as in fastText and gensim.
     Bytes that are not UTF-8 become ``\\xNN``. gensim's own loader never returns on a file truncated
@@ -66,7 +65,7 @@ def read_fasttext(path: Path, *, vocab: Collection[str] | None = None) -> FastTe
         problem = f"the fastText model is cut or damaged ({error})"
         raise InputError(f"{path}: {problem}; copy it again") from error
     odd = OddRows(path)
-    selected = [i for i in odd.select(words, set()) if vocab is None or words[i] in vocab]
+    selected = odd.select(words, set())
     vectors = _build(words, counts, matrix, selected, bucket=bucket, min_n=min_n, max_n=max_n)
     odd.note(vectors)
     return vectors

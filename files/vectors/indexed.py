@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 
-def read_indexed(folder: Path, vocab: Collection[str] | None = None) -> KeyedVectors:
+def read_indexed(folder: Path) -> KeyedVectors:
     """Read the vectors of a folder; the table's only column of text holds the word of each row.
     Raises ``InputError`` if matrix and table do not match.
     """
@@ -38,9 +37,7 @@ def read_indexed(folder: Path, vocab: Collection[str] | None = None) -> KeyedVec
         shape = " x ".join(map(str, matrix.shape))
         raise InputError(f"{matrix_file} is {shape}, and {index_file.name} has {len(words)} words")
     odd = OddRows(index_file)
-    rows = [row for row in odd.select(words, set()) if vocab is None or words[row] in vocab]
-    if not rows:
-        raise InputError(f"{index_file} has none of the words")
+    rows = odd.select(words, set())
     if not np.isfinite(matrix[rows]).all():
         raise InputError(f"{matrix_file} has numbers that are not finite")
     names = [words[row] for row in rows]

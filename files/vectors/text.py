@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -27,17 +27,13 @@ UNEVEN = (b"  ", b"\t", b"\r", b"\x0b", b"\x0c")  # absent from rows separated b
 Line = tuple[int, bytes]
 
 
-def read_text_blocks(
-    path: Path, layout: Layout, odd: OddRows, *, vocab: Collection[str] | None = None
-) -> Iterator[Block]:
+def read_text_blocks(path: Path, layout: Layout, odd: OddRows) -> Iterator[Block]:
     """Yield the rows of a text file in blocks, numbers as the nearest float32.
 
     A row is a word and ``layout.dim`` numbers separated by spaces or tabs; the word is everything
     before the last ``dim`` numbers. Few words may hold numbers (``windows 10``). Blank lines are
-    skipped. With ``vocab``, lines that start with no word of it are neither parsed nor checked.
-    Raises ``InputError`` with the line.
+    skipped. Raises ``InputError`` with the line.
     """
-    heads = None if vocab is None else {_head(word.encode("utf-8", "replace")) for word in vocab}
     number, n_rows = 1, 0
     with open_binary(path, longest_line=LONGEST_ROW) as raw:
         if layout.count is not None:
@@ -48,8 +44,6 @@ def read_text_blocks(
             lines = [(i, line) for i, line in enumerate(chunk.split(b"\n"), number) if line.strip()]
             number += chunk.count(b"\n")
             n_rows += len(lines)
-            if heads is not None:
-                lines = [(i, line) for i, line in lines if _head(line) in heads]
             if lines:
                 is_uneven = any(mark in chunk for mark in UNEVEN)
                 yield _read_lines(path, layout, odd, lines, is_uneven)
@@ -62,10 +56,6 @@ def _chunks(raw: IO[bytes]) -> Iterator[bytes]:
     """Yield whole lines, about ``CHUNK`` bytes at a time."""
     while chunk := raw.read(CHUNK):
         yield chunk + raw.readline()
-
-
-def _head(line: bytes) -> bytes:
-    return next(iter(line.split(None, 1)), b"")
 
 
 def _read_lines(

@@ -55,12 +55,6 @@ class WordSet:
         """Items of ``width`` words."""
         return [self.words[i : i + self.width] for i in range(0, len(self.words), self.width)]
 
-    def without(self, words: Container[str]) -> WordSet:
-        """Return the set without items that contain one of ``words``."""
-        kept = [n for n, item in enumerate(self.items) if not any(w in words for w in item)]
-        values = tuple(self.values[n] for n in kept) if self.values else ()
-        return replace(self, words=tuple(w for n in kept for w in self.items[n]), values=values)
-
     def lowered(self, keep: Container[str] = ()) -> WordSet:
         """Return the set in lower case, words in ``keep`` as they are, without duplicate items;
         itself if nothing changes.
