@@ -16,6 +16,7 @@ from gensim.models import KeyedVectors
 from biasbridge import audit, debias
 from biasbridge.__main__ import main
 from corpora.sentences import tokenise_sentence, tokenise_treebank
+from corpora.tweets import tokenise_tweet
 from debias.constraints import read_pairs, usable_pairs
 from files import InputError
 from files.language import GRAMMAR
@@ -128,6 +129,7 @@ def test_a_word_inside_another_is_not_found() -> None:
 def test_turkish_capitals() -> None:
     assert lower_forms("İZMİR") == ("izmir", "i̇zmi̇r")
     assert known_form("İstanbul", {"istanbul"}) == "istanbul"
+    assert tokenise_tweet("İstanbul") == ["istanbul"]
     assert known_form("IŞIK", {"ışık"}) == "ışık"
     assert find(sample("istanbul", "ışık"), ["İstanbul", "Işık"], case="lower").lost == ()
 
