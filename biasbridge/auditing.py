@@ -70,7 +70,7 @@ def audit(
     convention
         Name of one convention, such as ``"caliskan"``, or ``"all"``.
     language
-        Of the vectors, by default detected from the file name, the frequent words or ``words``,
+        Of the vectors, by default detected from the frequent words, the file name or ``words``,
         else English. Of ``items``, by default detected from the texts or the file name.
     case
         ``"lower"`` also looks up words in lower case.

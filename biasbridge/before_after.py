@@ -51,7 +51,7 @@ def compare_vectors(
     )
 
 
-def usual_metrics(language: str, similarity: Sequence[str]) -> list[Metric]:
+def usual_metrics(language: str, similarity: Sequence[str], case: str) -> list[Metric]:
     """Return the gender tests of WEAT and two metrics of utility, analogies and similarity."""
     from intrinsic.audit import choose_metrics
     from intrinsic.wordsets import require_queries
@@ -66,7 +66,7 @@ def usual_metrics(language: str, similarity: Sequence[str]) -> list[Metric]:
                 [name],
                 queries=require_queries(queries, language) if queries else (),
                 language=language,
-                case="lower",
+                case=case,
                 similarity=similarity,
                 resamples=RESAMPLES if name == "weat" else 0,  # the others take minutes
             )

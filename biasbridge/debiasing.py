@@ -54,7 +54,7 @@ def debias(
     direction: Direction | None = None,
     dose: float | None = None,
     until: str | float | None = None,
-    case: str = "lower",
+    case: str = "exact",
     seed: int = 0,
     trusted: bool = False,
     revision: str | None = None,
@@ -82,8 +82,8 @@ def debias(
         Instead of a dose, the target of a score: a number for WEAT of ``words``, or
         ``"weat6b=0"``, ``"ect:names_professions=1"``, for a language model ``"seat:seat6b=0"``.
     case
-        Of vectors: ``"lower"`` looks up words that are not found as written in lower case;
-        ``"exact"`` does not, but for erasers.
+        Of vectors: ``"lower"`` also looks up words in lower case, as in :func:`audit`. Methods find
+        the words that they move in either case.
     seed, trusted, revision, layer, pooling
         See :func:`audit`.
     items
@@ -99,7 +99,8 @@ def debias(
     KeyedVectors or LanguageModel
         Vectors have ``attrs``: ``method``, ``direction``, ``dose``, of an eraser ``norm`` and
         ``rank``, and ``scores``, a table of WEAT of the words (and the score of ``until``)
-        ``before`` and ``after``. A language model passes its hidden states through its ``eraser``.
+        ``before`` and ``after``; and ``notes``. A language model passes its hidden states through
+        its ``eraser``.
 
     Raises
     ------
@@ -145,8 +146,9 @@ def debias(
     vector_method = make_method(method, VECTOR_KINDS, **fields)
     original = as_vectors(cast("Vectors", vectors), trusted=trusted)
     with word_file(None if built_in(words) else words) as file:
-        goal = None if until is None else Goal.read(str(until), file, word_query.name)
-        goals = [*usual_goals(word_query.name, file), *([goal] if goal else [])]
+        name = word_query.name
+        goal = None if until is None else Goal.read(str(until), file, name, case=case)
+        goals = [*usual_goals(name, file, case), *([goal] if goal else [])]
     modified = move(
         vector_method,
         original,
@@ -162,16 +164,26 @@ def debias(
         "dose": modified.method.dose,
         **eraser_facts(modified.eraser),
         "scores": scores.drop(columns="part"),
+        "notes": vector_notes("vectors", original, modified.method),
     }
     return modified.vectors
 
 
-def usual_goals(query: str, words: str | None) -> list[Goal[Metric]]:
+def vector_notes(name: str, vectors: KeyedVectors, method: DosedMethod) -> list[str]:
+    """Return what was odd in vectors, and whether the method may take their order for frequency."""
+    from files.vectors import reading_notes
+    from intrinsic.audit import doubt_order
+
+    by_order = ["double_hard"] if method.name == "double_hard" else []
+    return [*reading_notes(vectors), *doubt_order(name, vectors, by_order)]
+
+
+def usual_goals(query: str, words: str | None, case: str) -> list[Goal[Metric]]:
     """Return WEAT of the query if it has the roles for it."""
     from debias.until import Goal
 
     with suppress(InputError):
-        return [Goal.of("weat", query, 0, words)]
+        return [Goal.of("weat", query, 0, words, case=case)]
     return []
 
 

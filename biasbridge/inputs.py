@@ -91,10 +91,10 @@ def as_vectors(vectors: Vectors, *, trusted: bool = False) -> KeyedVectors:
     """Convert vectors to gensim's ``KeyedVectors``. Raise ``InputError`` for other values."""
     from gensim.models import KeyedVectors
 
-    from files.vectors import keyed, read_vectors
+    from files.vectors import checked, keyed, read_vectors
 
     if isinstance(vectors, KeyedVectors):
-        return vectors
+        return checked(vectors, "vectors")
     if isinstance(vectors, str | PathLike):
         return read_vectors(Path(vectors), trusted=trusted)
     from pandas import DataFrame
@@ -109,12 +109,7 @@ def as_vectors(vectors: Vectors, *, trusted: bool = False) -> KeyedVectors:
         raise InputError(f"vectors are not numbers of one length ({error})") from None
     if matrix.ndim != 2 or not matrix.size:
         raise InputError(f"vectors have the shape {matrix.shape}; give a row of numbers per word")
-    if not np.isfinite(matrix).all():
-        invalid_word = words[int(np.flatnonzero(~np.isfinite(matrix).all(axis=1))[0])]
-        raise InputError(f"the vector of {invalid_word!r} holds NaN or infinity; leave it out")
-    if len(set(words)) < len(words):
-        raise InputError("vectors hold a word twice; keep one of each")
-    return keyed(words, matrix)
+    return checked(keyed(words, matrix), "vectors")
 
 
 def built_in(words: Words | None) -> bool:

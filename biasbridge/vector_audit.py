@@ -38,10 +38,13 @@ def audit_embeddings(
         Of the queries; of the vectors, where it is given.
     """
     from biasbridge.certificates import gender_words
+    from files.vectors import reading_notes
     from intrinsic.audit import (
         AuditedScore,
         assume_language,
+        doubt_order,
         missing_role_notes,
+        name_affix,
         suggest_lower_case,
     )
     from intrinsic.audit import audit as score_all
@@ -64,7 +67,10 @@ def audit_embeddings(
             AuditedScore(name, *row, gender_words=gendered.get(row[0].query, ""))
             for row in score_all(vectors, metrics, seed=seed)
         ]
-        notes += suggest_lower_case(name, vectors, metrics)
+        notes += [*reading_notes(vectors), *suggest_lower_case(name, vectors, metrics)]
+        notes += name_affix(name, vectors, metrics)
+        by_order = (metric.name for metric in metrics if hasattr(metric, "vocabulary"))
+        notes += doubt_order(name, vectors, by_order)
         notes += [warning for metric in metrics for warning in metric.remarks()]
         notes += missing_role_notes(metrics, own_queries)
     return scores, list(dict.fromkeys(notes))

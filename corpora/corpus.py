@@ -18,6 +18,7 @@ from corpora.tweets import UNKNOWN, is_retweet, tokenise_tweet
 from files import InputError, atomic_path, choice, read_lines
 from files.choice import Count, FieldError
 from files.language import UNDETERMINED
+from files.names import lower_forms
 
 Tokeniser = Literal["tweets", "sentences", "treebank", "whitespace"]
 Lines = list[list[str]]
@@ -185,5 +186,5 @@ def _tokenise_text(lowercase: bool, drop_retweets: bool, tokeniser_and_text: Tex
         return []
     lines = TOKENISERS[tokeniser](text)
     if lowercase and tokeniser != "tweets":  # their marks are upper-case
-        lines = [[token.lower() for token in tokens] for tokens in lines]
+        lines = [[lower_forms(token)[0] for token in tokens] for tokens in lines]
     return [tokens for tokens in lines if tokens]

@@ -8,6 +8,8 @@ import re
 import unicodedata
 from typing import NamedTuple
 
+from files.names import SIGNS
+
 # A sentence ends at . ! ? (and a closing quote or bracket) before white space and a capital, digit
 # or opening quote, unless the full stop belongs to a common title or a single initial.
 END = re.compile(r"""(?:(?<=[.!?])|(?<=[.!?]["”’')\]]))\s+(?=["“‘'(\[]*[\dA-ZÁÉÍÓÚÑÜ¿¡])""")
@@ -15,11 +17,12 @@ ABBREVIATION = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Sra|Jr|vs|etc|No)|\b
 LONGEST_ABBREVIATION = len(" Prof.")
 # Words keep inner apostrophes and hyphens; numbers keep inner points and commas; any other mark is
 # a token. A word may begin with a digit (1990s, 11-year-old).
-TOKEN = re.compile(r"\d+(?:[.,]\d+)+|\d+(?![\w-])|\w+(?:['’-]\w+)*|[^\w\s]")
+WORD = rf"\w[\w{SIGNS}]*"
+TOKEN = re.compile(rf"\d+(?:[.,]\d+)+|\d+(?![\w-])|{WORD}(?:['’-]{WORD})*|[^\w\s]")
 # Clitics are tokens (nurse 's, did n't); words keep inner hyphens, numbers inner marks.
 TREEBANK = re.compile(
     r"\d+(?:[.,:]\d+)+|\d+(?![\w-])|\w+?(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b"
-    r"|\w+(?:-\w+)*|\.\.\.|--|``|''|[^\w\s]",
+    rf"|{WORD}(?:-{WORD})*|\.\.\.|--|``|''|[^\w\s]",
     re.IGNORECASE,
 )
 

@@ -45,7 +45,7 @@ def tokenise_tweet(text: str) -> list[str]:
     """
     if len(text) > LONGEST:
         raise _too_long(text)
-    composed = unicodedata.normalize("NFC", html.unescape(text))
+    composed = unicodedata.normalize("NFC", html.unescape(text)).replace("İ", "i")  # not i̇
     prepared = NEUTRAL_ENDING.sub(LETTER, REPLACED_URL.sub(" http://url ", composed))
     tokens: list[str] = []
     for piece in _cut(prepared):

@@ -11,6 +11,7 @@ import numpy as np
 
 from debias.roles import words_by_role
 from files import InputError, read_lines
+from files.names import known_form, normalise_text
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -34,7 +35,7 @@ def read_pairs(path: str | Path) -> list[Pair]:
     """
     pairs = []
     for number, line in enumerate(read_lines(path), 1):
-        words = line.split()
+        words = normalise_text(line).split()
         if len(words) == 2:
             pairs.append((words[0], words[1]))
         elif words:
@@ -65,7 +66,7 @@ def usable_pairs(
     with the missing words if no pair is left.
     """
     attract, repel = (
-        {(_written(a, vocabulary), _written(b, vocabulary)) for a, b in pairs}
+        {(known_form(a, vocabulary), known_form(b, vocabulary)) for a, b in pairs}
         for pairs in (attract, repel)
     )
     words = {word for pair in attract | repel for word in pair}
@@ -83,11 +84,6 @@ def usable_pairs(
             f"{listed if missing else ''}; use pairs in the language and the case of the vectors"
         )
     return result
-
-
-def _written(word: str, vocabulary: Container[str]) -> str:
-    lowered = word.lower()
-    return lowered if word not in vocabulary and lowered in vocabulary else word
 
 
 def mean_cosine(vectors: KeyedVectors, pairs: Sequence[Pair]) -> float:

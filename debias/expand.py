@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from debias.roles import TARGETS_AND_ATTRIBUTES, words_by_role
 from files import InputError
+from files.names import normalise_text
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -55,14 +55,14 @@ def expand(
     seeds = words_by_role(query, roles or TARGETS_AND_ATTRIBUTES)
     nearness = _nearness(seeds, vectors)
     nearest_role = nearness.argmax(axis=1)
-    stop_words = {word.casefold() for word in stop}
+    stop_words = {normalise_text(word).casefold() for word in stop}
     all_seeds = {word for words in seeds.values() for word in words}
     sets = dict(query.sets)
     for column, role in enumerate(seeds):
         ranked = _ranked(nearness[:, column], nearest_role == column)
         words = (
             word
-            for word in (vectors.index_to_key[row] for row in ranked)
+            for word in (normalise_text(vectors.index_to_key[row]) for row in ranked)
             if word not in all_seeds
             and word.casefold() not in stop_words
             and is_word(word)
@@ -87,7 +87,6 @@ def is_word(token: str) -> bool:
         token[:1].isalpha()
         and token.split() == [token]
         and token.isprintable()  # no invisible mark inside
-        and unicodedata.is_normalized("NFC", token)  # as words are read back
         and "://" not in token
         and not any(sign.isdigit() for sign in token)
     )

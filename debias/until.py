@@ -62,7 +62,9 @@ class Goal(NamedTuple, Generic[K]):
         return f"{self.metric.name} of {self.query}"
 
     @staticmethod
-    def of(metric: str, query: str, value: float, words: str | None = None) -> Goal[Metric]:
+    def of(
+        metric: str, query: str, value: float, words: str | None = None, *, case: str = "exact"
+    ) -> Goal[Metric]:
         """Build the goal of a metric on a query, built-in or of the word file ``words``.
 
         Raises ``InputError`` for an unknown metric or query, and if the metric cannot use it.
@@ -72,14 +74,16 @@ class Goal(NamedTuple, Generic[K]):
         if metric not in METRICS:
             allowed = f"{nearest(metric, METRICS)}; there are {', '.join(METRICS)}"
             raise InputError(f"unknown metric {metric!r}{allowed}")
-        configured = METRICS[metric].configured(queries=(query,), words=words, case="lower")
+        configured = METRICS[metric].configured(queries=(query,), words=words, case=case)
         return Goal(configured, configured.loaded_queries[0].name, value)
 
     @staticmethod
-    def read(text: str, words: str | None = None, default_query: str = "") -> Goal[Metric]:
+    def read(
+        text: str, words: str | None = None, default_query: str = "", *, case: str = "exact"
+    ) -> Goal[Metric]:
         """Parse a goal of a command line; a number alone is WEAT of ``default_query``."""
         target = TargetScore.read(text, default_query)
-        return Goal.of(target.metric or "weat", target.query, target.value, words)
+        return Goal.of(target.metric or "weat", target.query, target.value, words, case=case)
 
     def score(self, vectors: KeyedVectors) -> float:
         """Compute the score of vectors. Raises ``InputError`` if it is NaN."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from files.errors import InputError
+from files.names import normalise_text
 
 UNDETERMINED = "und"  # ISO 639 for an unknown language
 # Frequent function words of the languages of built-in queries
@@ -30,7 +31,7 @@ def guess_language(tokens: Iterable[str]) -> str:
     """Guess the language from the function words among lower-case tokens; ``und`` if they are fewer
     than ``MIN_SHARE``, or not ``MIN_RATIO`` times as many as those of another language.
     """
-    counts = Counter(tokens)
+    counts = Counter(map(normalise_text, tokens))
     ranking = sorted(
         (sum(counts[word] for word in words.split()), code) for code, words in GRAMMAR.items()
     )
@@ -49,7 +50,7 @@ def language_of_texts(texts: Iterable[str], path: str | Path, stated: str) -> st
     """Return the language ``stated``, or guessed from the texts, or in their file's name."""
     if stated != UNDETERMINED:
         return stated
-    words = re.findall(r"[^\W\d_]+", " ".join(texts).lower())
+    words = re.findall(r"[^\W\d_]+", normalise_text(" ".join(texts)).lower())
     guess = guess_language(words)
     return guess if guess != UNDETERMINED else language_in_name(path)
 

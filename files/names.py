@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Container, Iterable
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,10 +14,23 @@ if TYPE_CHECKING:
 
 # Characters of no width, which editors and spreadsheets leave at the ends of cells
 INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
+DOTTED = "i\u0307"  # the lower case of a Turkish "İ" in Unicode
 WHOLE = re.compile(r"([+-]?\d+)\.0+")
 # What programs write for an empty cell, in this case: "none" may be a name
 MISSING = {"", "NA", "N/A", "#N/A", "<NA>", "nan", "NaN", "NaT", "None", "NULL", "null"}
 JOINTS = (";", "|", ",", "/", "+", "&", "\n")  # between several names in a cell
+
+
+def _combining_signs() -> str:
+    """Return a regular expression's ranges of the signs that belong to the letter before them."""
+    codes = [code for code in range(0x300, 0xAC00) if unicodedata.category(chr(code))[0] == "M"]
+    codes = [code for code in codes if not 0x20D0 <= code <= 0x20F0]  # around symbols
+    runs = [[*run] for _, run in groupby(enumerate(codes), lambda pair: pair[1] - pair[0])]
+    return "".join(f"{chr(run[0][1])}-{chr(run[-1][1])}" for run in runs)
+
+
+# Accents and the vowel signs of Hindi, which ``\w`` does not match
+SIGNS = _combining_signs()
 
 
 def normalise_text(text: str) -> str:
@@ -25,8 +39,8 @@ def normalise_text(text: str) -> str:
     >>> normalise_text("Espan\u0303a\u00a0")
     'España'
     """
-    if text.isascii() and text.isprintable():
-        return text.strip(" ")
+    if text.isprintable() and text.strip() == text and unicodedata.is_normalized("NFC", text):
+        return text  # most words of a vocabulary
     composed = unicodedata.normalize("NFC", text)
     plain = "".join(" " if character.isspace() else character for character in composed)
     return plain.strip(f" {INVISIBLE}")
@@ -88,3 +102,25 @@ def case_note(names: Iterable[str], kind: str) -> str:
     pairs = [" and ".join(map(repr, same)) for same in by_folded.values() if len(same) > 1]
     listed = ", ".join(pairs[:3]) + (f" and {len(pairs) - 3} more" if len(pairs) > 3 else "")
     return f"{kind} that differ only in case count as different: {listed}" if pairs else ""
+
+
+def whole_word(text: str) -> re.Pattern[str]:
+    """Return the pattern of a word or phrase, in any case, that is not a part of a longer word."""
+    part = rf"[\w{SIGNS}\u200c\u200d]"  # joiners stand inside words
+    return re.compile(rf"(?<!{part}){re.escape(text)}(?!{part})", re.IGNORECASE)
+
+
+def lower_forms(word: str) -> tuple[str, ...]:
+    """Return a word in lower case; of one with a Turkish "İ" or "I" each form in use.
+
+    >>> lower_forms("İZMİR"), lower_forms("IŞIK")
+    (('izmir', 'i̇zmi̇r'), ('işik', 'ışık'))
+    """
+    lower, turkish = word.lower(), word.replace("I", "ı").lower()
+    forms = (lower.replace(DOTTED, "i"), lower, turkish.replace(DOTTED, "i"))
+    return tuple(dict.fromkeys(forms))
+
+
+def known_form(word: str, vocabulary: Container[str]) -> str:
+    """Return the word if the vocabulary has it, else its form in lower case that it has, if any."""
+    return next((form for form in (word, *lower_forms(word)) if form in vocabulary), word)

@@ -1,4 +1,4 @@
-"""Lines of UTF-8 text, streamed from plain, gzip, bzip2 or xz files, within bounds."""
+"""Lines of UTF-8 text, streamed from plain, gzip, bzip2, xz or zip files, within bounds."""
 
 from __future__ import annotations
 
@@ -19,9 +19,34 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 Opener = Callable[[IO[bytes], str], object]
-OPENERS: dict[str, Opener] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 # Errors of the openers while reading; bz2 and gzip raise a bare OSError for bad data.
-DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
+DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
+
+
+def _open_member(packed: IO[bytes], mode: str) -> IO[bytes]:
+    """Open the only file of a zip archive; ``InputError`` names the files if there are several."""
+    try:
+        archive = zipfile.ZipFile(packed)
+        names = [
+            name
+            for name in archive.namelist()
+            if not name.endswith("/") and not name.startswith("__MACOSX/")
+        ]
+        if len(names) == 1:
+            return archive.open(names[0])
+    except (*DAMAGE, NotImplementedError, RuntimeError) as error:  # a cipher or method
+        raise InputError(f"{packed.name}: the zip cannot be read ({error}); unpack it") from None
+    listed = ", ".join(names[:5]) + ", ..." * (len(names) > 5)
+    problem = f"the zip holds {len(names)} files ({listed})" if names else "the zip holds no file"
+    raise InputError(f"{packed.name}: {problem}; unpack it, and give one of them")
+
+
+OPENERS: dict[str, Opener] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+    ".zip": _open_member,
+}
 
 # Bytes to which an archive may unpack: more than any corpus or vectors have. Its ratio tells
 # nothing, as sorted tables are packed a hundred times smaller too.

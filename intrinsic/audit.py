@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -11,8 +13,9 @@ import pandas as pd
 
 from files import InputError, nearest
 from files.language import UNDETERMINED, guess_language, language_in_name
+from files.names import known_form, lower_forms
 from intrinsic.conventions import ALL_CONVENTIONS
-from intrinsic.frequent_words import clear_frequent_words
+from intrinsic.frequent_words import clear_frequent_words, is_by_frequency
 from intrinsic.metrics.utility import SemanticQuality
 from intrinsic.metrics.vector_metrics import METRICS
 from intrinsic.wordsets import load_queries, read_wordsets
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
     from intrinsic.wordsets import Query
 
 FREQUENT = 200  # words from which a language is guessed
+# What stands before or after words in some vocabularies: /c/en/he, he_PRON
+PREFIX, SUFFIX = re.compile("(.*[/:_|#])(.+)"), re.compile("(.+?)([/:_|#].+)")
 
 
 class AuditedScore(NamedTuple):
@@ -50,15 +55,15 @@ def assume_language(
 ) -> tuple[str, str]:
     """Return the assumed language of vectors, and a note on what the assumption rests on.
 
-    In this order: the language in the file name, as in ``cc.es.300.vec``; that of the grammar words
-    among the ``frequent`` ones; that of the queries; English.
+    In this order: that of the grammar words among the ``frequent`` ones; the language in the file
+    name, as in ``cc.es.300.vec``; that of the queries; English.
     """
     file = Path(name).name
     guessed = guess_language(word.lower() for word in frequent[:FREQUENT])
-    if (in_name := language_in_name(name)) != UNDETERMINED:
-        language, evidence = in_name, "from its name"
-    elif guessed != UNDETERMINED:
+    if guessed != UNDETERMINED:
         language, evidence = guessed, "from its frequent words"
+    elif (in_name := language_in_name(name)) != UNDETERMINED:
+        language, evidence = in_name, "from its name"
     elif query_language != UNDETERMINED:
         language, evidence = query_language, "from the queries"
     else:
@@ -150,20 +155,51 @@ def missing_role_notes(metrics: Sequence[Metric], queries: Iterable[Query]) -> l
 def suggest_lower_case(name: str, vectors: KeyedVectors, metrics: Iterable[Metric]) -> list[str]:
     """Suggest ``case="lower"`` if vectors have no capitals and would find more words that way."""
     index = vectors.key_to_index
-    wordsets = (
-        wordset
-        for metric in metrics
-        if metric.case == "exact"
-        for query in metric.loaded_queries
-        for wordset in query.sets.values()
-    )
-    words = {word for wordset in wordsets for item in wordset.items for word in item}
-    n_lower = sum(word not in index and word.lower() in index for word in words)
+    words = _query_words(metric for metric in metrics if metric.case == "exact")
+    n_lower = sum(known_form(word, index) != word for word in words)
     if not n_lower or any(word != word.lower() for word in index):
         return []
     words_only_lower = f"{n_lower} query word{'s' * (n_lower > 1)} only in lower case"
     remedy = 'give case="lower" (--case lower)'
     return [f"{name} has no capital letters and {words_only_lower}; {remedy}"]
+
+
+def name_affix(name: str, vectors: KeyedVectors, metrics: Iterable[Metric]) -> list[str]:
+    """Name what stands before or after the words of vectors in which no query word is found, as
+    ``/c/en/`` in ConceptNet Numberbatch.
+    """
+    words = _query_words(metrics)
+    words |= {form for word in words for form in lower_forms(word)}
+    if any(word in vectors.key_to_index for word in words):
+        return []
+    examples: defaultdict[str, list[str]] = defaultdict(list)
+    for key in vectors.index_to_key:
+        before, after = PREFIX.fullmatch(key), SUFFIX.fullmatch(key)
+        if before and before[2] in words:
+            examples[before[1]].append(key)
+        if after and after[1] in words:
+            examples[after[2]].append(key)
+    affix = max(examples, key=lambda affix: len(examples[affix]), default="")
+    if not affix:
+        return []
+    place = "begin" if examples[affix][0].startswith(affix) else "end"
+    problem = f"no query word is found: words {place} with {affix!r}, as {examples[affix][0]!r}"
+    return [f"{name}: {problem}; remove it from the file"]
+
+
+def doubt_order(name: str, vectors: KeyedVectors, methods: Iterable[str]) -> list[str]:
+    """Return a note if methods take the order of rows for frequency, which it cannot be."""
+    names = ", ".join(dict.fromkeys(methods))
+    if not names or is_by_frequency(vectors):
+        return []
+    problem = f"rows are not in order of frequency, which {names} assume"
+    return [f"{name}: {problem}; sort them by the words' counts in the corpus"]
+
+
+def _query_words(metrics: Iterable[Metric]) -> set[str]:
+    queries = (query for metric in metrics for query in metric.loaded_queries)
+    wordsets = (wordset for query in queries for wordset in query.sets.values())
+    return {word for wordset in wordsets for word in wordset.words}
 
 
 def audit(

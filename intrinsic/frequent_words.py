@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Annotated
@@ -13,15 +14,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from files import InputError
 from files.choice import Count
+from files.names import SIGNS
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 Floats32 = NDArray[np.float32]
 
-LETTERS = re.compile(r"[^\W\d_](?:[^\W\d]*[^\W\d_])?")  # and underscores between letters
+# Letters with their signs, and underscores between them
+LETTERS = re.compile(rf"[^\W\d_](?:(?:[^\W\d]|[{SIGNS}])*(?:[^\W\d_]|[{SIGNS}]))?")
 MAX_LENGTH = 20  # of words
 BATCH = 256
+# An alphabetical order: this share of neighbouring rows, of so many words
+SORTED, FEWEST, ORDERED = 0.95, 20, 1_000
 VocabularySize = Annotated[Count, doc("number of the most frequent words searched")]
 Setting = tuple[int, frozenset[str]]
 _cache: WeakKeyDictionary[KeyedVectors, dict[Setting, FrequentWords]] = WeakKeyDictionary()
@@ -90,6 +95,20 @@ def most_frequent(vectors: KeyedVectors, size: int) -> list[str]:
     ]
     rows = vectors.vectors[[vectors.key_to_index[word] for word in words]]
     return [words[i] for i in np.flatnonzero(np.any(rows != 0, axis=1)).tolist()]
+
+
+def is_by_frequency(vectors: KeyedVectors) -> bool:
+    """Test whether the order of rows can be that of frequency: it is neither alphabetical nor
+    against the words' counts.
+    """
+    words = [word.casefold() for word in vectors.index_to_key[:ORDERED]]
+    counts = vectors.expandos.get("count", ())[:ORDERED]
+    n_pairs = max(1, len(words) - 1)
+    risen, fallen = (
+        sum(map(compare, words, words[1:])) / n_pairs for compare in (operator.lt, operator.gt)
+    )
+    against = sum(map(operator.lt, counts, counts[1:])) / n_pairs
+    return len(words) < FEWEST or (max(risen, fallen) < SORTED and against <= 1 - SORTED)
 
 
 def _gather(vectors: KeyedVectors, size: int, left_out: Collection[str]) -> FrequentWords:

@@ -11,10 +11,11 @@ from annotated_types import doc
 from numpy.typing import ArrayLike, NDArray
 
 from files import InputError
+from files.names import known_form, normalise_text
 from intrinsic.wordsets import WordSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from gensim.models import KeyedVectors
 
@@ -98,9 +99,10 @@ def find_set(vectors: KeyedVectors, wordset: WordSet, *, case: str = "exact") ->
     if case not in CASES:
         raise InputError(f"unknown case {case!r}; choose from {', '.join(CASES)}")
     index, width = vectors.key_to_index, wordset.width
-    requested = wordset.items
+    requested = [tuple(map(normalise_text, item)) for item in wordset.items]
     if case == "lower":
-        requested = [tuple(_known_form(word, index) for word in item) for item in requested]
+        requested = [tuple(known_form(word, index) for word in item) for item in requested]
+    requested = [tuple(spelling(word, vectors) for word in item) for item in requested]
     items = [item for item in dict.fromkeys(requested) if all(map(index.__contains__, item))]
     in_vocabulary = set(items)
     missing: dict[str, str] = {}
@@ -115,8 +117,10 @@ def find_set(vectors: KeyedVectors, wordset: WordSet, *, case: str = "exact") ->
     return ResolvedWords(items, tuple(missing.values()), raw.reshape(shape), values)
 
 
-def _known_form(word: str, index: Mapping[str, int]) -> str:
-    return word if word in index or word.lower() not in index else word.lower()
+def spelling(word: str, vectors: KeyedVectors) -> str:
+    """Return a word as the vectors spell it, by which neighbours leave it out."""
+    row = vectors.key_to_index.get(word)
+    return word if row is None else vectors.index_to_key[row]
 
 
 def unit_rows(rows: ArrayLike, names: tuple[str, ...] = ()) -> Floats:

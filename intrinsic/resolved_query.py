@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from files.names import lower_forms, normalise_text
 from intrinsic.directions import pair_differences
-from intrinsic.lookup import ResolvedWords, describe_shortage, find_set
+from intrinsic.lookup import ResolvedWords, describe_shortage, find_set, spelling
 from intrinsic.resampling import RESAMPLES, draw_items
 
 if TYPE_CHECKING:
@@ -134,6 +135,7 @@ def resolve_query(
     pairs = sets["pairs"].items if "pairs" in sets else []
     excluded = query[EXCLUDED].words if EXCLUDED in query.sets else ()
     if case == "lower":
-        excluded = (*excluded, *map(str.lower, excluded))
-    excluded_words = frozenset([*(word for pair in pairs for word in pair), *excluded])
+        excluded = (*excluded, *(form for word in excluded for form in lower_forms(word)))
+    spelled = (spelling(normalise_text(word), vectors) for word in excluded)
+    excluded_words = frozenset([*(word for pair in pairs for word in pair), *spelled])
     return ResolvedQuery(query, vectors, sets, excluded_words)

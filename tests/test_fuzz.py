@@ -50,12 +50,6 @@ def vectors(path: Path) -> None:
     assert all(read.key_to_index[word] == i for i, word in enumerate(read.index_to_key))
 
 
-def some_vectors(path: Path) -> None:
-    from files.vectors import read_vectors
-
-    read_vectors(path, vocab=["the", "ñandú", "1"])
-
-
 def folder(path: Path) -> None:
     vectors(path.parent)
 
@@ -312,7 +306,6 @@ def lines(name: str, text: bytes) -> Callable[[Path], list[Files]]:
 Make = Callable[[Path], list[Files]]
 CASES: dict[str, tuple[Make, Callable[[], list[Files]]]] = {
     "vectors": (sound_vectors, vector_bombs),
-    "some_vectors": (sound_vectors, vector_bombs),
     "folder": (sound_folder, header_bombs),
     "words": (sound_words, word_bombs),
     "similarities": (lines("t.csv", b"a\tb\tscore\n# x\nold\tnew\t1.5\nhot,cold,2\n"), text_bombs),

@@ -71,7 +71,9 @@ def run(arguments: list[str], cwd: Path) -> str:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    # A small random model may know no word of an audit
+    has_no_score = re.search(r"(\d+) of \1 scores have no value", done.stdout) is not None
+    assert done.returncode == has_no_score, done.stdout + done.stderr
     return done.stdout
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from biasbridge.cli.options import add_trusted, count, output_file
 from files import InputError, atomic_path
+from files.language import UNDETERMINED
 from files.models.encoder import Pooling
 from files.models.load import Dtype
 from files.models.place import is_model_path
@@ -60,7 +62,7 @@ def _parser() -> Parser:
     add("--case", choices=CASES, help=lower)
     found = "proportion of each word set that must be in the vocabulary (default 0.5)"
     add("--min-found", type=float, metavar="SHARE", help=found)
-    language = "of the vectors or items; default: by the file name or their frequent words, else en"
+    language = "of the vectors or items; default: by their frequent words or the file name, else en"
     add("--language", metavar="CODE", help=language)
     resamples = "bootstrap samples of the words, for the interval of each score (low and high)"
     add("--resamples", type=int, default=0, metavar="N", help=resamples)
@@ -148,13 +150,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _write(csv_text(table), args.csv)
     if args.json:
         _write(as_json(audited), args.json)
-    return 0
+    return int(all(isnan(row.score.value) for row in audited))
 
 
 def _audit(args: Namespace) -> tuple[list[AuditedScore], list[str]]:
     """Check all arguments, then measure every file. Return the scores and notes."""
     from biasbridge.vector_audit import require_vector_options
-    from intrinsic.audit import assume_language, choose_metrics, query_language
+    from intrinsic.audit import choose_metrics, query_language
 
     _refuse_model_metrics(args)
     require_vector_options(args.random_weights, args.layer, args.pooling)
@@ -176,8 +178,7 @@ def _audit(args: Namespace) -> tuple[list[AuditedScore], list[str]]:
         if not path.startswith(PACKAGE) and not Path(path).exists():
             open_plain(Path(path))
     language = query_language(args.query, args.words)
-    for path in args.vectors:
-        choose(assume_language(path, query_language=language)[0])
+    choose("en" if language == UNDETERMINED else language)  # before a file is read
     from biasbridge.vector_audit import audit_embeddings
 
     return audit_embeddings(

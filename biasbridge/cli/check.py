@@ -131,6 +131,8 @@ def _describe_files(data: Data) -> list[str]:
         roles = ", ".join(f"{role} {len(word_set.items)}" for role, word_set in query.sets.items())
         lines.append(f"words {data.paths['words']}: query {query.name!r}, {roles}")
     if data.vectors is not None:
+        from files.vectors import reading_notes
+
         size = f"{len(data.vectors)} words, {data.vectors.vector_size} dimensions"
-        lines.append(f"vectors {data.paths['vectors']}: {size}")
+        lines += [f"vectors {data.paths['vectors']}: {size}", *reading_notes(data.vectors)]
     return [*lines, f"language: {data.language}"]

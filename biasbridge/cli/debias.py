@@ -21,6 +21,7 @@ from files.options import Parser
 from files.printable import printable
 from files.text import require_written_archive
 from files.vector_files import vector_files
+from intrinsic.lookup import CASES
 from intrinsic.wordsets import read_query, write_query
 from intrinsic.wordsets.parse import EXAMPLE
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
     from debias.base import Pair
-    from debias.until import Goal
     from files.eraser import Eraser
     from intrinsic.metric import Metric
     from intrinsic.wordsets import Query
@@ -41,7 +41,17 @@ DESCRIPTION = (
     " model, with an eraser beside it, and compare bias and utility before and after."
 )
 VECTOR_OPTIONS = (
-    *("direction", "attract", "repel", "norms", "similarity", "expand", "write_words", "trusted"),
+    *(
+        "direction",
+        "case",
+        "attract",
+        "repel",
+        "norms",
+        "similarity",
+        "expand",
+        "write_words",
+        "trusted",
+    ),
 )
 MODEL_OPTIONS = ("items", "layer", "pooling", "revision")
 FIELD_OPTIONS = ("dose", "direction", "norms", "items")  # fields of methods
@@ -79,6 +89,8 @@ def _parser() -> Parser:
     add("--words", metavar="FILE", help=f"your own queries, JSON or YAML: {EXAMPLE}")
     add("--swap", action="store_true", help="exchange targets and attributes")
     add("--lowercase", action="store_true", help="lower the words, for vectors in lower case")
+    lower = "lower: scores look up words not found as written in lower case"
+    add("--case", choices=CASES, help=lower)
     expand = "add to each of X, Y, A and B its K nearest neighbours"
     add("--expand", type=int, metavar="K", help=expand)
     add("--neighbours", metavar="FILE", help="vectors to search (default: IN)")
@@ -170,14 +182,25 @@ def _debias_vectors(args: Namespace) -> int:
         _check_words(args, method, has_pairs)
     # Loads gensim: not before the arguments are right
     from biasbridge.before_after import compare_vectors, print_scores, usual_metrics
-    from biasbridge.debiasing import language_of_words, move, move_pairs
-    from files.vectors import WRITABLE, detect_format, read_vectors, save_vectors
+    from biasbridge.debiasing import language_of_words, move, move_pairs, vector_notes
+    from debias.until import Goal
+    from files.vectors import (
+        WRITABLE,
+        detect_format,
+        read_vectors,
+        require_writable,
+        save_vectors,
+    )
 
     words = _word_choice(args)
     name = "" if has_pairs else _name_of_query(args, words)
-    goal = _goal(args, name)
-    default_metrics = usual_metrics(language_of_words(words.seed_words()), args.similarity or ())
+    case = "lower" if args.lowercase else args.case or "exact"
+    goal = None if args.until is None else Goal.read(args.until, args.words, name, case=case)
+    language = language_of_words(words.seed_words())
+    default_metrics = usual_metrics(language, args.similarity or (), case)
     vectors = read_vectors(args.subject, trusted=args.trusted)
+    form = detect_format(args.subject)
+    form = require_writable(vectors.index_to_key, args.out, form if form in WRITABLE else None)
     if has_pairs:
         pairs = [read_pairs(path) if path else [] for path in (args.attract, args.repel)]
         modified = move_pairs(method, vectors, *pairs, goal=goal, seed=args.seed)
@@ -192,8 +215,7 @@ def _debias_vectors(args: Namespace) -> int:
         has_direction = isinstance(method, PairsMethod) and not (has_pairs or args.direction)
         direction_text = f"direction {method.direction}, " if has_direction else ""
         print(f"{direction_text}dose {method.dose:.4f}: {goal.name} is {goal.value:g}")
-    form = detect_format(args.subject)
-    save_vectors(modified.vectors, args.out, format=form if form in WRITABLE else None)
+    save_vectors(modified.vectors, args.out, format=form)
     if isinstance(modified.method, PairsMethod):
         attract, repel = pairs if has_pairs else modified.method.constraints(query)
         _print_pairs(attract, repel, vectors, modified.vectors)
@@ -201,8 +223,10 @@ def _debias_vectors(args: Namespace) -> int:
         _print_fit(modified.eraser)
     else:
         _print_words(query, method.roles, vectors)
-    metrics = [*([goal.metric] if goal else []), *_weat(name, args.words), *default_metrics]
+    metrics = [*([goal.metric] if goal else []), *_weat(name, args.words, case), *default_metrics]
     print_scores(compare_vectors(metrics, vectors, modified.vectors))
+    for note in vector_notes(Path(args.subject).name, vectors, modified.method):
+        print(printable(note))
     print(f"wrote {args.out}")
     return 0
 
@@ -224,17 +248,11 @@ def _options(args: Namespace) -> Mapping[str, Any]:
     return fields
 
 
-def _goal(args: Namespace, name: str) -> Goal[Metric] | None:
-    from debias.until import Goal
-
-    return None if args.until is None else Goal.read(args.until, args.words, name)
-
-
-def _weat(name: str, words: str | None) -> list[Metric]:
+def _weat(name: str, words: str | None, case: str) -> list[Metric]:
     from biasbridge.debiasing import usual_goals
     from intrinsic.resampling import RESAMPLES
 
-    return [replace(goal.metric, resamples=RESAMPLES) for goal in usual_goals(name, words)]
+    return [replace(goal.metric, resamples=RESAMPLES) for goal in usual_goals(name, words, case)]
 
 
 def _name_of_query(args: Namespace, words: WordChoice) -> str:

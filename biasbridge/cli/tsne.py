@@ -10,15 +10,21 @@ from files.charts import FORMATS
 from files.options import Parser
 from intrinsic.lookup import CASES
 
+DEFAULT_QUERY = "gender_authors"
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Draw one panel per file."""
     args = _parser().parse_args(arguments)
     from intrinsic.tsne import draw_words
-    from intrinsic.wordsets import load_queries
+    from intrinsic.wordsets import load_queries, read_query
 
     options = vars(args).copy()
-    (query,) = load_queries([options.pop("query")], options.pop("words"))
+    name, words = options.pop("query"), options.pop("words")
+    if words and not name:
+        query = read_query(words)
+    else:
+        (query,) = load_queries([name or DEFAULT_QUERY], words)
     draw_words(query, options.pop("vectors"), options.pop("out"), **options)
     print(args.out)
     return 0
@@ -31,8 +37,8 @@ def _parser() -> Parser:
     add("vectors", nargs="+", type=Path, help="files of vectors, for example before and after")
     drawing = f"the drawing ({', '.join(FORMATS)})"
     add("--out", type=output_file(*FORMATS), required=True, metavar="FILE", help=drawing)
-    query = "a query of X, Y, A and B (default gender_authors)"
-    add("--query", default="gender_authors", metavar="NAME", help=query)
+    query = f"a query of X, Y, A and B (default: {DEFAULT_QUERY}, or the only one of --words)"
+    add("--query", metavar="NAME", help=query)
     add("--words", metavar="FILE", help="your own queries, JSON or YAML")
     lower = "lower (default): words not found as written are looked up in lower case"
     add("--case", choices=CASES, default="lower", help=lower)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -12,35 +12,32 @@ from files.errors import InputError
 from files.text import open_binary
 
 if TYPE_CHECKING:
-    from files.vectors.blocks import Block
+    from files.vectors.blocks import Block, OddRows
     from files.vectors.detect import Layout
 
 CHUNK = 16 << 20
 LONGEST_WORD = 10_000
 
 
-def read_binary_blocks(
-    path: Path, layout: Layout, *, vocab: Collection[str] | None = None
-) -> Iterator[Block]:
-    """Yield the rows of a word2vec binary file in blocks; with ``vocab`` only those of its words.
+def read_binary_blocks(path: Path, layout: Layout, odd: OddRows) -> Iterator[Block]:
+    """Yield the rows of a word2vec binary file in blocks.
 
-    The newline that word2vec's own tool writes after each row is optional. Raises ``InputError`` if
-    the file ends early, continues after its last row, or holds a word that is not UTF-8.
+    The newline that word2vec's own tool writes after each row is optional, and the header may be
+    off by one row. Raises ``InputError`` if the file ends early, continues after its last row, or
+    holds a word that is not UTF-8.
     """
-    words = None if vocab is None else {word.encode() for word in vocab}
     with open_binary(path) as raw:
         raw.readline()
-        yield from _blocks(path, raw, layout, words)
+        yield from _blocks(path, raw, layout, odd)
 
 
-def _blocks(
-    path: Path, raw: IO[bytes], layout: Layout, vocab: Collection[bytes] | None
-) -> Iterator[Block]:
+def _blocks(path: Path, raw: IO[bytes], layout: Layout, odd: OddRows) -> Iterator[Block]:
     count, dim, size = layout.count or 0, layout.dim, 4 * layout.dim
     buffer, start = b"", 0
     words: list[bytes] = []
     rows: list[bytes] = []
-    for row in range(count):
+    n_rows = 0
+    while n_rows <= count:
         end = buffer.find(b" ", start)
         if end < 0 or end + 1 + size > len(buffer):
             yield _block(path, words, rows, dim)
@@ -48,21 +45,26 @@ def _blocks(
             buffer, start = buffer[start:] + raw.read(CHUNK), 0
             end = buffer.find(b" ", 0, LONGEST_WORD)
             if end < 0 or end + 1 + size > len(buffer):
-                raise InputError(
-                    f"{path}: ends or is damaged at row {row + 1} of the {count} rows of dimension"
-                    f" {dim} that its header promises; copy it again, or correct the header"
-                )
+                break
         word = buffer[start:end].lstrip(b"\n")
         start = end + 1 + size
-        if vocab is None or word in vocab:
-            words.append(word)
-            rows.append(buffer[end + 1 : start])
+        n_rows += 1
+        words.append(word)
+        rows.append(buffer[end + 1 : start])
     yield _block(path, words, rows, dim)
-    if (buffer[start:] + raw.read(1)).strip():
+    has_rest = bool((buffer[start:] + raw.read(1)).strip())
+    if n_rows < count - (not has_rest) or not n_rows:
+        raise InputError(
+            f"{path}: ends or is damaged at row {n_rows + 1} of the {count} rows of dimension"
+            f" {dim} that its header promises; copy it again, or correct the header"
+        )
+    if has_rest:
         raise InputError(
             f"{path}: continues after the {count} rows of dimension {dim} that its header promises;"
             " correct the header"
         )
+    if n_rows != count:
+        odd.header = f"the header says {count} rows, the file has {n_rows}"
 
 
 def _block(path: Path, words: list[bytes], rows: list[bytes], dim: int) -> Block:

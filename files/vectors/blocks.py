@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from gensim.models import KeyedVectors
 from numpy.typing import NDArray
 
 from files.errors import InputError
+from files.names import normalise_text
 from stats.arrays import Singles
 
 Counts = NDArray[np.int64]
@@ -17,30 +21,84 @@ Block = tuple[list[str], Singles]
 """n words and their vectors, float32 of shape (n, dim)."""
 
 FLOATS_PER_BLOCK = 4_000_000
+ASCII_SPACE = " \t\n\r\x0b\x0c"
+BLANK, REPEATED = "blank, left out", "repeated, left out: the first row counts"
+NUMBERED = "with a number after a space"
 
 
-def check_blocks(
-    blocks: Iterable[Block], path: Path, *, vocab: Collection[str] | None = None
-) -> Iterator[Block]:
-    """Yield the blocks restricted to ``vocab`` (None: all words), checked.
+class OddRows:
+    """What is odd in a file and does not cost it: words by kind, and a header off by one."""
 
-    Raises ``InputError`` for a NaN or infinite value, for a repeated word, and if no word is left.
+    def __init__(self, path: Path) -> None:
+        self.path, self.header, self.first_numbered = path, "", ""
+        self.words: defaultdict[str, list[str]] = defaultdict(list)
+
+    def select(self, words: Sequence[str], known: set[str]) -> list[int]:
+        """Return the rows of words that are not blank and not in ``known``; add these to it."""
+        selected = []
+        for row, word in enumerate(words):
+            if not word.strip(ASCII_SPACE):
+                self.words[BLANK].append(word)
+            elif word in known:
+                self.words[REPEATED].append(word)
+            else:
+                known.add(word)
+                selected.append(row)
+        return selected
+
+    def note(self, vectors: KeyedVectors) -> KeyedVectors:
+        """Attach the lines of ``reading_notes`` to vectors; return them."""
+        lines = [self.header] if self.header else []
+        for kind, words in filter(itemgetter(1), self.words.items()):
+            examples = ", ".join(map(repr, words[:3])) + ", ..." * (len(words) > 3)
+            lines.append(f"{len(words)} word{'s' * (len(words) > 1)} {kind} ({examples})")
+        vars(vectors)["reading_notes"] = [f"{self.path.name}: {line}" for line in lines]
+        return vectors
+
+
+def reading_notes(vectors: KeyedVectors) -> list[str]:
+    """Return what was odd in the file of the vectors, a line for each kind."""
+    return list(vars(vectors).get("reading_notes", ()))
+
+
+class WordIndex(dict[str, int]):
+    """Rows by word as a file spells it; other words are looked up in their normal form."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        super().__init__(zip(words, range(len(words)), strict=True))
+        self._normal: dict[str, int] = {}
+        for row, word in enumerate(words):
+            is_plain = word.isascii() and word.isalnum()  # fast
+            if not is_plain and (form := normalise_text(word)) != word:
+                self._normal.setdefault(form, row)
+
+    def __missing__(self, word: str) -> int:
+        return self._normal[normalise_text(word)]
+
+    def __contains__(self, word: object) -> bool:
+        is_written = super().__contains__(word)
+        return is_written or (bool(self._normal) and normalise_text(str(word)) in self._normal)
+
+    def get(self, word: str, default: Any = None) -> Any:
+        """Return the row of a word, or the default."""
+        return self[word] if word in self else default  # noqa: SIM401 (is ``get``)
+
+
+def check_blocks(blocks: Iterable[Block], odd: OddRows) -> Iterator[Block]:
+    """Yield the blocks without odd rows.
+
+    Raises ``InputError`` for a NaN or infinite value, and if no word is left.
     """
-    yielded: set[str] = set()
+    known: set[str] = set()
     for words, rows in blocks:
-        selected = [i for i, word in enumerate(words) if vocab is None or word in vocab]
+        selected = odd.select(words, known)
         if len(selected) < len(words):
             words, rows = [words[i] for i in selected], rows[selected]
-        refuse_nonfinite(words, rows, path)
-        for word in words:
-            if word in yielded:
-                problem = f"the word {word!r} comes twice"
-                raise InputError(f"{path}: {problem}; delete one of its rows")
-            yielded.add(word)
+        refuse_nonfinite(words, rows, odd.path)
         if words:
             yield words, rows
-    if not yielded:
-        raise InputError(_no_vectors(path, vocab))
+    if not known:
+        raise InputError(f"{odd.path} holds no vectors")
 
 
 def refuse_nonfinite(words: list[str], rows: Singles, path: Path) -> None:
@@ -71,7 +129,7 @@ def keyed(words: list[str], matrix: Singles, counts: Counts | None = None) -> Ke
     """Wrap a float32 matrix (n, dim) without a copy; ``counts`` (n,) become gensim's 'count'."""
     vectors = KeyedVectors(matrix.shape[1])
     vectors.index_to_key = words
-    vectors.key_to_index = {word: i for i, word in enumerate(words)}
+    vectors.key_to_index = WordIndex(words)
     vectors.vectors = matrix
     vectors.next_index = len(words)
     if counts is not None:
@@ -85,23 +143,40 @@ def with_matrix(vectors: KeyedVectors, matrix: Singles) -> KeyedVectors:
     return keyed(list(vectors.index_to_key), matrix, None if counts is None else np.array(counts))
 
 
-def select(vectors: KeyedVectors, vocab: Collection[str], path: Path) -> KeyedVectors:
-    """Select the rows of ``vocab`` in order, with counts. Raises ``InputError`` for no rows."""
-    index, counts = vectors.key_to_index, vectors.expandos.get("count")
-    selected = sorted(index[word] for word in set(vocab) if word in index)
-    if not selected:
-        raise InputError(_no_vectors(path, vocab))
-    words = [vectors.index_to_key[i] for i in selected]
-    rows = np.asarray(vectors.vectors[selected], dtype=np.float32)
-    return keyed(words, rows, None if counts is None else counts[selected])
+def split_blocks(vectors: KeyedVectors, path: Path) -> Iterator[Block]:
+    """Yield the vocabulary of ``vectors`` in blocks, in index order, to be written to ``path``.
 
-
-def split_blocks(vectors: KeyedVectors) -> Iterator[Block]:
-    """Yield the vocabulary of ``vectors`` in blocks, in index order."""
+    Raises ``InputError`` for a NaN or infinite value, and for no words.
+    """
     step = max(1, FLOATS_PER_BLOCK // max(1, vectors.vector_size))
     for start in range(0, len(vectors), step):
         block = slice(start, start + step)
-        yield vectors.index_to_key[block], np.asarray(vectors.vectors[block], dtype=np.float32)
+        words = vectors.index_to_key[block]
+        rows = np.asarray(vectors.vectors[block], dtype=np.float32)
+        refuse_nonfinite(words, rows, path)
+        yield words, rows
+    if not len(vectors):
+        raise InputError(f"{path} holds no vectors")
+
+
+def sound(vectors: KeyedVectors, odd: OddRows) -> KeyedVectors:
+    """Return the vectors without blank and repeated words, noted in ``odd``."""
+    words = vectors.index_to_key
+    rows = odd.select(words, set())
+    if len(rows) < len(words):
+        counts = vectors.expandos.get("count")
+        matrix = np.asarray(vectors.vectors[rows], dtype=np.float32)
+        names = [words[row] for row in rows]
+        vectors = keyed(names, matrix, None if counts is None else np.asarray(counts)[rows])
+    return odd.note(vectors)
+
+
+def checked(vectors: KeyedVectors, name: str) -> KeyedVectors:
+    """Return vectors made in memory as those of a file are read, on the same matrix if possible.
+    Raises ``InputError`` for a NaN or infinite value.
+    """
+    refuse_nonfinite(vectors.index_to_key, np.asarray(vectors.vectors), Path(name))
+    return sound(with_matrix(vectors, vectors.vectors), OddRows(Path(name)))
 
 
 def encode(text: str, path: Path) -> bytes:
@@ -112,11 +187,3 @@ def encode(text: str, path: Path) -> bytes:
         shown = repr(text[max(0, error.start - 20) : error.end + 20])
         reason = f"{shown} cannot be written as UTF-8 ({error.reason})"
         raise InputError(f"{path}: {reason}; rename or drop the word") from None
-
-
-def _no_vectors(path: Path, vocab: Collection[str] | None) -> str:
-    if vocab is None:
-        return f"{path} holds no vectors"
-    examples = ", ".join(repr(word) for word in sorted(vocab)[:5])
-    problem = f"none of the {len(vocab)} requested words is in it ({examples})"
-    return f"{path}: {problem}; check its language, case and tokenisation"

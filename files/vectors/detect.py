@@ -24,7 +24,7 @@ OTHER_FORMATS = {
     b"\x1f\x8b": "is gzip-compressed: give it the suffix .gz",
     b"BZh": "is bzip2-compressed: give it the suffix .bz2",
     b"\xfd7zXZ": "is xz-compressed: give it the suffix .xz",
-    b"PK\x03\x04": "is a zip archive: unpack it and give the file inside",
+    b"PK\x03\x04": "is a zip archive: give it the suffix .zip",
     b"\x93NUMPY": "is a bare matrix without words: give the folder that holds it beside words.txt",
     b"\x89HDF": "is an HDF5 file: export its vectors as word2vec text",
 }
@@ -108,6 +108,6 @@ def _without_header(path: Path, first_line: bytes) -> Layout:
 
 
 def _trailing_numbers(row: bytes) -> int:
-    """Count the numbers at the end of a row, without its first token: the dimension."""
-    backwards = row.split()[:0:-1]
+    """Count the numbers at the end of a row, without its word, which may be blank."""
+    backwards = row.split()[::-1] if row[:1].isspace() else row.split()[:0:-1]
     return next((n for n, token in enumerate(backwards) if not is_number(token)), len(backwards))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import mmap
 import struct
-from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from gensim.models.fasttext import FastTextKeyedVectors
 
 from files.errors import InputError
 from files.text import OPENERS, open_binary, open_plain
+from files.vectors.blocks import OddRows, WordIndex
 
 if TYPE_CHECKING:
     from files.vectors.blocks import Counts
@@ -26,8 +26,8 @@ LONGEST_NGRAM = 50
 LONGEST_WORD = 10_000
 
 
-def read_fasttext(path: Path, *, vocab: Collection[str] | None = None) -> FastTextKeyedVectors:
-    """Read input vectors, n-grams and counts of an unsupervised fastText model (of ``vocab``).
+def read_fasttext(path: Path) -> FastTextKeyedVectors:
+    """Read input vectors, n-grams and counts of an unsupervised fastText model.
 
     A word's vector is the mean of its own and its n-grams' vectors, as in fastText and gensim.
     Bytes that are not UTF-8 become ``\\xNN``. gensim's own loader never returns on a file truncated
@@ -52,7 +52,7 @@ def read_fasttext(path: Path, *, vocab: Collection[str] | None = None) -> FastTe
         quantised, rows, columns = shape
         if quantised:
             raise InputError(f"{path} is a quantised fastText model; give the original .bin")
-        if (rows, columns) != (n_words + bucket, dim) or len(set(words)) < n_words:
+        if (rows, columns) != (n_words + bucket, dim):
             raise ValueError("its parts do not fit together")
         matrix = np.frombuffer(
             buffer, dtype="<f4", count=rows * columns, offset=position + MATRIX.size
@@ -64,8 +64,11 @@ def read_fasttext(path: Path, *, vocab: Collection[str] | None = None) -> FastTe
             raise
         problem = f"the fastText model is cut or damaged ({error})"
         raise InputError(f"{path}: {problem}; copy it again") from error
-    selected = [i for i, word in enumerate(words) if vocab is None or word in vocab]
-    return _build(words, counts, matrix, selected, bucket=bucket, min_n=min_n, max_n=max_n)
+    odd = OddRows(path)
+    selected = odd.select(words, set())
+    vectors = _build(words, counts, matrix, selected, bucket=bucket, min_n=min_n, max_n=max_n)
+    odd.note(vectors)
+    return vectors
 
 
 def _bytes(path: Path) -> bytes | mmap.mmap:
@@ -105,7 +108,7 @@ def _build(
     """Build the vectors of the selected words; the n-grams' rows follow the words'."""
     vectors = FastTextKeyedVectors(matrix.shape[1], min_n, max_n, bucket)
     vectors.index_to_key = [words[i] for i in selected]
-    vectors.key_to_index = {word: i for i, word in enumerate(vectors.index_to_key)}
+    vectors.key_to_index = WordIndex(vectors.index_to_key)
     vectors.next_index = len(selected)
     vectors.expandos["count"] = counts[selected]
     vectors.vectors_vocab = matrix[: len(words)][selected]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 
 from files.errors import InputError
 from files.vector_files import indexed_files
-from files.vectors.blocks import keyed
+from files.vectors.blocks import OddRows, keyed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 
-def read_indexed(folder: Path, vocab: Collection[str] | None = None) -> KeyedVectors:
+def read_indexed(folder: Path) -> KeyedVectors:
     """Read the vectors of a folder; the table's only column of text holds the word of each row.
     Raises ``InputError`` if matrix and table do not match.
     """
@@ -37,11 +36,9 @@ def read_indexed(folder: Path, vocab: Collection[str] | None = None) -> KeyedVec
     if matrix.ndim != 2 or len(matrix) != len(words):
         shape = " x ".join(map(str, matrix.shape))
         raise InputError(f"{matrix_file} is {shape}, and {index_file.name} has {len(words)} words")
-    if len({*words}) < len(words):
-        raise InputError(f"{index_file} has a word twice")
-    rows = [row for row, word in enumerate(words) if vocab is None or word in vocab]
-    if not rows:
-        raise InputError(f"{index_file} has none of the words")
+    odd = OddRows(index_file)
+    rows = odd.select(words, set())
     if not np.isfinite(matrix[rows]).all():
         raise InputError(f"{matrix_file} has numbers that are not finite")
-    return keyed([words[row] for row in rows], np.asarray(matrix[rows], dtype=np.float32))
+    names = [words[row] for row in rows]
+    return odd.note(keyed(names, np.asarray(matrix[rows], dtype=np.float32)))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from files.atomic import atomic_path
 from files.errors import InputError
-from files.vectors.blocks import Block, Counts, check_blocks, encode, keyed, split_blocks
+from files.vectors.blocks import Block, Counts, OddRows, encode, keyed, sound, split_blocks
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -34,8 +34,8 @@ def save_mapped(vectors: KeyedVectors, folder: str | Path) -> None:
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise InputError(f"{folder} exists; give a new folder, or delete it first")
     with atomic_path(folder) as work:
-        blocks = check_blocks(split_blocks(vectors), folder)
-        write_folder(blocks, work, counts=vectors.expandos.get("count"))
+        counts = vectors.expandos.get("count")
+        write_folder(split_blocks(vectors, folder), work, counts=counts)
 
 
 def open_mapped(folder: str | Path) -> KeyedVectors:
@@ -66,9 +66,8 @@ def open_mapped(folder: str | Path) -> KeyedVectors:
         rows += "" if counts is None else f", counts of shape {counts.shape}"
         raise InputError(f"{folder}: its files do not match ({rows}); {REWRITE}")
     vectors = keyed(words, matrix, counts)
-    if len(vectors.key_to_index) < len(words):
-        raise InputError(f"{folder}: words.txt holds a word twice; {REWRITE}")
-    return vectors
+    is_repeated = len(vectors.key_to_index) < len(words)
+    return sound(vectors, OddRows(folder)) if is_repeated else vectors
 
 
 def write_folder(blocks: Iterable[Block], folder: Path, *, counts: Counts | None = None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
 
 from gensim.models import KeyedVectors, Word2Vec
@@ -10,7 +9,7 @@ from gensim.models import KeyedVectors, Word2Vec
 from files.errors import InputError
 from files.vector_files import locate_vectors
 from files.vectors.binary import read_binary_blocks
-from files.vectors.blocks import check_blocks, gather, refuse_nonfinite, select
+from files.vectors.blocks import OddRows, check_blocks, gather, refuse_nonfinite, sound
 from files.vectors.detect import detect_layout
 from files.vectors.fasttext import read_fasttext
 from files.vectors.indexed import read_indexed
@@ -24,40 +23,36 @@ BLOCK_READERS = {
 }
 
 
-def read_vectors(
-    path: str | Path, *, vocab: Collection[str] | None = None, trusted: bool = False
-) -> KeyedVectors:
+def read_vectors(path: str | Path, *, trusted: bool = False) -> KeyedVectors:
     """Read the word vectors of a file or folder, in the file's order.
 
     The content decides the format: word2vec text or binary, GloVe, fastText .vec or .bin (the
     latter gives ``FastTextKeyedVectors``), a mapped folder or the store's result folder with one,
     a folder of a matrix and the table of its words, ``package:NAME`` for such a folder in an
-    installed package, or gensim's own pickle. Text and binary may be .gz, .bz2 or .xz. Zero vectors
-    are allowed.
+    installed package, or gensim's own pickle. Text and binary may be .gz, .bz2 or .xz, or the only
+    file of a .zip. Zero vectors are allowed. Blank words and later rows of a repeated word are left
+    out, and a header may be off by one row: ``reading_notes`` counts them.
 
-    vocab: read only the rows of these words, by streaming; other rows are not checked. trusted:
-    open gensim's own pickle, which can run code.
+    trusted: open gensim's own pickle, which can run code.
 
     Raises ``InputError`` with the file and the line or word if the file is missing, empty,
     truncated, in no known format, disagrees with its header, holds NaN, infinite or ragged rows, a
-    repeated word or one that is not UTF-8, or no word of ``vocab``.
+    word that is not UTF-8.
     """
     path = locate_vectors(path)
     layout = detect_layout(path)
-    words = None if vocab is None else frozenset(vocab)
     if layout.format in BLOCK_READERS:
-        blocks = BLOCK_READERS[layout.format](path, layout, vocab=words)
-        return gather(check_blocks(blocks, path, vocab=words))
+        odd = OddRows(path)
+        blocks = BLOCK_READERS[layout.format](path, layout, odd)
+        return odd.note(gather(check_blocks(blocks, odd)))
     if layout.format == "indexed":
-        return read_indexed(path, words)
+        return read_indexed(path)
     if layout.format == "mapped":
         vectors = open_mapped(path)
     elif layout.format == "gensim":
-        vectors = _read_gensim(path, trusted)
+        vectors = sound(_read_gensim(path, trusted), OddRows(path))
     else:
-        vectors = read_fasttext(path, vocab=words)
-    if vocab is not None:
-        vectors = select(vectors, vocab, path)
+        vectors = read_fasttext(path)
     refuse_nonfinite(vectors.index_to_key, vectors.vectors, path)
     return vectors
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -13,28 +13,27 @@ from pyarrow import csv
 
 from files.errors import InputError
 from files.text import open_binary
+from files.vectors.blocks import NUMBERED
 from files.vectors.detect import Layout, is_number
 
 if TYPE_CHECKING:
-    from files.vectors.blocks import Block
+    from files.vectors.blocks import Block, OddRows
     from stats.arrays import Singles
 
 CHUNK = 32 << 20
+MAX_NUMBERED = 0.05  # share of words with numbers; above it the dimension is wrong
 LONGEST_ROW = 2 << 20  # MAX_DIM numbers of 40 characters
 UNEVEN = (b"  ", b"\t", b"\r", b"\x0b", b"\x0c")  # absent from rows separated by single spaces
 Line = tuple[int, bytes]
 
 
-def read_text_blocks(
-    path: Path, layout: Layout, *, vocab: Collection[str] | None = None
-) -> Iterator[Block]:
+def read_text_blocks(path: Path, layout: Layout, odd: OddRows) -> Iterator[Block]:
     """Yield the rows of a text file in blocks, numbers as the nearest float32.
 
     A row is a word and ``layout.dim`` numbers separated by spaces or tabs; the word is everything
-    before the last ``dim`` numbers. Blank lines are skipped. With ``vocab``, lines that start with
-    no word of it are neither parsed nor checked. Raises ``InputError`` with the line.
+    before the last ``dim`` numbers. Few words may hold numbers (``windows 10``). Blank lines are
+    skipped. Raises ``InputError`` with the line.
     """
-    heads = None if vocab is None else {_head(word.encode("utf-8", "replace")) for word in vocab}
     number, n_rows = 1, 0
     with open_binary(path, longest_line=LONGEST_ROW) as raw:
         if layout.count is not None:
@@ -42,16 +41,15 @@ def read_text_blocks(
             number = 2
         for chunk in _chunks(raw):
             chunk = chunk.removeprefix(BOM_UTF8) if number == 1 else chunk
-            numbered = enumerate(chunk.split(b"\n"), number)
-            lines = [(i, line) for i, line in numbered if line.strip()]
+            lines = [(i, line) for i, line in enumerate(chunk.split(b"\n"), number) if line.strip()]
             number += chunk.count(b"\n")
             n_rows += len(lines)
-            if heads is not None:
-                lines = [(i, line) for i, line in lines if _head(line) in heads]
             if lines:
                 is_uneven = any(mark in chunk for mark in UNEVEN)
-                yield _read_lines(path, layout, lines, is_uneven)
-    _check_count(path, layout, n_rows)
+                yield _read_lines(path, layout, odd, lines, is_uneven)
+    if len(odd.words[NUMBERED]) > MAX_NUMBERED * n_rows:
+        raise InputError(odd.first_numbered)
+    _check_count(path, layout, n_rows, odd)
 
 
 def _chunks(raw: IO[bytes]) -> Iterator[bytes]:
@@ -60,33 +58,43 @@ def _chunks(raw: IO[bytes]) -> Iterator[bytes]:
         yield chunk + raw.readline()
 
 
-def _head(line: bytes) -> bytes:
-    return next(iter(line.split(None, 1)), b"")
-
-
-def _read_lines(path: Path, layout: Layout, lines: list[Line], is_uneven: bool) -> Block:
+def _read_lines(
+    path: Path, layout: Layout, odd: OddRows, lines: list[Line], is_uneven: bool
+) -> Block:
     words, rows = [], []
     for number, line in lines:
         word, _, numbers = line.strip(b" ").partition(b" ")
         if is_uneven or not numbers or numbers.count(b" ") != layout.dim - 1:
-            word, numbers = _split(path, layout, number, line)
+            word, numbers = _split(path, layout, odd, number, line)
         words.append(_decode(path, number, word))
         rows.append(numbers)
     return words, _parse(path, [number for number, _ in lines], rows, layout.dim)
 
 
-def _split(path: Path, layout: Layout, number: int, line: bytes) -> tuple[bytes, bytes]:
-    """Split a line into its word, which may have spaces, and its numbers with single spaces."""
+def _split(
+    path: Path, layout: Layout, odd: OddRows, number: int, line: bytes
+) -> tuple[bytes, bytes]:
+    """Split a line into its word, which may be blank or have spaces, and its numbers with single
+    spaces.
+    """
     word, *numbers = line.rsplit(None, layout.dim)
+    if line[:1].isspace() and len(numbers) == layout.dim - 1:
+        return b"", b" ".join([word, *numbers])
     tokens = word.split()
-    if len(numbers) < layout.dim or not tokens or any(map(is_number, tokens[1:])):
+    has_number = any(map(is_number, tokens[1:]))
+    if len(numbers) < layout.dim or not tokens or has_number:
         n_fields = len(line.split()) - 1
         source = "the first line" if layout.count is None else "the header"
-        raise InputError(
+        problem = (
             f"{path}: line {number} has {n_fields} fields after its word, where {source} says"
             f" {layout.dim}; if it is the last line the file is cut: copy it again; if it is the"
             " first row the header is wrong: correct it"
         )
+        is_first_row = number == (1 if layout.count is None else 2)
+        if not has_number or is_first_row:
+            raise InputError(problem)
+        odd.first_numbered = odd.first_numbered or problem
+        odd.words[NUMBERED].append(_decode(path, number, word))
     return word.lstrip(), b" ".join(numbers)
 
 
@@ -126,9 +134,12 @@ def _parse(path: Path, line_numbers: list[int], rows: list[bytes], dim: int) -> 
     return matrix
 
 
-def _check_count(path: Path, layout: Layout, n_rows: int) -> None:
-    if layout.count is not None and n_rows != layout.count:
+def _check_count(path: Path, layout: Layout, n_rows: int, odd: OddRows) -> None:
+    if layout.count is None or n_rows == layout.count:
+        return
+    odd.header = f"the header says {layout.count} rows, the file has {n_rows}"
+    if abs(n_rows - layout.count) > 1:
         raise InputError(
-            f"{path}: the header says {layout.count} rows, the file has {n_rows}; it is cut: copy"
+            f"{path}: {odd.header}; it is cut: copy"
             f" it again, or its header is wrong: write '{n_rows} {layout.dim}' on its first line"
         )

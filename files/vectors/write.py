@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -15,14 +15,14 @@ from pyarrow import compute
 from files.atomic import atomic_path
 from files.errors import InputError, nearest
 from files.text import require_written_archive
-from files.vectors.blocks import Block, check_blocks, encode, split_blocks
+from files.vectors.blocks import ASCII_SPACE, Block, encode, split_blocks
 from files.vectors.detect import is_number
 from files.vectors.mapped import save_mapped
+from files.vectors.text import MAX_NUMBERED
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-ASCII_SPACE = " \t\n\r\x0b\x0c"
 SUFFIXES = {
     ".txt": "word2vec_text",
     ".vec": "word2vec_text",
@@ -45,11 +45,7 @@ def save_vectors(vectors: KeyedVectors, path: str | Path, *, format: str | None 
     that the format cannot hold.
     """
     path = Path(path)
-    require_written_archive(path)
-    form = format or _format_of(path)
-    if form not in WRITABLE:
-        allowed = f"{', '.join(WRITABLE)}{nearest(form, WRITABLE)}"
-        raise InputError(f"{path}: cannot write the format {form!r}; allowed are {allowed}")
+    form = require_writable(vectors.index_to_key, path, format)
     if form == "mapped":
         save_mapped(vectors, path)
         return
@@ -57,8 +53,29 @@ def save_vectors(vectors: KeyedVectors, path: str | Path, *, format: str | None 
     with atomic_path(path) as work, _opened(work) as out:
         if form != "glove":
             out.write(f"{len(vectors)} {vectors.vector_size}\n".encode())
-        for block in check_blocks(split_blocks(vectors), path):
+        for block in split_blocks(vectors, path):
             out.write(encode(block, path))
+
+
+def require_writable(words: Sequence[str], path: Path, format: str | None = None) -> str:
+    """Return the format in which ``save_vectors`` writes; raise ``InputError`` for another format
+    or suffix, and for words that it cannot hold.
+    """
+    require_written_archive(path)
+    form = format or _format_of(path)
+    if form not in WRITABLE:
+        allowed = f"{', '.join(WRITABLE)}{nearest(form, WRITABLE)}"
+        raise InputError(f"{path}: cannot write the format {form!r}; allowed are {allowed}")
+    if form == "word2vec_binary":
+        for word in words:
+            if not word or " " in word or "\n" in word:
+                raise InputError(
+                    f"{path}: the word {word!r} is empty or holds a space or newline, which ends a"
+                    " word in word2vec's binary format; rename it, or write a mapped folder"
+                )
+    elif form != "mapped":
+        _require_text(words, path)
+    return form
 
 
 @contextmanager
@@ -74,8 +91,6 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 def _text_rows(block: Block, path: Path) -> bytes:
     words, rows = block
-    for word in words:
-        _refuse_text(word, path)
     numbers = compute.cast(pa.array(rows.ravel()), pa.string())
     offsets = pa.array(np.arange(0, rows.size + 1, rows.shape[1], dtype=np.int32))
     joined = compute.binary_join(pa.ListArray.from_arrays(offsets, numbers), " ")
@@ -84,22 +99,20 @@ def _text_rows(block: Block, path: Path) -> bytes:
     return b"\n".join(line.as_buffer() for line in lines) + b"\n"
 
 
-def _refuse_text(word: str, path: Path) -> None:
-    """Raise ``InputError`` for a word that a line of text would not preserve."""
-    edge = not word or word[0] in ASCII_SPACE or word[-1] in ASCII_SPACE or "\n" in word
-    if edge or any(is_number(token) for token in word.encode("utf-8", "replace").split()[1:]):
-        reason = f"the word {word!r} would be read as numbers in a text file"
-        raise InputError(f"{path}: {reason}; rename it, or write a mapped folder")
+def _require_text(words: Sequence[str], path: Path) -> None:
+    """Raise ``InputError`` for words that lines of text would not preserve."""
+    numbered = 0
+    for row, word in enumerate(words):
+        is_edged = not word or word[0] in ASCII_SPACE or word[-1] in ASCII_SPACE or "\n" in word
+        tokens = [] if word.isalnum() else word.encode("utf-8", "replace").split()[1:]
+        numbered += (has_number := any(map(is_number, tokens)))
+        if is_edged or (has_number and (not row or numbered > MAX_NUMBERED * len(words))):
+            reason = f"the word {word!r} would be read as numbers in a text file"
+            raise InputError(f"{path}: {reason}; rename it, or write a mapped folder")
 
 
 def _binary_rows(block: Block, path: Path) -> bytes:
     words, rows = block
-    for word in words:
-        if not word or " " in word or "\n" in word:
-            raise InputError(
-                f"{path}: the word {word!r} is empty or holds a space or newline, which ends a word"
-                " in word2vec's binary format; rename it, or write a mapped folder"
-            )
     values = np.ascontiguousarray(rows, dtype="<f4")
     names = (encode(word, path) for word in words)
     return b"".join(name + b" " + row.tobytes() for name, row in zip(names, values, strict=True))

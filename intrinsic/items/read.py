@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from files import InputError
 from files.language import UNDETERMINED, language_of_texts
+from files.names import whole_word
 from files.tables import read_table
 from intrinsic.items.item import SLOT, TERM, Fillers, Item, ItemSet, Pair, with_capital
 
@@ -119,7 +119,7 @@ def _item(row: Mapping[str, str], where: str) -> Item:
     slots, terms = text.count(SLOT), text.count(TERM)
     if slots > 1 or terms > 1 or not slots + terms:
         raise InputError(f"{where}: {text!r} needs one slot, {SLOT} or {TERM}, or one of each")
-    pattern = re.compile(rf"(?<!\w){re.escape(term)}(?!\w)", re.IGNORECASE)
+    pattern = whole_word(term)
     template = row["template"].strip() or pattern.sub(TERM, text)
     if slots and terms:
         has_term, text = True, text.replace(TERM, term)

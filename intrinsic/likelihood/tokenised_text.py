@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from files import InputError
+from files.names import whole_word
 
 if TYPE_CHECKING:
     from files.models.language_model import LanguageModel
@@ -105,8 +105,7 @@ def _words(word_ids: Sequence[int | None], positions: Sequence[int], shift: int)
 
 def find_words(text: str, word: str) -> list[tuple[int, int]]:
     """Return the character spans of a whole word or phrase in a text, ignoring case."""
-    pattern = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)
-    return [match.span() for match in pattern.finditer(text)]
+    return [match.span() for match in whole_word(word).finditer(text)]
 
 
 def describe_reading(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -13,15 +15,22 @@ from numpy.typing import ArrayLike
 
 from files import InputError, choice, read_lines
 from files.choice import Count, Positive
+from files.names import normalise_text
 from intrinsic.frequent_words import Floats32, VocabularySize, frequent_words
 from intrinsic.lookup import unit_rows
 from intrinsic.metric import Metric, MetricInfo, MinFound, ResolvedQuery
 from intrinsic.permutation import PValue
 from intrinsic.score import MetricResult, mean_score
 from intrinsic.wordsets import Query, WordSet
+from intrinsic.wordsets.parse import COMMENT
 
 if TYPE_CHECKING:
     from stats.arrays import Floats
+
+
+MEAN_COLUMN = re.compile("simlex999|mean|average|avg|score|rating|similarity", re.IGNORECASE)
+WORD_COLUMN = re.compile("word.?1", re.IGNORECASE)
+ROUNDING = 0.051  # of a mean with one decimal
 
 
 def word_similarity(w: ArrayLike, v: ArrayLike, judged: ArrayLike) -> tuple[float, float]:
@@ -58,36 +67,73 @@ def word_similarity(w: ArrayLike, v: ArrayLike, judged: ArrayLike) -> tuple[floa
 
 
 def read_similarities(path: str | Path) -> Query:
-    """Read word, word, number per line; the number may also stand in the column ``SimLex999``.
+    """Read word, word, number per line, of several numbers their mean.
 
-    Cells are separated by tabs, commas, semicolons or spaces. Ignored: further columns, empty
-    lines, lines that start with ``#``, and a header (no number in the third cell). A repeated pair,
-    in either order, counts once with the mean of its numbers (WordSim-353 has "money cash" and
-    "money bank" twice). Raises ``InputError`` for any other line without a number.
+    Cells are separated by tabs, semicolons, commas or spaces; numbers may have decimal commas
+    between tabs or semicolons. Of several columns of numbers the one counts that a header calls
+    mean, average, score or SimLex999, or that is the mean of the others. Ignored: empty lines, and
+    lines of ``#`` and a blank. A repeated pair, in either order, counts once with the mean of its
+    numbers (WordSim-353 has "money cash" and "money bank" twice). Raises ``InputError`` for a line
+    without a number, and for several numbers of which none is known to be the mean.
     """
+    lines = {number: line.strip() for number, line in enumerate(read_lines(path), 1)}
+    lines = {number: line for number, line in lines.items() if line and not COMMENT.match(line)}
+    mark = next((m for m in "\t;," if all(line.count(m) > 1 for line in lines.values())), "")
+    rows = [_cells(line, mark) for line in lines.values()]
+    has_header = bool(rows) and _is_header(rows[0])
+    header, rows = (rows[0], rows[1:]) if has_header else ([], rows)
+    if not rows:
+        raise InputError(f"{path} has no pair of words with a number")
+    column = _judgements(header, rows, path)
     judged: dict[tuple[str, ...], list[float]] = {}
-    column, has_header = 2, False
-    for number, line in enumerate(read_lines(path), 1):
-        cells = [cell for cell in re.split("[\t,; ]", line) if cell]
-        if not cells or cells[0].startswith("#"):
-            continue
-        try:
-            value = float(cells[column])
-        except (IndexError, ValueError):
-            if judged or has_header:
-                error = f"line {number} is not 'word word number': {line.strip()!r}"
-                raise InputError(f"{path}: {error}") from None
-            has_header, column = True, cells.index("SimLex999") if "SimLex999" in cells else 2
-            continue
+    for number, cells in zip([*lines][has_header:], rows, strict=True):
+        value = _number(cells[column]) if column < len(cells) else None
+        if value is None:
+            error = f"line {number} is not 'word word number': {lines[number]!r}"
+            raise InputError(f"{path}: {error}")
         pair, reverse = (cells[0], cells[1]), (cells[1], cells[0])
         judged.setdefault(reverse if reverse in judged else pair, []).append(value)
-    if not judged:
-        raise InputError(f"{path} has no pair of words with a number")
     name = Path(path).stem
     words = tuple(word for pair in judged for word in pair)
     values = tuple(sum(numbers) / len(numbers) for numbers in judged.values())
     pairs = WordSet(name, words, "und", Path(path).name, width=2, values=values)
     return Query(name, {"partners": pairs}, "und", f"Word similarity, {Path(path).name}")
+
+
+def _cells(line: str, mark: str) -> list[str]:
+    cells = line.split(mark) if mark else filter(None, re.split("[\t,; ]", line))
+    cells = [normalise_text(cell).strip('"') for cell in cells]
+    return [cell.replace(",", ".") if _number(cell.replace(",", ".")) else cell for cell in cells]
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return value if math.isfinite(value := float(cell)) else None
+    except ValueError:
+        return None
+
+
+def _is_header(cells: Sequence[str]) -> bool:
+    """Test whether the first line names columns: its last cell, or its first two, say so."""
+    return all(_number(cell) is None for cell in cells[2:]) or bool(WORD_COLUMN.match(cells[0]))
+
+
+def _judgements(header: Sequence[str], rows: Sequence[Sequence[str]], path: str | Path) -> int:
+    """Return the column of the judgements, that of the mean where there are several numbers."""
+    columns = [k for k, cell in enumerate(rows[0]) if k > 1 and _number(cell) is not None]
+    if len(columns) < 2:
+        return columns[0] if columns else 2
+    if named := [k for k in columns if k < len(header) and MEAN_COLUMN.search(header[k])]:
+        return named[0]
+    table = np.array(
+        [[_number(cell) or 0.0 for cell in row] for row in rows if len(row) > columns[-1]]
+    )
+    for k in (columns[0], columns[-1]):
+        others = table[:, [column for column in columns if column != k]].mean(axis=1)
+        if np.allclose(table[:, k], others, rtol=0, atol=ROUNDING):
+            return k
+    problem = f"{path} has {len(columns)} columns of numbers, none of them named mean or score"
+    raise InputError(f"{problem}; keep that of the judgements, or name it in a header")
 
 
 @choice

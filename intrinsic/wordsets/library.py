@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import yaml
 
 from files import InputError, atomic_path, nearest
+from files.names import normalise_text
 from intrinsic.wordsets.parse import EXAMPLE, WordFile, parse_file
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ def load_queries(names: Sequence[str], path: str | Path | None = None) -> list[Q
 
 
 def _look_up(kind: str, name: str, entries: Mapping[str, T], remedy: str) -> T:
+    name = normalise_text(name)
     if name not in entries:
         raise InputError(f"unknown {kind} {name!r}{nearest(name, entries)}; {remedy}")
     return entries[name]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-import unicodedata
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from files import InputError, nearest, read_lines
+from files.names import normalise_text
 from files.nested import LARGEST, read_nested
 from files.printable import CONTROL
 from intrinsic.wordsets.wordset import ROLES, Query, WordSet, width_of
@@ -21,6 +22,7 @@ MORE = "(and X3, A3, ... for more groups)"
 ROLE_KEYS = f"a query takes {', '.join(ROLES)} {MORE}, and {', '.join(QUERY_METADATA)}"
 EXAMPLE = '{"mine": {"X": [...], "Y": [...], "A": [...], "B": [...]}}'
 TABLES = (".csv", ".tsv")
+COMMENT = re.compile(r"[#;]+(?:\s|$)")
 Defaults = Mapping[str, str]  # default language and source of entries
 FORM = f'the short form is {EXAMPLE}, the full form has "sets" and "queries"'
 
@@ -67,7 +69,7 @@ def _table(path: str | Path) -> Mapping[object, object]:
     """
     from files.tables import read_table, require_columns  # loads pandas
 
-    table = read_table(path)
+    table = read_table(path).rename(columns=normalise_text)
     if all(width_of(str(name)) for name in table):
         wide = {str(role): [word for word in table[role] if word] for role in table}
         return {Path(path).name.partition(".")[0]: wide}
@@ -84,7 +86,8 @@ def _entries(
 ) -> list[tuple[str, object]]:
     where = f"{key!r} in {path}"
     entries = _mapping(content.get(key, {}), where)
-    return [(_printable(str(name), where), entry) for name, entry in entries.items()]
+    names = {name: normalise_text(str(name)) for name in entries}
+    return [(_printable(names[name], where), entry) for name, entry in entries.items()]
 
 
 class _Parser:
@@ -166,8 +169,8 @@ class _Parser:
         )
 
     def _read_list(self, name: str) -> list[str]:
-        """Read a word list in the file's folder, one word per line; skip empty lines and comments
-        (``;`` or ``#``).
+        """Read a word list in the file's folder, one word per line; skip empty lines and comments,
+        a ``#`` or ``;`` before a blank: ``#girlboss`` is a word.
         """
         folder = self.path.parent
         path = folder / name
@@ -175,8 +178,8 @@ class _Parser:
             outside = f"file: {name!r} is not in the folder of the word file, {folder}"
             raise InputError(f"{outside}; copy it there, and name it by its path from there")
         if path not in self.lists:
-            lines = (line.strip() for line in read_lines(path, largest=LARGEST))
-            self.lists[path] = [line for line in lines if line and line[0] not in ";#"]
+            lines = map(normalise_text, read_lines(path, largest=LARGEST))
+            self.lists[path] = [line for line in lines if line and not COMMENT.match(line)]
         return self.lists[path]
 
     def _unite(self, names: Sequence[str], where: str) -> list[tuple[str, ...]]:
@@ -191,6 +194,7 @@ class _Parser:
         return list(dict.fromkeys(item for member in members for item in member.items))
 
     def _look_up(self, name: str, where: str) -> WordSet:
+        name = normalise_text(name)
         if name not in self.wordsets:
             unknown = f"unknown word set {name!r}{nearest(name, self.wordsets)}"
             remedy = "name a built-in set or one listed above; a set cannot contain itself"
@@ -221,17 +225,17 @@ def _number(value: object, word: str, where: str) -> float:
 
 
 def _words(entry: object, where: str) -> tuple[str, ...]:
-    """Return a list of words in NFC, as texts are tokenised; refuse YAML's unquoted ``no``."""
+    """Return a list of words in their normal form; refuse YAML's unquoted ``no``."""
     if not isinstance(entry, list):
         raise InputError(f"{where}: expected a list of words, not {entry!r}")
     for word in entry:
         if not isinstance(word, str):
             problem = f"{word!r} is not a word but {type(word).__name__}"
             raise InputError(f"{where}: {problem}; put the word in quotation marks")
-        if not word.strip():
+        if not normalise_text(word):
             raise InputError(f"{where} has an empty word; remove it")
         _printable(word, where)
-    return tuple(unicodedata.normalize("NFC", word) for word in entry)
+    return tuple(map(normalise_text, entry))
 
 
 def _one_line(value: object, where: str) -> str:

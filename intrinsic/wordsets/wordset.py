@@ -6,6 +6,8 @@ import re
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 
+from files.names import lower_forms
+
 # Roles of a query, with the number of words in an item of its word set.
 ROLES = {
     "X": 1,  # targets: two groups, or more as X3, X4, ...
@@ -59,7 +61,8 @@ class WordSet:
         """
         index_of: dict[tuple[str, ...], int] = {}
         for n, item in enumerate(self.items):
-            index_of.setdefault(tuple(w if w in keep else w.lower() for w in item), n)
+            lowered = (w if w in keep else next(iter(lower_forms(w))) for w in item)
+            index_of.setdefault(tuple(lowered), n)
         words = tuple(word for item in index_of for word in item)
         if words == self.words:
             return self

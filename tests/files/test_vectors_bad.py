@@ -22,7 +22,7 @@ BAD: dict[str, tuple[bytes, str]] = {
     ),
     "prose ending in a number": (b"chapter 1\nIt was a dark night\n", "line 2"),
     "csv": (b"word,x,y\nthe,1,2\n", "holds no word vectors"),
-    "zip": (b"PK\x03\x04rest", "is a zip archive: unpack it"),
+    "zip": (b"PK\x03\x04rest", "is a zip archive: give it the suffix .zip"),
     "header of no rows": (b"0 2\n", "promises 0 vectors"),
     "header of absurd dimension": (b"2 999999999\na 1 2\n", "allowed are .* dimension 1 to"),
     "header of absurd count": (
@@ -30,8 +30,8 @@ BAD: dict[str, tuple[bytes, str]] = {
         "the header says 99999999999999 rows, the file has 2",
     ),
     "fewer rows than the header": (
-        b"3 2\na 1 2\nb 3 4\n",
-        r"header says 3 rows, the file has 2.*copy it again.*'2 2' on its first line",
+        b"4 2\na 1 2\nb 3 4\n",
+        r"header says 4 rows, the file has 2.*copy it again.*'2 2' on its first line",
     ),
     "dimension too large": (
         b"2 3\na 1 2\nb 3 4\n",
@@ -52,7 +52,6 @@ BAD: dict[str, tuple[bytes, str]] = {
     ),
     "nan": (b"2 2\na 1 2\nb 3 nan\n", r"the vector of 'b' holds a NaN or infinite"),
     "beyond float32": (b"2 2\na 1 2\nb 1e39 3\n", r"the vector of 'b' holds a NaN or infinite"),
-    "word twice": (b"3 2\na 1 2\nb 3 4\na 5 6\n", r"the word 'a' comes twice; delete one"),
     "latin-1": (
         "3 2\na 1 2\ncafé 3 4\nb 5 6\n".encode("latin-1"),
         r"line 3: the word 'caf\\xe9' is not UTF-8.*iconv",
@@ -62,14 +61,13 @@ BAD: dict[str, tuple[bytes, str]] = {
         r"ends or is damaged at row 2 of the 2 rows of dimension 2",
     ),
     "binary with more rows": (
-        b"1 2\na " + A + b"b " + B,
+        b"1 2\na " + A + b"b " + B + b"c " + B,
         "continues after the 1 rows of dimension 2",
     ),
     "binary nan": (
         b"2 2\na " + A + b"b " + struct.pack("<2f", 1, math.nan),
         r"the vector of 'b' holds a NaN or infinite",
     ),
-    "binary, word twice": (b"2 2\na " + A + b"a " + B, r"the word 'a' comes twice; delete one"),
     "binary latin-1": (b"2 2\na " + A + b"caf\xe9 " + B, r"the word 'caf\\xe9' is not UTF-8"),
     "fastText, cut": (b"\xba\x16\x4f\x2f\x0c\x00\x00\x00", "the fastText model is cut or damaged"),
     "pickle": (pickle.dumps({"a": 1}), "trusted=True"),
@@ -96,21 +94,5 @@ def test_line_is_counted_over_chunks_and_blank_lines(
     monkeypatch.setattr("files.vectors.text.CHUNK", 64)
     path = tmp_path / "v.txt"
     path.write_bytes(b"".join(b"w%d 1 2\n" % i for i in range(100)) + b"\n\nbad 1 x\n")
-    for vocab in (None, ["bad"]):
-        with pytest.raises(InputError, match="line 103: 'x' is not a number"):
-            read_vectors(path, vocab=vocab)
-
-
-@pytest.mark.parametrize(
-    "data", [b"2 2\na 1 2\nb 3 4\n", b"2 2\na " + A + b"b " + B], ids=["text", "binary"]
-)
-def test_vocab_of_which_nothing_is_found(tmp_path: Path, data: bytes) -> None:
-    path = tmp_path / "v"
-    path.write_bytes(data)
-    with pytest.raises(
-        InputError,
-        match=r"none of the 2 requested words is in it \('he', 'she'\); check its language, case",
-    ):
-        read_vectors(path, vocab=["she", "he"])
-    with pytest.raises(InputError, match="none of the 0 requested words"):
-        read_vectors(path, vocab=[])
+    with pytest.raises(InputError, match="line 103: 'x' is not a number"):
+        read_vectors(path)

@@ -68,17 +68,6 @@ def test_equals_gensim(tmp_path: Path, options: dict[str, int]) -> None:
         assert vectors.most_similar("king") == oracle.most_similar("king")
 
 
-def test_vocab_gives_plain_vectors_of_the_words_found(path: Path) -> None:
-    whole = read_vectors(path)
-    part = read_vectors(path, vocab=["queen", "the", "kingqueen"])
-    assert not isinstance(part, FastTextKeyedVectors)
-    assert part.index_to_key == [word for word in whole.index_to_key if word in ("queen", "the")]
-    assert part["queen"].tobytes() == whole["queen"].tobytes()
-    assert part.get_vecattr("the", "count") == whole.get_vecattr("the", "count") == 9
-    with pytest.raises(InputError, match="none of the 1 requested words"):
-        read_vectors(path, vocab=["kingqueen"])
-
-
 def test_word_that_is_not_utf8_is_kept_as_gensim_keeps_it(path: Path, data: bytes) -> None:
     path.write_bytes(data.replace("ñandú".encode(), b"ca\xe9and\xfa", 1))
     assert read_vectors(path).index_to_key == load_facebook_vectors(str(path)).index_to_key

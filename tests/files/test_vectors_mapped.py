@@ -61,10 +61,6 @@ def test_counts_are_kept(tmp_path: Path) -> None:
     save_mapped(example(counts=True), tmp_path / "v")
     vectors = open_mapped(tmp_path / "v")
     assert [vectors.get_vecattr(word, "count") for word in WORDS] == [70, 60, 50, 40, 30, 20, 10]
-    assert (
-        read_vectors(tmp_path / "v", vocab=["two words", "the"]).get_vecattr("two words", "count")
-        == 30
-    )
     save_mapped(example(), tmp_path / "without")
     assert not open_mapped(tmp_path / "without").expandos
 
@@ -72,13 +68,6 @@ def test_counts_are_kept(tmp_path: Path) -> None:
 def test_read_vectors_opens_a_folder(tmp_path: Path) -> None:
     save_mapped(example(), tmp_path / "v")
     assert isinstance(backing(read_vectors(tmp_path / "v").vectors), mmap.mmap)
-    part = read_vectors(tmp_path / "v", vocab=["two words", "the", "absent"])
-    assert (part.index_to_key, part.vectors.tolist()) == (
-        ["the", "two words"],
-        example().vectors[[0, 4]].tolist(),
-    )
-    with pytest.raises(InputError, match="none of the 1 requested words"):
-        read_vectors(tmp_path / "v", vocab=["absent"])
 
 
 def test_existing_folder_is_not_overwritten(tmp_path: Path) -> None:
@@ -100,7 +89,6 @@ DAMAGE: dict[str, tuple[str, Callable[[bytes], bytes], str]] = {
     "word too many": ("words.txt", lambda b: b + b"more\n", "do not match .8 words, 7 vectors"),
     "words cut": ("words.txt", lambda b: b[:-2], "words.txt is cut"),
     "words not UTF-8": ("words.txt", lambda b: b"\xff" + b, "damaged"),
-    "word twice": ("words.txt", lambda b: b.replace(b"two words", b"the"), "holds a word twice"),
     "matrix cut": ("vectors.npy", lambda b: b[:-4], "damaged"),
     "counts too short": (
         "counts.npy",
@@ -129,4 +117,3 @@ def test_a_value_that_is_not_finite_is_refused(tmp_path: Path) -> None:
     message = "the vector of 'two words' holds a NaN or infinite value"
     with pytest.raises(InputError, match=message):
         read_vectors(tmp_path / "v")
-    assert read_vectors(tmp_path / "v", vocab=["the"]).index_to_key == ["the"]

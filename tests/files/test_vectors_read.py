@@ -182,27 +182,6 @@ def test_the_format_of_a_small_file_follows_its_content_not_its_suffix(
         assert same(read_vectors(path), vectors)
 
 
-@pytest.mark.parametrize("form", ["text", "glove", "binary"])
-@pytest.mark.parametrize("chunk", [60, 1 << 24])
-def test_vocab_keeps_only_the_words_asked_for_in_file_order(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, chunk: int
-) -> None:
-    monkeypatch.setattr("files.vectors.text.CHUNK", chunk)
-    monkeypatch.setattr("files.vectors.binary.CHUNK", chunk)
-    words = [*WORDS, *([] if form == "binary" else [". . .", ". one"])]
-    data = {
-        "text": rows(example(words), start=f"{len(words)} 5\n"),
-        "glove": rows(example(words)),
-        "binary": binary(example(words)),
-    }
-    asked = ["1984", "the", "absent", "", "\x85", ". . ."]
-    vectors = read_vectors(write(tmp_path / "v", data[form]), vocab=asked)
-    assert vectors.index_to_key == [word for word in words if word in asked]
-    assert all(
-        vectors[word].tobytes() == example(words)[word].tobytes() for word in vectors.index_to_key
-    )
-
-
 def test_gensim_pickle_needs_trust(tmp_path: Path) -> None:
     path = tmp_path / "v.kv"
     example().save(str(path))
@@ -210,7 +189,6 @@ def test_gensim_pickle_needs_trust(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"pickle .* run any code .* --trusted .* trusted=True"):
         read_vectors(path)
     assert same(read_vectors(path, trusted=True), example())
-    assert read_vectors(path, trusted=True, vocab=["the"]).index_to_key == ["the"]
 
 
 def test_gensim_model_gives_its_vectors(tmp_path: Path) -> None:
@@ -227,4 +205,3 @@ def test_googlenews(realdata: Path) -> None:
     assert vectors.vectors.shape == (13_013, 300)
     assert vectors.similarity("man", "woman") == pytest.approx(0.7664011, abs=5e-7)
     assert same(vectors, KeyedVectors.load_word2vec_format(str(path), binary=True))
-    assert set(read_vectors(path, vocab=["man", "woman"]).index_to_key) == {"man", "woman"}

@@ -53,11 +53,10 @@ def folder(tmp_path: Path) -> Path:
 def rows_of(
     folder: Path, capsys: pytest.CaptureFixture[str], *arguments: str
 ) -> list[dict[str, Any]]:
-    assert (
-        main([str(folder / "one.vec"), "--words", str(folder / "mine.json"), "--json", *arguments])
-        == 0
-    )
+    words = ["--words", str(folder / "mine.json"), "--json"]
+    status = main([str(folder / "one.vec"), *words, *arguments])
     rows: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    assert status == all(row["value"] is None for row in rows)
     return rows
 
 

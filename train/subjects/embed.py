@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
@@ -14,6 +15,8 @@ from files.vector_files import vector_files
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
     from gensim.models import Word2Vec as GensimWord2Vec
+
+log = logging.getLogger(__name__)
 
 
 @runtime_checkable
@@ -155,6 +158,9 @@ class Pretrained:
 
     def load(self) -> KeyedVectors:
         """Read and check the vectors."""
-        from files.vectors import read_vectors  # gensim is slow to import
+        from files.vectors import read_vectors, reading_notes  # gensim is slow to import
 
-        return read_vectors(self.path, trusted=self.trusted)
+        vectors = read_vectors(self.path, trusted=self.trusted)
+        for note in reading_notes(vectors):
+            log.warning(note)
+        return vectors

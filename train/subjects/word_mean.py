@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpora.sentences import tokenise_treebank
+from files.names import known_form
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -43,4 +44,4 @@ class WordMean:
     def _tokens(self, text: str) -> list[str]:
         vocabulary = self.vectors.key_to_index
         tokens = [token.text for sentence in tokenise_treebank(text) for token in sentence]
-        return [token if token in vocabulary else token.lower() for token in tokens]
+        return [known_form(token, vocabulary) for token in tokens]
