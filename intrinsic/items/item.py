@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import nan
@@ -11,6 +12,8 @@ from files import Choice
 
 SLOT = "[MASK]"  # in a text: the word to predict
 TERM = "{}"  # in a template: the term
+# What precedes the first word of a sentence: nothing or the end of another one, and opening marks
+BEFORE_SENTENCE = re.compile(r"(^|[^.][.!?]['\"’”»)\]]*\s+)[\s¿¡'\"‘“„«(\[]*$")
 Fillers = tuple[tuple[str, ...], ...]  # words for the first group, the second, and further ones
 
 
@@ -44,7 +47,7 @@ class Item(NamedTuple):
     @property
     def sentence(self) -> str:
         """The text, with the term in the slot if the term fills it."""
-        return self.text.replace(SLOT, self.term) if self.fills else self.text
+        return self.text.replace(SLOT, self.word) if self.fills else self.text
 
 
 class Pair(NamedTuple):
@@ -160,11 +163,17 @@ def fill_template(template: str, term: str, group: str, name: str) -> Item:
 
 
 def with_capital(item: Item, fillers: Fillers) -> Item:
-    """Return the item with a capital on fillers that begin its text."""
-    if item.fills or not item.text.startswith(SLOT):
+    """Return the item with a capital on the words for its slot, if the slot begins a sentence."""
+    before, slot, after = item.text.partition(SLOT)
+    if not (slot and after and BEFORE_SENTENCE.search(before)):  # a word alone is not a sentence
         return item
-    pairs = tuple(tuple(word.capitalize() for word in words) for words in fillers)
-    return item._replace(fillers=pairs)
+    if item.fills:
+        return item._replace(form=_capitalise(item.word))
+    return item._replace(fillers=tuple(tuple(map(_capitalise, words)) for words in fillers))
+
+
+def _capitalise(word: str) -> str:
+    return word[:1].upper() + word[1:]
 
 
 def plain_line(text: str) -> Item:
