@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,13 @@ LOCALE = "C"  # lower-cases ASCII, and exists on every machine
 def main(path: str, seconds: int) -> None:
     """Print what the model gives for the batches of texts; each has ``seconds``, then it ends."""
     content = Path(path).read_bytes()
-    try:
+    with suppress(ImportError):  # Windows has neither bound
         import resource
 
         bound = MAX_BYTES + 4 * len(content)
         resource.setrlimit(resource.RLIMIT_AS, (bound, resource.getrlimit(resource.RLIMIT_AS)[1]))
-        signal.alarm(seconds)
-    except ImportError:  # Windows has no such bounds
-        seconds = 0
+    set_alarm = getattr(signal, "alarm", abs)
+    set_alarm(seconds)
     import numpy as np
 
     batches = json.load(sys.stdin)
@@ -34,8 +34,7 @@ def main(path: str, seconds: int) -> None:
     shape = (-1, 1) if len(entry.shape) == 2 else (-1,)
     outputs = []
     for texts in batches:
-        if seconds:
-            signal.alarm(seconds)
+        set_alarm(seconds)
         values = session.run(None, {entry.name: np.array(texts, dtype=object).reshape(shape)})[-1]
         outputs.append(values if isinstance(values, list) else np.asarray(values).tolist())
     json.dump(outputs, sys.stdout, default=float)

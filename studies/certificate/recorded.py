@@ -12,25 +12,16 @@ from studies.certificate import SYNTHETIC
 from studies.certificate.verdict import DOES_NOT_DETECT, NOT_ESTIMATED
 
 RECORDED_CSV = Path(__file__).with_name("recorded.csv")
+# Models that were measured: kind and architecture, of a published model with its size
+MODELS = {
+    "word2vec": ("vectors", "word2vec"),
+    "tiny_bert": ("masked", "bert"),
+    "tiny_gpt2": ("causal", "gpt2"),
+    "smollm2-135m": ("causal", "llama, 30 layers of 576"),
+}
 LIKENESSES = ("same architecture and size", "same architecture", "same kind")
 # Options that say which words are found, not how a score is made of them
 LOOKUP = ("case=", "min_found=")
-
-
-class MeasuredModel(NamedTuple):
-    """A model that was measured, by its name, kind and architecture."""
-
-    name: str
-    kind: str
-    architecture: str  # and size, of a published model
-
-
-MODELS = (
-    MeasuredModel("word2vec", "vectors", "word2vec"),
-    MeasuredModel("tiny_bert", "masked", "bert"),
-    MeasuredModel("tiny_gpt2", "causal", "gpt2"),
-    MeasuredModel("smollm2-135m", "causal", "llama, 30 layers of 576"),
-)
 
 
 class RecordedVerdict(NamedTuple):
@@ -81,18 +72,21 @@ def recorded_verdict(
     """
     options = convention.split(",")
     name = ",".join(option for option in options if not option.startswith(LOOKUP))
-    models = [model for model in MODELS if model.kind == kind]
-    for model in sorted(models, key=lambda model: _distance(model, architecture)):
-        if verdict := recorded().get((metric, name, f"{model.name} {language}")):
-            likeness = LIKENESSES[_distance(model, architecture)]
-            return verdict._replace(model=model.name, likeness=likeness)
+    near = sorted(
+        (_distance(measured, architecture), number, model)
+        for number, (model, (measured_kind, measured)) in enumerate(MODELS.items())
+        if measured_kind == kind
+    )
+    for distance, _, model in near:
+        if verdict := recorded().get((metric, name, f"{model} {language}")):
+            return verdict._replace(model=model, likeness=LIKENESSES[distance])
     return RecordedVerdict()
 
 
-def _distance(model: MeasuredModel, architecture: str) -> int:
-    """Return the place of what the model shares with an architecture in ``LIKENESSES``."""
-    is_same_family = model.architecture.partition(",")[0] == architecture.partition(",")[0]
-    return 0 if model.architecture == architecture else 2 - is_same_family
+def _distance(measured: str, architecture: str) -> int:
+    """Return the place in ``LIKENESSES`` of what two architectures share."""
+    is_of_family = measured.partition(",")[0] == architecture.partition(",")[0]
+    return 0 if measured == architecture else 2 - is_of_family
 
 
 def not_called_bias(verdict_by_name: Mapping[str, RecordedVerdict]) -> str:
