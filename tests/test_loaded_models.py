@@ -51,8 +51,8 @@ def with_adapter(model: Any, config: Any) -> Any:
     return adapted
 
 
-LORA = {"target_modules": ["c_attn"], "lora_dropout": 0.5, "fan_in_fan_out": True}
-IA3 = {"target_modules": ["c_attn", "c_proj"], "feedforward_modules": ["c_proj"]}
+LORA: dict[str, Any] = {"target_modules": ["c_attn"], "lora_dropout": 0.5, "fan_in_fan_out": True}
+IA3: dict[str, Any] = {"target_modules": ["c_attn", "c_proj"], "feedforward_modules": ["c_proj"]}
 ADAPTERS: dict[str, Any] = {
     "lora": peft.LoraConfig(task_type="CAUSAL_LM", **LORA),
     "ia3": peft.IA3Config(task_type="CAUSAL_LM", fan_in_fan_out=True, **IA3),
@@ -109,14 +109,14 @@ def test_a_model_in_training_mode_stays_so(model: Any, pairs: str) -> None:
     with pytest.raises(InputError):
         debias((model, tokenizer), method="leace", templates=["this is {}"], layer=9)
     assert state_of(model) == before
-    opened = open_model((model, tokenizer))
+    opened: Any = open_model((model, tokenizer))
     assert opened.model.lm_head.weight is model.lm_head.weight, "weights are not copied"
 
 
 def test_layers_that_a_caller_froze_stay_so(tmp_path: Path, pairs: str) -> None:
     """A masked model, measured by its encodings."""
     folder = save_model(tmp_path / "bert", "bert", head="masked")
-    model = transformers.AutoModelForMaskedLM.from_pretrained(folder).train()
+    model: Any = transformers.AutoModelForMaskedLM.from_pretrained(folder).train()
     model.bert.embeddings.eval().requires_grad_(False)
     before = state_of(model), [each.requires_grad for each in model.parameters()]
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)

@@ -136,7 +136,7 @@ def hostile_onnx(path: Path, nodes: list[onnx.NodeProto], output: str = "scores"
         coefficients=[-0.7, 0.7],
         intercepts=[0.8, 0.2],
     )
-    constants = {
+    constants: dict[str, tuple[int, list[int], Any]] = {
         "rows": (TensorProto.INT64, [1], [0]),
         "second": (TensorProto.INT64, [1], [1]),
         "much": (TensorProto.FLOAT, [1], [25.0]),

@@ -47,7 +47,7 @@ class Item(NamedTuple):
     @property
     def sentence(self) -> str:
         """The text, with the term in the slot if the term fills it."""
-        return self.text.replace(SLOT, self.word) if self.fills else self.text
+        return self.text.replace(SLOT, self.term) if self.fills else self.text
 
 
 class Pair(NamedTuple):
@@ -163,17 +163,12 @@ def fill_template(template: str, term: str, group: str, name: str) -> Item:
 
 
 def with_capital(item: Item, fillers: Fillers) -> Item:
-    """Return the item with a capital on the words for its slot, if the slot begins a sentence."""
-    before, slot, after = item.text.partition(SLOT)
-    if not (slot and after and BEFORE_SENTENCE.search(before)):  # a word alone is not a sentence
+    """Return the item with a capital on fillers that begin a sentence; a term is spelt as given."""
+    before, slot, _ = item.text.partition(SLOT)
+    if item.fills or not slot or not BEFORE_SENTENCE.search(before):
         return item
-    if item.fills:
-        return item._replace(form=_capitalise(item.word))
-    return item._replace(fillers=tuple(tuple(map(_capitalise, words)) for words in fillers))
-
-
-def _capitalise(word: str) -> str:
-    return word[:1].upper() + word[1:]
+    pairs = tuple(tuple(word[:1].upper() + word[1:] for word in words) for words in fillers)
+    return item._replace(fillers=pairs)
 
 
 def plain_line(text: str) -> Item:

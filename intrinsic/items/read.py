@@ -32,8 +32,8 @@ def read_items(
     Columns ``text, group, term, template``: in ``text``, ``{}`` stands for the term and ``[MASK]``
     for the slot. With one of the two, the term fills the slot, unless the text contains the term;
     then the slot is filled with the pairs in column ``fillers`` (``Er/Sie``, several with
-    semicolons; ``he/she/they`` for three groups), in ``fillers``, or of the language. A word that
-    begins a sentence gets a capital. Column ``attribute``: the words that a term filling the text
+    semicolons; ``he/she/they`` for three groups), in ``fillers``, or of the language. A filler
+    that begins a sentence gets a capital. Column ``attribute``: the words that a term filling the text
     is compared with. Columns ``stereo, anti`` and optionally ``cluster`` and ``group``: pairs. The
     default language is that of the texts, else that in the file's name.
 
