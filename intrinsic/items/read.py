@@ -32,9 +32,9 @@ def read_items(
     Columns ``text, group, term, template``: in ``text``, ``{}`` stands for the term and ``[MASK]``
     for the slot. With one of the two, the term fills the slot, unless the text contains the term;
     then the slot is filled with the pairs in column ``fillers`` (``Er/Sie``, several with
-    semicolons; ``he/she/they`` for three groups), in ``fillers``, or of the language. A filler
-    that begins a sentence gets a capital. Column ``attribute``: the words that a term filling the text
-    is compared with. Columns ``stereo, anti`` and optionally ``cluster`` and ``group``: pairs. The
+    semicolons; ``he/she/they`` for three groups), in ``fillers``, or of the language, capitalised
+    at the start of a sentence. Column ``attribute``: the words that a term filling the text is
+    compared with. Columns ``stereo, anti`` and optionally ``cluster`` and ``group``: pairs. The
     default language is that of the texts, else that in the file's name.
 
     Raises ``InputError`` for other columns, an empty cell, a text with no slot or several, and
