@@ -216,7 +216,7 @@ def _audit_table(scores: Sequence[AuditedScore], notes: Sequence[str]) -> pd.Dat
     from biasbridge.certificates import certified
     from intrinsic.audit import as_table
 
-    rows, warnings = certified(scores)
+    rows, warnings, _ = certified(scores)
     table = as_table(rows)
     table.attrs["notes"] = [*warnings, *notes, *_missing_values(rows)]
     return table

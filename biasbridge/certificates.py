@@ -18,28 +18,29 @@ if TYPE_CHECKING:
     from intrinsic.wordsets import Query
 
 GENDERED = 0.5  # above this proportion of words, or pairs, a set is about women or men
-NOTE = (
-    "Certificate: measured on small models of this kind and language, trained on a corpus with a"
-    " planted gender stereotype; not on your model"
-)
+TRAINED = "trained in this language with a planted gender stereotype; not on your model"
 
 
-def certified(audited: Sequence[AuditedScore]) -> tuple[list[AuditedScore], list[str]]:
-    """Return every score with its line of the certificate, and a warning.
+def certified(audited: Sequence[AuditedScore]) -> tuple[list[AuditedScore], list[str], list[str]]:
+    """Return every score with its line of the certificate, a warning and an explanation.
 
     The line is empty unless such a score was certified. The warning names the scores that may not
-    be called bias, because they do not detect a planted one.
+    be called bias, because they do not detect a planted one; the explanation names the models that
+    were measured.
     """
     rows: list[AuditedScore] = []
     verdicts: dict[str, RecordedVerdict] = {}
+    measured: dict[str, None] = {}
     for row in audited:
         score, verdict = row.score, RecordedVerdict()
         if row.gender_words and not isnan(score.value):
-            verdict = recorded_verdict(score.metric, score.convention, row.kind, row.gender_words)
-            verdicts[score.metric] = verdict
+            key = (score.metric, score.convention, row.kind, row.gender_words, row.architecture)
+            verdict = verdicts[score.metric] = recorded_verdict(*key)
+            measured |= {f"{verdict.model} ({verdict.likeness})": None} if verdict.model else {}
         rows.append(row._replace(certificate=verdict.line, called_bias=verdict.may_be_called_bias))
     warning = not_called_bias(verdicts)
-    return rows, [warning] if warning else []
+    explanation = f"Certificate: measured on {', '.join(measured)}, {TRAINED}"
+    return rows, [warning] if warning else [], [explanation] if measured else []
 
 
 def gender_words(query: Query | ItemSet, language: str = UNDETERMINED) -> str:

@@ -180,7 +180,10 @@ def audit_model(
     texts = [f"{name}={value}" for name, value in facts.items() if value]
     numbers = "" if opened.dtype == "float32" else f"dtype={opened.dtype}"
     return [
-        row._replace(score=row.score._replace(settings="; ".join(filter(None, settings))))
+        row._replace(
+            score=row.score._replace(settings="; ".join(filter(None, settings))),
+            architecture=opened.architecture,
+        )
         for row in audited
         for settings in [(row.score.settings or numbers, *texts)]
     ]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 ONNX = ".onnx"
 THRESHOLD = 0.5  # of the score
+TOLERANCE = 1e-3  # of a probability, and of their sum
 PICKLES = (".joblib", ".pickle", ".pkl", ".bin", ".pt")
 
 
@@ -83,13 +84,15 @@ def predict(
     classes = list(opened.classes)
     is_positive = [name in _positive_classes(classes, as_names(positive)) for name in classes]
     probabilities = opened.predict_probabilities(cells)
-    undefined = np.flatnonzero(~np.isfinite(probabilities).all(axis=1)).tolist()
+    is_defined = (probabilities > -TOLERANCE) & (probabilities < 1 + TOLERANCE)  # not of NaN
+    undefined = np.flatnonzero(~is_defined.all(axis=1)).tolist()
     if undefined:
         first = undefined[0]
-        problem = f"text {first + 1}, {cells[first][:40]!r}, has no finite probability"
-        raise InputError(f"{problem}; leave it out, or give another classifier")
+        listed = ", ".join(f"{value:.3g}" for value in probabilities[first])
+        problem = f"text {first + 1}, {cells[first][:40]!r}, has no probabilities, but {listed}"
+        raise InputError(f"{problem}; leave it out, or give a classifier of probabilities")
     chosen = probabilities[:, is_positive]
-    is_exclusive = len(classes) > 1 and bool((abs(probabilities.sum(axis=1) - 1) < 1e-3).all())
+    is_exclusive = len(classes) > 1 and bool((abs(probabilities.sum(axis=1) - 1) < TOLERANCE).all())
     score = chosen.sum(axis=1) if is_exclusive else chosen.max(axis=1)
     names = [classes[number] for number in probabilities.argmax(axis=1)]
     labels = (score >= THRESHOLD).astype(int)

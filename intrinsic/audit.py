@@ -38,7 +38,8 @@ class AuditedScore(NamedTuple):
 
     kind: ``vectors``, ``masked``, ``causal``, ``encoder`` or ``random``. gender_words: the language
     of the words for women and men compared, empty if it compares others. certificate: how the score
-    follows a planted bias. called_bias: whether it may be called bias.
+    follows a planted bias. called_bias: whether it may be called bias. architecture: of a language
+    model, with its size.
     """
 
     vectors: str
@@ -48,6 +49,7 @@ class AuditedScore(NamedTuple):
     gender_words: str = ""
     certificate: str = ""
     called_bias: bool = True
+    architecture: str = ""
 
 
 def assume_language(

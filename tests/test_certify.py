@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import pytest
+from transformers import AutoModelForCausalLM, LlamaConfig
 
 from biasbridge import audit, certifying
 from biasbridge.__main__ import main
@@ -34,7 +35,7 @@ from studies.certificate.recorded import (
 )
 from studies.certificate.verdict import VERDICTS
 from tests.files.test_bounds import laughs
-from tests.tiny_models import save_model
+from tests.tiny_models import SMALL, byte_pieces, save_model
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -185,21 +186,56 @@ def test_the_recorded_certificate_has_a_line_for_every_kind_of_model() -> None:
         (("seat", "default", "encoder", "en"), ""),
         (("pll", "default", "random", "en"), ""),
         (("no such metric", "default", "vectors", "en"), ""),
+        (("pll", "default", "causal", "en", "llama, 30 layers of 576"), "smollm2-135m en"),
+        (("pll", "default", "causal", "en", "llama, 2 layers of 64"), "smollm2-135m en"),
+        (("pll", "default", "causal", "es", "llama, 30 layers of 576"), "tiny_gpt2 es"),
+        (("pll", "default", "causal", "en", "gpt2, 12 layers of 768"), "tiny_gpt2 en"),
+        (("pll", "default", "causal", "en", "qwen2, 2 layers of 64"), "tiny_gpt2 en"),
+        (("pll", "default", "masked", "en", "llama, 30 layers of 576"), "tiny_bert en"),
+        (("crows_pairs", "default,ties=anti", "causal", "en"), "tiny_gpt2 en"),
     ],
 )
 def test_a_score_is_certified_by_what_was_measured_on_its_like(
-    asked: tuple[str, str, str, str], subject: str
+    asked: tuple[str, ...], subject: str
 ) -> None:
     table = pd.read_csv(RECORDED_CSV, keep_default_na=False)
-    name = asked[1].partition(",")[0]
+    name = asked[1] if "ties" in asked[1] else asked[1].partition(",")[0]
     row = table[
         (table["metric"] == asked[0])
         & (table["convention"] == name)
         & (table["subject"] == subject)
-        & (table["material"] == "synthetic")
+        & table["material"].isin(["synthetic", "smollm2-135m"])
     ]
-    expected = f"{row['verdict'].item()}: {row['why'].item()}" if subject else ""
+    model = subject.partition(" ")[0]
+    expected = f"{row['verdict'].item()}: {row['why'].item()} ({model})" if subject else ""
     assert recorded_verdict(*asked).line == expected
+
+
+@pytest.mark.parametrize(
+    ("sizes", "told"),
+    [
+        ({"num_hidden_layers": 30, "hidden_size": 576}, "(same architecture and size)"),
+        ({"num_hidden_layers": 2, "hidden_size": 16}, "(same architecture)"),
+    ],
+)
+def test_the_certificate_of_smollm2_stands_beside_the_nearest_model(
+    sizes: dict[str, int], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Recorded: four of four models without a planted bias raise a false alarm."""
+    heads = {"num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 8}
+    config = LlamaConfig(**{**SMALL, **heads, **sizes})
+    model = AutoModelForCausalLM.from_config(config)
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("stereo,anti\nthe nurse said she,the nurse said he\n", encoding="utf-8")
+    model.save_pretrained(tmp_path / "llama")
+    byte_pieces(masked=False).save_pretrained(tmp_path / "llama")
+    assert main(["audit", str(tmp_path / "llama"), "--metric", "pll", "--items", str(pairs)]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "false alarms" in printed
+    assert f"measured on smollm2-135m {told}, trained" in printed
+    table = audit(tmp_path / "llama", metrics="pll", items=pairs)
+    line = "false alarms: of 4 of 4 models without a bias (smollm2-135m)"
+    assert table["certificate"].tolist() == [line]
 
 
 PEOPLE = {"X": ["he", "man", "boy"], "Y": ["she", "woman", "girl"]}
@@ -316,8 +352,9 @@ def test_a_score_that_does_not_detect_a_planted_bias_is_not_called_bias(
     [(score, single)] = metric.score_with_singles(vectors, seed=0)
     one = AuditedScore("v", score._replace(value=1.0), single, gender_words="en")
     assert certified([one._replace(score=score)])[0][0].called_bias, "it has no value"
-    found, _ = certified([one])
-    assert as_table(found)["certificate"].tolist() == ["does not detect: slope .1"]
+    found, _, [explanation] = certified([one])
+    assert "measured on word2vec (same kind)" in explanation
+    assert as_table(found)["certificate"].tolist() == ["does not detect: slope .1 (word2vec)"]
     assert not found[0].called_bias
     assert not_called_bias({"weat": known["weat", "default", "word2vec en"]}).endswith(
         "weat (slope .1)"

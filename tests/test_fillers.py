@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -27,6 +28,7 @@ GERMAN = HEADER + (
     "[MASK] ist nicht der {},male,Arzt,\n[MASK] ist nicht der {},male,Boss,\n"
     "[MASK] ist nicht die {},female,Dame,\n[MASK] ist nicht die {},female,Hebamme,\n"
 )
+CASES = Path(__file__).parent / "cases" / "vectors"
 UNKNOWN = HEADER + "[MASK] arbeitet als {},male,Koch,\n[MASK] arbeitet als {},female,Amme,\n"
 
 
@@ -109,7 +111,7 @@ def test_fillers_are_those_given(
     else:
         table = audit(cased, metrics="lpbs", items=path, fillers=pair)
         value, language = table["value"].item(), table["language"].item()
-    expected = literal_score(cased, GERMAN, ("der Mann", "die Frau"))
+    expected = literal_score(cased, GERMAN, ("Der Mann", "Die Frau"))
     assert value == pytest.approx(expected, abs=2e-4)
     assert language == "de"
 
@@ -133,6 +135,43 @@ def test_a_capital_begins_a_text(
     assert [items.fillers_of(item) for item in items.items] == [(start,), (inside,)]
     assert items.paired[0].stereo == f"{start[0]} x nurse"
     assert {each.group for each in examples_of(items)} == {*inside}
+
+
+@pytest.mark.parametrize("fillers", ["", "he/she"])
+def test_given_fillers_get_the_capital_of_those_of_the_language(fillers: str) -> None:
+    """A model with both ``he`` and ``He``; the value is that of the table of cases."""
+    model, items = CASES / "models" / "bert_cased", str(CASES / "slots.csv")
+    table = audit(str(model), metrics="lpbs", items=items, fillers=fillers or ())
+    assert table["value"].item() == pytest.approx(-0.676, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("text", "filled"),
+    [
+        ("[MASK] met a {}", ["Der Mann", "Die Frau"]),
+        ("A {} left. [MASK] slept", ["Der Mann", "Die Frau"]),
+        ('A {} left!" “[MASK] slept', ["Der Mann", "Die Frau"]),
+        ("¿[MASK] met a {}?", ["Der Mann", "Die Frau"]),
+        ("A {}, [MASK] slept", ["der Mann", "die Frau"]),
+        ("Well... [MASK] met a {}", ["der Mann", "die Frau"]),
+        ("A {} of 1.5 m [MASK] met", ["der Mann", "die Frau"]),
+    ],
+)
+@pytest.mark.parametrize("in_column", [True, False])
+def test_a_word_that_begins_a_sentence_has_a_capital(
+    tmp_path: Path, text: str, filled: list[str], in_column: bool
+) -> None:
+    table = pd.DataFrame([{"text": text, "group": "a", "term": "nurse", "template": "t"}])
+    pair = "der Mann/die Frau"
+    (table.assign(fillers=pair) if in_column else table).to_csv(tmp_path / "a.csv", index=False)
+    items = read_items(tmp_path / "a.csv", "de", () if in_column else (pair,))
+    [pairs] = items.fillers_of(items.items[0])
+    assert [*pairs] == filled
+
+
+def test_a_term_that_fills_a_text_is_spelt_as_in_its_row(tmp_path: Path) -> None:
+    items = read_items(write(tmp_path, HEADER + "{} met us,a,he,\n{} met us,a,She,\n")).items
+    assert [item.sentence for item in items] == ["he met us", "She met us"]
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,89 @@ def _mapping() -> onnx.TypeProto:
     return helper.make_map_type_proto(TensorProto.STRING, value)
 
 
+def hostile_onnx(path: Path, nodes: list[onnx.NodeProto], output: str = "scores") -> str:
+    """A classifier of the classes no and yes, whose scores (texts, 2) go through more nodes."""
+    make = helper.make_node
+    first = make(
+        "LabelEncoder",
+        ["text"],
+        ["number"],
+        domain="ai.onnx.ml",
+        keys_strings=["bad"],
+        values_floats=[1.0],
+        default_float=0.0,
+    )
+    classify = make(
+        "LinearClassifier",
+        ["number"],
+        ["label", "scores"],
+        domain="ai.onnx.ml",
+        classlabels_strings=["no", "yes"],
+        coefficients=[-0.7, 0.7],
+        intercepts=[0.8, 0.2],
+    )
+    constants: dict[str, tuple[int, list[int], Any]] = {
+        "rows": (TensorProto.INT64, [1], [0]),
+        "second": (TensorProto.INT64, [1], [1]),
+        "much": (TensorProto.FLOAT, [1], [25.0]),
+        "endless": (TensorProto.INT64, [1], [1 << 62]),
+        "always": (TensorProto.BOOL, [], [True]),
+        "huge": (TensorProto.INT64, [2], [10_000_000_000, 2]),
+    }
+    tensors = [helper.make_tensor(key, *constant) for key, constant in constants.items()]
+    inputs = [helper.make_tensor_value_info("text", TensorProto.STRING, [None, 1])]
+    outputs = [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)]
+    graph = helper.make_graph([first, classify, *nodes], "words", inputs, outputs, tensors)
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid("ai.onnx.ml", 3)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=9), str(path))
+    return str(path)
+
+
+def endless_loop() -> onnx.NodeProto:
+    condition = helper.make_tensor_value_info("on", TensorProto.BOOL, [])
+    number = helper.make_tensor_value_info("n", TensorProto.INT64, [])
+    values = [helper.make_tensor_value_info(k, TensorProto.FLOAT, None) for k in ("x", "y")]
+    identity, same = (
+        helper.make_node("Identity", [a], [b]) for a, b in (("on", "still"), ("x", "y"))
+    )
+    still = helper.make_tensor_value_info("still", TensorProto.BOOL, [])
+    ends = [number, condition, values[0]], [still, values[1]]
+    body = helper.make_graph([identity, same], "body", *ends)
+    return helper.make_node("Loop", ["endless", "always", "scores"], ["out"], body=body)
+
+
+NODE = helper.make_node
+HOSTILE = {
+    "one column": (NODE("Gather", ["scores", "second"], ["out"], axis=1), "(3, 1) values for 3"),
+    "one row": (NODE("ReduceMean", ["scores", "rows"], ["out"]), "(1, 2) values for 3 texts and 2"),
+    "no axis": (NODE("ReduceMean", ["scores"], ["out"], keepdims=0), "gives () values for 3 texts"),
+    "22.5": (NODE("Mul", ["scores", "much"], ["out"]), "'bad', has no probabilities, but 2.5, 22."),
+    "negative": (NODE("Neg", ["scores"], ["out"]), "has no probabilities, but -0.1, -0.9; leave"),
+    "80 GB": (NODE("Expand", ["much", "huge"], ["out"]), "takes more memory than 16 GiB"),
+    "80 GB of constants": (
+        NODE("ConstantOfShape", ["huge"], ["out"]),
+        "takes more memory than 16 GiB",
+    ),
+    "no such rows": (NODE("Expand", ["scores", "huge"], ["out"]), "cannot be run (onnxruntime.ca"),
+    "endless": (endless_loop(), "takes more than 2 s for 256 texts; give another"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_file_that_gives_no_probabilities_ends_in_a_line(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node, told = HOSTILE[name]
+    posts = pd.DataFrame({"text": ["bad", "good", "bad"]})
+    table = predict(hostile_onnx(tmp_path / "right.onnx", []), posts, positive="yes")
+    assert table["prediction_score"].tolist() == pytest.approx([0.9, 0.2, 0.9])
+    if name == "endless":
+        monkeypatch.setattr("files.models.onnx_classifier.SECONDS_AT_ONCE", 2)
+    with pytest.raises(InputError, match=re.escape(told)) as refusal:
+        predict(hostile_onnx(tmp_path / "bad.onnx", [node], "out"), posts, positive="yes")
+    assert "\n" not in str(refusal.value)
+
+
 def test_a_file_of_ones_own(tmp_path: Path) -> None:
     name = str(save_onnx(tmp_path / "own.onnx"))
     table = predict(name, pd.DataFrame({"post": ["bad day", "bad", "good"]}), positive="yes")
@@ -234,7 +317,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         (tmp_path / "none.onnx", "no file"),
         (tmp_path / "text.onnx", "is no ONNX model"),
         (save_onnx(tmp_path / "unnamed.onnx", scores="unnamed"), "names no classes"),
-        (save_onnx(tmp_path / "f.onnx", takes=TensorProto.FLOAT), "takes tensor(float)"),
+        (save_onnx(tmp_path / "f.onnx", takes=TensorProto.FLOAT), "takes float; give a classifier"),
     ]
     for path, message in cases:
         with pytest.raises(InputError, match=re.escape(message)):
@@ -295,5 +378,7 @@ def test_a_probability_that_is_no_number_is_refused(
     undefined = np.array([[0.3, 0.7], [np.nan, np.nan]])
     place = "files.models.onnx_classifier.OnnxClassifier.predict_probabilities"
     monkeypatch.setattr(place, lambda *_: undefined)
-    with pytest.raises(InputError, match="text 2, 'good', has no finite probability"):
+    with pytest.raises(
+        InputError, match="text 2, 'good', has no probabilities, but nan, nan; leave it"
+    ):
         predict(name, pd.DataFrame({"text": ["bad", "good"]}), positive="yes")

@@ -116,10 +116,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if args.csv == args.json == STDOUT:
         raise InputError("--csv and --json both print rows; give one of them a file")
     audited, notes = (_audit_models if are_models else _audit)(args)
-    from biasbridge.certificates import NOTE, certified
+    from biasbridge.certificates import certified
 
-    audited, warnings = certified(audited)
-    explanation = [NOTE] if any(row.certificate for row in audited) else []
+    audited, warnings, explanation = certified(audited)
     notes = [*warnings, *notes, *explanation]
     from intrinsic.audit import as_table
     from intrinsic.terminal import (

@@ -167,8 +167,9 @@ def _debias_model(args: Namespace) -> int:
     print_scores(erasure.compared(metrics))
     print(f"wrote {args.out}")
     print(
-        "biasbridge (audit, open_model, sweeps) opens it with its eraser; from_pretrained alone"
-        " opens the unmodified model"
+        "biasbridge audit opens it with its eraser; from_pretrained alone opens the unmodified"
+        " model. In Python:\nfrom files.models.language_model import open_model\n"
+        f"model = open_model({str(args.out)!r})"
     )
     return 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike, fspath
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from files.eraser import ERASER, Eraser
 from files.errors import InputError
-from files.models.adapter import merge_adapter
+from files.models.adapter import merge_adapter, unwrap
 from files.models.erased import hook_eraser
 from files.models.load import (
     Dtype,
@@ -82,6 +83,12 @@ class LanguageModel:
     def dtype(self) -> str:
         """Precision of the weights, such as ``float32``."""
         return str(self.model.dtype).removeprefix("torch.")
+
+    @property
+    def architecture(self) -> str:
+        """Architecture and size, such as ``llama, 30 layers of 576``."""
+        config: Any = self.base.config
+        return f"{config.model_type}, {config.num_hidden_layers} layers of {config.hidden_size}"
 
     @property
     def padding(self) -> int:
@@ -253,15 +260,23 @@ def read_planted(folder: Path) -> Mapping[str, Any] | None:
 
 
 def _wrap_loaded(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> LanguageModel:
-    """Wrap a loaded model; its class gives its kind. Raises ``InputError`` for a slow tokenizer."""
+    """Wrap a loaded model; its class gives its kind. The caller's own modules keep their mode and
+    hooks: a copy of them runs, on the same weights.
+
+    Raises ``InputError`` for a slow tokenizer.
+    """
     if not getattr(tokenizer, "is_fast", False):
         raise InputError(
             f"{type(tokenizer).__name__} does not give the characters of a token; give a fast"
             " tokenizer"
         )
+    model = unwrap(model)
     name = Path(getattr(model, "name_or_path", "") or type(model).__name__).name
-    kind = kind_of([type(model).__name__])
-    return LanguageModel(name, model.eval(), tokenizer, kind, str(model.device))
+    with convert_load_errors(name):
+        weights = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
+        own = deepcopy(model, weights).eval()
+    kind = kind_of(parent.__name__ for parent in type(model).__mro__)
+    return LanguageModel(name, own, tokenizer, kind, str(model.device))
 
 
 def batches_by_length(

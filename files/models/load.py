@@ -133,8 +133,8 @@ def load_model(
     ``causal``, or an ``encoder`` without a head.
 
     ``random_seed``: draw random weights of the same configuration. Raises ``InputError`` for
-    missing weights, which the library would fill at random, for unexpected ones, and for an
-    encoder-decoder that ``must_predict`` tokens.
+    missing weights, which the library would fill at random, for unexpected ones, and where tokens
+    ``must_predict``: for an encoder-decoder, and a configuration without a head.
     """
     import torch
     from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM
@@ -146,6 +146,9 @@ def load_model(
     config = AutoConfig.from_pretrained(place.source, **options)
     if must_predict:
         refuse_encoder_decoder(config, name)
+        problem = "" if place.gguf else missing_architectures(config, "MASKED_LM", "CAUSAL_LM")
+        if problem:
+            raise InputError(f"model={name!r}: {problem}, or name metrics of encoded texts (seat)")
     # GGUF names no architecture; its models generate text
     kind = "causal" if place.gguf else kind_of(config.architectures or ())
     loader: Any = {
@@ -178,6 +181,20 @@ def refuse_encoder_decoder(config: PreTrainedConfig, name: str) -> None:
             " causal; give a masked or causal language model, or metrics of encoded texts, such as"
             " seat"
         )
+
+
+def missing_architectures(config: PreTrainedConfig, *tasks: str) -> str:
+    """Return why the head of a model is unknown, with the remedy; empty if it is known.
+
+    tasks: of heads that it may have, such as ``CAUSAL_LM``.
+    """
+    from transformers.models.auto import modeling_auto
+
+    if isinstance(config.architectures, list) and config.architectures:
+        return ""
+    tables = [vars(modeling_auto)[f"MODEL_FOR_{task}_MAPPING_NAMES"] for task in tasks]
+    head = next((t[config.model_type] for t in tables if config.model_type in t), "NAME")
+    return f'its config.json has no list of architectures; add "architectures": ["{head}"]'
 
 
 def require_usable(dtype: str, device: str) -> None:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from files.errors import InputError
+from files.models.onnx_session import MAX_BYTES
 
 if TYPE_CHECKING:
     from stats.arrays import Floats
 
 LABELS = ("classlabels_strings", "classlabels_int64s", "classlabels_ints")
 TEXTS_AT_ONCE = 256  # the counts of words are dense inside a model
-LOCALE = "C"  # lower-cases ASCII, and exists on every machine
+SECONDS_AT_ONCE = 300
+TIMED_OUT = -14  # exit status by SIGALRM
 REMEDY = "pip install onnx onnxruntime"
 
 
@@ -25,37 +32,60 @@ class OnnxClassifier:
     """Classifier of texts in an ONNX file, with one input, a tensor of strings."""
 
     classes: Sequence[str]
-    session: Any
+    path: Path
 
     def predict_probabilities(self, texts: Sequence[str]) -> Floats:
-        """Return the probability of each class, (texts, classes)."""
-        [entry] = self.session.get_inputs()
-        shape = (-1, 1) if len(entry.shape) == 2 else (-1,)
-        values = np.zeros((len(texts), len(self.classes)))
-        for start in range(0, len(texts), TEXTS_AT_ONCE):
-            batch = np.array(texts[start : start + TEXTS_AT_ONCE], dtype=object).reshape(shape)
-            values[start : start + TEXTS_AT_ONCE] = self._read(
-                self.session.run(None, {entry.name: batch})
-            )
-        return values
+        """Return the probability of each class, (texts, classes).
 
-    def _read(self, outputs: Sequence[Any]) -> Floats:
-        """Return the probabilities among the outputs: a tensor, or a mapping for each text."""
-        if isinstance(outputs[-1], list):
-            rows = [{str(name): p for name, p in row.items()} for row in outputs[-1]]
-            return np.array([[row[name] for name in self.classes] for row in rows], dtype=float)
-        return np.asarray(outputs[-1], dtype=float)
+        The file runs in a process of its own. Raises ``InputError`` if that fails, takes too much
+        memory or time, or gives other values.
+        """
+        batches = [texts[i : i + TEXTS_AT_ONCE] for i in range(0, len(texts), TEXTS_AT_ONCE)]
+        completed = subprocess.run(
+            [sys.executable, "-m", "files.models.onnx_session", self.path, str(SECONDS_AT_ONCE)],
+            input=json.dumps(batches).encode(),
+            capture_output=True,
+            check=False,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
+        reason = completed.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        if completed.returncode:
+            problem = f"cannot be run ({reason[:200]})"
+            if completed.returncode == TIMED_OUT:
+                problem = f"takes more than {SECONDS_AT_ONCE} s for {TEXTS_AT_ONCE} texts"
+            elif completed.returncode < 0 or "alloc" in reason or "MemoryError" in reason:
+                problem = f"takes more memory than {MAX_BYTES >> 30} GiB, or than there is"
+            raise InputError(f"{self.path} {problem}; give another classifier")
+        outputs = json.loads(completed.stdout)
+        sizes = [len(batch) for batch in batches]
+        rows = [self._read(values, n) for values, n in zip(outputs, sizes, strict=True)]
+        return np.concatenate([np.zeros((0, len(self.classes))), *rows])
+
+    def _read(self, output: Any, n_texts: int) -> Floats:
+        """Return the probabilities of an output: a row, or a mapping, for each text."""
+        try:
+            rows = [
+                [row[k] for k in self.classes] if isinstance(row, dict) else row for row in output
+            ]
+            values = np.array(rows, dtype=float)
+        except (TypeError, ValueError, LookupError):
+            values = np.empty(())
+        if values.shape != (n_texts, len(self.classes)):
+            problem = f"gives {values.shape} values for {n_texts} texts"
+            classes = f"{len(self.classes)} classes ({', '.join(self.classes)})"
+            raise InputError(f"{self.path} {problem} and {classes}; give a probability for each")
+        return values
 
 
 def open_onnx(path: Path) -> OnnxClassifier:
     """Open a classifier. Raise ``InputError`` if a library is missing, the file is no ONNX model,
     keeps weights in other files, has other inputs than texts, or names no classes.
     """
-    try:
-        import onnx
-        import onnxruntime  # type: ignore[import-untyped]
-    except ImportError as error:
-        raise InputError(f"{path} needs {error.name}: {REMEDY}") from None
+    for library in ("onnx", "onnxruntime"):
+        if not find_spec(library):
+            raise InputError(f"{path} needs {library}: {REMEDY}")
+    import onnx
+
     try:
         model = onnx.load(path, load_external_data=False)
         classes = list(_find_classes(model.graph.node))
@@ -63,15 +93,12 @@ def open_onnx(path: Path) -> OnnxClassifier:
         raise InputError(f"{path} is no ONNX model ({type(error).__name__})") from error
     if not classes:
         raise InputError(f"{path} names no classes; give a classifier with {LABELS[0]}")
-    try:
-        session = _open_session(model, onnx, onnxruntime)
-    except Exception as error:  # the library's own, of one class for each cause
-        raise InputError(f"{path} cannot be opened ({str(error)[:200]})") from error
-    inputs = [entry.type for entry in session.get_inputs()]
-    if inputs != ["tensor(string)"]:
-        problem = f"{path} takes {', '.join(inputs)}; give a classifier of texts, tensor(string)"
-        raise InputError(problem)
-    return OnnxClassifier(classes, session)
+    constants = {constant.name for constant in model.graph.initializer}
+    numbers = [x.type.tensor_type.elem_type for x in model.graph.input if x.name not in constants]
+    if numbers != [onnx.TensorProto.STRING]:
+        taken = ", ".join(map(onnx.TensorProto.DataType.Name, numbers)).lower() or "nothing"
+        raise InputError(f"{path} takes {taken}; give a classifier that takes one column of texts")
+    return OnnxClassifier(classes, path)
 
 
 def _find_classes(nodes: Sequence[Any]) -> Iterator[str]:
@@ -82,19 +109,3 @@ def _find_classes(nodes: Sequence[Any]) -> Iterator[str]:
                 yield from (name.decode() for name in attribute.strings)
                 yield from map(str, attribute.ints)
                 return
-
-
-def _open_session(model: Any, onnx: Any, onnxruntime: Any) -> Any:
-    """Open a session from memory; with the locale C where a machine lacks the default one."""
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    providers = ["CPUExecutionProvider"]
-    try:
-        return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=providers)
-    except Exception as error:
-        if "locale" not in str(error):
-            raise
-    for node in model.graph.node:
-        if node.op_type == "StringNormalizer" and all(a.name != "locale" for a in node.attribute):
-            node.attribute.append(onnx.helper.make_attribute("locale", LOCALE))
-    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=providers)

@@ -14,6 +14,7 @@ from files.models.load import (
     load_options,
     load_tokenizer,
     longest_text,
+    missing_architectures,
     within_bytes,
 )
 from files.models.place import find_model
@@ -78,7 +79,9 @@ def open_sequence_classifier(name: str, revision: str | None = None) -> Sequence
         place = find_model(name, revision)
         options: dict[str, Any] = load_options(place)
         config = AutoConfig.from_pretrained(place.source, **options)
-        architectures = config.architectures or ["a model without a head"]
+        if problem := missing_architectures(config, "SEQUENCE_CLASSIFICATION"):
+            raise InputError(f"model={name!r}: {problem}")
+        architectures = config.architectures or [""]
         if not architectures[0].endswith(SUFFIX) or config.problem_type == "regression":
             raise InputError(f"model={name!r} is {architectures[0]}, not a classifier of texts")
         common: dict[str, Any] = {"dtype": torch.float32, "use_safetensors": True}

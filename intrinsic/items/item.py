@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import nan
@@ -11,6 +12,8 @@ from files import Choice
 
 SLOT = "[MASK]"  # in a text: the word to predict
 TERM = "{}"  # in a template: the term
+# What precedes the first word of a sentence: nothing or the end of another one, and opening marks
+BEFORE_SENTENCE = re.compile(r"(^|[^.][.!?]['\"’”»)\]]*\s+)[\s¿¡'\"‘“„«(\[]*$")
 Fillers = tuple[tuple[str, ...], ...]  # words for the first group, the second, and further ones
 
 
@@ -160,10 +163,11 @@ def fill_template(template: str, term: str, group: str, name: str) -> Item:
 
 
 def with_capital(item: Item, fillers: Fillers) -> Item:
-    """Return the item with a capital on fillers that begin its text."""
-    if item.fills or not item.text.startswith(SLOT):
+    """Return the item with a capital on fillers that begin a sentence; a term is spelt as given."""
+    before, slot, _ = item.text.partition(SLOT)
+    if item.fills or not slot or not BEFORE_SENTENCE.search(before):
         return item
-    pairs = tuple(tuple(word.capitalize() for word in words) for words in fillers)
+    pairs = tuple(tuple(word[:1].upper() + word[1:] for word in words) for words in fillers)
     return item._replace(fillers=pairs)
 
 

@@ -33,9 +33,9 @@ def read_items(
     for the slot. With one of the two, the term fills the slot, unless the text contains the term;
     then the slot is filled with the pairs in column ``fillers`` (``Er/Sie``, several with
     semicolons; ``he/she/they`` for three groups), in ``fillers``, or of the language, capitalised
-    at the start of a text. Column ``attribute``: the words that a term filling the text is compared
-    with. Columns ``stereo, anti`` and optionally ``cluster`` and ``group``: pairs. The default
-    language is that of the texts, else that in the file's name.
+    at the start of a sentence. Column ``attribute``: the words that a term filling the text is
+    compared with. Columns ``stereo, anti`` and optionally ``cluster`` and ``group``: pairs. The
+    default language is that of the texts, else that in the file's name.
 
     Raises ``InputError`` for other columns, an empty cell, a text with no slot or several, and
     fillers that are not pairs, given twice or without a text to fill.
@@ -52,9 +52,8 @@ def read_items(
         default = parse_fillers(fillers) or next(
             (item.fillers for item in items if item.fillers), ()
         )
-        if not default:
-            default = FILLERS.get(text_language, ())
-            items = tuple(with_capital(item, default) for item in items)
+        default = default or FILLERS.get(text_language, ())
+        items = tuple(with_capital(item, item.fillers or default) for item in items)
         return ItemSet(name, text_language, items=items, fillers=default)
     if {*PAIRS} <= {*table.columns}:
         pairs = tuple(_pair(row, f"row {n} of {path}") for n, row in enumerate(rows, 1))

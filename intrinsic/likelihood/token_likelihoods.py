@@ -131,7 +131,7 @@ def _distributions(
     """Yield batches of contexts with log p over the vocabulary, (contexts, vocabulary)."""
     import torch
 
-    if _takes_trees(model):
+    if _takes_trees(model, max((len(ids) for ids, _ in contexts), default=0)):
         rows, contexts_of = _trees(contexts)
     else:
         rows, contexts_of = _plain_rows(contexts, causal=model.kind == "causal")
@@ -162,10 +162,15 @@ def _plain_rows(
     return rows, contexts_of
 
 
-def _takes_trees(model: LanguageModel) -> bool:
+def _takes_trees(model: LanguageModel, longest: int) -> bool:
+    """Test whether a mask of ours shows a model what it sees of texts of up to ``longest`` tokens:
+    the library leaves such a mask alone, without the sliding window of the configuration.
+    """
     config: Any = model.model.config
     eager = getattr(config, "_attn_implementation", "") == "eager"
-    return eager and model.kind == "causal" and config.model_type in SHOWN_BY_MASK
+    window = getattr(config, "sliding_window", None) or longest
+    is_shown = model.kind == "causal" and config.model_type in SHOWN_BY_MASK
+    return eager and is_shown and longest <= window
 
 
 def _trees(contexts: Sequence[Context]) -> tuple[list[_Row], list[list[Context]]]:

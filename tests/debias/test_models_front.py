@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from shutil import copytree
+from typing import Any
 
 import numpy as np
 import pytest
@@ -74,6 +75,9 @@ def test_the_folder_is_the_model_and_its_eraser(
     assert "leace fitted on 11 of 11 and 11 of 11 texts, words of gender_union in 1 " in printed
     assert f"operator norm {eraser.norm:.3f}, rank 1" in printed
     assert "from_pretrained alone opens the unmodified model" in printed
+    names: dict[str, Any] = {}
+    exec("\n".join(printed.splitlines()[-2:]), names)
+    assert names["model"].eraser.dose == dose
     if layer == -1:
         line = next(line for line in printed.splitlines() if line.startswith("seat seat6b"))
         old, new = line.split()[3:5]

@@ -9,11 +9,13 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
+from biasbridge import audit, predict
 from files import InputError
 from files.models.encoder import Encoder
 from files.models.language_model import batches_by_length, open_model
@@ -266,3 +268,21 @@ def test_batches_hold_like_lengths_within_the_budget() -> None:
     batches = list(batches_by_length(lengths, 20))
     assert sorted(place for batch in batches for place in batch) == list(range(6))
     assert [[lengths[place] for place in batch] for batch in batches] == [[1, 2, 5], [9, 9], [30]]
+
+
+@pytest.mark.parametrize("names", [None, [], "BertForMaskedLM"])
+def test_a_configuration_without_architectures_is_named_as_the_cause(
+    masked: Path, tmp_path: Path, names: object
+) -> None:
+    """Where likelihoods are asked for; encodings need no head."""
+    folder = copied(masked, tmp_path / "copy", architectures=names)
+    told = r'has no list of architectures; add "architectures": \["BertForMaskedLM"\], or name'
+    for arguments in ({"metrics": "pll"}, {}):
+        with pytest.raises(InputError, match=told):
+            audit(str(folder), **arguments)
+    assert len(audit(str(folder), metrics="seat", queries=["seat6b"])) == 1
+    causal = save_model(tmp_path / "gpt2", "gpt2", head="causal")
+    with pytest.raises(InputError, match=r'"architectures": \["GPT2LMHeadModel"\]'):
+        audit(str(copied(causal, tmp_path / "other", architectures=names)), metrics="next_word")
+    with pytest.raises(InputError, match=r'add "architectures": \["BertForSequenceClassification"'):
+        predict(str(folder), pd.DataFrame({"text": ["a man"]}))

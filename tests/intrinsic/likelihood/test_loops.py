@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+import transformers
 
+from biasbridge import audit
 from files import InputError
 from files.models.language_model import LanguageModel, open_model
 from intrinsic.likelihood import token_likelihoods as asking
@@ -19,7 +22,9 @@ from intrinsic.likelihood.sentences import (
 )
 from intrinsic.likelihood.stereoset import pieces_in_turn
 from intrinsic.likelihood.tokenised_text import Text, mask_id, tokenise_texts
-from tests.tiny_models import save_model
+from tests.tiny_models import SMALL, byte_pieces, save_model
+
+CASES = Path(__file__).parents[2] / "cases" / "vectors"
 
 TEXTS = [
     "the nurse said that she would come",
@@ -152,6 +157,42 @@ def test_batches_and_trees_do_not_matter(
     for each in (two, three):
         for a, b in zip(one, each, strict=True):
             np.testing.assert_allclose(a, b, atol=1e-4, rtol=1e-5)
+
+
+WINDOWS: dict[str, dict[str, Any]] = {
+    "mistral": {"sliding_window": 3},
+    "qwen2": {"sliding_window": 4, "use_sliding_window": True, "max_window_layers": 1},
+    "qwen3": {"sliding_window": 3, "use_sliding_window": True, "max_window_layers": 0},
+    "gemma2": {"sliding_window": 3},
+    "gpt_neo": {"window_size": 3, "attention_types": [[["local"], 3]], "num_layers": 3},
+    "mistral whole": {"sliding_window": 48},
+}
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_windows_of_attention_hide_what_precedes_them(name: str, tmp_path: Path) -> None:
+    """Every layer, or some layers of qwen2, see the last tokens only; a loop of single texts."""
+    settings = SMALL | {"num_key_value_heads": 2, "head_dim": 8, "initializer_range": 0.5}
+    config = transformers.AutoConfig.for_model(name.split()[0], **settings | WINDOWS[name])
+    torch.manual_seed(0)
+    transformers.AutoModelForCausalLM.from_config(config).save_pretrained(tmp_path)
+    byte_pieces(masked=False).save_pretrained(tmp_path)
+    model = open_model(tmp_path)
+    tokenizer: Any = model.tokenizer
+    expected = []
+    for text in TEXTS:
+        ids = tokenizer(text)["input_ids"]
+        expected.append(sum(log_p(model, ids[:n], -1)[ids[n]].item() for n in range(1, len(ids))))
+    found = [sum(logs) for logs in sentence_log_likelihoods(model, read(model))]
+    assert found == pytest.approx(expected, abs=1e-3, rel=1e-5)
+
+
+def test_a_window_of_five_tokens_by_the_table_of_cases() -> None:
+    folder = CASES / "models" / "mistral_sw"
+    table = audit(str(folder), metrics=["pll", "crows_pairs"], items=str(CASES / "pairs.csv"))
+    values = table[table["part"] == ""].set_index("metric")["value"]
+    assert values["pll"] == pytest.approx(-13.53, abs=5e-3)
+    assert values["crows_pairs"] == pytest.approx(0.571, abs=5e-4)
 
 
 def test_equal_contexts_are_computed_once(
