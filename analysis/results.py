@@ -146,6 +146,19 @@ def write_csv_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> list[P
     return written
 
 
+def require_own(folder: Path, names: Iterable[str]) -> None:
+    """Raise ``InputError`` if a folder without tables has files or folders of these names: those of
+    the user, which would be replaced or removed.
+    """
+    if (folder / FILES[0]).exists() or (folder / CONCLUSIONS_JSON).exists():
+        return
+    if foreign := [name for name in (*names, *WRITES) if (folder / name).exists()]:
+        raise InputError(
+            f"results.dir={folder}: {foreign[0]} in it is not of a sweep and would be replaced;"
+            " choose another folder"
+        )
+
+
 def register_outputs(folder: Path, names: Sequence[str]) -> None:
     """Note which files a study will write into a results folder, so that the next study sets them
     aside with the tables that they rest on. Raise ``InputError`` for anything but plain file names.

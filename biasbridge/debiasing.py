@@ -160,8 +160,8 @@ def debias(
     scores = compare_vectors([goal.metric for goal in goals], original, modified.vectors)
     modified.vectors.attrs = {
         "method": modified.method.name,
-        "direction": modified.method.direction,
-        "dose": modified.method.dose,
+        "direction": getattr(modified.method, "direction", ""),
+        "dose": getattr(modified.method, "dose", 1.0),
         **eraser_facts(modified.eraser),
         "scores": scores.drop(columns="part"),
         "notes": vector_notes("vectors", original, modified.method),
@@ -206,8 +206,8 @@ def move(
         method, axis = find_method(method, vectors, query, goal, direction, seed=seed)
     else:
         axis = method.dose_axis(vectors, query, seed=seed)
-    changed = axis.at(signed_dose(method))
-    if method.dose:
+    changed = axis.at(dose := signed_dose(method))
+    if dose:
         require_sound(method, vectors, changed)
     return ModifiedVectors(method, changed, axis.eraser)
 

@@ -135,7 +135,7 @@ class ModelErasure:
         with with_eraser(self.encoder.opened, self.eraser), atomic_path(out) as work:
             save_model(self.encoder.opened, self.place, work)
             self.eraser.save(work / ERASER)
-            replaced = work.with_name(f"{work.name}-replaced")
+            replaced = out.with_name(f".{out.name}-{work.parent.name}")
             if out.is_dir():
                 out.rename(replaced)
         shutil.rmtree(replaced, ignore_errors=True)

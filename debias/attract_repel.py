@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from annotated_types import Ge
 
-from debias.axis import restrict
-from debias.base import Direction, DoseAxis, OnVectors
+from debias.base import Direction, DoseAxis, OnVectors, restrict
 from debias.constraints import stereotype_pairs, usable_pairs
 from debias.margins import attract_repel
 from debias.roles import TARGETS_AND_ATTRIBUTES
@@ -96,10 +95,6 @@ class AttractRepel(OnVectors, Fileless):
     ) -> KeyedVectors:
         """Return a copy moved by the given pairs; ``direction`` is ignored."""
         return self.pairs_dose_axis(vectors, attract, repel, seed=seed).at(self.dose)
-
-    def with_dose(self, dose: float) -> Self:
-        """Return the method at a dose in [-1, 1] (-1: overbias, 1: debias)."""
-        return replace(self, direction="overbias" if dose < 0 else "debias", dose=abs(dose))
 
     def dose_axis(self, vectors: KeyedVectors, query: Query, *, seed: int) -> DoseAxis:
         """Return the vectors at any dose in [-1, 1]; each direction runs once, on first use."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from annotated_types import Ge, Le
 from threadpoolctl import threadpool_limits
 
-from debias.base import Direction, DoseAxis, OnVectors
+from debias.base import Direction, DoseAxis, OnVectors, restrict
 from files import choice
 from files.choice import Fileless
 from files.eraser import ROWS
@@ -48,10 +47,6 @@ class OnAxis(OnVectors, Fileless):
     def erase(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Singles:
         """Compute f of every vector, (n_words, dim), in the order of the vocabulary."""
         raise NotImplementedError
-
-    def with_dose(self, dose: float) -> Self:
-        """Return the method at another dose."""
-        return replace(self, dose=dose)
 
     def dose_axis(self, vectors: KeyedVectors, query: Query, *, seed: int) -> DoseAxis:
         """Compute f once and return the vectors at any dose."""
@@ -100,14 +95,3 @@ def map_blocks(f: Callable[[Floats], Floats], matrix: Singles) -> Singles:
         rows = slice(start, start + ROWS)
         result[rows] = f(matrix[rows].astype(np.float64))
     return result
-
-
-def restrict(vectors: KeyedVectors, words: Collection[str] | None) -> KeyedVectors:
-    """Return the vectors of those of ``words`` in the vocabulary; None: all vectors."""
-    if words is None:
-        return vectors
-    from files.vectors import keyed  # loads gensim
-
-    known_words = [word for word in dict.fromkeys(words) if word in vectors.key_to_index]
-    rows = [vectors.key_to_index[word] for word in known_words]
-    return keyed(known_words, np.array(vectors.vectors[rows]))

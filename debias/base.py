@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
+    Any,
     ClassVar,
     Literal,
     NamedTuple,
     Protocol,
     Self,
     TypeVar,
+    cast,
     runtime_checkable,
 )
 
 import numpy as np
 
 from files import Choice, InputError
+from files.choice import field_types
 from intrinsic.wordsets import read_query
 
 if TYPE_CHECKING:
@@ -166,9 +170,10 @@ class PairsMethod(DosedMethod, Protocol):
         """Fit the method on these pairs and return the vectors at any dose in [0, 1]."""
 
 
-def signed_dose(method: DosedMethod) -> float:
-    """Return the dose of a method, negative if it overbiases."""
-    return -abs(method.dose) if method.direction == "overbias" else method.dose
+def signed_dose(method: Method) -> float:
+    """Return the dose of a method, negative if it overbiases; 1 without a dose."""
+    dose = float(getattr(method, "dose", 1.0))
+    return -abs(dose) if getattr(method, "direction", "") == "overbias" else dose
 
 
 class OnVectors:
@@ -176,10 +181,44 @@ class OnVectors:
 
     acts_on: ClassVar[str] = "vectors"
 
+    def with_dose(self, dose: float) -> Self:
+        """Return the method at a dose in [-1, 1] (-1: overbias, 1: debias). Raises ``InputError``
+        if it has no dose, or none below 0.
+        """
+        names = field_types(type(self))
+        if "dose" not in names and dose != signed_dose(cast("Method", self)):
+            name = getattr(self, "name", type(self).__name__)
+            raise InputError(f"{name} has no dose, and dose={dose:g} is asked for; leave it out")
+        has_direction = "direction" in names
+        changes = {"dose": abs(dose) if has_direction else dose}
+        direction = {"direction": "overbias" if dose < 0 else "debias"} if has_direction else {}
+        return replace(cast("Any", self), **(changes if "dose" in names else {}), **direction)
+
+    def dose_axis(self, vectors: KeyedVectors, query: Query, *, seed: int) -> DoseAxis:
+        """Return the vectors at any dose; each is computed by ``modify``."""
+
+        def at(dose: float, words: Collection[str] | None = None) -> KeyedVectors:
+            method = cast("VectorsMethod", self.with_dose(dose)) if dose else None
+            changed = method.modify(vectors, query, seed=seed) if method else vectors
+            return restrict(changed, words)
+
+        return DoseAxis(at)
+
     def build_steps(self: VectorsMethod, steps: StepBuilder[S], inputs: Mapping[str, S]) -> S:
         """Return the step that writes the modified vectors."""
         step_inputs = {"vectors": inputs["vectors"], "words": inputs["words"]}
         return steps("modified", self, write_modified, step_inputs)
+
+
+def restrict(vectors: KeyedVectors, words: Collection[str] | None) -> KeyedVectors:
+    """Return the vectors of those of ``words`` in the vocabulary; None: all vectors."""
+    if words is None:
+        return vectors
+    from files.vectors import keyed  # loads gensim
+
+    known_words = [word for word in dict.fromkeys(words) if word in vectors.key_to_index]
+    rows = [vectors.key_to_index[word] for word in known_words]
+    return keyed(known_words, np.array(vectors.vectors[rows]))
 
 
 def write_modified(method: VectorsMethod, out: Path, inputs: Inputs, seed: int) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from debias.axis import ONE_THREAD, SignedDose, restrict
-from debias.base import WORDS, Direction, DoseAxis, Inputs, S, StepBuilder, require_sound
+from debias.axis import ONE_THREAD, SignedDose
+from debias.base import WORDS, Direction, DoseAxis, Inputs, S, StepBuilder, require_sound, restrict
 from debias.examples import Examples, item_examples, template_examples, word_examples
 from files import InputError, choice
 from files.choice import FieldError

@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
-import re
 import shutil
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TextIO
 
-from files.errors import InputError, nearest
+from files.errors import DISK_FULL, InputError, nearest
 
-SHARED = Path("points", ".sweeps")  # in a folder: the lock of those that write there
-WORK = re.compile(r"\..+-[0-9a-f]{12}(\.\w+)*")
+TEMPORARY = ".biasbridge-tmp"  # beside the targets: a folder for each file that is being written
+LOCK = ".lock"  # in each of these folders: locked while its process is writing
+MAX_TRIES = 9  # to make such a folder while others remove the one around it
 
 
 @contextmanager
 def atomic_path(target: str | Path) -> Iterator[Path]:
-    """Yield a temporary path in the target's folder; it becomes ``target``, or vanishes on errors.
+    """Yield a temporary path beside the target; it becomes ``target``, or vanishes on errors.
 
-    The block may create a file or a folder at the path it is given, with the target's suffix kept.
+    The block may create a file or a folder at the path it is given, which has the target's name.
     Missing parents are created. Raises ``InputError`` if the folder cannot be written or the disk
     is full.
     """
     target = Path(target)
-    work = target.with_name(f".{target.stem}-{uuid.uuid4().hex[:12]}{target.suffix}")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        folder, lock = _open_folder(target.parent / TEMPORARY)
+        work = folder / target.name
         work.touch()
         work.unlink()
     except OSError as error:
@@ -38,12 +40,32 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
         yield work
         os.replace(work, target)
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS):
+        if error.errno in (*DISK_FULL, errno.EROFS):
             reason = f"cannot write {target}: {error.strerror}"
             raise InputError(f"{reason}; free some space, or choose another folder") from error
         raise
     finally:
-        _erase(work)
+        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):  # others are writing beside
+            folder.parent.rmdir()
+        lock.close()
+
+
+def _open_folder(parent: Path) -> tuple[Path, TextIO]:
+    """Return a new folder in ``parent`` and its open lock, which ends with this process."""
+    for _ in range(MAX_TRIES):
+        folder = parent / uuid.uuid4().hex
+        try:
+            folder.mkdir(parents=True)
+            lock = (folder / LOCK).open("w")
+        except FileNotFoundError:  # another process has removed the folder while it was empty
+            continue
+        with suppress(OSError):  # of file systems without locks; sweeps refuse these
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        if (folder / LOCK).exists():
+            return folder, lock
+        lock.close()
+    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(parent))
 
 
 def require_output(target: str | Path, endings: Sequence[str]) -> Path:
@@ -86,20 +108,12 @@ def require_new(
 
 
 def clear_leftovers(folder: Path) -> None:
-    """Remove the temporary paths that killed processes left below a folder. No process may be
-    writing there: its paths are removed too. Left out are folders below that others share, which
-    hold ``SHARED``.
-    """
-    for parent, folders, files in os.walk(folder):
-        leftovers = [name for name in (*folders, *files) if WORK.fullmatch(name)]
-        is_shared = {name: os.path.exists(Path(parent, name, SHARED)) for name in folders}
-        folders[:] = [name for name in folders if name not in leftovers and not is_shared[name]]
-        for name in leftovers:
-            _erase(Path(parent, name))
-
-
-def _erase(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
+    """Remove what killed processes left of ``atomic_path`` in a folder and the folders in it."""
+    for place in (parent / TEMPORARY for parent in (folder, *folder.glob("*"))):
+        for leftover in place.glob("*"):
+            if not any(path.is_symlink() for path in (place.parent, place, leftover)):
+                with suppress(OSError), (leftover / LOCK).open("a") as lock:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails for a live process
+                    shutil.rmtree(leftover)
+        with suppress(OSError):
+            place.rmdir()

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import errno
+import os
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 from files.printable import printable
 
 LONGEST = 4_000
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class InputError(ValueError):
@@ -33,15 +37,28 @@ def nearest(name: object, options: Iterable[str]) -> str:
 
 def run_cli(main: Callable[[], int | None]) -> None:
     """Run a command and exit with its status; after ``InputError`` with 2 and a line on stderr,
-    after an interrupt with 130.
+    after an interrupt with 130. A full disk under its output is such a line too.
     """
     try:
-        sys.exit(main() or 0)
+        try:
+            sys.exit(main() or 0)
+        finally:
+            sys.stdout.flush()
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(130)
-    except BrokenPipeError:
-        sys.exit(1)
+    except OSError as error:
+        is_pipe = isinstance(error, BrokenPipeError)
+        if not (is_pipe or error.errno in DISK_FULL):
+            raise
+        with suppress(OSError):  # the lines left would be tried again at the end of the process
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if is_pipe:
+            sys.exit(1)
+        with suppress(OSError):
+            place = f"cannot write {error.filename or 'the output'}: {error.strerror}"
+            print(f"error: {place}; free some space, or choose another place", file=sys.stderr)
+        sys.exit(2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -42,6 +43,10 @@ class Parser(argparse.ArgumentParser):
         parsed, unknown = super().parse_known_args(*arguments, **options)
         self._refuse_overwriting(parsed)
         return parsed, unknown
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print a message; let errors of a full disk pass, which argparse hides."""
+        (file or sys.stderr).write(message)
 
     def _refuse_overwriting(self, parsed: argparse.Namespace) -> None:
         """Raise ``InputError`` for an output file that is an input: a positional argument, or the

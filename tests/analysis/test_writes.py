@@ -17,6 +17,7 @@ from analysis.results import (
     read_tables,
     register_outputs,
     remove_older_conclusions,
+    require_own,
     write_tables,
 )
 from analysis.study import Correlation
@@ -147,3 +148,16 @@ def test_what_a_study_did_not_write_again_goes(tables: Tables, tmp_path: Path) -
     remove_older_conclusions(tmp_path, Toy.writes)
     assert (tmp_path / "toy.csv").read_text(encoding="utf-8") == "again"
     assert not (tmp_path / "toys" / "one.txt").exists()
+
+
+@pytest.mark.parametrize("name", ["figures", "report.html", "of_the_study.csv"])
+def test_a_folder_with_files_of_the_user_is_not_written(
+    name: str, tables: Tables, tmp_path: Path
+) -> None:
+    require_own(tmp_path, ["of_the_study.csv"])
+    (tmp_path / name).mkdir()
+    with pytest.raises(InputError, match=f"{name} in it is not of a sweep .* choose another"):
+        require_own(tmp_path, ["of_the_study.csv"])
+    write_tables(tmp_path / "results", tables)
+    (tmp_path / "results" / name).mkdir()  # of an earlier version, which noted no names
+    require_own(tmp_path / "results", ["of_the_study.csv"])

@@ -9,6 +9,7 @@ import itertools
 import logging
 import os
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -19,9 +20,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biasbridge.cli.store import main
-from files import InputError
+from files import InputError, atomic_path
+from files.atomic import TEMPORARY
+from tests.reliability.sweeps import ROOT
 from train.engine.estimate import timings
-from train.engine.outcome import Outcome, read_stamp, shared_results, write_outcome
+from train.engine.outcome import Outcome, cleared_results, read_stamp, write_outcome
 from train.engine.store import DamagedError, Step, Store, StoreError
 from train.engine.store.entry import check, read_recipe, seal
 
@@ -262,27 +265,44 @@ def test_what_a_kill_left_is_cleared_by_the_next_sweep(store: Store, tmp_path: P
     assert len(store.orphans(remove=True)) == 2
     assert not list(work.iterdir())
     results = tmp_path / "results"
-    (results / "points").mkdir(parents=True)
-    names = ("results/.points-0123456789ab.parquet", "results/points/.ab12-0123456789ab.json")
-    for name in names:
-        (tmp_path / name).write_text("half written")
-    (results / ".figures-0123456789ab").mkdir()
-    (results / ".mine").write_text("no work of ours")
-    with shared_results(results), shared_results(results):
-        assert sorted(path.name for path in results.iterdir()) == [".mine", "points"]
-        assert [path.name for path in (results / "points").iterdir()] == [".sweeps"]
-        (tmp_path / names[0]).write_text("of a sweep at work")
-        with shared_results(results):
-            pass
-        assert (tmp_path / names[0]).exists()
-    assert not (tmp_path / names[0]).exists()
+    with atomic_path(results / "a.json") as work:
+        with cleared_results(results):  # this process is writing
+            work.mkdir()
+        assert [path.name for path in work.parent.iterdir() if path.is_dir()] == ["a.json"]
+    (results / "a.json").rmdir()
+    leave_half_written(results / "points.parquet", results / "points" / "ab12.json")
+    (results / TEMPORARY / "cut short").mkdir(parents=True)  # before it was locked
+    with cleared_results(results):
+        assert {*results.rglob("*")} == {results / "points", results / "points" / ".lock"}
+        leave_half_written(results / "points" / "ab12.json")
+    assert {*results.rglob("*")} == {results / "points", results / "points" / ".lock"}
 
 
-def test_a_sweep_leaves_what_a_point_below_it_writes(tmp_path: Path) -> None:
-    results = tmp_path / "results"
-    with shared_results(results / "point"):
-        half_written = results / "point" / ".points-0123456789ab.parquet"
-        half_written.write_text("at work")
-        with shared_results(results):
-            assert half_written.exists()
-        assert half_written.exists()
+def leave_half_written(*paths: Path) -> None:
+    """Write the files in a process that is killed at work."""
+    write = (
+        "import contextlib, os, sys; from files import atomic_path\n"
+        "stack = contextlib.ExitStack()\n"
+        "for path in sys.argv[1:]:\n"
+        "    stack.enter_context(atomic_path(path)).write_text('half')\n"
+        "os.kill(os.getpid(), 9)"
+    )
+    names = [str(path) for path in paths]
+    done = subprocess.run([sys.executable, "-c", write, *names], cwd=ROOT, check=False)
+    assert done.returncode == -9
+    assert all((path.parent / TEMPORARY).is_dir() for path in paths)
+
+
+def test_a_sweep_into_a_folder_of_the_user_removes_nothing_of_his(tmp_path: Path) -> None:
+    mine = [".bashrc-0123456789ab", ".notes-0123456789ab.txt", "thesis/.draft-0123456789ab.tex"]
+    mine += [".biasbridge-tmp.txt", "linked/kept.txt", "thesis/figure-0123456789ab.pdf"]
+    for name in mine:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("mine")
+    (tmp_path / "thesis" / TEMPORARY).symlink_to(tmp_path)
+    (tmp_path / TEMPORARY).mkdir()
+    (tmp_path / TEMPORARY / "link").symlink_to(tmp_path / "linked")
+    with cleared_results(tmp_path):
+        pass
+    assert all((tmp_path / name).read_text() == "mine" for name in mine)
+    assert not (tmp_path / "linked" / ".lock").exists()

@@ -23,7 +23,7 @@ from files import InputError
 from tests.reliability.sweeps import ROOT, processes
 from tests.reliability.test_faults_disk import CORPUS, VECTORS
 from train.cli.orphan_processes import guarded
-from train.engine.outcome import shared_results
+from train.engine.outcome import cleared_results
 from train.engine.store import Store, StoreError
 from train.engine.store.lease import lease, leased_keys
 from train.engine.store.lock import LEASE, HeldError, is_held, locked
@@ -43,12 +43,12 @@ def test_a_file_system_without_locks_is_said_before_anything_runs(
         Store(tmp_path / "store").make(CORPUS)
     with (
         pytest.raises(InputError, match=rf"results\.dir=.*{said}"),
-        shared_results(tmp_path / "results"),
+        cleared_results(tmp_path / "results"),
     ):
-        pytest.fail("the results folder was taken for one that can be shared")
+        pytest.fail("the results folder was taken for one with locks")
 
 
-def test_a_lock_is_held_by_one_or_shared_by_many(tmp_path: Path) -> None:
+def test_a_lock_is_held_by_one(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     assert not is_held(path)
     with locked(path):
@@ -57,10 +57,6 @@ def test_a_lock_is_held_by_one_or_shared_by_many(tmp_path: Path) -> None:
         with pytest.raises(HeldError), locked(path, wait=False):
             pytest.fail("two hold one lock")
     assert not is_held(path)
-    with locked(path, shared=True), locked(path, shared=True):
-        assert not is_held(path)  # by one alone
-        with pytest.raises(HeldError), locked(path, wait=False):
-            pytest.fail("one holds alone what another shares")
 
 
 class Clock:
@@ -249,3 +245,13 @@ def test_a_sweep_that_fails_leaves_no_lease_in_the_environment(tmp_path: Path) -
     with pytest.raises(ZeroDivisionError), lease(tmp_path, []):
         _ = 1 / 0
     assert "BIASBRIDGE_LEASE" not in os.environ
+
+
+def test_a_lease_on_a_full_disk_ends_in_a_line(tmp_path: Path) -> None:
+    """A sweep adds the keys of points that it plans anew, after others have failed."""
+    with lease(tmp_path, []) as add:
+        (path,) = (tmp_path / "leases").iterdir()
+        path.unlink()
+        path.symlink_to("/dev/full")
+        with pytest.raises(StoreError, match=r"store\.dir=.*: the disk is full .*free some space"):
+            add([CORPUS.key])

@@ -17,12 +17,17 @@ from train.engine.part import Inputs, StepBuilder
 from train.engine.store import Step, Store
 from train.subjects.static import write_corpus
 
+MEANWHILE: dict[str, Callable[[], object]] = {"before": bool, "after": bool}
 
-def step_of(path: Path, store: Store, meanwhile: Callable[[], object] = bool) -> Step:
-    def carry_out(corpus: TextCorpus, out: Path, inputs: Inputs, seed: int) -> None:
-        write_corpus(corpus, out, inputs, seed)
-        meanwhile()
 
+def carry_out(corpus: TextCorpus, out: Path, inputs: Inputs, seed: int) -> None:
+    MEANWHILE["before"]()
+    write_corpus(corpus, out, inputs, seed)
+    MEANWHILE["after"]()
+
+
+def step_of(path: Path, store: Store, after: Callable[[], object] = bool) -> Step:
+    MEANWHILE.update(before=bool, after=after)
     choice = TextCorpus(str(path), tokeniser="whitespace", min_count=1)
     return StepBuilder(0, store)("corpus", choice, carry_out)
 
@@ -123,22 +128,21 @@ def test_another_file_that_was_read_in_the_place_of_the_same_one_is_noticed(
         (tmp_path / link).symlink_to(path.parent)
         path = tmp_path / link / "text.txt"
     read = []
+    changing = change(path)
 
-    def carry_out(corpus: TextCorpus, out: Path, inputs: Inputs, seed: int) -> None:
-        changing = change(path)
-        next(changing)
-        write_corpus(corpus, out, inputs, seed)
-        read.append((out / "corpus.txt").read_text())
+    def after() -> None:
+        (work,) = (store.root / "work").glob("*/corpus.txt")
+        read.append(work.read_text())
         list(changing)
 
-    choice = TextCorpus(str(path), tokeniser="whitespace", min_count=1)
-    step = StepBuilder(0, store)("corpus", choice, carry_out)
+    step = step_of(path, store, after)
+    MEANWHILE["before"] = lambda: next(changing)
     with pytest.raises(InputError, match=r"text\.txt changed after corpus \(TextCorpus\) was"):
         store.make(step)
     assert read == ["two\n"]
     assert path.read_text() == "one\n"
     assert not store.has(step)
-    assert StepBuilder(0, store)("corpus", choice, carry_out).key == step.key
+    assert step_of(path, store).key == step.key
 
 
 def test_shipped_words_that_change_meanwhile_are_noticed(

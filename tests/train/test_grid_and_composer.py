@@ -4,6 +4,7 @@ composes.
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,10 +12,12 @@ from pathlib import Path
 
 import pytest
 from hydra import compose, initialize_config_dir
-from omegaconf import OmegaConf
+from hydra.errors import HydraException
+from omegaconf import DictConfig, OmegaConf
 
 from files import InputError
 from train.cli import CONF
+from train.cli.choices import find_class
 from train.cli.composer import Composer
 from train.cli.grid import MAX_CELLS, build_cells
 
@@ -48,6 +51,37 @@ def test_cells_are_composed_as_hydra_does(arguments: list[str]) -> None:
     composer = Composer([])
     for cell in (found[0], found[-1]):
         assert composer(cell) == compose("config", overrides=cell)
+
+
+OTHERS = {  # by experiment: a choice in the place of one whose options it sets, and such an option
+    "hatespeech_link": ("classifier=cnn", "C"),
+    "crossed_doses": ("labels=resample", "blamed"),
+    "silhouettes": ("subject=reference", "unbiased"),
+    "coreference_link": ("resolver=reduced", "lexical_dropout"),
+    "hatespeech_es_gender_real": ("corpus=generated", "min_count"),
+}
+
+
+@pytest.mark.parametrize("experiment", OTHERS)
+def test_an_option_of_a_choice_does_not_block_another(experiment: str) -> None:
+    choice, option = OTHERS[experiment]
+    group = choice.partition("=")[0]
+    chosen = Composer([])([f"+experiment={experiment}", choice])
+    assert read(chosen, group).keys() == compose("config", overrides=[choice])[group].keys()
+    with pytest.raises((InputError, HydraException), match=option):
+        read(Composer([])([f"+experiment={experiment}", choice, f"{group}.{option}=1"]), group)
+
+
+def read(config: DictConfig, group: str) -> DictConfig:
+    """The node of a group that a choice can be made of."""
+    node: DictConfig = config[group]
+    values = OmegaConf.to_container(node, resolve=False)
+    assert isinstance(values, dict)
+    cls = find_class(values.pop("_target_"), group)
+    fields = [field.name for field in dataclasses.fields(cls)]
+    if unknown := values.keys() - {*fields}:
+        raise InputError(f"unknown {unknown}")
+    return node
 
 
 def test_product_of_params_and_union_of_grids() -> None:

@@ -9,7 +9,7 @@ import importlib.util
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -236,16 +236,53 @@ class Holder(Fileless):
 
 
 def test_two_functions_that_carry_out_one_choice_make_two_results(tmp_path: Path) -> None:
-    def write(text: str) -> Callable[[Shrink, Path, Inputs, int], None]:
-        def write_text(choice: Shrink, out: Path, inputs: Inputs, seed: int) -> None:
-            (out / "text").write_text(text)
-
-        write_text.__qualname__ = text
-        return write_text
-
     store = Store(tmp_path)
-    steps = [StepBuilder(0, store)("words", Shrink(), write(text)) for text in ("one", "two")]
+    steps = [StepBuilder(0, store)("words", Shrink(), write) for write in (write_one, write_two)]
     assert [(store.make(step) / "text").read_text() for step in steps] == ["one", "two"]
+
+
+def write_one(choice: Choice, out: Path, inputs: Inputs, seed: int) -> None:
+    (out / "text").write_text("one")
+
+
+def write_two(choice: Choice, out: Path, inputs: Inputs, seed: int) -> None:
+    (out / "text").write_text("two")
+
+
+def make(value: int, name: str = "Mine") -> type[Fileless]:
+    @choice
+    class Mine(Fileless):
+        held: Choice | None = None
+        name: ClassVar[str] = "mine"
+        version: ClassVar[int] = 1
+        score: ClassVar[int] = value
+
+    if name != "Mine":
+        Mine.__qualname__ = name
+    return Mine
+
+
+Again = make(2, "Again")
+former = Again
+Again = make(3, "Again")  # type: ignore[misc] # as in a cell that is run twice
+
+
+def test_definitions_that_share_a_name_are_refused(tmp_path: Path) -> None:
+    """Two classes of one factory had one key, and one got the other's score."""
+
+    def write(choice: Choice, out: Path, inputs: Inputs, seed: int) -> None:
+        raise NotImplementedError
+
+    steps = StepBuilder(0, Store(tmp_path))
+    holder = Holder(make(1)())  # type: ignore[arg-type]
+    lamb = lambda *_: None  # noqa: E731
+    for chosen, carry_out in (
+        *((make(1)(), write_one), (holder, write_one), (former(), write_one)),
+        *((Shrink(), write), (Shrink(), lamb)),
+    ):
+        with pytest.raises(InputError, match=r"test_keys\.\S+ cannot be told .* define it once"):
+            steps("words", chosen, carry_out)  # type: ignore[type-var]
+    assert steps("words", Again(), write_one).made_by == f"{__name__}.Again"
 
 
 RUN = """

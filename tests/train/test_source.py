@@ -20,6 +20,7 @@ from train.engine.provenance import source
 from train.engine.provenance.libraries import library_versions
 from train.engine.provenance.loaded import watch_loads
 from train.engine.provenance.source import Source, loaded_source, source_of
+from train.engine.provenance.syntax import parse
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FILES = {
@@ -246,3 +247,20 @@ def test_a_choice_within_a_choice_is_part_of_what_made_a_result() -> None:
 
     one = DocumentFiles("a.conll", scheme="ontonotes", singletons="drop")
     assert classes(JoinedDocuments(one, one)) == [JoinedDocuments, DocumentFiles, DocumentFiles]
+
+
+@pytest.mark.parametrize("module", ["toy", "train.toy"])
+def test_words_after_the_name_of_a_command_count(module: str) -> None:
+    texts = ["biasbridge men", "biasbridge women", "python -m men", "python -m women", "men"]
+    assert len({digest(module, text) for text in texts}) == len(texts)
+
+
+def test_a_text_of_a_wheel_is_that_of_the_checkout_and_a_users_is_his_own() -> None:
+    pair = ("python train.py seed=1", "biasbridge train seed=1")
+    assert len({digest("train.toy", text) for text in pair}) == 1
+    assert len({digest("toy", text) for text in pair}) == 2
+    assert digest("toy", "biasbridge.rooms.files") != digest("toy", "files")
+
+
+def digest(module: str, text: str) -> str:
+    return parse(module, is_package=False, content=f"WORDS = {text!r}".encode()).digest

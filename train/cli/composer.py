@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hydra import compose
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.types import OverrideType
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, OmegaConf, open_dict
 
 from files import InputError, nearest
 from train.cli import CONF
+from train.cli.choices import TARGET, find_class
 from train.cli.grid import line_of, parse_overrides
 
 if TYPE_CHECKING:
@@ -49,6 +52,7 @@ class Composer:
         lines = [*self._hydra, *overrides]
         whole = compose("config", overrides=lines, return_hydra_config=True)
         check_keys(whole, whole.hydra)
+        drop_options_of_other_choices(whole, whole.hydra)
         config = OmegaConf.masked_copy(whole, [str(key) for key in whole if key != "hydra"])
         OmegaConf.set_struct(config, True)
         return config
@@ -68,6 +72,28 @@ def _changes_existing(override: Override, config: DictConfig) -> bool:
     node = OmegaConf.select(config, parent) if parent else config
     exists = isinstance(node, DictConfig) and name in map(str, node)
     return exists and override.type == OverrideType.CHANGE and override.package is None
+
+
+def drop_options_of_other_choices(config: DictConfig, hydra: DictConfig) -> None:
+    """Remove the options that an experiment sets for its own choice of a group, where the command
+    chooses another one that lacks them.
+    """
+    given = {override.key_or_group for override in parse_overrides(hydra.overrides.task)}
+    name = hydra.runtime.choices.get("experiment")
+    places = [
+        Path(source.path, "experiment", f"{name}.yaml") for source in hydra.runtime.config_sources
+    ]
+    for place in places if name else ():
+        experiment = OmegaConf.load(place) if place.is_file() else OmegaConf.create()
+        for group in given & {*map(str, experiment)} & {*map(str, config)}:
+            if not (isinstance(node := config[group], DictConfig) and TARGET in node):
+                continue
+            cls = find_class(node[TARGET], group)
+            fields = {field.name for field in dataclasses.fields(cls)} | {TARGET}
+            for key in {*map(str, node)} & {*map(str, experiment[group])} - fields:
+                if f"{group}.{key}" not in given and not hasattr(cls, "configured"):
+                    with open_dict(node):
+                        del node[key]
 
 
 def check_keys(config: DictConfig, hydra: DictConfig) -> None:

@@ -15,6 +15,7 @@ from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
 from files import InputError, nearest
+from files.errors import DISK_FULL
 from train.cli.override_quoting import quote
 from train.engine.store import StoreError
 
@@ -29,6 +30,8 @@ def refuse(error: BaseException) -> NoReturn:
 
     Built-in errors raised by readers of the configuration count as input errors.
     """
+    if isinstance(error, OSError) and error.errno in DISK_FULL:
+        raise error  # for run_cli
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     module = str(frames[-1].f_globals.get("__name__")) if frames else ""
     if not (isinstance(error, (*INPUT_ERRORS, StoreError)) or module.startswith(READERS)):

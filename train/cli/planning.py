@@ -9,7 +9,7 @@ from hydra.errors import HydraException
 
 from files import InputError
 from files.verbosity import is_quiet, is_verbose
-from train.cli.composer import Composer, check_keys
+from train.cli.composer import Composer, check_keys, drop_options_of_other_choices
 from train.cli.configure import read_point
 from train.cli.error_messages import one_line
 from train.cli.jobs import Job, distinct_plans
@@ -30,6 +30,7 @@ def compose_points(command: Command, cells: Sequence[Sequence[str]]) -> Iterator
     """Yield the point of each cell, composed on demand. Raises ``InputError``."""
     if not command.is_sweep:
         check_keys(command.config, command.config.hydra)
+        drop_options_of_other_choices(command.config, command.config.hydra)
         yield read_point(command.config)
         return
     compose = Composer(command.hydra)

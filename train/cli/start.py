@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from files.errors import run_cli
 from train.cli import CONF
 from train.cli.interrupt import listen
 
@@ -23,6 +24,10 @@ Options; all but the last three are Hydra's:
 def start() -> None:
     """Run ``python train.py`` with the arguments of the process."""
     listen()
+    run_cli(_start)
+
+
+def _start() -> None:
     if any(argument in HELP for argument in sys.argv[1:]):
         print(help_text(sys.argv[1:]), end="")
         return

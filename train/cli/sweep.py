@@ -26,9 +26,9 @@ from train.cli.planning import check_input, compose_points, plan_jobs, plan_rebu
 from train.cli.settings import read_settings
 from train.engine.outcome import (
     Outcome,
+    cleared_results,
     read_outcome,
     results_folder,
-    shared_results,
     write_outcome,
 )
 from train.engine.progress import SweepProgress
@@ -65,8 +65,11 @@ def run(command: Command) -> int:
     if settings.plan:
         return 0
     folder = settings.results if command.is_sweep else f"{settings.results}/{plans[0].key}"
+    from analysis.results import require_own
+
+    require_own(Path(folder), study.writes)
     sweep = Sweep(command, cells, store, results_folder(folder), settings.overwrite, console)
-    with lease(store.root, _keys(jobs)) as hold_lease, shared_results(sweep.results):
+    with lease(store.root, _keys(jobs)) as hold_lease, cleared_results(sweep.results):
         if to_rebuild:
             store.prove_writable()
         for step in to_rebuild.values():

@@ -9,16 +9,16 @@ import json
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from files import InputError, atomic_path
-from files.atomic import SHARED, clear_leftovers
+from files.atomic import clear_leftovers
 from train.engine.store import Store, StoreError
-from train.engine.store.lock import HeldError, NoLockError, locked
+from train.engine.store.lock import NoLockError, locked
 
 if TYPE_CHECKING:
     from train.engine.point import Plan
@@ -59,25 +59,19 @@ def results_folder(path: str) -> Path:
 
 
 @contextmanager
-def shared_results(results: Path) -> Iterator[None]:
-    """Share the folder with the sweeps that are writing in it.
+def cleared_results(results: Path) -> Iterator[None]:
+    """Remove what killed processes left in the folder, before and after the block.
 
-    The first sweep to start and the last one to end remove half-written files of killed sweeps.
+    Raises ``InputError`` for a file system without locks.
     """
-    (results / "points").mkdir(parents=True, exist_ok=True)
-    sweeps = results / SHARED
-
-    def remove_leftovers() -> None:
-        with suppress(HeldError), locked(sweeps, wait=False):
-            clear_leftovers(results)
-
     try:
-        remove_leftovers()
-        with locked(sweeps, shared=True):
-            yield
+        (results / "points").mkdir(parents=True, exist_ok=True)
+        with locked(results / "points" / ".lock"):
+            clear_leftovers(results)
     except NoLockError as error:
         raise InputError(f"results.dir={results}: {error}; choose another folder") from error
-    remove_leftovers()
+    yield
+    clear_leftovers(results)
 
 
 def _path(results: Path, point: str) -> Path:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from files import Choice
-from train.engine.provenance.source import full_name, module_of
+from train.engine.provenance.source import full_name, module_of, require_findable
 from train.engine.store import Step, Store
 from train.engine.store.step import Decided
 
@@ -164,6 +164,8 @@ class StepBuilder:
         """
         seeded = getattr(choice, "seeded", True)
         seed = derive_seed(self.run_seed, drawn or name) if seeded else None
+        for definition in (carry_out, *classes(choice)):
+            require_findable(definition)
         params, files = decide(choice, self.store.digest)
         return Step(
             name=name,

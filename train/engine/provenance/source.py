@@ -75,6 +75,19 @@ def module_of(definition: type | Callable[..., object]) -> str:
     return module
 
 
+def require_findable(definition: type | Callable[..., object]) -> None:
+    """Raise ``InputError`` unless a class or function is what its module has under its name."""
+    value: object = sys.modules.get(definition.__module__, definition)
+    for name in definition.__qualname__.split(".") if value is not definition else ():
+        value = getattr(value, name, None)
+    if "<" in definition.__qualname__ or value is not definition:
+        raise InputError(
+            f"{definition.__module__}.{definition.__qualname__} cannot be told from others of this"
+            " name: it is defined in a function, or again; define it once, at the top level of a"
+            " module"
+        )
+
+
 def planned_source(roots: tuple[str, ...]) -> Source:
     """Return ``source_of`` the modules, and what users' modules have patched in them."""
     return _planned_source(roots, len(user_modules()))

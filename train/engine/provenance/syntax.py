@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import re
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
@@ -19,11 +18,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from files.digest import digest_of
+from files.rooms import is_ours
 from train.engine.provenance.loaded import file_of, loaded_text
 
-# The only differences between the texts and imports of a wheel and a checkout
-COMMANDS = re.compile(r"(python -m|biasbridge) [\w.]*\w|python (?:train)\.py")
+# The only differences between the imports and texts of a wheel and a checkout
 WHEEL = "biasbridge.rooms."
+COMMANDS = (("python", "train.py"), ("biasbridge", "train"))
 
 Json = str | list["Json"]
 
@@ -127,14 +127,16 @@ def _as_json(node: ast.AST, text: SourceFile) -> Json:
             continue
         values = value if isinstance(value, list) else [value]
         code = [item for item in values if not (_is_text(item) or _for_type_checkers(item))]
-        content.append([name, *(_value(item, text) for item in code)])
+        content.append([name, *(_value(name, item, text) for item in code)])
     return content
 
 
-def _value(value: object, text: SourceFile) -> Json:
+def _value(name: str, value: object, text: SourceFile) -> Json:
     if isinstance(value, ast.AST):
         return _as_json(value, text)
-    return COMMANDS.sub("", repr(value).replace(WHEEL, ""))
+    if name == "module":
+        return repr(value).replace(WHEEL, "")
+    return repr(value).replace(*map(" ".join, COMMANDS)) if is_ours(text.module) else repr(value)
 
 
 def _is_text(node: object) -> bool:

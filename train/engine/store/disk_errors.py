@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from files.errors import DISK_FULL
 from train.engine.store.lock import NoLockError
 
 MIN_FREE_BYTES = 1 << 20  # with less, a write error is reported as a full disk
-DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 NOT_WRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 

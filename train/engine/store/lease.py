@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from train.engine.store.disk_errors import error_of_removed
+from train.engine.store.disk_errors import error_of_removed, writing
 from train.engine.store.lock import LEASE, HeldError, is_held, locked
 
 CHECK_INTERVAL = 0.5  # seconds between checks that the sweep is running
@@ -25,8 +25,8 @@ _leases: set[str] = set()  # held or watched by this process
 def lease(root: Path, keys: Iterable[str]) -> Iterator[Callable[[Iterable[str]], None]]:
     """Hold a lease on results with these keys; the block gets a function that adds keys.
 
-    The function raises ``StoreError`` if the store is gone. A read-only store has no leases, as
-    nothing is removed from it.
+    The function raises ``StoreError`` if the store is gone or full. A read-only store has no
+    leases, as nothing is removed from it.
     """
     path = root / "leases" / uuid.uuid4().hex
 
@@ -34,7 +34,7 @@ def lease(root: Path, keys: Iterable[str]) -> Iterator[Callable[[Iterable[str]],
         if str(path) in _leases:
             if not path.exists():
                 raise error_of_removed(root)
-            with open(path, "a", encoding="ascii") as file:
+            with writing(root), open(path, "a", encoding="ascii") as file:
                 file.writelines(f"{key}\n" for key in new_keys)
 
     with ExitStack() as stack:

@@ -30,17 +30,15 @@ class NoLockError(OSError):
 
 
 @contextmanager
-def locked(
-    path: Path, what: str = "", *, wait: bool = True, shared: bool = False
-) -> Iterator[None]:
+def locked(path: Path, what: str = "", *, wait: bool = True) -> Iterator[None]:
     """Hold the lock of a file, which is created if missing and stays.
 
-    Many processes can hold it ``shared``, or one exclusively, whose process id, host and sweep the
-    file then holds. A process that waits for ``SECONDS_BEFORE_MESSAGE`` logs it, unless the holder
-    works for the same sweep. Raises ``HeldError`` without ``wait``, and ``NoLockError``.
+    The file then holds the process id, host and sweep. A process that waits for
+    ``SECONDS_BEFORE_MESSAGE`` logs it, unless the holder works for the same sweep. Raises
+    ``HeldError`` without ``wait``, and ``NoLockError``.
     """
     start, pause, is_logged = time.monotonic(), 0.01, False
-    while (descriptor := _open(path, shared)) is None:
+    while (descriptor := _open(path)) is None:
         if not wait:
             raise HeldError(path)
         if (
@@ -70,16 +68,15 @@ def is_held(path: Path) -> bool:
         os.close(descriptor)
 
 
-def _open(path: Path, shared: bool) -> int | None:
+def _open(path: Path) -> int | None:
     """Return the descriptor that holds the lock; None if another process holds it."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    lock_type, is_locked = fcntl.LOCK_SH if shared else fcntl.LOCK_EX, False
+    is_locked = False
     try:
-        if _lock(descriptor, lock_type, path) and _is_current(descriptor, path):
-            if not shared:
-                holder = f"{os.getpid()} on {platform.node()}\n{os.environ.get(LEASE, '')}"
-                os.truncate(descriptor, 0)
-                os.write(descriptor, holder.encode())
+        if _lock(descriptor, fcntl.LOCK_EX, path) and _is_current(descriptor, path):
+            holder = f"{os.getpid()} on {platform.node()}\n{os.environ.get(LEASE, '')}"
+            os.truncate(descriptor, 0)
+            os.write(descriptor, holder.encode())
             is_locked = True  # only now: with a full disk another process may get it
     finally:
         if not is_locked:

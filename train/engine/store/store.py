@@ -73,9 +73,16 @@ class Store:
         self.built: list[str] = []
 
     def prove_writable(self) -> None:
-        """Raise ``InputError`` if the folder cannot be created or written."""
+        """Raise ``InputError`` if the folder cannot be created or written, or has others' files
+        where a store has what it may remove.
+        """
+        if not (self.root / "locks").exists():
+            for folder in ("work", "unfinished", "damaged"):
+                if (self.root / folder).exists():
+                    reason = f"it is not a store, and has a folder {folder}"
+                    raise InputError(f"store.dir={self.root}: {reason}; choose an empty folder")
         try:
-            for folder in ("work", "locks"):
+            for folder in ("locks", "work"):
                 (self.root / folder).mkdir(parents=True, exist_ok=True)
             probe = self.root / "work" / f".probe-{os.getpid()}"
             with locked(probe):
@@ -241,10 +248,15 @@ class Store:
         """Return the keys of results being built by any process."""
         return {path.name for path in (self.root / "work").glob("[!.]*")}
 
+    def listed(self, folder: str, pattern: str = "*") -> list[Path]:
+        """Return the paths in a folder of the store; none of a link, which leads out of it."""
+        is_link = (self.root / folder).is_symlink()
+        return [] if is_link else sorted((self.root / folder).glob(pattern))
+
     def orphans(self, *, remove: bool) -> list[Path]:
         """Return what killed processes left of results; with ``remove`` delete it."""
         leftovers = []
-        for path in sorted((self.root / "work").glob("*")):
+        for path in self.listed("work"):
             with suppress(HeldError), self._locked(self.lock(path).stem, wait=False):
                 if path.exists():
                     leftovers.append(path)

@@ -63,8 +63,9 @@ def ls(store: Store, step: str | None, console: Console) -> None:
     console.print(_list_steps(store) if step is None else _list_results(store, step))
     orphans = {path.name for path in store.orphans(remove=False)}
     being_built = store.in_progress() - orphans
+    damaged = store.listed("damaged")
     console.print(
-        f"{len(being_built)} being built, {len(orphans)} orphaned, {len(_damaged(store))} damaged"
+        f"{len(being_built)} being built, {len(orphans)} orphaned, {len(damaged)} damaged"
     )
 
 
@@ -155,14 +156,14 @@ def _garbage(
     store: Store, oldest: float | None, needed: set[str]
 ) -> Iterator[tuple[str, list[Path]]]:
     yield "orphaned work", store.orphans(remove=False)
-    yield "damaged results", _damaged(store)
+    yield "damaged results", store.listed("damaged")
     if oldest is not None:
-        trainings = sorted((store.root / "unfinished").glob("*"))
-        unneeded = [path for path in trainings if path.name not in needed]
+        unneeded = [path for path in store.listed("unfinished") if path.name not in needed]
         yield "unfinished trainings", [path for path in unneeded if _last_written(path) < oldest]
-        old = [entry for entry in entries(store) if last_used(entry) < oldest]
+        inside = [entry for entry in entries(store) if not entry.parent.is_symlink()]
+        old = [entry for entry in inside if last_used(entry) < oldest]
         yield "unused results", [entry for entry in old if entry.name not in needed]
-    yield "locks", sorted((store.root / "locks").glob("*.lock"))
+    yield "locks", store.listed("locks", "*.lock")
 
 
 def _last_written(folder: Path) -> float:
@@ -196,10 +197,6 @@ def last_used(entry: Path) -> float:
     """Return when a process last verified the result, in seconds since 1970."""
     recipe = entry / RECIPE
     return (recipe if recipe.exists() else entry).stat().st_mtime
-
-
-def _damaged(store: Store) -> list[Path]:
-    return sorted((store.root / "damaged").glob("*"))
 
 
 def content_of(entry: Path) -> Content | None:
