@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import cycle
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import altair as alt
+
+from analysis.frame import as_text
+from analysis.terminal import text_columns
+from files import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Okabe & Ito (2008), distinct to every kind of colour vision, pale yellow last; then darker ones of
 # Tol (2021), for more than seven. Black is reserved for unmodified embeddings.
@@ -57,6 +64,7 @@ STAMP = (
     "Synthetic data: it shows how the metrics behave in a planted world and is no evidence about"
     " the real one."
 )
+VERSION_HEIGHT = alt.Step(11)  # of a mark, where versions lie beside each other
 Drawing: TypeAlias = alt.TopLevelMixin
 
 
@@ -72,6 +80,48 @@ def palette_of(names: Sequence[str]) -> list[str]:
     reserved = {METHODS.get(name) for name in names}
     free = cycle([colour for colour in PALETTE if colour not in reserved])
     return [METHODS.get(name) or next(free) for name in names]
+
+
+def require_distinct(names: Sequence[str], available: Sequence[str], kind: str) -> None:
+    """Raise ``InputError`` for more names than colours or shapes."""
+    if len(names) > len(available):
+        raise InputError(
+            f"{len(names)} {kind} ({', '.join(names[:3])}, ...); at most {len(available)} can be"
+            " distinguished, group the values or choose rows"
+        )
+
+
+def tell_apart(
+    table: pd.DataFrame, keys: Sequence[tuple[str, ...]], versions: Sequence[str]
+) -> list[str]:
+    """Return the version of each row, with the texts of columns that tell rows of one key apart.
+
+    Raise ``InputError`` where none does.
+    """
+    names = list(versions)
+    for column in reversed(text_columns(table)):  # columns that a user added are the last ones
+        rows = list(zip(keys, names, strict=True))
+        if len({*rows}) == len(rows):
+            return names
+        texts = as_text(table, column)
+        if len({*zip(rows, texts, strict=True)}) > len({*rows}):
+            names = [", ".join(filter(None, pair)) for pair in zip(names, texts, strict=True)]
+    raise InputError(
+        f"the table has several rows for one value ({' '.join(filter(None, keys[0]))}); tell them"
+        " apart by a column, as in before.assign(version='before')"
+    )
+
+
+def by_version(names: Sequence[str]) -> dict[str, Any]:
+    """Return channels by which marks of ``version`` lie beside each other, with a legend; none for
+    a single name.
+    """
+    require_distinct(names, PALETTE, "colours")
+    if len(names) < 2:
+        return {"color": alt.value(PALETTE[0])}
+    offset = alt.YOffset("version:N", scale=alt.Scale(domain=list(names)))
+    legend = alt.Legend(orient="bottom", columns=1)
+    return {"color": colour("version", names, legend=legend), "yOffset": offset}
 
 
 def shades(number: int) -> list[str]:

@@ -87,12 +87,8 @@ def draw_figures(
     it.
     """
     written, undrawn = [], []
-    titled = joined.assign(
-        shown_convention=shown_values(joined, "convention"),
-        query_title=query_titles(joined),
-        gap_title=gap_titles(joined),
-        method_title=joined["method"].replace(CONTROL, ORIGINAL),
-    )
+    titled = with_titles(joined)
+    titled["method_title"] = joined["method"].replace(CONTROL, ORIGINAL)
     for _, part in titled.groupby(list(FAMILY), sort=False):
         family = [as_text(part, name)[0] for name in ("task", "metric", "shown_convention")]
         text = _text(part, *family)
@@ -111,6 +107,15 @@ def draw_figures(
         line = f"not drawn, but in files of numbers: {', '.join(undrawn)}; give fewer points"
         print_lines([line], console)
     return written
+
+
+def with_titles(joined: pd.DataFrame) -> pd.DataFrame:
+    """Add the titles of queries and gaps, and the conventions where a metric has several."""
+    return joined.assign(
+        shown_convention=shown_values(joined, "convention"),
+        query_title=query_titles(joined),
+        gap_title=gap_titles(joined),
+    )
 
 
 def _text(part: pd.DataFrame, task: str, metric: str, convention: str) -> ChartText:
@@ -148,7 +153,7 @@ def _figure3(
     )
     data = part.assign(row=row, column=column, colour=part["method_title"], shape="")
     title = f"{text.title}, by query, embedding and gap"
-    return data, _name_axes(part, text)._replace(title=title, colour="method")
+    return data, name_axes(part, text)._replace(title=title, colour="method")
 
 
 def _has_single_models(part: pd.DataFrame) -> bool:
@@ -160,19 +165,16 @@ def _by_query(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartT
     row, column, shape = part["query_title"], part["gap_title"], part["embedding"]
     data = part.assign(row=row, column=column, colour=part["method_title"], shape=shape)
     title = f"{text.title}, by query and gap"
-    return data, _name_axes(part, text)._replace(title=title, colour="method", shape="embedding")
+    return data, name_axes(part, text)._replace(title=title, colour="method", shape="embedding")
 
 
-def _name_axes(part: pd.DataFrame, text: ChartText) -> ChartText:
-    """Name the query, and the gap, on the axes where there is only one."""
+def name_axes(part: pd.DataFrame, text: ChartText) -> ChartText:
+    """Name the score and the gap on the axes, the query and the measure where there is only one."""
     queries, gaps = dict.fromkeys(part["query_title"]), dict.fromkeys(part["gap_title"])
-    if len(queries) == 1:
-        metric, convention = (as_text(part, name)[0] for name in ("metric", "shown_convention"))
-        x = score_axis(metric, convention, next(iter(queries)))
-        text = text._replace(x=f"{x}, {REVERSED}" if text.reverse else x)
-    if len(gaps) == 1:
-        text = text._replace(y=gap_axis(next(iter(gaps)), group_pairs(part)))
-    return text
+    metric, convention = (as_text(part, name)[0] for name in ("metric", "shown_convention"))
+    x = score_axis(metric, convention, next(iter(queries)) if len(queries) == 1 else "")
+    y = gap_axis(next(iter(gaps)) if len(gaps) == 1 else "gap", group_pairs(part))
+    return text._replace(x=f"{x}, {REVERSED}" if text.reverse else x, y=y)
 
 
 def _figure4(part: pd.DataFrame, text: ChartText) -> tuple[pd.DataFrame, ChartText]:

@@ -5,8 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import altair as alt
+import numpy as np
 
-from analysis.charts import GREY, INK, PALETTE, finish, intervals, rule_at
+from analysis.charts import (
+    GREY,
+    INK,
+    PALETTE,
+    VERSION_HEIGHT,
+    by_version,
+    finish,
+    intervals,
+    rule_at,
+    tell_apart,
+)
+from analysis.frame import as_text
 from analysis.naming import capitalise, measure_title
 
 if TYPE_CHECKING:
@@ -33,6 +45,14 @@ def gap_panels(table: pd.DataFrame) -> dict[str, alt.LayerChart]:
     """
     groups = order_groups(table)[:MAX_GROUPS]
     values = table[table["kind"] == "value"]
+    versions = zip(
+        as_text(values, "classifier"),
+        (f"class {name}" if name else "" for name in as_text(values, "subset")),
+        strict=True,
+    )
+    names = [", ".join(filter(None, pair)) for pair in versions]
+    keys = list(zip(as_text(values, "measure"), as_text(values, "group"), strict=True))
+    values = values.assign(version=tell_apart(values, keys, names))
     largest = float(values[["low", "high"]].abs().max().max())
     domain = [-largest, largest] if values["low"].min() < 0 else [0.0, 1.0]
     return {
@@ -42,8 +62,18 @@ def gap_panels(table: pd.DataFrame) -> dict[str, alt.LayerChart]:
 
 
 def gaps_chart(table: pd.DataFrame) -> alt.TopLevelMixin:
-    """Draw all panels of ``gap_panels`` in one chart, two per row."""
-    panels = list(gap_panels(table).values())
+    """Draw all panels of ``gap_panels`` in one chart, two per row, then those of changes between
+    versions.
+    """
+    is_change = np.array(as_text(table, "earlier")) != ""
+    changes = dict.fromkeys(as_text(table[is_change], "classifier"))
+    suffix = f", {next(iter(changes))}" if len(changes) == 1 else ", change"
+    blocks = [(table[~is_change], ""), (table[is_change], suffix)]
+    panels = [
+        panel.properties(title=_heading(f"{measure_title(measure)}{name}"))
+        for block, name in blocks
+        for measure, panel in (gap_panels(block).items() if len(block) else ())
+    ]
     return finish(alt.concat(*panels, columns=2), "Measures by group, with 95% intervals")
 
 
@@ -83,22 +113,30 @@ def _panel(
     measure: str, rows: pd.DataFrame, groups: list[str], domain: list[float]
 ) -> alt.LayerChart:
     shown = rows[rows["group"].isin(groups) & rows["value"].notna()]
-    columns = ["group", "value", "low", "high", "support"]
+    columns = ["version", "group", "value", "low", "high", "support"]
+    versions = list(dict.fromkeys(rows["version"]))
     title = measure_title(measure)
-    colour = GREY if measure == "base_rate" else PALETTE[0]
+    channels = by_version(versions)
+    if measure == "base_rate" and len(versions) == 1:
+        channels["color"] = alt.value(GREY)
     numbers = [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high")]
-    tooltip = [alt.Tooltip("group:N"), *numbers, alt.Tooltip("support:Q", title="n")]
+    tooltip = [
+        alt.Tooltip("group:N"),
+        alt.Tooltip("version:N"),
+        *numbers,
+        alt.Tooltip("support:Q", title="n"),
+    ]
     base = alt.Chart(shown[columns].astype({"support": float})).encode(
         alt.Y("group:N", scale=alt.Scale(domain=groups), title=None, axis=alt.Axis(labelLimit=180)),
-        color=alt.value(colour),
         tooltip=tooltip,
+        **channels,
     )
     scale = alt.Scale(domain=domain)
     digits = 1 if domain[1] - domain[0] > 0.5 else 2
     layers = intervals(base, scale=scale, title=None, axis=alt.Axis(format=f".{digits}f"))
     overall = rows.loc[rows["group"] == ALL, "value"].dropna()
-    if len(overall):
+    if len(overall) and len(versions) == 1:
         line = alt.Chart().mark_rule(color=GREY, strokeDash=[3, 3])
         layers = [line.encode(x=alt.datum(float(overall.iloc[0]))), *layers]
     panel: alt.LayerChart = alt.LayerChart(layer=layers, title=_heading(title), width=WIDTH)
-    return panel
+    return panel if len(versions) == 1 else panel.properties(height=VERSION_HEIGHT)

@@ -11,6 +11,7 @@ import pandas as pd
 from analysis.frame import as_text
 from analysis.naming import ALL, REVERSED_SIGN, SLICE_COLUMNS, gap_titles, score_titles
 from analysis.verdict import NEGATIVE, POSITIVE
+from files.rooms import HOME
 
 if TYPE_CHECKING:
     from analysis.slice_results import SliceResult
@@ -21,13 +22,18 @@ ResultsByGap = dict[str, dict[str, "SliceResult"]]
 
 
 def results_by_gap(results: Sequence[SliceResult]) -> ResultsByGap:
-    """Return the slice results over all embeddings and methods, by the titles of gap and score."""
+    """Return the slice results over all embeddings and methods, by the titles of gap and score.
+
+    A user's own metrics come first: where few are shown, these are.
+    """
+    known = {path.stem for path in (HOME / "conf" / "intrinsic").glob("*.yaml")}
     pooled = [
         result
         for result in results
         if result.names["embedding"] == result.names["method"] == ALL
         and result.names["query"] != ALL
     ]
+    pooled.sort(key=lambda result: result.names["metric"] in known)
     table = pd.DataFrame([result.names for result in pooled], columns=list(SLICE_COLUMNS))
     has_several_tasks = len({*as_text(table, "task")}) > 1
     tasks = [f"{task} " if has_several_tasks else "" for task in as_text(table, "task")]

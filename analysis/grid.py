@@ -10,7 +10,17 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.charts import BLACK, GREY, INK, PALETTE, SHAPES, Drawing, finish, palette_of
+from analysis.charts import (
+    BLACK,
+    GREY,
+    INK,
+    PALETTE,
+    SHAPES,
+    Drawing,
+    finish,
+    palette_of,
+    require_distinct,
+)
 from analysis.correlation import ONE_THREAD, correlation
 from analysis.frame import as_float, as_labels, as_text, group_indices
 from analysis.joined import bias_sign, rows_of
@@ -19,7 +29,6 @@ from analysis.observations import Line, observations
 from analysis.residuals import residuals
 from analysis.rows import both_finite
 from analysis.slice_results import FEW_PERMUTATIONS
-from files import InputError
 from stats.formatting import format_number
 
 if TYPE_CHECKING:
@@ -258,7 +267,7 @@ def _y(text: ChartText, field: str = "y") -> alt.Y:
 
 def _colours(names: list[str], text: ChartText) -> alt.Color:
     coloured = [name for name in names if name != text.black]
-    _require_distinct(coloured, PALETTE, "colours")
+    require_distinct(coloured, PALETTE, "colours")
     # Unmodified embeddings come first in the legend.
     black = [name for name in names if name == text.black]
     colours = [*(BLACK for _ in black), *palette_of(coloured)]
@@ -267,18 +276,10 @@ def _colours(names: list[str], text: ChartText) -> alt.Color:
 
 
 def _shapes(names: list[str], text: ChartText) -> alt.Shape:
-    _require_distinct(names, SHAPES, "shapes")
+    require_distinct(names, SHAPES, "shapes")
     scale = alt.Scale(domain=names, range=list(SHAPES[: len(names)]))
     return alt.Shape("shape:N", scale=scale, **_legend(text.shape))
 
 
 def _legend(title: str) -> dict[str, Any]:
     return {"title": title} if title else {"title": title, "legend": None}
-
-
-def _require_distinct(names: list[str], available: Sequence[str], kind: str) -> None:
-    if len(names) > len(available):
-        raise InputError(
-            f"{len(names)} {kind} ({', '.join(names[:3])}, ...); at most {len(available)} can be"
-            " distinguished, group the values"
-        )

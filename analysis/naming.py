@@ -193,9 +193,8 @@ def score_axis(metric: str, convention: str = "", query: str = "") -> str:
 def gap_axis(gap: str, pairs: Iterable[str]) -> str:
     """Return the axis title of a gap: ``precision gap (above 0: worse for female)``."""
     worse = {pair.rpartition(" - ")[2] for pair in pairs}
-    return (
-        f"{gap} (above 0: worse for {worse.pop() if len(worse) == 1 else 'the unprivileged group'})"
-    )
+    group = worse.pop() if len(worse) == 1 else ""
+    return f"{gap} (above 0: worse for {group or 'the unprivileged group'})"
 
 
 def measure_title(measure: str) -> str:

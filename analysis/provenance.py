@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis.frame import as_text
 from files import InputError, atomic_path
-from files.tables import read_table, write_csv
+from files.tables import read_table, unescape_formulas, write_csv
 
 PROVENANCE_CSV = "provenance.csv"
 
@@ -42,7 +42,7 @@ def write_provenance(folder: Path, makers: Iterable[BuildRecord]) -> Path:
 def read_provenance(folder: Path) -> list[BuildRecord]:
     """Return the rows of ``provenance.csv``; none where it is missing or damaged."""
     try:
-        table = read_table(folder / PROVENANCE_CSV)
+        table = unescape_formulas(read_table(folder / PROVENANCE_CSV))
         columns = [as_text(table, name) for name in BuildRecord._fields]
         return [
             BuildRecord(step, made_by, int(count), *details)

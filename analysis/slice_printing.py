@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from analysis.slice_results import SliceResult
 
-WIDTH, COLUMNS = 100, 10
-DROPPABLE = ("lost", "gap change", "slope [95%]")  # left out of a wide table, in this order
 R_RM = "r_rm, repeated-measures correlation within parents"
 HOLM = "p (Holm)"
 
@@ -37,27 +35,15 @@ def print_slices(results: Sequence[SliceResult], title: str, console: Console) -
     rows = [result.names | describe_slice(result, alone=is_mixed) for result in results]
     if not any(result.confirmatory for result in results):
         rows = [{name: cell for name, cell in row.items() if name != HOLM} for row in rows]
-    constant_names = [name for name in names if len({row[name] for row in rows}) == 1 < len(rows)]
-    rows, left_out = _within_width(rows, [*constant_names, *DROPPABLE])
-    print_table(f"{title}: {R_RM}", rows, console, left_aligned=names)
-    if left_out:
-        print_lines([f"not shown: {', '.join(left_out)}; --out FILE has every column"], console)
+    shared_names = [name for name in names if len({row[name] for row in rows}) == 1 < len(rows)]
+    shared = [f"{name} {rows[0][name]}" for name in shared_names if rows[0][name]]
+    rows = [{name: row[name] for name in row if name not in shared_names} for row in rows]
+    heading = "; ".join(
+        [f"{title}: {R_RM}", *([f"of all rows: {', '.join(shared)}"] * bool(shared))]
+    )
+    print_table(heading, rows, console, left_aligned=names)
     _print_why(results, names, console)
     _print_grouped(results, names, [result.note for result in results], console, note=True)
-
-
-def _within_width(
-    rows: list[dict[str, str]], droppable: Sequence[str]
-) -> tuple[list[dict[str, str]], list[str]]:
-    """Drop as many ``droppable`` columns as the width needs; return their names too."""
-    left_out: list[str] = []
-    for name in droppable:
-        widths = [max(len(column), *(len(row[column]) for row in rows)) + 2 for column in rows[0]]
-        if len(widths) <= COLUMNS and sum(widths) - 2 <= WIDTH:
-            break
-        rows = [{key: cell for key, cell in row.items() if key != name} for row in rows]
-        left_out.append(name)
-    return rows, left_out
 
 
 def print_correlations(results: Sequence[SliceResult], console: Console) -> None:
@@ -79,7 +65,6 @@ def print_correlations(results: Sequence[SliceResult], console: Console) -> None
             {name: result.names[name] for name in columns} | describe_slice(result)
             for result in family
         ]
-        rows, _ = _within_width(rows, DROPPABLE)
         synthetic = ", synthetic data" if any(result.synthetic for result in family) else ""
         print_table(f"{heading}: {R_RM}{synthetic}", rows, console)
         _print_why(family, columns, console)

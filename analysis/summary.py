@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from analysis.slice_results import SliceResult
 
 WIDTH = 80
-SCORES, GAPS, CONDITIONS = 3, 12, 8  # shown; the tables hold all
+SCORES, METRICS, GAPS, CONDITIONS = 3, 8, 12, 8  # shown; the tables hold all
 
 
 def print_answer(
@@ -61,14 +61,10 @@ def print_answer(
     print_lines(wrap_all(_verdict_lines(gaps)), console)
     notes = [*describe_task(tables, declaration.utility), *_missing_values(tables)]
     print_lines(wrap_all(notes), console)
-    names = list(dict.fromkeys(name for scores in gaps.values() for name in scores))
+    n_scores, names = _shown_scores(gaps)
     rows = [
         {"r_rm [95%]": gap}
-        | {
-            name: format_estimate(*scores[name].within.interval)
-            for name in names[:SCORES]
-            if name in scores
-        }
+        | {name: format_estimate(*scores[name].within.interval) for name in names if name in scores}
         for gap, scores in list(gaps.items())[:GAPS]
     ]
     print_lines([""], console)
@@ -78,7 +74,7 @@ def print_answer(
         console,
         left_aligned=("r_rm [95%]",),
     )
-    print_lines(_more_line(len(names) - SCORES, "scores in correlations.csv"), console)
+    print_lines(_more_line(n_scores - len(names), "scores in correlations.csv"), console)
     print_lines(_more_line(len(gaps) - GAPS, "gaps in correlations.csv"), console)
     _print_conditions(changes, declaration, console)
     pairs = dict.fromkeys(group_pairs(tables.extrinsic[tables.extrinsic["kind"] == "gap"]))
@@ -86,6 +82,17 @@ def print_answer(
         minuend, _, subtrahend = pair.partition(" - ")
         errors = f" (of error rates {subtrahend} - {minuend})" if subtrahend else ""
         print_lines([f"gap: {pair}{errors}; above 0 is worse for {subtrahend or pair}"], console)
+
+
+def _shown_scores(gaps: ResultsByGap) -> tuple[int, list[str]]:
+    """Return the number of scores, and the titles of those shown: of each metric one or more."""
+    metrics, firsts = {}, {}
+    for name, result in (item for scores in gaps.values() for item in scores.items()):
+        metrics[name] = result.names["metric"]
+        firsts.setdefault(metrics[name], name)
+    by_rank = list(dict.fromkeys([*firsts.values(), *metrics]))
+    shown = by_rank[: max(SCORES, min(len(firsts), METRICS))]
+    return len(metrics), [name for name in metrics if name in shown]
 
 
 def _verdict_lines(gaps: ResultsByGap) -> Iterator[str]:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
-from rich.measure import Measurement
-from rich.segment import Segments
 from rich.table import Table
 from rich.text import Text
 
@@ -18,6 +16,7 @@ from analysis.naming import (
     SLICE_COLUMNS,
 )
 from files.masking import mask_slurs
+from files.terminal import print_columns
 from stats.formatting import format_estimate, format_number
 
 if TYPE_CHECKING:
@@ -140,11 +139,8 @@ def print_table(
     shown_names = [name for name in names if name != "note" or any(row["note"] for row in rows)]
     for name in shown_names:
         is_left = name in left_aligned
-        table.add_column(Text(name), justify="left" if is_left else "right", overflow="fold")
+        table.add_column(Text(name), justify="left" if is_left else "right")
     for row in rows:
         table.add_row(*(Text(row[name]) for name in shown_names))
-    # Keep the natural width on narrow consoles: a number broken over two lines misleads, and a pipe
-    # has no width.
-    natural_width = Measurement.get(console, console.options.update(width=1000), table).maximum
-    options = console.options.update(width=max(console.width, natural_width))
-    console.print(Segments(console.render(table, options)), crop=False, end="")
+    n_names = next((i for i, name in enumerate(shown_names) if name not in left_aligned), 1)
+    print_columns(table, console, names=max(1, n_names))

@@ -78,7 +78,13 @@ def usual_metrics(language: str, similarity: Sequence[str], case: str) -> list[M
 
 def print_scores(table: pd.DataFrame) -> None:
     """Print the table, and which scores have no value."""
-    rows = [("", "n", "before", "after", "change [95%]")]
+    from rich.table import Table
+
+    from files.terminal import open_console, print_columns
+
+    rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for number, heading in enumerate(("", "n", "before", "after", "change [95%]")):
+        rows.add_column(heading, justify="right" if number else "left")
     missing = []
     for *names, n, before, after, low, high in table.itertuples(index=False):
         label = " ".join(filter(None, names))
@@ -87,10 +93,7 @@ def print_scores(table: pd.DataFrame) -> None:
         else:
             interval = "" if isnan(low) else f" [{low:+.2f}, {high:+.2f}]"
             change = f"{after - before:+.2f}{interval}"
-            rows.append((label, str(n), f"{before:.4f}", f"{after:.4f}", change))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for label, n, before, after, change in rows:
-        cells = f"{n:>{widths[1]}}  {before:>{widths[2]}}  {after:>{widths[3]}}  {change}"
-        print(f"{label:<{widths[0]}}  {cells}")
+            rows.add_row(label, str(n), f"{before:.4f}", f"{after:.4f}", change)
+    print_columns(rows, open_console())
     if missing:
         print(f"no value (words out of vocabulary): {', '.join(missing)}")

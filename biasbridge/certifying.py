@@ -136,8 +136,10 @@ def certify(
     if config_dir:
         command[1:1] = ["--config-dir", str(config_dir)]
     _run(command, out)
+    from files.tables import unescape_formulas
+
     table = pd.read_csv(folder / "certificate.csv", keep_default_na=True)
-    return table.assign(**_versions(folder))
+    return unescape_formulas(table).assign(**_versions(folder))
 
 
 def _find(metric: str, config_dir: str | PathLike[str] | None) -> _ConfiguredMetric:

@@ -72,7 +72,7 @@ def audit_models(
     for hub in filter(None, on_hub):
         cached = "; the hub did not answer, its copy in the cache was measured"
         notes.append(f"{hub.name}: commit {hub.commit}{cached if hub.snapshot else ''}")
-    return scores, [*notes, *notes_on(scores, items, language), *_adjusted_notes(scores)]
+    return scores, [*notes, *notes_on(scores, items, language), *adjusted_notes(scores)]
 
 
 def _find_on_hub(path: str, revision: str | None) -> HubModel | None:
@@ -272,14 +272,21 @@ def notes_on(audited: Sequence[AuditedScore], items: str | None, language: str |
     return list(dict.fromkeys(notes))
 
 
-def _adjusted_notes(audited: Sequence[AuditedScore]) -> list[str]:
+def adjusted_notes(audited: Sequence[AuditedScore]) -> list[str]:
     """Return a sentence for each metric with many tests: how many remain after Holm's adjustment,
     and which score is furthest from the unbiased value.
+
+    A query is tested once, by the default convention or else the first: others score it again.
     """
+    conventions: dict[tuple[str, str], str] = {}
+    for row in sorted(audited, key=lambda row: not row.score.convention.startswith("default")):
+        conventions.setdefault((row.score.metric, row.score.query), row.score.convention)
     tested: dict[str, list[AuditedScore]] = {}
     for row in audited:
-        if not math.isnan(row.score.p_value) and not math.isnan(row.score.unbiased):
-            tested.setdefault(row.score.metric, []).append(row)
+        score = row.score
+        is_first = score.convention == conventions[score.metric, score.query]
+        if is_first and not math.isnan(score.p_value) and not math.isnan(score.unbiased):
+            tested.setdefault(score.metric, []).append(row)
     notes = []
     for metric, rows in tested.items():
         adjusted = zip(holm([row.score.p_value for row in rows]), rows, strict=True)

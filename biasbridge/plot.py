@@ -17,7 +17,7 @@ def gaps(table: pd.DataFrame) -> alt.TopLevelMixin:
     Parameters
     ----------
     table
-        What :func:`biasbridge.gaps` returns, for one classifier and class.
+        What :func:`biasbridge.gaps` returns. Classifiers and classes each have a colour.
 
     Returns
     -------
@@ -45,12 +45,14 @@ def gaps(table: pd.DataFrame) -> alt.TopLevelMixin:
 
 
 def audit(table: pd.DataFrame) -> alt.TopLevelMixin:
-    """Plot the scores of each metric, one panel per metric and one colour per embedding.
+    """Plot the scores of each metric: a panel per metric, a colour per embedding, a row per query
+    and convention.
 
     Parameters
     ----------
     table
-        What :func:`biasbridge.audit` returns. Scores without a value are left out.
+        What :func:`biasbridge.audit` returns, or ``attrs["scores"]`` of :func:`biasbridge.debias`.
+        Scores without a value are left out. A column of yours tells repeated scores apart.
 
     Returns
     -------
@@ -71,8 +73,16 @@ def audit(table: pd.DataFrame) -> alt.TopLevelMixin:
     >>> "2.0" in chart.to_json()
     True
     """
+    from math import nan
+
+    import pandas as pd
+
     from analysis.score_charts import scores_chart
 
+    if {"before", "after"} <= {*table.columns}:
+        sides = [table.assign(vectors=side, value=table[side]) for side in ("before", "after")]
+        changed = pd.concat(sides, ignore_index=True)
+        table = changed.assign(low=nan, high=nan, unbiased=nan)  # theirs are of the change
     _require(table, "biasbridge.audit", "vectors", "metric", "query", "value", "unbiased")
     return scores_chart(table)
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from extrinsic.grouped_predictions import ALL
 from files.printable import printable
-from files.terminal import open_console
+from files.terminal import print_columns
 from stats.changes import IN_WORDS, describe_changes
 from stats.clusters import describe_clusters
 from stats.formatting import format_estimate
@@ -44,7 +44,7 @@ def print_gap_tables(rows: Sequence[Row], console: Console, label: str = "") -> 
         for claim, interval in _changes(block, label):
             console.print(Text(printable(claim), style="bold") + Text(printable(interval)))
         for table in _tables(block):
-            open_console(width=max(console.width, 160), file=console.file).print(table)
+            print_columns(table, console)
         widths = [row.widening for row in block if row.kind == "gap" and not isnan(row.widening)]
         clusters = describe_clusters([row.n_clusters or 0 for row in block], widths)
         for sentence in filter(None, (describe_family(block), clusters)):
@@ -176,13 +176,13 @@ def print_text_table(text: pd.DataFrame, console: Console) -> None:
     table = _new_table(*text.columns)
     for row in text.to_numpy().tolist():
         table.add_row(*map(printable, row))
-    open_console(width=max(console.width, 160), file=console.file).print(table)
+    print_columns(table, console)
 
 
 def _new_table(*columns: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, title_justify="left", title_style="")
     for number, name in enumerate(columns):
-        table.add_column(printable(name), justify="right" if number else "left", no_wrap=True)
+        table.add_column(printable(name), justify="right" if number else "left")
     return table
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,12 +13,12 @@ from files.printable import printable
 if TYPE_CHECKING:
     import altair as alt
 
-FORMATS = (".svg", ".png", ".pdf", ".html")
+FORMATS = (".svg", ".png", ".pdf", ".html", ".json")
 
 
 def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
-    """Write the chart as ``.svg``, ``.png`` (two pixels to the point), ``.pdf`` or self-contained
-    ``.html``; the whole file or none.
+    """Write the chart as ``.svg``, ``.png`` (two pixels to the point), ``.pdf``, self-contained
+    ``.html`` or ``.json`` (Vega-Lite); the whole file or none.
     """
     path = require_output(path, FORMATS)
     return save_charts(chart, path.with_suffix(""), [path.suffix])[0]
@@ -58,6 +59,8 @@ def save_charts(chart: alt.TopLevelMixin, stem: Path, suffixes: Sequence[str]) -
                 # Not bundled, the page would load Vega from a server
                 page = vl_convert.vegalite_to_html(spec, bundle=True)
                 work.write_text(page, encoding="utf-8")
+            elif suffix == ".json":
+                work.write_text(json.dumps(spec, ensure_ascii=False), encoding="utf-8")
             elif suffix == ".png":
                 work.write_bytes(vl_convert.svg_to_png(svg, scale=2))
             else:

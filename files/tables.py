@@ -30,7 +30,7 @@ HEAD = 1 << 16  # bytes of a .json file that tell its form
 OTHER_SEPARATORS = ("\t", ";")  # of spreadsheets, with the same endings
 LARGEST = 2 << 30
 MAX_COLUMNS = 10_000
-FORMULA = ("=", "+", "-", "@")
+FORMULA = re.compile("'*[=+@-]")  # an apostrophe before one gets another, so that each comes off
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
 
 
@@ -97,8 +97,8 @@ def csv_text(table: pd.DataFrame) -> str:
     """Return the table as CSV, safe to print and to open in a spreadsheet.
 
     A spreadsheet reads text that begins with ``=``, ``+``, ``-`` or ``@`` as a formula, which can
-    send data elsewhere: an apostrophe precedes such text. Numbers, also as text, stay unchanged.
-    Control characters are escaped.
+    send data elsewhere: an apostrophe precedes such text, and ``unescape_formulas`` takes it off.
+    Numbers, also as text, stay unchanged. Control characters are escaped.
     """
     names = {name: _escape_formula(name) for name in table.columns}
     return (
@@ -122,7 +122,19 @@ def _escape_formula(cell: object) -> object:
     if not isinstance(cell, str):
         return cell
     text = printable(cell)
-    return f"'{text}" if text[:1] in FORMULA and not NUMBER.fullmatch(text) else text
+    return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
+
+
+def unescape_formulas(table: pd.DataFrame) -> pd.DataFrame:
+    """Take the apostrophes of ``csv_text`` off a table that was read from such a file."""
+    names = {name: unescape_formula(name) for name in table.columns}
+    return _map_text_columns(table, unescape_formula).rename(columns=names)
+
+
+def unescape_formula(cell: object) -> object:
+    """Return a cell without the apostrophe of ``csv_text``."""
+    is_escaped = isinstance(cell, str) and cell[:1] == "'" and FORMULA.match(cell[1:])
+    return str(cell)[1:] if is_escaped else cell
 
 
 def require_columns(table: pd.DataFrame, names: Iterable[str], source: str) -> None:

@@ -19,6 +19,7 @@ from rich.table import Table
 
 from files import run_cli
 from files.choice import describe_type, field_types
+from files.terminal import print_columns
 from intrinsic.item_metric import ItemMetric
 from intrinsic.items.library import library
 from intrinsic.likelihood.model_metrics import FAMILIES as MODEL_FAMILIES
@@ -63,7 +64,7 @@ def print_metrics(console: Console) -> None:
         table = Table(*header, title=title, title_justify="left", box=box.SIMPLE, show_edge=False)
         for row in rows:
             table.add_row(*row)
-        console.print(table)
+        print_columns(table, console)
     print_options(console, "Options of metrics", Metric, METRICS.values())
     model_metrics_title = "Options of metrics of language models"
     print_options(console, model_metrics_title, ItemMetric, MODEL_METRICS.values())

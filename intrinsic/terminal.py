@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -12,7 +12,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from files.terminal import open_console
+from files.terminal import print_columns
 from intrinsic.audit import as_row, rank_correlations, ranks
 from intrinsic.likelihood.model_metrics import MODEL_METRICS
 from intrinsic.metrics.vector_metrics import METRICS
@@ -28,15 +28,15 @@ MIN_FILES = 3  # for a rank correlation
 # Flowers and insects, instruments and weapons: what everybody prefers, no bias against people
 HARMLESS = ("weat1", "weat2", "seat1", "seat2")
 NUMBERS = ("value", "95% interval", "no bias", "p", "n_found", "n_oov")
-SUMMARY_COLUMNS = ("metric", "query", "vectors", *NUMBERS, "convention", "certificate")
+NAMES = ("metric", "query", "vectors", "convention")
+SUMMARY_COLUMNS = (*NAMES, *NUMBERS, "certificate")
 
 
 def print_summary(audited: Sequence[AuditedScore], console: Console) -> None:
     """Print the result of WEAT, then a line for every score that has a value."""
     print_headlines(audited, console)
     scored = [row for row in audited if not math.isnan(row.score.value)]
-    table = _summary_table(scored, has_files=len({row.vectors for row in audited}) > 1)
-    open_console(width=max(console.width, 120), file=console.file).print(table)
+    _print_summary_table(scored, console, has_files=len({row.vectors for row in audited}) > 1)
     if n_without := len(audited) - len(scored):
         total = f"{n_without} of {len(audited)} scores have no value"
         print_line(console, f"{total}: --verbose says why")
@@ -46,8 +46,10 @@ def print_summary(audited: Sequence[AuditedScore], console: Console) -> None:
             print_line(console, f"  {metric}: {reason}", "italic")
 
 
-def _summary_table(scored: Sequence[AuditedScore], *, has_files: bool) -> Table:
-    """Return a row per score, without the columns that say nothing."""
+def _print_summary_table(
+    scored: Sequence[AuditedScore], console: Console, *, has_files: bool
+) -> None:
+    """Print a row per score, without the columns that say nothing."""
     rows = [_summary_cells(row) for row in scored]
     is_shown = {
         "vectors": has_files,
@@ -56,16 +58,20 @@ def _summary_table(scored: Sequence[AuditedScore], *, has_files: bool) -> Table:
         "certificate": any(cells["certificate"] for cells in rows),
     }
     names = [name for name in SUMMARY_COLUMNS if is_shown.get(name, True)]
+    metrics = ["", *(cells["metric"] for cells in rows)]
+    for cells, previous in zip(rows, metrics, strict=False):
+        cells["metric"] = cells["metric"] if cells["metric"] != previous else ""
+    _print_cells(names, rows, console)
+
+
+def _print_cells(names: Sequence[str], rows: Iterable[Mapping[str, str]], console: Console) -> None:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for name in names:
         justify: JustifyMethod = "right" if name in NUMBERS else "left"
-        table.add_column(name, justify=justify, no_wrap=name != "convention")
-    previous_metric = ""
+        table.add_column(name, justify=justify)
     for cells in rows:
-        metric = cells["metric"] if cells["metric"] != previous_metric else ""
-        table.add_row(metric, *(cells[name] for name in names[1:]))
-        previous_metric = cells["metric"]
-    return table
+        table.add_row(*(Text(cells[name]) for name in names))
+    print_columns(table, console, names=sum(name in NAMES for name in names))
 
 
 def _summary_cells(audited: AuditedScore) -> dict[str, str]:
@@ -83,12 +89,12 @@ def _cells(audited: AuditedScore, *, digits: int) -> dict[str, str]:
     return {
         "query": f"{score.query} {score.part}".rstrip(),
         "vectors": audited.vectors,
+        "convention": score.convention,
         "value": f"{score.value:.{digits}f}".replace("nan", "NaN"),
         "95% interval": f"{low}, {high}" if math.isfinite(score.low) else "",
         "p": format_p(score),
         "n_found": str(score.n_found),
         "n_oov": str(score.n_oov),
-        "convention": score.convention,
         "certificate": audited.certificate,
     }
 
@@ -144,12 +150,9 @@ def _print_rows(
     rows: Sequence[AuditedScore], console: Console, *, singles: bool, has_files: bool
 ) -> None:
     """Print the table of a metric's scores, then the reasons of those without a value."""
-    table = pd.DataFrame([cells for row in rows for cells in _table_rows(row, singles=singles)])
-    empty = [column for column in table if (table[column] == "").all()]
-    table = table.drop(columns=[*empty, *([] if has_files else ["vectors"])])
-    table["query"] = table["query"].str.ljust(table["query"].str.len().max())
-    for line in table.to_string(index=False).splitlines():
-        print_line(console, f"  {line}".rstrip())
+    table = [cells for row in rows for cells in _table_rows(row, singles=singles)]
+    names = [name for name in table[0] if any(cells[name] for cells in table)]
+    _print_cells([name for name in names if has_files or name != "vectors"], table, console)
     reasons: dict[str, list[str]] = {}
     for row in rows:
         label = " ".join(filter(None, (row.score.query, row.score.part, row.vectors)))
@@ -193,12 +196,12 @@ def print_ranks(table: pd.DataFrame, console: Console) -> None:
 def _print_numbers(table: pd.DataFrame, console: Console, number_format: str) -> None:
     lines = Table("", box=box.SIMPLE, show_edge=False)
     for name in table.columns:
-        lines.add_column(str(name), justify="right", overflow="fold")
+        lines.add_column(str(name), justify="right")
     for name, row in zip(table.index, table.to_numpy().tolist(), strict=True):
         label = " ".join(filter(None, name)) if isinstance(name, tuple) else str(name)
         cells = ("" if math.isnan(value) else number_format.format(value) for value in row)
         lines.add_row(label, *cells)
-    console.print(lines)
+    print_columns(lines, console)
 
 
 def as_json(audited: Sequence[AuditedScore]) -> str:

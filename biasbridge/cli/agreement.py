@@ -24,15 +24,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     from extrinsic.agreement import TAGS, count_tags, precision
     from files.tables import read_table
-    from files.terminal import open_console
+    from files.terminal import open_console, print_columns
 
     counts = count_tags(read_table(args.posts), args.text, args.group, args.query)
     precisions = [precision(counts, *pair) for pair in _tag_annotations(args, counts)]
-    table = Table("annotation", *TAGS, title="posts by tag", title_justify="left")
+    table = Table("annotation", title="posts by tag", title_justify="left")
+    for tag in TAGS:
+        table.add_column(tag, justify="right")
     for name, cells in zip(counts.index, counts.to_numpy().tolist(), strict=True):
         table.add_row(Text(printable(str(name))), *map(str, cells))
     console = open_console()
-    console.print(table)
+    print_columns(table, console)
     for row in precisions:
         estimate = f"{row.value:.2f} [{row.low:.2f}, {row.high:.2f}]" if row.tagged else "undefined"
         annotation = f"annotated {printable(row.annotation)}: precision {estimate}"

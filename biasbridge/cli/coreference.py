@@ -15,7 +15,7 @@ from extrinsic.coreference.scorer import Score, pair_documents, score
 from files.documents import Document, read_documents
 from files.options import Parser
 from files.printable import printable
-from files.terminal import open_console
+from files.terminal import open_console, print_columns
 
 TITLES = {
     "mentions": "mention detection",
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         summary = {"documents": len(pairs), "singletons": options.singletons, "scores": rates}
         print(json.dumps(summary, indent=1))
     else:
-        open_console().print(_table(scores))
+        print_columns(_table(scores), open_console())
         print(_count(pairs))
     return 0
 

@@ -10,6 +10,8 @@ from files.atomic import require_output
 from files.charts import FORMATS
 from files.options import Parser
 
+COLUMNS = ("x", "y", "row", "column", "colour", "shape")
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Draw a table by column names, or figures 3 to 5 of a results folder."""
@@ -22,7 +24,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from analysis.scatter import scatter_chart
     from files.charts import save_chart
 
-    if Path(args.table).is_dir() and not args.x:
+    is_folder, out_suffix = Path(args.table).is_dir(), Path(args.out).suffix
+    is_file = out_suffix[1:].isalpha() and not Path(args.out).is_dir()
+    if is_folder and not is_file and not any(getattr(args, name) for name in COLUMNS):
         out = Path(args.out or Path(args.table) / "figures")
         require_output(out / "x.svg", FORMATS)
         study = Declaration.of(Path(args.table))
@@ -36,13 +40,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if args.out:
         require_output(args.out, FORMATS)
     table = open_table(args.table)
+    if is_folder:
+        args.x, args.y = args.x or "x", args.y or "y"
     if not (args.x and args.y and args.out):
         raise InputError(
-            f"name --x, --y and --out; {args.table} has the columns"
-            f" {', '.join(map(str, table.columns))}"
+            f"name {'--out FILE' if is_folder else '--x, --y and --out'}; {args.table} has the"
+            f" columns {', '.join(map(str, table.columns))}"
         )
-    columns = ("x", "y", "row", "column", "colour", "shape", "title", "mark")
-    chart = scatter_chart(table, **{name: getattr(args, name) for name in columns})
+    options = (*COLUMNS, "title", "mark")
+    chart = scatter_chart(table, **{name: getattr(args, name) for name in options})
     print(save_chart(chart, args.out))
     return 0
 
@@ -62,7 +68,7 @@ def _parser() -> Parser:
         ("colour", "column that colours the points"),
         ("shape", "column that shapes the points"),
         ("title", "title of the figure"),
-        ("out", f"file to write ({', '.join(FORMATS)}), or folder for figures of a results folder"),
+        ("out", f"file to write ({', '.join(FORMATS)}); of a results folder also a folder"),
     ):
         parser.add_argument(f"--{name}", default="", help=description)
     parser.add_argument(

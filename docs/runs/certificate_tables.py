@@ -12,6 +12,7 @@ import pandas as pd
 from recorded_runs import STUDIES, markdown, row_estimate
 
 from corpora.planted_occupations import PlantedOccupations
+from files.tables import unescape_formulas
 from stats.formatting import format_estimate, format_number
 from studies.certificate.measures import measure
 from studies.certificate.statistics import jackknife
@@ -40,7 +41,7 @@ VERDICT_COLUMNS = ("verdict", "verdict_of_change")
 @cache
 def recorded(name: str) -> pd.DataFrame:
     """Read a table of the recorded certificate."""
-    return pd.read_csv(STUDIES / f"{name}.csv")
+    return unescape_formulas(pd.read_csv(STUDIES / f"{name}.csv"))
 
 
 def certificate(subjects: str) -> str:

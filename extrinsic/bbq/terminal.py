@@ -9,6 +9,7 @@ from rich import box
 from rich.table import Table
 
 from files.printable import printable
+from files.terminal import print_columns
 from stats.formatting import format_estimate
 
 if TYPE_CHECKING:
@@ -27,13 +28,15 @@ def print_scores(rows: pd.DataFrame, console: Console) -> None:
     the notes, and whose the items are.
     """
     names = ["category", "context", "convention", "n", "n_templates", "n_unmatched"]
-    table = Table(*names, "accuracy", "score", box=box.SIMPLE_HEAD, show_edge=False)
+    table = Table(*names[:3], box=box.SIMPLE_HEAD, show_edge=False)
+    for name in (*names[3:], "accuracy", "score"):
+        table.add_column(name, justify="right")
     for row in rows.to_dict("records"):
         accuracy = (row[f"accuracy{end}"] for end in ("", "_low", "_high"))
         score = format_estimate(row["score"], row["low"], row["high"], 3, sign="+")
         cells = (printable(str(row[name])) for name in names)
         table.add_row(*cells, format_estimate(*accuracy), score)
-    console.print(table)
+    print_columns(table, console, names=3)
     first = rows[rows["convention"] == rows["convention"].iloc[0]]
     for sentence in (*describe_contexts(first), *rows.attrs["notes"], SOURCE):
         console.print(printable(sentence), soft_wrap=True)

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from files.tables import unescape_formula
 from studies.certificate import SYNTHETIC
 from studies.certificate.verdict import DOES_NOT_DETECT, NOT_ESTIMATED
 
@@ -55,7 +56,7 @@ def recorded() -> Mapping[tuple[str, str, str], RecordedVerdict]:
     with RECORDED_CSV.open(encoding="utf-8", newline="") as text:
         return {
             (row["metric"], row["convention"], row["subject"]): RecordedVerdict(
-                row["verdict"], row["why"]
+                row["verdict"], str(unescape_formula(row["why"]))
             )
             for row in csv.DictReader(text)
             if row["verdict"] != NOT_ESTIMATED

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -13,8 +15,10 @@ from analysis.correlate import correlate_slices
 from analysis.declaration import Declaration
 from analysis.grid import panel_statistics
 from analysis.joined import join_points
+from analysis.naming import query_title
 from analysis.results import Tables, write_tables
 from analysis.scatter import grid_data
+from biasbridge import plot
 from biasbridge.cli.scatter import main
 from files import InputError
 from tests.analysis.test_specifications import measured, tables_of
@@ -130,7 +134,7 @@ def test_of_a_results_folder_r_is_that_within_parents() -> None:
         (["--x", "Kind", "--y", "Test", "--out", "f.svg"], "not a number"),
         (
             ["--x", "Test", "--y", "Test", "--out", "f.pgn"],
-            "must end in .svg, .png, .pdf, .html; did you mean '.png'",
+            "must end in .svg, .png, .pdf, .html, .json; did you mean '.png'",
         ),
     ],
 )
@@ -148,3 +152,112 @@ def test_a_results_folder_gets_figures_of_the_measures_it_declared(
     assert main([str(tmp_path)]) == 0
     drawn = pd.read_csv(tmp_path / "figures" / "figure3_hatespeech_en_weat.csv")
     assert set(drawn["panel_column"]) == {"word2vec, recall gap", "fasttext, recall gap"}
+
+
+def notes_of(chart: Any) -> dict[tuple[str, str], str]:
+    """The text above each panel of a figure, by its row and column."""
+    rows = [row for data in chart.to_dict()["datasets"].values() for row in data]
+    return {
+        (row["row"], row["column"]): row["note"].replace("\u2212", "-")
+        for row in rows
+        if row.get("note")
+    }
+
+
+def literal_r(part: pd.DataFrame) -> float:
+    """r of the points without the means of their parents."""
+    x, y = (part[name] - part.groupby("parent")[name].transform("mean") for name in ("x", "y"))
+    return float(np.corrcoef(x, y)[0, 1])
+
+
+def varied(joined: pd.DataFrame, column: str, values: tuple[str, str]) -> pd.DataFrame:
+    """One score and one gap, and again under another name with other numbers."""
+    one = joined[(joined["measure"] == "recall") & (joined["query"] == joined["query"].iloc[0])]
+    y = one["y"].iloc[::-1].to_numpy() * 3 + 0.5
+    return pd.concat(
+        [one.assign(**{column: values[0]}), one.assign(**{column: values[1]}, y=y)],
+        ignore_index=True,
+    )
+
+
+@pytest.mark.parametrize(
+    "column",
+    [*("metric", "query", "convention", "part", "measure", "subset", "privileged"), "task", "mark"],
+)
+@pytest.mark.parametrize("options", [{"colour": "method"}, {"row": "seed_of", "shape": "method"}])
+def test_different_scores_and_gaps_are_not_pooled(column: str, options: dict[str, str]) -> None:
+    """The README's call drew two gaps in one cloud, with an r of neither."""
+    joined = varied(join_points(tables_of(measured(2, 20, 0.4))), column, ("one", "two"))
+    joined = joined.assign(seed_of="a")
+    notes = notes_of(plot.scatter(joined, **options))
+    if column == "mark":  # no name of a score or a gap
+        assert len(notes) == 1
+        return
+    assert len(notes) == 2
+    for name, part in joined.groupby(column):
+        [note] = [note for panel, note in notes.items() if str(name) in " ".join(panel).lower()]
+        assert note.startswith(f"n = {len(part)}")
+        assert float(note.split("r = ")[1].split()[0]) == pytest.approx(literal_r(part), abs=0.0051)
+
+
+def test_a_table_with_names_of_scores_but_not_of_models_is_not_pooled_either() -> None:
+    joined = join_points(tables_of(measured(2, 20, 0.4)))
+    kept = joined[["metric", "query", "measure", "privileged", "unprivileged", "x", "y"]]
+    notes = notes_of(plot.scatter(kept))
+    assert len(notes) == 6
+    for (query, measure), part in kept.groupby(["query", "measure"]):
+        [note] = [
+            note
+            for (row, column), note in notes.items()
+            if row.replace(" ", "").lower() == query and column.startswith(measure)
+        ]
+        r = float(np.corrcoef(part["x"], part["y"])[0, 1])
+        assert float(note.split("r = ")[1].split()[0]) == pytest.approx(r, abs=0.0051)
+
+
+def test_axes_are_called_by_score_and_gap() -> None:
+    joined = varied(join_points(tables_of(measured(2, 20, 0.4))), "seed", ("0", "1"))
+    joined = joined.assign(metric="weat", privileged="male", unprivileged="female")
+    text = plot.scatter(joined, colour="method").to_json()
+    query = query_title(joined["query"].iloc[0])
+    assert f'"{query} effect size (d)"' in text
+    assert '"recall gap"' in text
+    assert '"(above 0: worse for female)"' in text
+    assert '"x"' not in re.findall(r'"title": ("[^"]*")', text)
+
+
+def test_too_many_panels_are_refused() -> None:
+    joined = join_points(tables_of(measured(2, 20, 0.4)))
+    many = pd.concat([joined.assign(part=str(part)) for part in range(11)])
+    with pytest.raises(InputError, match=r"33 scores and 2 gaps make more than 60 panels; choose"):
+        plot.scatter(many)
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        *(("fig3.pdf", b"%PDF"), ("f.svg", b"<svg"), ("f.png", b"\x89PNG"), ("f.html", b"<!")),
+        ("f.json", b'{"config"'),
+    ],
+)
+def test_a_results_folder_is_drawn_into_one_file(
+    name: str, start: bytes, tables: Tables, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_tables(tmp_path / "r", tables)
+    places = ["--row", "measure", "--column", "query", "--colour", "method", "--shape", "embedding"]
+    assert main([str(tmp_path / "r"), "--out", str(tmp_path / name), *places]) == 0
+    assert capsys.readouterr().out.strip() == str(tmp_path / name)
+    assert (tmp_path / name).read_bytes().lstrip().startswith(start)
+    if name == "f.svg":
+        drawn = (tmp_path / name).read_text(encoding="utf-8")
+        for text in ("recall", "precision", "weat7", "balance", "fasttext", ">method<"):
+            assert text in drawn
+
+
+def test_a_results_folder_with_columns_wants_a_file(tables: Tables, tmp_path: Path) -> None:
+    write_tables(tmp_path / "r", tables)
+    with pytest.raises(InputError, match=r"name --out FILE; .* has the columns"):
+        main([str(tmp_path / "r"), "--row", "measure"])
+    with pytest.raises(InputError, match=r"must end in \.svg"):
+        main([str(tmp_path / "r"), "--out", str(tmp_path / "fig3.eps")])
+    assert not (tmp_path / "fig3.eps").exists()

@@ -5,6 +5,7 @@ is nothing to conclude or draw.
 from __future__ import annotations
 
 import io
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -14,12 +15,18 @@ import pytest
 from rich.console import Console
 
 from analysis.charts import PALETTE
+from analysis.correlate import correlate_slices
+from analysis.declaration import Declaration
+from analysis.joined import join_points
 from analysis.results import write_tables
+from analysis.slice_printing import print_correlations
 from analysis.slice_results import CORRELATION_COLUMNS
 from analysis.study import Correlation, Study
+from analysis.summary import print_answer
 from biasbridge.cli.correlate import main as correlate
 from biasbridge.cli.report import main as report
 from files import InputError
+from files.terminal import open_console
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -155,3 +162,25 @@ def test_the_answer_says_why_a_gap_has_no_value(tables: Tables, tmp_path: Path) 
     said = " ".join(printed.split())
     assert "recall gap: no value at 1 of " in said
     assert "such as: 3 actual positives, fewer than 10" in said
+
+
+@pytest.mark.parametrize("metric", ["mine", "centroid_distance", "zzz"])
+def test_a_metric_of_the_users_own_is_among_the_scores_shown(metric: str, tables: Tables) -> None:
+    declared = Declaration()
+    results = correlate_slices(join_points(tables), declared)
+    more = [
+        each._replace(names={**each.names, "metric": name})
+        for name in ("ect", "rnd", "mac", metric)
+        for each in results
+    ]
+    printed = io.StringIO()
+    console = open_console(file=printed, width=200)
+    print_answer(tables, [*results, *more], [], declared, console)
+    print_correlations([*results, *more], console)
+    lines = printed.getvalue().splitlines()
+    [heading] = [line for line in lines if line.startswith("r_rm [95%]")]
+    shown = re.split(r"\s{2,}", heading.strip())[1:]
+    assert shown[0].startswith(metric)
+    assert {name.split()[0].lower() for name in shown} == {metric, "weat", "ect", "rnd", "mac"}
+    [gap] = [line for line in lines if re.match(r"recall gap \((confirm|explor)", line)]
+    assert f" with {metric} " in gap

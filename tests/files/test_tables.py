@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from files import InputError
-from files.tables import csv_text, read_table, write_csv
+from files.tables import csv_text, read_table, unescape_formulas, write_csv
 from tests.fuzz import PACK
 
 HEADER = ["Test", "d", "note"]
@@ -163,8 +163,21 @@ def test_csv_that_a_spreadsheet_takes_for_text(tmp_path: Path) -> None:
         *("-0.5", "+3e-2", "-inf", r"a\x1b[2Jb\nc", r"\t=1", r"\u202egpj")
     ]
     assert back["n"].tolist() == ["-1.5", "2.0", "", "-inf", "0.1", "1e-09"]
+    written = unescape_formulas(back)
+    assert written.columns[0] == "=1+1"
+    assert written["=1+1"].tolist()[:3] == ["=cmd|' /C calc'!A0", "+1+1", "-a"]
     plain = table[["n", "whole"]]
     assert csv_text(plain) == plain.to_csv(index=False, lineterminator="\n")
+
+
+@pytest.mark.parametrize(
+    "text", ["-4.98 [-6.61, -3.36]", "=a", "'-a", "''@b", "'quoted'", "'", "-3", "@", "a=b", ""]
+)
+def test_the_apostrophe_before_a_formula_comes_off_and_no_other(text: str, tmp_path: Path) -> None:
+    write_csv(pd.DataFrame({text or "none": [text, "x"]}), tmp_path / "t.csv")
+    back = unescape_formulas(read_table(tmp_path / "t.csv"))
+    assert back.columns.tolist() == [text or "none"]
+    assert back.iloc[0, 0] == text
 
 
 def test_binary_and_nested_cells_of_parquet_are_text(tmp_path: Path) -> None:

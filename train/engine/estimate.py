@@ -13,6 +13,7 @@ from rich.table import Table
 
 from analysis.naming import with_count
 from files.progress import duration
+from files.terminal import print_columns
 from train.engine.store import DamagedError, Step, Store
 from train.engine.store.entry import read_recipe
 
@@ -66,7 +67,7 @@ def print_plan(
         cost = _format_costs([expected_seconds(step, step_timings) for step in steps_to_make])
         counts = (n_alone, n_shared, n_shared - len(steps_to_make), len(steps_to_make))
         table.add_row(name, *map(str, counts), cost, style="bold" if name == "all" else None)
-    console.print(table)
+    print_columns(table, console)
 
 
 def describe_cost(

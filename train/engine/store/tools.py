@@ -15,6 +15,7 @@ from rich.table import Table
 from files import InputError
 from files.atomic import require_new
 from files.progress import duration
+from files.terminal import print_columns
 from train.engine.store.disk_errors import StoreError
 from train.engine.store.entry import RECIPE, Content, DamagedError, check, read_recipe
 from train.engine.store.lease import leased_keys
@@ -60,7 +61,8 @@ def find(store: Store, prefix: str) -> Path:
 
 def ls(store: Store, step: str | None, console: Console) -> None:
     """Print a row per step, or per result of one step, and the number of unfinished results."""
-    console.print(_list_steps(store) if step is None else _list_results(store, step))
+    table = _list_steps(store) if step is None else _list_results(store, step)
+    print_columns(table, console, names=1 if step is None else 2)
     orphans = {path.name for path in store.orphans(remove=False)}
     being_built = store.in_progress() - orphans
     damaged = store.listed("damaged")
@@ -139,7 +141,7 @@ def gc(store: Store, older_than: str | None, console: Console, *, dry_run: bool)
         removed = [(size(path), dry_run or _remove(store, path)) for path in folders]
         sizes = [count for count, is_removed in removed if is_removed]
         table.add_row(kind, str(len(sizes)), decimal(sum(sizes)))
-    console.print(table)
+    print_columns(table, console)
     if in_use := needed & {entry.name for entry in entries(store)}:
         console.print(f"{len(in_use)} results are in use by running sweeps")
 
