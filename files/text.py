@@ -35,7 +35,9 @@ def _open_member(packed: IO[bytes], mode: str) -> IO[bytes]:
         if len(names) == 1:
             return archive.open(names[0])
     except (*DAMAGE, NotImplementedError, RuntimeError) as error:  # a cipher or method
-        raise InputError(f"{packed.name}: the zip cannot be read ({error}); unpack it") from None
+        raise InputError(
+            f"{packed.name}: damaged archive ({error}); copy it again, or unpack it"
+        ) from None
     listed = ", ".join(names[:5]) + ", ..." * (len(names) > 5)
     problem = f"the zip holds {len(names)} files ({listed})" if names else "the zip holds no file"
     raise InputError(f"{packed.name}: {problem}; unpack it, and give one of them")
@@ -142,14 +144,14 @@ def require_written_archive(path: Path) -> None:
 
 def require_no_bomb(path: Path) -> None:
     """Raise ``InputError`` for an archive that is a bomb or damaged, before a library opens it."""
-    if path.suffix.lower() in OPENERS:
-        with open_binary(path) as raw:
-            while raw.read(PIECE):
-                pass
-    elif zipfile.is_zipfile(path):
+    if zipfile.is_zipfile(path):  # of one file or several
         with zipfile.ZipFile(path) as archive:
             size = sum(member.file_size for member in archive.infolist())
         _check_unpacked(path, size)
+    elif path.suffix.lower() in OPENERS:
+        with open_binary(path) as raw:
+            while raw.read(PIECE):
+                pass
 
 
 def open_binary(

@@ -217,7 +217,7 @@ def test_a_zip_of_one_file(tmp_path: Path) -> None:
     assert weat(tmp_path / "bin.zip") == pytest.approx(1.787, abs=5e-4)
     with pytest.raises(InputError, match=r"2 files \(folder/glove.0.txt, folder/glove.1.txt\)"):
         read_vectors(tmp_path / "two.zip")
-    with pytest.raises(InputError, match="the zip cannot be read"):
+    with pytest.raises(InputError, match="damaged archive"):
         read_vectors(write(tmp_path / "cut.zip", (tmp_path / "bin.zip").read_bytes()[:-30]))
 
 
