@@ -5,19 +5,23 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import biasbridge.cli.check as check
 from biasbridge.__main__ import main as biasbridge
+from corpora.world import GeneratedCorpus
 from files import progress
 from files.progress import duration, progress_lines
 from files.verbosity import LOG
-from tests.points import plan
+from tests.points import SUBJECT, plan
 from train.engine.outcome import Outcome, write_outcome
 from train.engine.progress import SweepProgress
+from train.engine.store import Store
+from train.engine.store.entry import seal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,21 +98,35 @@ def test_a_sweep_says_how_far_it_is(
 def test_what_a_sweep_says(tmp_path: Path) -> None:
     from rich.console import Console
 
-    from train.engine.store import Store
-
     plans = [plan(tmp_path / "store", seed=seed) for seed in range(4)]
     (tmp_path / "results" / "points").mkdir(parents=True)
     shown = SweepProgress(plans, Store(tmp_path / "store"), tmp_path / "results", Console())
     assert shown.describe() == "0 of 4 points done"
     with shown.shown():
-        time.sleep(1)
-        write_outcome(Outcome(plans[0].key), tmp_path / "results")
-        write_outcome(Outcome(plans[1].key, "failed", "no luck"), tmp_path / "results")
-        time.sleep(1)
-    # Two points in 2 s and more leave 2 s and more for the other two
-    said, _, left = shown.describe().partition(", about ")
-    assert said == "2 of 4 points done, 1 failed"
-    assert left in {f"{seconds} s left" for seconds in range(2, 12)}
+        write_outcome(Outcome(plans[0].key, "failed", "no luck"), tmp_path / "results")
+    assert shown.describe() == "1 of 4 points done, 1 failed"  # nothing was measured
+
+
+def test_the_time_left_follows_the_work(tmp_path: Path) -> None:
+    """A point of 1,000 sentences took 3 s, and two are left: of 1,000 and of 9,000."""
+    from rich.console import Console
+
+    store, results = Store(tmp_path / "store"), tmp_path / "results"
+    subjects = [
+        replace(SUBJECT, corpus=GeneratedCorpus(sentences=1000 * number)) for number in (1, 1, 9)
+    ]
+    plans = [plan(store.root, seed=n, subject=subject) for n, subject in enumerate(subjects)]
+    shown = SweepProgress(plans, store, results, Console())
+    with shown.shown():
+        for step in plans[0].unit.ancestry().values():
+            entry = store.path(step)
+            entry.mkdir(parents=True)
+            made: Any = {"seconds": 2.0 if step.inputs else 1.0, "work": step.work}
+            seal(entry, step.recipe(), made)
+        write_outcome(Outcome(plans[0].key), results)
+        shown._start -= 4  # noqa: SLF001
+        # (1 + 2) (1 + 9) s of corpora and vectors
+        assert shown.describe() == "1 of 3 points done, about 30 s left"
 
 
 @pytest.mark.parametrize(

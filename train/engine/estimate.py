@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.table import Table
 
@@ -18,26 +19,37 @@ from train.engine.store import DamagedError, Step, Store
 from train.engine.store.entry import read_recipe
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
     from train.engine.point import Plan
     from train.engine.store.step import Recipe
 
-# Seconds of a step on the default synthetic data and an idle core
+
+class Timing(NamedTuple):
+    """Seconds that a step took without imports, and its ``Step.work`` (0: not recorded)."""
+
+    seconds: float
+    work: float
+
+
+# Of the default synthetic data on an idle core
 TYPICAL = {
-    "Word2Vec": 3.0,
-    "FastText": 3.0,
-    "Transformer": 15.0,
-    "WordChoice": 2.0,
-    "Probed": 2.0,
-    "Linear": 0.1,
-    "CNN": 6.0,
-    "EndToEnd": 30.0,
-    "TinyModel": 30.0,
-    "Finetuned": 60.0,
-    "ChallengeGaps": 2.0,
+    "Word2Vec": Timing(3.0, 2.1e9),
+    "FastText": Timing(3.0, 2.1e9),
+    "Transformer": Timing(15.0, 0),
+    "WordChoice": Timing(2.0, 0),
+    "Probed": Timing(2.0, 0),
+    "Linear": Timing(0.1, 2.8e8),
+    "CNN": Timing(6.0, 7e11),
+    "EndToEnd": Timing(30.0, 3.2e8),
+    "TinyModel": Timing(30.0, 4.4e8),
+    "Finetuned": Timing(60.0, 1.2e9),
+    "ChallengeGaps": Timing(2.0, 4.2e6),
 }
-Timings = Mapping[tuple[str, str, str], list[float]]
+N_NEAREST = 5  # timings of steps whose work is nearest
+Timings = Mapping[tuple[str, str, str], list[Timing]]
 
 
 def print_plan(
@@ -75,8 +87,8 @@ def describe_cost(
 ) -> str:
     """Return ``50 points, 221 steps to run, about 2 min on 2 cores``; empty if nothing is to run.
 
-    Steps without timings in the store take as long as ``TYPICAL`` says where all data are
-    generated; else their number is given instead.
+    Steps without timings in the store take as long as ``TYPICAL`` says for their work, others .1 s
+    where all data are generated; else their number is given instead.
     """
     steps_to_make = [step for step in _steps(plans) if step.key in anew or not store.has(step)]
     if not steps_to_make:
@@ -87,8 +99,8 @@ def describe_cost(
     seconds, n_unknown = 0.0, 0
     for step in steps_to_make:
         expected = expected_seconds(step, step_timings)
-        if expected is None and are_generated:
-            expected = TYPICAL.get(step.choice, 0.1)
+        if expected is None:
+            expected = typical_seconds(step) or (0.1 if are_generated else None)
         seconds, n_unknown = seconds + (expected or 0.0), n_unknown + (expected is None)
     line = f"{with_count(len(plans), 'point')}, {with_count(len(steps_to_make), 'step')} to run"
     if n_unknown < len(steps_to_make):
@@ -109,20 +121,43 @@ def _steps(plans: Iterable[Plan]) -> list[Step]:
 
 
 def timings(store: Store, names: set[str]) -> Timings:
-    """Return the seconds that stored results took, by (step name, maker, parameters)."""
-    seconds: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    for folder in (entry for name in names for entry in store.entries(name)):
+    """Return the timings of the stored results of steps, by (step name, maker, parameters)."""
+    return timings_of(entry for name in names for entry in store.entries(name))
+
+
+def timings_of(folders: Iterable[Path]) -> Timings:
+    """Return the timings of undamaged results, by (step name, maker, parameters)."""
+    result: dict[tuple[str, str, str], list[Timing]] = defaultdict(list)
+    for folder in folders:
         with suppress(DamagedError):
             content = read_recipe(folder)
-            seconds[_timing_key(content["recipe"])].append(content["made"]["seconds"])
-    return seconds
+            made = content["made"]
+            timing = Timing(made["seconds"] - made.get("imports", 0), made.get("work", 0))
+            result[_timing_key(content["recipe"])].append(timing)
+    return result
 
 
 def expected_seconds(step: Step, step_timings: Timings) -> float | None:
-    """Return the median time of the same step with the same parameters; None if it never ran."""
-    return (
-        median(step_timings[key]) if (key := _timing_key(step.recipe())) in step_timings else None
-    )
+    """Return the expected time of a step from those of its class, with the same parameters if there
+    are any, whose work is nearest; None if the class never ran.
+    """
+    key = _timing_key(step.recipe())
+    group = step_timings.get(key) or [
+        timing for other, ran in step_timings.items() if other[:2] == key[:2] for timing in ran
+    ]
+    scales = sorted((_scale(step, timing), timing.seconds) for timing in group)
+    nearest = sorted(scales, key=lambda pair: abs(math.log(pair[0])))[:N_NEAREST]
+    return median(scale * seconds for scale, seconds in nearest) if nearest else None
+
+
+def typical_seconds(step: Step) -> float | None:
+    """Return the time of a step by ``TYPICAL``; None for other classes."""
+    timing = TYPICAL.get(step.choice)
+    return _scale(step, timing) * timing.seconds if timing else None
+
+
+def _scale(step: Step, timing: Timing) -> float:
+    return step.work / timing.work if timing.work else 1.0
 
 
 def _timing_key(recipe: Recipe) -> tuple[str, str, str]:

@@ -178,6 +178,7 @@ class StepBuilder:
             files=files,
             seed=seed,
             decide=partial(decide, choice),
+            n_bytes=sum(path.stat().st_size for path in choice.files()),
             made_of=(__name__, module_of(carry_out), *map(module_of, classes(choice))),
         )
 

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from files.progress import duration, progress_lines
 from files.verbosity import is_quiet
+from train.engine.estimate import Timing, expected_seconds, timings_of
 from train.engine.outcome import read_outcome, read_stamp
 
 if TYPE_CHECKING:
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 
     from train.engine.point import Plan
     from train.engine.store import Store
-
-
-SHARE_TO_FORECAST = 10  # a tenth of the points: the first ones build what others share
 
 
 class SweepProgress:
@@ -37,6 +35,11 @@ class SweepProgress:
     ) -> None:
         self._stamps = {plan.key: read_stamp(results, plan.key) for plan in plans}
         self._has_failed: dict[str, bool] = {}
+        self._plans = {plan.key: plan for plan in plans}
+        self._steps_to_make = {
+            key: step for plan in plans for key, step in plan.steps().items() if not store.has(step)
+        }
+        self._timings: dict[tuple[str, str, str], list[Timing]] = {}
         self._labels = {key: step.label for plan in plans for key, step in plan.steps().items()}
         self._store, self._results, self._console = store, results, console
         self._start = 0.0
@@ -56,19 +59,41 @@ class SweepProgress:
             yield
 
     def describe(self) -> str:
-        """Return the number of finished points, from a tenth of them on the time left, and the
+        """Return the number of finished points, from the first of them on the time left, and the
         steps being built.
         """
         for key in self.new_outcomes() - self._has_failed.keys():
             if outcome := read_outcome(self._results, key):
                 self._has_failed[key] = outcome.status == "failed"
+                self._time_steps(self._plans[key])
         total, done, failed = len(self._stamps), len(self._has_failed), self._has_failed.values()
         line = f"{done} of {total} points done"
         line += f", {sum(failed)} failed" if any(failed) else ""
-        if total / SHARE_TO_FORECAST <= done < total:
-            seconds_per_point = (time.monotonic() - self._start) / done
-            line += f", about {duration(seconds_per_point * (total - done))} left"
+        if done < total and (left := self._seconds_left()):
+            line += f", about {duration(left)} left"
         return f"{line}; building {steps}" if (steps := self._steps_in_progress()) else line
+
+    def _time_steps(self, plan: Plan) -> None:
+        """Add the times of the steps that were built for a finished point."""
+        built = [step for key, step in plan.steps().items() if self._steps_to_make.pop(key, None)]
+        for key, ran in timings_of(map(self._store.path, built)).items():
+            self._timings.setdefault(key, []).extend(ran)
+
+    def _seconds_left(self) -> float:
+        """Return the expected seconds of the steps to make, by those that this sweep has made; 0 if
+        it has made none.
+        """
+        made = sum(timing.seconds for ran in self._timings.values() for timing in ran)
+        n_parallel = made / max(time.monotonic() - self._start, 1e-3)
+        n_parallel = max(1.0, n_parallel, len(self._labels.keys() & self._store.in_progress()))
+        costs: Counter[tuple[str, str, float]] = Counter()
+        steps = {}
+        for step in self._steps_to_make.values() if made else ():
+            costs[kind := (step.choice, str(step.params), step.work)] += 1
+            steps[kind] = step
+        expected = {kind: expected_seconds(step, self._timings) for kind, step in steps.items()}
+        seconds = [(value or 0.0) * costs[kind] for kind, value in expected.items()]
+        return sum(seconds) / n_parallel
 
     def new_outcomes(self) -> set[str]:
         """Return the points whose outcome was written since this object was made."""

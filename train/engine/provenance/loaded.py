@@ -8,17 +8,19 @@ script) is kept under its path, which serves as its name.
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import os
 import sys
 import sysconfig
-from collections.abc import Sequence
-from contextlib import suppress
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from files.rooms import HOME, ROOMS, is_ours
 
@@ -138,3 +140,29 @@ def _importer() -> str:
             return name
         frame = frame.f_back
     return ""
+
+
+@contextmanager
+def importing() -> Iterator[list[float]]:
+    """Collect the seconds of the block's imports: a step that is the first of its process to need a
+    library takes some seconds more.
+    """
+    seconds: list[float] = []
+    original, is_within = builtins.__import__, False
+
+    def timed(*arguments: Any, **named: Any) -> Any:
+        nonlocal is_within
+        if is_within:
+            return original(*arguments, **named)
+        start, is_within = time.perf_counter(), True
+        try:
+            return original(*arguments, **named)
+        finally:
+            seconds.append(time.perf_counter() - start)
+            is_within = False
+
+    builtins.__import__ = timed
+    try:
+        yield seconds
+    finally:
+        builtins.__import__ = original

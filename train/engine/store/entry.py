@@ -27,10 +27,14 @@ RECIPE = "recipe.json"
 
 
 class Request(TypedDict, total=False):
-    """Command that requested a result, and the device it ran on."""
+    """Command that requested a result, the device it ran on, ``Step.work``, and the seconds of
+    imports.
+    """
 
     command: str
     device: str
+    work: float
+    imports: float
 
 
 class Lineage(TypedDict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +13,22 @@ from files.digest import digest_of
 from train.engine.provenance.source import Source, planned_source
 
 SCHEME = 6  # of keys: raised when the composition of keys changes, which changes every key
+
+
+# Numbers in the parameters of generators and of trainers
+COUNTS, ROUNDS = ("sentences", "posts", "documents"), ("epochs", "folds", "maps", "rounds")
+MODELS = ("vectors", "model", "encoder")  # steps that turn text into a model of its words
+BYTES_OF_ITEM = 40  # in generated text
+HEAPS = 0.6  # exponent of the number of distinct words in a text (Heaps' law)
+OVERHEAD = 300  # the time of a word without dimensions, in dimensions
+
+
+class Extent(NamedTuple):
+    """Bytes of text, or of a model the number of words up to a factor, and its dimensions."""
+
+    text: float
+    words: float
+    dim: int
 
 
 class Recipe(TypedDict):
@@ -43,7 +60,8 @@ class Step:
     folders of the input steps. ``files``: digests of outside files by name. ``decide(digest)``:
     current ``params`` and ``files``. ``made_by``, ``done_by``: class of the choice and function
     that carries it out, with modules. ``made_of``: modules that define what the step does. ``key``
-    hashes everything but ``build``, ``decide`` and ``made_of``, through all ancestors.
+    hashes everything but ``build``, ``decide``, ``made_of`` and ``n_bytes`` (of the outside files),
+    through all ancestors.
     """
 
     name: str
@@ -57,6 +75,7 @@ class Step:
     done_by: str = ""
     decide: Callable[[Callable[[Path], str]], Decided] | None = field(default=None, repr=False)
     made_of: tuple[str, ...] = ()
+    n_bytes: int = 0
 
     def __getstate__(self) -> dict[str, object]:
         """Return the state with the code that the step was planned with, for other processes."""
@@ -76,6 +95,29 @@ class Step:
     def label(self) -> str:
         """Name of the step in messages: ``vectors (Word2Vec)``."""
         return f"{self.name} ({self.choice})"
+
+    @cached_property
+    def extent(self) -> Extent:
+        """Size of the data that this step hands on, as far as it is known before anything runs."""
+        inputs = [step.extent for step in self.inputs.values()]
+        numbers = _numbers(self.params)
+        dim = int(numbers.get("dim", max((extent.dim for extent in inputs), default=0)))
+        text, words = sum(given.text for given in inputs), sum(given.words for given in inputs)
+        if not inputs:
+            counts = [numbers[name] for name in COUNTS if name in numbers]
+            text = self.n_bytes or BYTES_OF_ITEM * math.prod(counts)
+        if text and (self.name in MODELS or "dim" in numbers):
+            text, words = 0.0, text**HEAPS
+        return Extent(text, words, dim)
+
+    @cached_property
+    def work(self) -> float:
+        """Number to which the seconds of steps of one class are about proportional."""
+        inputs = [step.extent for step in self.inputs.values()] or [self.extent]
+        text, words = sum(given.text for given in inputs), sum(given.words for given in inputs)
+        numbers = _numbers(self.params)
+        rounds = math.prod(max(1.0, numbers.get(name, 1.0)) for name in ROUNDS)
+        return max(text or words, 1.0) * (OVERHEAD + self.extent.dim) * rounds
 
     def recipe(self) -> Recipe:
         """Return everything that decides the result, as JSON."""
@@ -102,3 +144,10 @@ class Step:
         for step in self.inputs.values():
             steps |= step.ancestry()
         return steps | {self.key: self}
+
+
+def _numbers(params: Mapping[str, object]) -> dict[str, float]:
+    """Return the numbers among parameters, those of nested choices first."""
+    nested = [_numbers(value) for value in params.values() if isinstance(value, dict)]
+    numbers = {name: float(n) for name, n in params.items() if isinstance(n, int | float)}
+    return {name: n for group in (*nested, numbers) for name, n in group.items()}

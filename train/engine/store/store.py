@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, ClassVar
 from files import InputError
 from files.digest import sha256
 from train.engine.device import on_device
+from train.engine.provenance.loaded import importing
 from train.engine.provenance.source import changed_modules, loaded_source
 from train.engine.store.disk_errors import StoreError, writing
 from train.engine.store.entry import (
@@ -154,11 +155,12 @@ class Store:
                 entry.parent.mkdir(exist_ok=True)
                 read_files = self._refuse_changed(step)
                 start = time.perf_counter()
-                with on_device(self.made.get("device", "cpu")):
+                with importing() as imports, on_device(self.made.get("device", "cpu")):
                     step.build(work, inputs)
                 seconds = time.perf_counter() - start
                 self._refuse_changed(step, read_files)
-                made = describe_build(loaded_source(step.source), inputs, seconds, self.made)
+                request: Request = {**self.made, "work": step.work, "imports": sum(imports)}
+                made = describe_build(loaded_source(step.source), inputs, seconds, request)
                 seal(work, step.recipe(), made)
                 os.replace(work, entry)
                 flush(entry.parent)
