@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import sys
 import time
@@ -138,3 +139,30 @@ def test_the_time_left_follows_the_work(tmp_path: Path) -> None:
 )
 def test_durations(seconds: float, shown: str) -> None:
     assert duration(seconds) == shown
+
+
+@pytest.mark.parametrize("variable", ["FORCE_COLOR", "TTY_COMPATIBLE"])
+def test_a_pipe_that_is_called_a_terminal_shows_no_bar(
+    variable: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Jupyter says so of the commands of a notebook, which showed 94 lines of progress."""
+    from rich.console import Console
+
+    from train.engine.store import Store
+
+    monkeypatch.setenv(variable, "1")
+    shown = io.StringIO()
+    console = Console(file=shown)
+    assert console.is_terminal
+    plans = [plan(tmp_path / "store", seed=seed) for seed in range(2)]
+    with SweepProgress(plans, Store(tmp_path / "store"), tmp_path / "results", console).shown():
+        time.sleep(0.7)
+    assert shown.getvalue() == ""
+
+
+def test_the_notebooks_show_no_progress() -> None:
+    for path in (Path(__file__).resolve().parent.parent / "examples").glob("*.ipynb"):
+        text = path.read_text(encoding="utf-8")
+        assert "points \\u001b" not in text
+        assert "\\u2501" not in text
+        assert "\u2501" not in text

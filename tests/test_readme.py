@@ -15,9 +15,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.naming import measure_title
 from analysis.results import write_tables
 from biasbridge.commands import COMMANDS
 from corpora.items import PUBLISHED
+from files.charts import save_chart
 from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
 from tests.analysis.conftest import make_tables
@@ -145,9 +147,12 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
+RUN = {"gaps": 1, "audit": 2, "check": 1, "init": 1}  # commands, and the lines that have them
+
+
 def test_the_commands_on_ones_own_files_run(files: Path) -> None:
     bash = "".join(blocks("bash"))
-    for command, count in (("gaps", 1), ("audit", 2), ("init", 1)):
+    for command, count in RUN.items():
         lines = re.findall(rf"^biasbridge ({command} .*?)(?: +#.*)?$", bash, re.MULTILINE)
         assert len(lines) == count
         for line in lines:
@@ -177,6 +182,52 @@ def test_python_on_a_page_runs_and_gives_numbers(
         assert name not in names or np.isfinite(names[name][column]).any()
     if "moved" in names:
         assert names["moved"].attrs["scores"]["after"].iloc[0] == pytest.approx(0, abs=0.01)
+
+
+def first_calls(language: str) -> list[str]:
+    """Return the first call of each block of the README, and those that its comments show."""
+    lines = [re.sub(r"  +# .*", "", block.splitlines()[0]) for block in blocks(language)]
+    return [line.split(" && ")[0] for line in lines]
+
+
+def test_the_first_call_of_each_block_is_run() -> None:
+    """By the tests above; an environment is set up before there are tests."""
+    installs = {"make study", "pip install torch==2.13.0"}
+    calls = {*first_calls("bash")} - installs - {FIRST}
+    assert len(calls) == len(blocks("bash")) - 3
+    assert {tuple(call.split()[:2]) for call in calls} <= {("biasbridge", name) for name in RUN}
+    assert len(blocks("python")) == 1
+
+
+def test_the_figures_of_the_readme_are_drawn(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its last comment too: of a study with two gaps, each has its panels and its own r."""
+    monkeypatch.chdir(files)
+    [code] = blocks("python")
+    [comment] = re.findall(r"^# after a study: (.*)$", code, re.MULTILINE)
+    import biasbridge
+
+    names: dict[str, Any] = {"biasbridge": biasbridge, "plot": biasbridge.plot}
+    *statements, drawing = comment.split("; ")
+    exec("\n".join(statements), names)
+    chart = eval(drawing, names)
+    save_chart(chart, files / "scatter.svg")
+    panels = {
+        row["note"]: row
+        for data in chart.to_dict()["datasets"].values()
+        for row in data
+        if row.get("note")
+    }
+    scores, gaps = ({*names["rows"][name]} for name in ("query", "measure"))
+    assert len({(row["row"], row["column"]) for row in panels.values()}) <= len(scores) * len(gaps)
+    assert {row["column"].removesuffix(" gap") for row in panels.values()} <= {
+        measure_title(name) for name in gaps
+    }
+    drawn = (files / "scatter.svg").read_text(encoding="utf-8")
+    for name in gaps:
+        assert f"{measure_title(name)} gap" in drawn
+    exec(compile(code, "README.md", "exec"), names)
+    save_chart(names["plot"].gaps(names["table"]), files / "gaps.svg")
+    assert "women" in (files / "gaps.svg").read_text(encoding="utf-8")
 
 
 def test_the_readme_is_short() -> None:

@@ -54,7 +54,8 @@ class SweepProgress:
             transient=True,
             refresh_per_second=2,
         )
-        is_live = self._console.is_terminal and not is_quiet()
+        # A notebook sets FORCE_COLOR, by which rich takes its pipes for terminals
+        is_live = self._console.is_terminal and self._console.file.isatty() and not is_quiet()
         with live if is_live else nullcontext(), progress_lines(self.describe):
             yield
 
