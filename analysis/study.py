@@ -11,6 +11,7 @@ from analysis.declaration import SETTINGS, WRITES, Declaration
 from files import Choice, atomic_path, choice
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.console import Console
 
     from analysis.results import Tables
@@ -45,6 +46,15 @@ class Study(Choice, Protocol):
         list of Path
             The paths written.
         """
+        ...
+
+
+@runtime_checkable
+class ForecastsVerdicts(Protocol):
+    """A study that says before it runs what its models cannot decide."""
+
+    def forecast(self, points: pd.DataFrame) -> str:
+        """Return one line about the planned points; empty if there is nothing to say."""
         ...
 
 

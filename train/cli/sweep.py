@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analysis.study import ForecastsVerdicts
 from files import InputError
 from files.progress import progress_lines
 from files.terminal import open_console
@@ -22,7 +23,13 @@ from train.cli.hydra_engine import launch
 from train.cli.jobs import Job, check_engine, distinct, distinct_plans, run_here
 from train.cli.local_engine import count_workers, run_locally
 from train.cli.orphan_processes import guarded
-from train.cli.planning import check_input, compose_points, plan_jobs, plan_rebuilds
+from train.cli.planning import (
+    check_input,
+    compose_points,
+    plan_jobs,
+    plan_rebuilds,
+    print_forecast,
+)
 from train.cli.settings import read_settings
 from train.engine.outcome import (
     Outcome,
@@ -58,6 +65,8 @@ def run(command: Command) -> int:
     n_workers = count_workers(config.hydra, len(plans))
     to_rebuild = plan_rebuilds(jobs, store, settings, console, n_workers=n_workers)
     study = read_study(config)
+    if isinstance(study, ForecastsVerdicts):
+        print_forecast(study, plans, console)
     if settings.power:
         from train.engine.power import print_power
 
