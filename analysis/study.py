@@ -11,7 +11,8 @@ from analysis.declaration import SETTINGS, WRITES, Declaration
 from files import Choice, atomic_path, choice
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Mapping, Sequence
+
     from rich.console import Console
 
     from analysis.results import Tables
@@ -53,8 +54,8 @@ class Study(Choice, Protocol):
 class ForecastsVerdicts(Protocol):
     """A study that says before it runs what its models cannot decide."""
 
-    def forecast(self, points: pd.DataFrame) -> str:
-        """Return one line about the planned points; empty if there is nothing to say."""
+    def forecast(self, facts: Sequence[Mapping[str, object]]) -> list[str]:
+        """Return lines about the planned points, of which these are the columns."""
         ...
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from analysis.results import Tables
 from files import InputError
@@ -19,8 +20,6 @@ from studies.certificate.table import random_models
 from studies.certificate.verdict import ALARM_RATE, CANNOT_TELL, judge
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from studies.certificate.strength_scores import StrengthScores
 
 SLOPE = 12.0  # sd from no bias to the whole: more than one score needs, as WEAT and likelihoods
@@ -28,24 +27,22 @@ STUDIES = 100
 NOT_EXCLUDED = " not excluded"  # of the figure of a fault
 
 
-def forecast(points: pd.DataFrame, planted: str) -> str:
+def forecast(facts: Sequence[Mapping[str, object]], planted: str) -> list[str]:
     """Say how often a metric without a fault will get "cannot tell" from the planned models.
 
     Its scores are drawn for every model and judged by the rule. Empty if no bias is planted.
     """
-    columns: dict[str, object] = {
-        **dict.fromkeys(("metric", "convention", "query", "part", "subset", "p_method"), ""),
-        **{"kind": "gap", "measure": "", "value": 0.0, "low": -1.0, "high": 1.0, "p_value": 0.5},
-        **{"unbiased": 0.0, "scale_max": 1.0},
-    }
+    points = pd.DataFrame(facts)
+    names = dict.fromkeys(("metric", "convention", "query", "part", "subset", "p_method"), "")
+    numbers = {"value": 0.0, "low": -1.0, "high": 1.0, "p_value": 0.5, "unbiased": 0.0}
     points = points.assign(point=range(len(points)), status="done")
-    rows = points[["point"]].assign(**columns)
+    rows = points[["point"]].assign(kind="gap", measure="", scale_max=1.0, **names, **numbers)
     try:
         all_scores = read_scores(Tables(points, rows, rows), planted)
     except InputError:
-        return ""
+        return []
     kinds = [_describe(scores, all_scores) for scores in default_setting(all_scores)]
-    return f"A metric without a fault will get {CANNOT_TELL!r} in {'; in '.join(kinds)}"
+    return [f"A metric without a fault will get {CANNOT_TELL!r} in {'; in '.join(kinds)}"]
 
 
 def _describe(scores: StrengthScores, all_scores: Sequence[StrengthScores]) -> str:

@@ -9,6 +9,8 @@ from files import InputError, choice
 from files.choice import Fileless, Whole
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import pandas as pd
     from rich.console import Console
 
@@ -20,7 +22,7 @@ NOTES = (
     "slope: change of the score per unit of strength, in sd; r: correlation of strength and score"
     " over all models; placebo r: the largest r of a number that says nothing about a bias, on the"
     " same models; offset: mean score without a bias minus the unbiased value, in sd; off target:"
-    " change by a stereotype of other words, in sd (both with 90% intervals); false alarms: share of"
+    " change by a stereotype of other words, in sd (both: 90% intervals); false alarms: share of"
     " models without a bias, and of random ones, of which one is claimed, by p or by the 95%"
     " interval; smallest strength: told from none by 80% of single scores; verdict again: share of"
     " resampled studies (other seeds) with the same verdict.",
@@ -57,11 +59,11 @@ class Certificate(Fileless):
         *("certificate_choices.csv", "certificate_training.csv", "figures", "report.html"),
     )
 
-    def forecast(self, points: pd.DataFrame) -> str:
+    def forecast(self, facts: Sequence[Mapping[str, object]]) -> list[str]:
         """Say what the planned seeds cannot decide."""
         from studies.certificate.forecast import forecast
 
-        return forecast(points, self.planted)
+        return forecast(facts, self.planted)
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw the certificate; return the paths written."""

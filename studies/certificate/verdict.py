@@ -1,39 +1,6 @@
-"""Verdicts on scores, by a rule that is written down before a study is run.
-
-Models are trained on corpora with a planted stereotype of strength s in [-1, 1]; below 0 it is
-reversed. A score is turned so that by its documented sign it rises with s. sd: of models of one
-strength. All intervals are over seeds. A fault is shown, excluded or neither. The first that
-applies:
-
-1. *not estimated*: fewer than three seeds, or no spread within a strength (unless all are equal);
-2. *does not detect*: no planted strength is told from none in 80% of single models, and the 95%
-   interval of the slope lies within -+ 2.8 sd a unit of strength. 2.8 = z(.975) + z(.8): what one
-   score needs to tell full strength from none so often;
-3. *sign turned*: the slope's interval is below 0 and the turned score detects a strength;
-4. *false alarms*: among models without a bias and random ones together, p < .05, or where there is
-   no p a 95% interval without the unbiased value, is more frequent than .05: exact binomial test,
-   one-sided, p < .05;
-5. *offset*: the mean score of models without a bias is more than 1 sd, of these models, off the
-   unbiased value: its 90% interval lies beyond. One in six would be read as biased at 1.96 sd;
-6. *off target*: the same of the change of the score by a stereotype of other words;
-7. *not graded*: the slope's interval is above 0, but the mean over models falls from none to half
-   of the largest strength or from half to the whole (90% intervals, on either side of 0), or its
-   rise from half to the whole is shown to be less than a fifth of what a straight line gives: the
-   score says that there is a bias, not how much;
-8. *cannot tell*: the slope's interval holds 0, the rise from half to the whole is not shown, that
-   any strength is detected is not sure, or a fault is not excluded. Offset and off target are where
-   the 90% interval lies within 1 sd of 0; false alarms where a rate of .15 is rejected by the exact
-   binomial test, one-sided, p < .1, or the score has neither p nor interval;
-9. *detects half of the bias*: the smallest strength that is told from none in 80% of single models,
-   over both sides of 0, is at most .5 with its interval;
-10. *detects strong bias only*: otherwise.
-
-Without strengths below 0 rule 7 knows one side; without other words off target is not excluded.
-Why not .10 for false alarms: of 60 models a test that is right, with claims in .05, would pass in
-.19 of studies. By .15 and p < .1 it passes in .92, and one with claims in .15 in .10.
-
-Real material has a stereotype of its own where nothing is planted. The verdict on the change alone
-leaves out 4 and 5, which need models without a bias.
+"""Verdicts on scores, by a rule that is written down before a study is run: "The rule" in
+docs/studies/certificate.md. The first that applies, from *not estimated* on; sd: standard deviation
+of models of one strength.
 """
 
 from __future__ import annotations
@@ -50,8 +17,9 @@ if TYPE_CHECKING:
     from studies.certificate.measures import FalseAlarms, MetricProperties, Step
 
 HALF = 0.5  # of the strength: what a single score should tell from no bias
-MAX_OFFSET = 1.0  # in standard deviations of models of one strength
+MAX_OFFSET = 1.0  # sd: one model in six would be read as biased at 1.96 sd
 ALARM_RATE, FALSE_ALARM_P = 0.05, 0.05  # of a test that is right
+# By .10 and p < .05 a right test would pass in .19 of studies of 60 models without a bias
 MAX_ALARM_RATE, EXCLUDING_P = 0.15, 0.1
 MIN_RISE = 0.2  # of a straight line's, from half of the largest strength to the whole
 NOT_ESTIMATED, DOES_NOT_DETECT = "not estimated", "does not detect"
@@ -104,7 +72,7 @@ def _fault(properties: MetricProperties, change_alone: bool) -> tuple[str, str] 
         return FALSE_ALARMS, f"of {_alarms_text(alarms)}"
     for name, estimate in _shifts(properties, change_alone):
         if estimate.low > MAX_OFFSET or estimate.high < -MAX_OFFSET:
-            return name, f"{estimate_text(estimate)} sd"
+            return name, f"by {estimate_text(estimate)} sd"
     return None
 
 

@@ -166,9 +166,7 @@ def test_frauds_fail_the_certificate_and_honest_metrics_pass_it() -> None:
 
 
 @pytest.mark.parametrize(("seeds", "share"), [(3, (0.9, 1.0)), (20, (0.05, 0.3))])
-def test_a_plan_says_what_its_seeds_cannot_decide(
-    seeds: int, share: tuple[float, float]
-) -> None:
+def test_a_plan_says_what_its_seeds_cannot_decide(seeds: int, share: tuple[float, float]) -> None:
     """The shares of honest metrics that ``simulate_certificate`` found undecided: .98 and .13."""
     strengths = [(s, 0.0) for s in (-0.8, -0.4, -0.2, 0.0, 0.2, 0.4, 0.8)] + [(0.0, 0.8)]
     planned = [
@@ -177,7 +175,7 @@ def test_a_plan_says_what_its_seeds_cannot_decide(
         for seed in range(seeds)
     ]
     random = [{**planned[0], "stereotype": 0.0, "seed": s, "training_steps": 0} for s in range(40)]
-    line = Certificate().forecast(pd.DataFrame([*planned, *random]))
+    [line] = Certificate().forecast([*planned, *random])
     found = re.fullmatch(
         rf"A metric without a fault will get 'cannot tell' in (1?\.\d\d) of studies with {seeds}"
         r" seeds of tiny_bert: mostly (slope not sure|(false alarms|off target) not excluded)",
@@ -189,12 +187,13 @@ def test_a_plan_says_what_its_seeds_cannot_decide(
 
 def test_a_plan_without_other_words_decides_nothing() -> None:
     planned = [{"stereotype": s, "seed": i} for s in (-0.8, 0.0, 0.8) for i in range(8)]
-    line = Certificate().forecast(pd.DataFrame(planned))
+    [line] = Certificate().forecast(planned)
     assert re.search(r"'cannot tell' in (\.99|1\.00) of studies with 8 seeds of models", line), line
-    assert Certificate().forecast(pd.DataFrame(planned[:8])) == ""  # of one strength
-    assert Certificate(planted="posts").forecast(pd.DataFrame(planned)) == ""
-    gaps = pd.DataFrame(planned).assign(label_bias=[abs(p["stereotype"]) for p in planned])
-    assert "of studies with 8 seeds" in Certificate(planted="label_bias").forecast(gaps)
+    assert Certificate().forecast(planned[:8]) == []  # of one strength
+    assert Certificate(planted="posts").forecast(planned) == []
+    gaps = [{"label_bias": abs(point["stereotype"]), **point} for point in planned]
+    [line] = Certificate(planted="label_bias").forecast(gaps)
+    assert "of studies with 8 seeds" in line
 
 
 def test_the_smallest_strength_is_where_normal_scores_reach_80_percent_power() -> None:

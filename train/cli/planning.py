@@ -21,10 +21,8 @@ from train.engine.store.stale import Outdated, outdated, report_outdated
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from analysis.study import ForecastsVerdicts
     from train.cli.command import Command
     from train.cli.settings import Settings
-    from train.engine.point import Plan
     from train.engine.store import Step, Store
 
 
@@ -96,12 +94,3 @@ def plan_rebuilds(
         console.print(line)
     report_outdated(results, settings.stale, console)
     return to_rebuild
-
-
-def print_forecast(study: ForecastsVerdicts, plans: Sequence[Plan], console: Console) -> None:
-    """Print what the study cannot decide by these points."""
-    import pandas as pd
-
-    facts = pd.DataFrame([{**plan.point.facts(), **plan.options()} for plan in plans])
-    if line := study.forecast(facts):
-        console.print(line, soft_wrap=True)

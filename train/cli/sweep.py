@@ -23,13 +23,7 @@ from train.cli.hydra_engine import launch
 from train.cli.jobs import Job, check_engine, distinct, distinct_plans, run_here
 from train.cli.local_engine import count_workers, run_locally
 from train.cli.orphan_processes import guarded
-from train.cli.planning import (
-    check_input,
-    compose_points,
-    plan_jobs,
-    plan_rebuilds,
-    print_forecast,
-)
+from train.cli.planning import check_input, compose_points, plan_jobs, plan_rebuilds
 from train.cli.settings import read_settings
 from train.engine.outcome import (
     Outcome,
@@ -66,7 +60,9 @@ def run(command: Command) -> int:
     to_rebuild = plan_rebuilds(jobs, store, settings, console, n_workers=n_workers)
     study = read_study(config)
     if isinstance(study, ForecastsVerdicts):
-        print_forecast(study, plans, console)
+        facts = [{**plan.point.facts(), **plan.options()} for plan in plans]
+        for line in study.forecast(facts):
+            console.print(line, soft_wrap=True)
     if settings.power:
         from train.engine.power import print_power
 
