@@ -91,7 +91,7 @@ def _with_placebo(certificate: pd.DataFrame) -> pd.DataFrame:
     models = [certificate["material"], certificate["subject"]]
     of_placebos = certificate["r"].abs().where(certificate["metric"] == PLACEBO)
     placebo_r = of_placebos.groupby(models).transform("max")
-    certificate.insert(certificate.columns.get_loc("r_high") + 1, "placebo_r", placebo_r)
+    certificate.insert([*certificate].index("r_high") + 1, "placebo_r", placebo_r)
     return certificate
 
 

@@ -60,8 +60,8 @@ def judge(properties: MetricProperties, *, change_alone: bool = False) -> tuple[
     for step in properties.steps:
         if step.is_outer and step.change.low <= 0:
             return CANNOT_TELL, _step_text(step)
-    for fault, figure in _open_faults(properties, change_alone):
-        return CANNOT_TELL, f"{fault} not excluded: {figure}"
+    for open_fault, figure in _open_faults(properties, change_alone):
+        return CANNOT_TELL, f"{open_fault} not excluded: {figure}"
     return DETECTS_HALF if smallest.high <= HALF else DETECTS_PART, strength_text
 
 
