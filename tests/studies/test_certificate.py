@@ -18,6 +18,7 @@ import scipy
 from rich.console import Console
 
 from analysis.results import Tables
+from analysis.study import ForecastsVerdicts
 from files.vectors import keyed
 from studies.certificate.measures import FalseAlarms, MetricProperties, false_alarms, measure
 from studies.certificate.placebo import Placebo
@@ -187,6 +188,7 @@ def test_a_plan_says_what_its_seeds_cannot_decide(seeds: int, share: tuple[float
 
 def test_a_plan_without_other_words_decides_nothing() -> None:
     planned = [{"stereotype": s, "seed": i} for s in (-0.8, 0.0, 0.8) for i in range(8)]
+    assert isinstance(Certificate(), ForecastsVerdicts)
     [line] = Certificate().forecast(planned)
     assert re.search(r"'cannot tell' in (\.99|1\.00) of studies with 8 seeds of models", line), line
     assert Certificate().forecast(planned[:8]) == []  # of one strength
@@ -267,6 +269,20 @@ def test_placebos_read_no_direction() -> None:
         for name in Placebo.conventions()
     }
     assert values == pytest.approx({"default": 3, "frequency": np.log(2) / 2, "constant": 1})
+
+
+def test_the_largest_r_of_a_placebo_stands_beside_every_metrics() -> None:
+    tables = make_tables()
+    noise = tables.intrinsic[tables.intrinsic["metric"] == "noise"].assign(metric="placebo")
+    good = tables.intrinsic[tables.intrinsic["metric"] == "good"]
+    turned = good.assign(metric="placebo", convention="norm", value=-good["value"])
+    both = tables._replace(intrinsic=pd.concat([tables.intrinsic, noise, turned]))
+    table = certify(read_scores(both, "stereotype"), 20).certificate
+    [r] = table[table["convention"] == "norm"]["r"]
+    assert r < -0.9
+    assert table["placebo_r"].tolist() == [-r] * 5
+    without = certify(read_scores(tables, "stereotype"), 20).certificate
+    assert without["placebo_r"].isna().all()
 
 
 def test_the_usual_setting_is_that_of_most_models_and_the_other_is_a_choice() -> None:
