@@ -11,6 +11,8 @@ from analysis.declaration import SETTINGS, WRITES, Declaration
 from files import Choice, atomic_path, choice
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from rich.console import Console
 
     from analysis.results import Tables
@@ -45,6 +47,15 @@ class Study(Choice, Protocol):
         list of Path
             The paths written.
         """
+        ...
+
+
+@runtime_checkable
+class ForecastsVerdicts(Protocol):
+    """A study that says before it runs what its models cannot decide."""
+
+    def forecast(self, facts: Sequence[Mapping[str, object]]) -> list[str]:
+        """Return lines about the planned points, of which these are the columns."""
         ...
 
 

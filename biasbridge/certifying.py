@@ -36,14 +36,14 @@ WORD2VEC = "embedding: word2vec, corpus.sentences: 10000"
 ON_VECTORS = (
     f"{{{WORD2VEC}, corpus.stereotype: '-0.8,-0.4,-0.2,0,0.2,0.4,0.8', seed: 'range(%d)'}}",
     f"{{{WORD2VEC}, corpus.stereotype: 0, corpus.off_target: 0.8, seed: 'range(%d)'}}",
-    f"{{{WORD2VEC}, corpus.stereotype: 0, size.epochs: 0, seed: 'range(20)'}}",
+    f"{{{WORD2VEC}, corpus.stereotype: 0, size.epochs: 0, seed: 'range(40)'}}",
 )
 MODELS = "subject: language_model, corpus: planted_occupations, model: 'tiny_bert,tiny_gpt2'"
 ON_MODELS = (
     f"{{{MODELS}, corpus.stereotype: '-1,-0.5,0,0.5,1', seed: 'range(%d)'}}",
     f"{{{MODELS}, corpus.stereotype: 0, corpus.off_target: 1, seed: 'range(%d)'}}",
     f"{{{MODELS}, corpus.stereotype: 1, model.until_learned: false, model.steps: 0,"
-    " seed: 'range(20)'}",
+    " seed: 'range(40)'}",
 )
 SEEDS = {"vectors": 8, "model": 3, "encoder": 3}
 

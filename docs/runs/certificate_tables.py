@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from recorded_runs import STUDIES, markdown, row_estimate
+from recorded_runs import HERE, STUDIES, markdown, row_estimate
 
 from corpora.planted_occupations import PlantedOccupations
 from files.tables import unescape_formulas
 from stats.formatting import format_estimate, format_number
 from studies.certificate.measures import measure
-from studies.certificate.statistics import jackknife
-from studies.certificate.strength_scores import strength_scores
+from studies.certificate.statistics import jackknife, nan_mean
+from studies.certificate.strength_scores import default_setting, strength_scores
 from studies.certificate.verdict import DOES_NOT_DETECT
 
 if TYPE_CHECKING:
@@ -60,8 +60,6 @@ def certificate(subjects: str) -> str:
         if not kinds:
             continue
         first = by_kind.loc[kinds[0]]
-        detects = first["verdict"] != DOES_NOT_DETECT
-        choice = f"{row_estimate(first, 'choice_share')} ({first['choice']})"
         verdicts = {
             kind: str(by_kind.loc[kind, "verdict"]) if kind in kinds else ""
             for kind in MODEL_KINDS[subjects]
@@ -77,8 +75,6 @@ def certificate(subjects: str) -> str:
                 "of random ones": row_estimate(first, "random_alarms") or "untested",
                 "offset (sd)": row_estimate(first, "offset"),
                 "smallest strength": row_estimate(first, "smallest_strength") or "none",
-                "a choice moves it by": choice if detects and first["choice"] else "",
-                **({"half learned after": _steps(first)} if subjects == "models" else {}),
                 **verdicts,
             }
         )
@@ -96,6 +92,11 @@ def agreement(material: str) -> str:
     untouched = untouched.add_prefix("untouched_").rename(columns={"untouched_value": "untouched"})
     synthetic = table[table["subject"] == SYNTHETIC_KINDS[material]]
     verdicts = synthetic.set_index(["metric", "convention"])["verdict"]
+    readings = pd.read_csv(READINGS, low_memory=False)
+    at_zero = {
+        (scores.names["metric"], scores.names["convention"]): nan_mean(scores.column(0.0), 0)
+        for scores in default_setting(strength_scores(readings[readings["material"] == material]))
+    }
     rows = [
         {
             "metric": row["metric"],
@@ -103,7 +104,7 @@ def agreement(material: str) -> str:
             "untouched": row_estimate(
                 untouched.loc[(row["metric"], row["convention"], row["query"])], "untouched"
             ),
-            "0 planted": format_number(row["at_zero"]),
+            "0 planted": format_number(float(at_zero[row["metric"], row["convention"]])),
             "slope (sd)": row_estimate(row, "slope"),
             "r": row_estimate(row, "r"),
             "off target (sd)": row_estimate(row, "off_target"),
@@ -149,7 +150,9 @@ def real_text(_: str) -> str:
             cells[row["metric"]] |= {
                 "metric": row["metric"],
                 f"{material}: slope (sd)": row_estimate(row, "slope"),
-                f"{material}: r": row_estimate(row, "r"),
+                f"{material}: r (placebo's)": (
+                    f"{row_estimate(row, 'r')} ({row_estimate(row, 'placebo_r')})"
+                ),
                 f"{material}: verdict": "; ".join(both),
             }
     for _, row in table[table["convention"] == "default"].iterrows():
@@ -174,8 +177,8 @@ def word_lists(metric: str) -> str:
                 "material": scores.names["material"],
                 "words": scores.names["query"],
                 "models": str(scores.n_models),
-                "where 0 is planted": format_number(properties.at_zero),
-                "where .8 is": format_number(properties.at_full),
+                "where 0 is planted": format_number(float(nan_mean(scores.column(0.0), 0))),
+                "where .8 is": format_number(float(nan_mean(scores.scores[:, -1], 0))),
                 "slope (sd)": format_estimate(*properties.slope),
                 "r": format_estimate(*properties.r),
             }
@@ -229,6 +232,18 @@ def _planted_log_odds(stereotype: float) -> float:
     return float(first - second)
 
 
-def _steps(row: pd.Series) -> str:
-    steps = row["half_learned_at"]
-    return f"{steps:.0f} steps" if np.isfinite(steps) else ""
+def rates(_: str) -> str:
+    """Tabulate how often simulated metrics pass the certificate."""
+    table = pd.read_csv(HERE.parent / "figures" / "certificate_rates.csv")
+    return markdown(
+        [
+            {
+                "simulated metric": row["design"],
+                "seeds, random models": f"{row['seeds']}, {row['random']}",
+                "passes": format_number(row["passes"]),
+                "cannot tell": format_number(row["cannot_tell"]),
+                "a fault is shown": format_number(row["fault_shown"]),
+            }
+            for _, row in table.iterrows()
+        ]
+    )

@@ -9,7 +9,14 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from certificate_tables import agreement, certificate, planted_odds, real_text, word_lists
+from certificate_tables import (
+    agreement,
+    certificate,
+    planted_odds,
+    rates,
+    real_text,
+    word_lists,
+)
 from recorded_runs import HERE, STUDIES
 from study_tables import (
     applications,
@@ -42,6 +49,7 @@ TABLES: dict[str, Callable[[str], str]] = {
     "planted_odds": planted_odds,
     "real_text": real_text,
     "word_lists": word_lists,
+    "rates": rates,
     "applications": applications,
     "slices": slices,
     "unmodified": unmodified,

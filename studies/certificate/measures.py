@@ -10,8 +10,9 @@ from math import isfinite, nan
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.special import bdtr, bdtrc
 
-from stats.intervals import Estimate, proportion_estimate
+from stats.intervals import Estimate
 from stats.multiple_testing import LEVEL
 from studies.certificate.statistics import (
     FEWEST_SEEDS,
@@ -33,30 +34,30 @@ if TYPE_CHECKING:
     from studies.certificate.strength_scores import StrengthScores
 
 ONE_SIDED = 0.9  # level of an interval, each end of which is one-sided at 5%
-BY_P, BY_INTERVAL = "p", "interval"
+NEAR_NONE = 0.25  # of the largest strength: up to there responses to s and -s cancel
 
 
 class FalseAlarms(NamedTuple):
-    """Models without a bias of which one is claimed, by ``criterion``: p < .05, or without p a 95%
-    interval that excludes the unbiased value.
+    """Models without a bias of which one is claimed: p < .05, or without p a 95% interval that
+    excludes the unbiased value.
     """
 
     n_claims: int = 0
     n_models: int = 0
-    criterion: str = ""
 
     @property
-    def share(self) -> Estimate:
-        """Share of the models, with Wilson's interval; NaN without models."""
-        return proportion_estimate(self.n_claims, self.n_models)
+    def share(self) -> float:
+        """Share of the models; NaN without models."""
+        return self.n_claims / self.n_models if self.n_models else nan
 
-    def p_above_level(self, other: FalseAlarms) -> float:
-        """Return the one-sided p of the exact binomial test that claims of both are at most .05."""
-        from scipy.stats import binomtest
+    def p_above(self, rate: float) -> float:
+        """Return the one-sided p of the exact binomial test of a rate of at most this."""
+        n_fewer = self.n_claims - 1
+        return float(bdtrc(n_fewer, self.n_models, rate)) if n_fewer >= 0 else 1.0
 
-        n_models = self.n_models + other.n_models
-        n_claims = self.n_claims + other.n_claims
-        return float(binomtest(n_claims, n_models, LEVEL, "greater").pvalue) if n_models else nan
+    def p_below(self, rate: float) -> float:
+        """Return the one-sided p of the exact binomial test of a rate of at least this."""
+        return float(bdtr(self.n_claims, self.n_models, rate))
 
 
 class Step(NamedTuple):
@@ -76,23 +77,26 @@ class MetricProperties(NamedTuple):
     ``slope``: change of the score from strength 0 to 1, in sd (Cohen's d), with its 95% jackknife
     interval over seeds. ``r``: Pearson's, of strength and score over all models; its 95% interval,
     and that of ``smallest`` (``smallest_strength``, of the score turned by the sign of the slope),
-    are percentiles over resampled seeds. ``at_zero``, ``at_full``: mean score at strength 0 and at
-    the highest. ``offset``: ``at_zero`` minus the unbiased value in sd, ``off_target``: change of
-    the mean score by a stereotype of other words in sd, with jackknife intervals. ``steps``:
-    changes between 0, half of the largest strength and the whole. ``alarms``, ``random_alarms``:
-    false alarms at strength 0, and of random vectors or weights.
+    are percentiles over resampled seeds. ``offset``: mean score at strength 0 minus the unbiased
+    value, in sd of these models, ``off_target``: change of the mean score by a stereotype of other
+    words in sd, with 90% jackknife intervals. ``steps``: changes between 0, half of the largest
+    strength and the whole. ``alarms``, ``random_alarms``: false alarms at strength 0, and of random
+    vectors or weights.
     """
 
     slope: Estimate = Estimate()
     r: Estimate = Estimate()
     smallest: Estimate = Estimate()
-    at_zero: float = nan
-    at_full: float = nan
     offset: Estimate = Estimate()
     off_target: Estimate = Estimate()
     steps: tuple[Step, ...] = ()
     alarms: FalseAlarms = FalseAlarms()
     random_alarms: FalseAlarms = FalseAlarms()
+
+    @property
+    def all_alarms(self) -> FalseAlarms:
+        """False alarms of all models without a bias."""
+        return FalseAlarms(*(a + b for a, b in zip(self.alarms, self.random_alarms, strict=True)))
 
 
 def measure(
@@ -109,17 +113,15 @@ def measure(
         _percentile_interval(statistic(sample, strengths), statistic(sample[draws], strengths))
         for statistic, sample in ((correlation, values), (smallest_strength, turned))
     )
-    zero = scores.column(0.0)
+    at_zero = strengths == 0
     return MetricProperties(
         slope_estimate,
         r,
         smallest,
-        _mean(zero),
-        _mean(scores.column(float(strengths[-1]))),
-        jackknife(partial(offset, strengths=strengths, unbiased=scores.unbiased), values),
+        jackknife(partial(offset, unbiased=scores.unbiased), values[:, at_zero], ONE_SIDED),
         _off_target(scores),
         tuple(_steps(scores)),
-        false_alarms(scores.p[:, strengths == 0], scores.excludes_unbiased[:, strengths == 0]),
+        false_alarms(scores.p[:, at_zero], scores.excludes_unbiased[:, at_zero]),
         false_alarms(random.p, random.excludes_unbiased) if random else FalseAlarms(),
     )
 
@@ -128,27 +130,29 @@ def false_alarms(p: Floats, excludes_unbiased: Floats) -> FalseAlarms:
     """Count the models of which a bias is claimed, by p if there is one, else by
     ``excludes_unbiased``: 1 or 0, NaN without an interval. Both have the same shape.
     """
-    for criterion, claims, known in (
-        (BY_P, p < LEVEL, np.isfinite(p)),
-        (BY_INTERVAL, excludes_unbiased == 1, np.isfinite(excludes_unbiased)),
+    for claims, known in (
+        (p < LEVEL, np.isfinite(p)),
+        (excludes_unbiased == 1, np.isfinite(excludes_unbiased)),
     ):
         if known.any():
-            return FalseAlarms(int((claims & known).sum()), int(known.sum()), criterion)
+            return FalseAlarms(int((claims & known).sum()), int(known.sum()))
     return FalseAlarms()
 
 
 def _off_target(scores: StrengthScores) -> Estimate:
-    """Estimate the change by a stereotype of other words, from models of the same seeds at 0."""
+    """Estimate the change by a stereotype of other words, from models of the same seeds near 0."""
     strengths = scores.strengths
+    is_near = np.abs(strengths) <= NEAR_NONE * np.abs(strengths).max()
+    is_near &= np.isin(-strengths, strengths)
 
     def change(joined: Floats) -> Floats:
         values = joined[..., :-1]
-        moved = joined[..., -1] - values[..., strengths == 0][..., 0]
+        moved = joined[..., -1] - nan_mean(values[..., is_near], axis=-1)
         return in_spreads(nan_mean(moved, axis=-1), spread_within(values))
 
     has_both = np.isfinite(scores.off_target) & np.isfinite(scores.column(0.0))
     joined = np.column_stack([scores.scores, scores.off_target])[has_both]
-    return jackknife(change, joined) if len(joined) >= FEWEST_SEEDS else Estimate()
+    return jackknife(change, joined, ONE_SIDED) if len(joined) >= FEWEST_SEEDS else Estimate()
 
 
 def _steps(scores: StrengthScores) -> Iterator[Step]:
@@ -165,10 +169,6 @@ def _steps(scores: StrengthScores) -> Iterator[Step]:
             if start < end and isfinite(change.value):
                 in_sd = Estimate(*(value / spread for value in change))
                 yield Step(start, end, in_sd, bool(outer == sizes[-1]))
-
-
-def _mean(values: Floats) -> float:
-    return float(np.nanmean(values)) if np.isfinite(values).any() else nan
 
 
 def _percentile_interval(value: Floats, resampled: Floats) -> Estimate:

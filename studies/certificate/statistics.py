@@ -35,8 +35,10 @@ def mean_interval(values: Floats, level: float = 0.95) -> Estimate:
     return _t_interval(float(values.mean()), error, len(values), level)
 
 
-def jackknife(statistic: Callable[[Floats], Floats], values: Floats) -> Estimate:
-    """Estimate a statistic with its 95% jackknife interval over seeds.
+def jackknife(
+    statistic: Callable[[Floats], Floats], values: Floats, level: float = 0.95
+) -> Estimate:
+    """Estimate a statistic with its jackknife interval over seeds.
 
         value -+ t_{S - 1} sqrt((S - 1) / S sum_s (value_s - mean)^2),    value_s: without seed s
 
@@ -57,7 +59,8 @@ def jackknife(statistic: Callable[[Floats], Floats], values: Floats) -> Estimate
         return Estimate()
     without = statistic(np.stack([np.delete(known, i, axis=0) for i in range(n)]))
     error = sqrt((n - 1) / n * float(((without - without.mean()) ** 2).sum()))
-    return _t_interval(float(statistic(known)), error, n) if isfinite(error) else Estimate()
+    value = float(statistic(known))
+    return _t_interval(value, error, n, level) if isfinite(error) else Estimate()
 
 
 def spread_within(values: Floats) -> Floats:
@@ -83,10 +86,9 @@ def slope(values: Floats, strengths: Floats) -> Floats:
         return in_spreads(nan_mean(slopes, axis=-1), spread_within(values))
 
 
-def offset(values: Floats, strengths: Floats, unbiased: float) -> Floats:
-    """Compute the mean value at strength 0 minus the unbiased one, in standard deviations."""
-    at_zero = nan_mean(values[..., strengths == 0], axis=(-2, -1))
-    return in_spreads(at_zero - unbiased, spread_within(values))
+def offset(at_zero: Floats, unbiased: float) -> Floats:
+    """Compute the mean value at strength 0 minus the unbiased one, in their standard deviation."""
+    return in_spreads(nan_mean(at_zero, axis=(-2, -1)) - unbiased, spread_within(at_zero))
 
 
 def correlation(values: Floats, strengths: Floats) -> Floats:
@@ -162,6 +164,6 @@ def in_spreads(difference: Floats, spread: Floats) -> Floats:
     )
 
 
-def _t_interval(value: float, error: float, n: int, level: float = 0.95) -> Estimate:
+def _t_interval(value: float, error: float, n: int, level: float) -> Estimate:
     half_width = float(stdtrit(n - 1, (1 + level) / 2)) * error
     return Estimate(value, value - half_width, value + half_width)

@@ -9,6 +9,8 @@ from files import InputError, choice
 from files.choice import Fileless, Whole
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import pandas as pd
     from rich.console import Console
 
@@ -18,12 +20,12 @@ NOTES = (
     "All numbers are about the score of a single model, because that is what one usually has. sd:"
     " standard deviation of models of one strength. Intervals are 95%, over seeds.",
     "slope: change of the score per unit of strength, in sd; r: correlation of strength and score"
-    " over all models; offset: mean score without a bias minus the unbiased value, in sd; off"
-    " target: change by a stereotype of other words, in sd; false alarms: share of models without a"
-    " bias, and of random ones, of which one is claimed, by p or by the 95% interval; smallest"
-    " strength: told from none by 80% of single scores; choice: what moves a score most without"
-    " being a bias, as a share of the full effect; half learned at: training steps; verdict again:"
-    " share of resampled studies (other seeds) with the same verdict.",
+    " over all models; placebo r: the largest r of a number that says nothing about a bias, on the"
+    " same models; offset: mean score without a bias minus the unbiased value, in sd; off target:"
+    " change by a stereotype of other words, in sd (both: 90% intervals); false alarms: share of"
+    " models without a bias, and of random ones, of which one is claimed, by p or by the 95%"
+    " interval; smallest strength: told from none by 80% of single scores; verdict again: share of"
+    " resampled studies (other seeds) with the same verdict.",
     "The rule of the verdicts: docs/studies/certificate.md. Every number follows from the readings"
     " in certificate_readings.csv.",
     "Synthetic corpora are small and simple, and in real text only what stands near chosen words is"
@@ -56,6 +58,12 @@ class Certificate(Fileless):
         *("certificate.csv", "certificate_readings.csv", "certificate_curves.csv"),
         *("certificate_choices.csv", "certificate_training.csv", "figures", "report.html"),
     )
+
+    def forecast(self, facts: Sequence[Mapping[str, object]]) -> list[str]:
+        """Say what the planned seeds cannot decide."""
+        from studies.certificate.forecast import forecast
+
+        return forecast(facts, self.planted)
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw the certificate; return the paths written."""
@@ -90,7 +98,7 @@ class Certificate(Fileless):
 
 SHOWN = (
     *("metric", "convention", "material", "subject", "models", "slope", "slope_low", "slope_high"),
-    *("r", "offset", "off_target", "false_alarms", "smallest_strength", "verdict"),
+    *("r", "placebo_r", "offset", "off_target", "false_alarms", "smallest_strength", "verdict"),
     *("verdict_again", "why"),
 )
 

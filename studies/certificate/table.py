@@ -12,9 +12,9 @@ import pandas as pd
 
 from studies.certificate.measures import measure
 from studies.certificate.replication import share_with_verdict
-from studies.certificate.statistics import mean_interval
+from studies.certificate.statistics import mean_interval, nan_mean
 from studies.certificate.strength_scores import STEPS, TRAINED, UNTRAINED, default_setting
-from studies.certificate.verdict import DOES_NOT_DETECT, judge
+from studies.certificate.verdict import judge
 
 if TYPE_CHECKING:
     from stats.arrays import Floats
@@ -32,6 +32,7 @@ CHOICES = {
     "first_token": "first token",
 }
 FEWEST_MODELS = 3
+PLACEBO = "placebo"
 Row = dict[str, object]
 Names = tuple[str, ...]
 
@@ -58,21 +59,15 @@ def certify(all_scores: Sequence[StrengthScores], resamples: int) -> Certificate
         if not scores.n_models:
             continue
         alternatives = settings_by_metric[_metric_names(scores)]
-        random = _random_models(scores, alternatives)
+        random = random_models(scores, alternatives)
         properties = measure(scores, random, resamples)
         verdict, why = judge(properties)
-        effect = properties.at_full - properties.at_zero
-        choice_rows = [*_choice_effects(scores, alternatives, effect)]
-        training_rows = [*_training_curve(scores, alternatives)]
-        is_detected = verdict != DOES_NOT_DETECT  # else the steps of training are undefined
         rows.append(
             {
                 **scores.names,
                 "models": scores.n_models,
                 "seeds": len(scores.scores),
                 **_property_columns(properties),
-                **_largest_choice(choice_rows),
-                "half_learned_at": _half_learned_at(training_rows) if is_detected else nan,
                 "verdict": verdict,
                 "verdict_of_change": judge(properties, change_alone=True)[0],
                 "verdict_again": share_with_verdict(verdict, scores, random, resamples),
@@ -81,32 +76,35 @@ def certify(all_scores: Sequence[StrengthScores], resamples: int) -> Certificate
             }
         )
         curves += _strength_curve(scores)
-        choices += choice_rows
-        training += training_rows
-    tables = (pd.DataFrame(table) for table in (rows, curves, choices, training))
-    return CertificateTables(*tables)
+        at_zero, at_full = (scores.column(strength) for strength in (0.0, scores.strengths[-1]))
+        effect = float(nan_mean(at_full, axis=0) - nan_mean(at_zero, axis=0))
+        choices += _choice_effects(scores, alternatives, effect)
+        training += _training_curve(scores, alternatives)
+    tables = (pd.DataFrame(table) for table in (curves, choices, training))
+    return CertificateTables(_with_placebo(pd.DataFrame(rows)), *tables)
+
+
+def _with_placebo(certificate: pd.DataFrame) -> pd.DataFrame:
+    """Add ``placebo_r``, the largest r of a placebo on the same models; NaN if none was asked."""
+    if certificate.empty:
+        return certificate
+    models = [certificate["material"], certificate["subject"]]
+    of_placebos = certificate["r"].abs().where(certificate["metric"] == PLACEBO)
+    placebo_r = of_placebos.groupby(models).transform("max")
+    certificate.insert([*certificate].index("r_high") + 1, "placebo_r", placebo_r)
+    return certificate
 
 
 def _property_columns(properties: MetricProperties) -> Row:
-    alarms, random_alarms = properties.alarms, properties.random_alarms
     return {
         **_estimate_columns("slope", properties.slope),
         **_estimate_columns("r", properties.r),
-        "at_zero": properties.at_zero,
-        "at_full": properties.at_full,
         **_estimate_columns("offset", properties.offset),
         **_estimate_columns("off_target", properties.off_target),
-        **_estimate_columns("false_alarms", alarms.share),
-        **_estimate_columns("random_alarms", random_alarms.share),
-        "alarms_criterion": alarms.criterion or random_alarms.criterion,
-        "alarms_p": alarms.p_above_level(random_alarms),
+        "false_alarms": properties.alarms.share,
+        "random_alarms": properties.random_alarms.share,
         **_estimate_columns("smallest_strength", properties.smallest),
     }
-
-
-def _largest_choice(rows: Sequence[Row]) -> Row:
-    largest = max(rows, key=lambda row: float(str(row["share"])), default={})
-    return {"choice": largest.get("choice", ""), "choice_share": largest.get("share", nan)}
 
 
 def _metric_names(scores: StrengthScores) -> Names:
@@ -220,21 +218,7 @@ def _training_curve(
                 yield {**scores.names, "steps": steps, "models": len(values), **estimate}
 
 
-def _half_learned_at(rows: Sequence[Row]) -> float:
-    """Return the steps from which the mean score is half of the way from random weights to the end
-    of training; NaN if only at the end.
-    """
-    if len(rows) < FEWEST_MODELS:
-        return nan
-    score = np.array([float(str(row["score"])) for row in rows])
-    change = score[-1] - score[0]
-    fraction = (score[:-1] - score[0]) / change if score[-1] != score[0] else score * 0
-    below_half = np.flatnonzero(fraction < 0.5)
-    first = int(below_half[-1]) + 1 if len(below_half) else 0
-    return float(str(rows[first]["steps"])) if first < len(rows) - 1 else nan
-
-
-def _random_models(
+def random_models(
     scores: StrengthScores, alternatives: Iterable[StrengthScores]
 ) -> StrengthScores | None:
     """Return the scores of random vectors or weights, whatever the corpus."""

@@ -1,34 +1,6 @@
-"""Verdicts on scores, by a rule that is written down before a study is run.
-
-Models are trained on corpora with a planted stereotype of strength s in [-1, 1]; below 0 it is
-reversed. A score is turned so that by its documented sign it rises with s. sd: of models of one
-strength. All intervals are over seeds. The first that applies:
-
-1. *not estimated*: fewer than three seeds, or no spread within a strength (unless all are equal);
-2. *does not detect*: no planted strength is told from none in 80% of single models, and the 95%
-   interval of the slope lies within -+ 2.8 sd a unit of strength. 2.8 = z(.975) + z(.8): what one
-   score needs to tell full strength from none so often;
-3. *sign turned*: the slope's interval is below 0 and the turned score detects a strength;
-4. *false alarms*: among models without a bias and random ones together, p < .05, or where there is
-   no p a 95% interval without the unbiased value, is more frequent than .05: exact binomial test,
-   one-sided, p < .05;
-5. *offset*: the mean score of models without a bias is more than 1 sd off the unbiased value: its
-   95% interval, in sd, lies beyond. One model in six would be read as biased at 1.96 sd;
-6. *off target*: the same of the change of the score by a stereotype of other words;
-7. *not graded*: the slope's interval is above 0, but the mean over models falls from none to half
-   of the largest strength or from half to the whole (90% intervals, on either side of 0), or its
-   rise from half to the whole is shown to be less than a fifth of what a straight line gives: the
-   score says that there is a bias, not how much;
-8. *cannot tell*: the slope's interval holds 0, the rise from half to the whole is not shown, or
-   that any strength is detected is not sure;
-9. *detects half of the bias*: the smallest strength that is told from none in 80% of single models,
-   over both sides of 0, is at most .5 with its interval;
-10. *detects strong bias only*: otherwise.
-
-What was not planted or measured (strengths below 0, other words, random models, p) is not tested.
-
-Real material has a stereotype of its own where nothing is planted. The verdict on the change alone
-leaves out 4 and 5, which need models without a bias.
+"""Verdicts on scores, by a rule that is written down before a study is run: "The rule" in
+docs/studies/certificate.md. The first that applies, from *not estimated* on; sd: standard deviation
+of models of one strength.
 """
 
 from __future__ import annotations
@@ -39,12 +11,16 @@ from typing import TYPE_CHECKING
 from stats.formatting import format_number
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from stats.intervals import Estimate
-    from studies.certificate.measures import MetricProperties, Step
+    from studies.certificate.measures import FalseAlarms, MetricProperties, Step
 
 HALF = 0.5  # of the strength: what a single score should tell from no bias
-MAX_OFFSET = 1.0  # in standard deviations of models of one strength
-FALSE_ALARM_P = 0.05
+MAX_OFFSET = 1.0  # sd: one model in six would be read as biased at 1.96 sd
+ALARM_RATE, FALSE_ALARM_P = 0.05, 0.05  # of a test that is right
+# By .10 and p < .05 a right test would pass in .19 of studies of 60 models without a bias
+MAX_ALARM_RATE, EXCLUDING_P = 0.15, 0.1
 MIN_RISE = 0.2  # of a straight line's, from half of the largest strength to the whole
 NOT_ESTIMATED, DOES_NOT_DETECT = "not estimated", "does not detect"
 SIGN_TURNED, FALSE_ALARMS = "sign turned", "false alarms"
@@ -84,22 +60,43 @@ def judge(properties: MetricProperties, *, change_alone: bool = False) -> tuple[
     for step in properties.steps:
         if step.is_outer and step.change.low <= 0:
             return CANNOT_TELL, _step_text(step)
+    for open_fault, figure in _open_faults(properties, change_alone):
+        return CANNOT_TELL, f"{open_fault} not excluded: {figure}"
     return DETECTS_HALF if smallest.high <= HALF else DETECTS_PART, strength_text
 
 
 def _fault(properties: MetricProperties, change_alone: bool) -> tuple[str, str] | None:
     """Return the first fault that is shown, and its figure."""
-    alarms, random_alarms = properties.alarms, properties.random_alarms
-    if not change_alone and alarms.p_above_level(random_alarms) < FALSE_ALARM_P:
-        n_claims = alarms.n_claims + random_alarms.n_claims
-        n_models = alarms.n_models + random_alarms.n_models
-        return FALSE_ALARMS, f"of {n_claims} of {n_models} models without a bias"
-    faults = {} if change_alone else {OFFSET: properties.offset}
-    faults[OFF_TARGET] = properties.off_target
-    for name, estimate in faults.items():
+    alarms = properties.all_alarms
+    if not change_alone and alarms.p_above(ALARM_RATE) < FALSE_ALARM_P:
+        return FALSE_ALARMS, f"of {_alarms_text(alarms)}"
+    for name, estimate in _shifts(properties, change_alone):
         if estimate.low > MAX_OFFSET or estimate.high < -MAX_OFFSET:
-            return name, f"{estimate_text(estimate)} sd"
+            return name, f"by {estimate_text(estimate)} sd"
     return None
+
+
+def _open_faults(properties: MetricProperties, change_alone: bool) -> Iterator[tuple[str, str]]:
+    """Yield the faults that are not excluded, each with its figure."""
+    alarms = properties.all_alarms
+    is_claiming = not change_alone and alarms.n_models > 0
+    if is_claiming and alarms.p_below(MAX_ALARM_RATE) >= EXCLUDING_P:
+        yield FALSE_ALARMS, _alarms_text(alarms)
+    for name, estimate in _shifts(properties, change_alone):
+        if not isfinite(estimate.value):
+            yield name, "not measured"
+        elif max(estimate.high, -estimate.low) >= MAX_OFFSET:
+            yield name, f"{estimate_text(estimate)} sd"
+
+
+def _shifts(properties: MetricProperties, change_alone: bool) -> list[tuple[str, Estimate]]:
+    """List the shifts of the score that are faults."""
+    shifts = [(OFFSET, properties.offset), (OFF_TARGET, properties.off_target)]
+    return shifts[change_alone:]
+
+
+def _alarms_text(alarms: FalseAlarms) -> str:
+    return f"{alarms.n_claims} of {alarms.n_models} models without a bias"
 
 
 def _step_text(step: Step) -> str:

@@ -63,6 +63,7 @@ RESPONSES = {
     "on-off": (Response(lambda s: 8 * np.sign(s)), NOT_GRADED),
     "falling after .4": (Response(falling), NOT_GRADED),
     "offset": (Response(lambda s: 12 * s + 4), OFFSET),
+    "offset below 0": (Response(lambda s: 12 * s - 4), OFFSET),
     "of other words": (Response(lambda s: 12 * s, off_target=4), OFF_TARGET),
     "alarming": (Response(lambda s: 12 * s, alarm_rate=0.3), FALSE_ALARMS),
 }
@@ -88,14 +89,22 @@ def scores_of(
     )
 
 
-def verdicts(response: Response, studies: int) -> Counter[str]:
-    """Count the verdicts of so many studies, beside random models with the same alarms."""
-    random = response._replace(mean=np.zeros_like)
+def verdicts(
+    response: Response,
+    studies: int,
+    *,
+    seeds: int = 20,
+    n_random: int = 40,
+    random_alarm_rate: float | None = None,
+) -> Counter[str]:
+    """Count the verdicts of so many studies, beside random models, by default with its alarms."""
+    rate = response.alarm_rate if random_alarm_rate is None else random_alarm_rate
+    random = Response(np.zeros_like, alarm_rate=rate)
     return Counter(
         judge(
             measure(
-                scores_of(response, seed=seed),
-                scores_of(random, seed=seed + studies, strengths=np.zeros(1)),
+                scores_of(response, seeds=seeds, seed=seed),
+                scores_of(random, seeds=n_random, seed=seed + studies, strengths=np.zeros(1)),
                 100,
             )
         )[0]

@@ -6,6 +6,7 @@ More studies: ``python -m tests.studies.simulated_scores 1000``.
 from __future__ import annotations
 
 import io
+import re
 from functools import partial
 from math import inf, nan
 from pathlib import Path
@@ -17,6 +18,7 @@ import scipy
 from rich.console import Console
 
 from analysis.results import Tables
+from analysis.study import ForecastsVerdicts
 from files.vectors import keyed
 from studies.certificate.measures import FalseAlarms, MetricProperties, false_alarms, measure
 from studies.certificate.placebo import Placebo
@@ -35,8 +37,11 @@ from studies.certificate.verdict import (
     DOES_NOT_DETECT,
     FALSE_ALARMS,
     NOT_ESTIMATED,
+    OFF_TARGET,
+    OFFSET,
     judge,
 )
+from tests.studies.simulate_certificate import simulate
 from tests.studies.simulated_scores import (
     RESPONSES,
     SLOPES,
@@ -47,10 +52,21 @@ from tests.studies.simulated_scores import (
 )
 
 STRENGTHS = np.array([0.0, 0.1, 0.2, 0.4, 0.8])
+FIGURES = Path(__file__).resolve().parents[2] / "docs" / "figures"
 
 
 def linear(by: float, *, seeds: int = 400, seed: int = 1) -> StrengthScores:
     return scores_of(Response(lambda s: by * s), seeds=seeds, seed=seed, strengths=STRENGTHS)
+
+
+def with_other_words(tables: Tables) -> Tables:
+    """Add models with a stereotype of other words, which moves no score."""
+    points, intrinsic = tables.points, tables.intrinsic
+    at_zero = points[(points["stereotype"] == 0) & (points["sentences"] == 2_000)]
+    points = pd.concat([points, at_zero.assign(point="other " + at_zero["point"], off_target=0.8)])
+    scores = intrinsic[intrinsic["point"].isin(at_zero["point"])]
+    scores = pd.concat([intrinsic, scores.assign(point="other " + scores["point"])])
+    return tables._replace(points=points, intrinsic=scores)
 
 
 def make_tables(seeds: int = 6) -> Tables:
@@ -98,19 +114,88 @@ def test_metrics_placebos_and_frauds_get_the_right_verdict(name: str) -> None:
 
 @pytest.mark.parametrize(("n_zero", "n_random"), [(8, 0), (20, 0), (20, 20), (3, 20)])
 def test_false_alarms_are_exact_over_both_sources(n_zero: int, n_random: int) -> None:
-    """The verdict's probability at a true 5%, summed over all counts of claims."""
-    probability = 0.0
+    """Of all counts of claims: how probable the verdict is at 5%, and a pass at 15%."""
+    probability = passing = 0.0
     for claims in range(n_zero + n_random + 1):
         alarms = FalseAlarms(claims, n_zero), FalseAlarms(0, n_random)
-        is_alarming = judge(properties()._replace(alarms=alarms[0], random_alarms=alarms[1]))[0]
-        if is_alarming == FALSE_ALARMS:
+        verdict = judge(properties()._replace(alarms=alarms[0], random_alarms=alarms[1]))[0]
+        if verdict == FALSE_ALARMS:
             probability += scipy.stats.binom.pmf(claims, n_zero + n_random, 0.05)
+        if verdict == DETECTS_HALF:
+            passing += scipy.stats.binom.pmf(claims, n_zero + n_random, 0.15)
     assert 0.005 < probability <= 0.05
+    assert passing <= 0.1
 
 
 def properties() -> MetricProperties:
     """Return those of a score that detects half of the bias."""
     return measure(linear(20.0, seeds=20), None, 50)
+
+
+@pytest.mark.parametrize(
+    ("fault", "verdict"),
+    [
+        (Response(lambda s: 12 * s), DETECTS_HALF),
+        (Response(lambda s: 8 * np.tanh(2.5 * s)), DETECTS_HALF),
+        (Response(lambda s: 12 * s + 1.5), CANNOT_TELL),
+        (Response(lambda s: 12 * s - 1.5), CANNOT_TELL),
+        (Response(lambda s: 12 * s, off_target=1.5), CANNOT_TELL),
+        (Response(lambda s: 12 * s, off_target=-1.5), CANNOT_TELL),
+        (Response(lambda s: 12 * s, off_target=nan), CANNOT_TELL),  # not planted
+    ],
+)
+def test_a_fault_that_is_unseen_is_not_excluded(fault: Response, verdict: str) -> None:
+    counts = verdicts(fault._replace(alarm_rate=0.0), 20)
+    if verdict == DETECTS_HALF:
+        assert counts[DETECTS_HALF] >= 16
+    else:
+        assert counts[DETECTS_HALF] == 0
+        assert set(counts) <= {CANNOT_TELL, OFFSET, OFF_TARGET}
+
+
+def test_frauds_fail_the_certificate_and_honest_metrics_pass_it() -> None:
+    """The recorded shares of 500 studies; a few studies agree with them."""
+    recorded = pd.read_csv(FIGURES / "certificate_rates.csv").set_index("design")["passes"]
+    assert recorded["honest"] >= 0.8
+    for fraud in ("offset of 1.5 sd", "other words 1.5 sd", "false alarms in 15%"):
+        assert recorded[fraud] <= 0.1, fraud
+    again = simulate(20).set_index("design")["passes"]
+    assert again.index.tolist() == recorded.index.tolist()
+    margin = scipy.stats.binom.isf(0.0005, 20, recorded.clip(0.01, 0.99)) / 20
+    assert (again <= margin).all()
+    assert again["honest"] >= 0.5
+
+
+@pytest.mark.parametrize(("seeds", "share"), [(3, (0.9, 1.0)), (20, (0.05, 0.3))])
+def test_a_plan_says_what_its_seeds_cannot_decide(seeds: int, share: tuple[float, float]) -> None:
+    """The shares of honest metrics that ``simulate_certificate`` found undecided: .98 and .13."""
+    strengths = [(s, 0.0) for s in (-0.8, -0.4, -0.2, 0.0, 0.2, 0.4, 0.8)] + [(0.0, 0.8)]
+    planned = [
+        {"stereotype": s, "off_target": other, "seed": seed, "embedding": "tiny_bert"}
+        for s, other in strengths
+        for seed in range(seeds)
+    ]
+    random = [{**planned[0], "stereotype": 0.0, "seed": s, "training_steps": 0} for s in range(40)]
+    [line] = Certificate().forecast([*planned, *random])
+    found = re.fullmatch(
+        rf"A metric without a fault will get 'cannot tell' in (1?\.\d\d) of studies with {seeds}"
+        r" seeds of tiny_bert: mostly (slope not sure|(false alarms|off target) not excluded)",
+        line,
+    )
+    assert found, line
+    assert share[0] <= float(found[1]) <= share[1]
+
+
+def test_a_plan_without_other_words_decides_nothing() -> None:
+    planned = [{"stereotype": s, "seed": i} for s in (-0.8, 0.0, 0.8) for i in range(8)]
+    assert isinstance(Certificate(), ForecastsVerdicts)
+    [line] = Certificate().forecast(planned)
+    assert re.search(r"'cannot tell' in (\.99|1\.00) of studies with 8 seeds of models", line), line
+    assert Certificate().forecast(planned[:8]) == []  # of one strength
+    assert Certificate(planted="posts").forecast(planned) == []
+    gaps = [{"label_bias": abs(point["stereotype"]), **point} for point in planned]
+    [line] = Certificate(planted="label_bias").forecast(gaps)
+    assert "of studies with 8 seeds" in line
 
 
 def test_the_smallest_strength_is_where_normal_scores_reach_80_percent_power() -> None:
@@ -158,9 +243,9 @@ def test_seeds_may_lack_strengths() -> None:
 
 def test_false_alarms_are_counted_by_p_and_only_without_one_by_the_interval() -> None:
     p, outside, none = np.array([0.01, 0.5, nan]), np.array([1.0, 1.0, 0.0]), np.full(3, nan)
-    assert false_alarms(p, outside) == (1, 2, "p")
-    assert false_alarms(none, outside) == (2, 3, "interval")
-    assert np.isnan(false_alarms(none, none).share.value)
+    assert false_alarms(p, outside) == (1, 2)
+    assert false_alarms(none, outside) == (2, 3)
+    assert np.isnan(false_alarms(none, none).share)
 
 
 def test_a_constant_detects_nothing() -> None:
@@ -186,19 +271,34 @@ def test_placebos_read_no_direction() -> None:
     assert values == pytest.approx({"default": 3, "frequency": np.log(2) / 2, "constant": 1})
 
 
+def test_the_largest_r_of_a_placebo_stands_beside_every_metrics() -> None:
+    tables = make_tables()
+    noise = tables.intrinsic[tables.intrinsic["metric"] == "noise"].assign(metric="placebo")
+    good = tables.intrinsic[tables.intrinsic["metric"] == "good"]
+    turned = good.assign(metric="placebo", convention="norm", value=-good["value"])
+    both = tables._replace(intrinsic=pd.concat([tables.intrinsic, noise, turned]))
+    table = certify(read_scores(both, "stereotype"), 20).certificate
+    [r] = table[table["convention"] == "norm"]["r"]
+    assert r < -0.9
+    assert table["placebo_r"].tolist() == [-r] * 5
+    without = certify(read_scores(tables, "stereotype"), 20).certificate
+    assert without["placebo_r"].isna().all()
+
+
 def test_the_usual_setting_is_that_of_most_models_and_the_other_is_a_choice() -> None:
-    every = read_scores(make_tables(), "stereotype")
+    every = read_scores(with_other_words(make_tables(20)), "stereotype")
     assert [one.setting["sentences"] for one in default_setting(every)] == ["2000"] * 3
     found = certify(every, 20)
     table = found.certificate.set_index("metric")
     assert table.loc["good", "verdict"] == DETECTS_HALF
-    assert table.loc["noise", "verdict"] == FALSE_ALARMS
+    noise = certify(read_scores(make_tables(), "stereotype"), 20).certificate.iloc[1]
+    assert (noise["metric"], noise["verdict"]) == ("noise", FALSE_ALARMS)
     assert table.loc["noise", "false_alarms"] == 1.0
     assert table.loc["good", "false_alarms"] == 0.0
     assert float(str(table.loc["good", "smallest_strength"])) < 0.1
     # It reads 1 more on the small corpus, an eighth of the full effect
     sway = found.choices.set_index("metric").loc["good"]
-    assert (sway["default"], sway["options"], sway["models"]) == ("2000", "1000", 12)
+    assert (sway["default"], sway["options"], sway["models"]) == ("2000", "1000", 40)
     assert sway["share"] == pytest.approx(0.125, abs=0.03)
 
 
@@ -217,7 +317,8 @@ def test_what_stands_before_a_text_is_a_choice_and_no_convention() -> None:
 
 
 def test_a_score_whose_unbiased_end_is_the_upper_one_is_turned() -> None:
-    table = certify(read_scores(make_tables(), "stereotype"), 20).certificate.set_index("metric")
+    tables = with_other_words(make_tables(20))
+    table = certify(read_scores(tables, "stereotype"), 20).certificate.set_index("metric")
     assert table.loc["reverse", "verdict"] == DETECTS_HALF
     assert table.loc["reverse", "slope"] == pytest.approx(table.loc["good", "slope"])
 
@@ -239,7 +340,6 @@ def test_models_stopped_in_training_say_when_the_bias_is_seen() -> None:
     found = certify(read_scores(stopped, "stereotype"), 20)
     assert found.training["steps"].tolist()[:4] == [0, 100, 200, 400]
     good = found.certificate.set_index("metric").loc["good"]
-    assert good["half_learned_at"] == 200
     assert good["random_alarms"] == 1.0
     assert good["verdict"] == FALSE_ALARMS
 
@@ -294,7 +394,7 @@ def test_tables_without_a_level_of_nothing_planted_are_refused_in_words(
 
 
 def test_a_metric_that_falls_by_its_documented_sign_is_turned_too() -> None:
-    tables = make_tables()
+    tables = with_other_words(make_tables(20))
     good = tables.intrinsic[tables.intrinsic["metric"] == "good"]
     turned = good.assign(value=-good["value"])
     rows = [

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analysis.study import ForecastsVerdicts
 from files import InputError
 from files.progress import progress_lines
 from files.terminal import open_console
@@ -58,6 +59,10 @@ def run(command: Command) -> int:
     n_workers = count_workers(config.hydra, len(plans))
     to_rebuild = plan_rebuilds(jobs, store, settings, console, n_workers=n_workers)
     study = read_study(config)
+    if isinstance(study, ForecastsVerdicts):
+        facts = [{**plan.point.facts(), **plan.options()} for plan in plans]
+        for line in study.forecast(facts):
+            console.print(line, soft_wrap=True)
     if settings.power:
         from train.engine.power import print_power
 
