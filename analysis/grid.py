@@ -14,6 +14,7 @@ from analysis.charts import BLACK, GREY, INK, PALETTE, SHAPES, Drawing, finish, 
 from analysis.correlation import ONE_THREAD, correlation
 from analysis.frame import as_float, as_labels, as_text, group_indices
 from analysis.joined import bias_sign, rows_of
+from analysis.measurement import pearson
 from analysis.naming import ALL, CONTROL, SLICE_COLUMNS, with_count
 from analysis.observations import Line, observations
 from analysis.residuals import residuals
@@ -66,6 +67,7 @@ class Panel(NamedTuple):
     slope: float = nan
     x_mean: float = nan
     y_mean: float = nan
+    r_pearson: float = nan
 
 
 def scatter_grid(
@@ -136,9 +138,11 @@ def panel_statistics(data: pd.DataFrame, results: Sequence[SliceResult] = ()) ->
         same_slice = (
             within_by_slice.get(slice_of_panel(data.iloc[indices])) if within_by_slice else None
         )
-        within = same_slice or models.average_over_clusters().within(FEW_PERMUTATIONS)
+        within = same_slice or models.average_over_clusters().within_models(FEW_PERMUTATIONS)
         line = models.line().of_sign(signs[indices])
-        panels.append(Panel(row, column, len(models.x), len(comparable.x), *within.interval, *line))
+        counts = len(models.x), len(comparable.x)
+        r_pearson = pearson(comparable.x, comparable.y)
+        panels.append(Panel(row, column, *counts, *within.interval, *line, r_pearson))
     return panels
 
 
@@ -150,15 +154,20 @@ def slice_of_panel(data: pd.DataFrame) -> tuple[str, ...]:
     return tuple(next(iter(column)) if len(column) == 1 else ALL for column in values)
 
 
-def panel_note(models: int, n: int, r: float, low: float, high: float) -> str:
+def panel_note(
+    models: int, n: int, r: float, low: float, high: float, r_pearson: float = nan
+) -> str:
     """Return ``n = 26, r = .31 [-.09, .62]``; where pairs repeat models, ``n = 78 (26 models)``;
-    where r is undefined, ``r undefined``.
+    where r is undefined, ``r undefined``. ``r_pearson``: then r is r_rm, and stands beside it.
     """
     count = f"n = {n}" + (f" ({with_count(models, 'model')})" if models < n else "")
     if not isfinite(r):
         return f"{count}, r undefined"
     bounds = f" [{format_number(low)}, {format_number(high)}]" if isfinite(low) else ""
-    return f"{count}, r = {format_number(r)}{bounds}".replace("-", "\u2212")
+    name, other = (
+        ("r_rm", f", Pearson {format_number(r_pearson)}") if isfinite(r_pearson) else ("r", "")
+    )
+    return f"{count}, {name} = {format_number(r)}{bounds}{other}".replace("-", "\u2212")
 
 
 def _drawable_points(data: pd.DataFrame, black: str | None) -> pd.DataFrame:
@@ -173,7 +182,9 @@ def _drawable_points(data: pd.DataFrame, black: str | None) -> pd.DataFrame:
 def _notes(panels: Sequence[Panel], order: dict[str, list[str]], mark: str) -> pd.DataFrame:
     """Return one row per cell of the grid, also without data, so that each panel is drawn."""
     notes = {
-        (panel.row, panel.column): f"n = {panel.n}" if mark == "line" else panel_note(*panel[2:7])
+        (panel.row, panel.column): f"n = {panel.n}"
+        if mark == "line"
+        else panel_note(*panel[2:7], panel.r_pearson)
         for panel in panels
     }
     cells = [(r, c, notes.get((r, c), "no data")) for r in order["row"] for c in order["column"]]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.frame import EMPTY, as_float, as_labels, require_columns
+from analysis.joined import is_joined
 from analysis.naming import CONTROL, ORIGINAL
 from analysis.observations import widest
 from analysis.rows import Resampled, Rows
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from stats.arrays import Labels
 
+CLASSIFIER = "classifier"
 MAX_TIE_RATIO = 3  # times the number of ties expected by chance
 
 
@@ -75,19 +77,31 @@ class Levels:
         return Rows(
             sign * as_float(table, x),
             as_float(table, y),
-            *(model, parent, cluster, condition, self._method(table)),
+            *(model, parent, cluster, condition, *self._conditions(table)),
             *(blank, blank, blank, blank),
             as_float(table, self.utility) if self.utility else np.full(len(table), np.nan),
             *(no_resamples, no_resamples),
         )
 
-    def _method(self, table: pd.DataFrame) -> Labels:
-        """Return the column ``method``, or the first of several, of the conditions; else none.
+    def _conditions(self, table: pd.DataFrame) -> tuple[Labels, Labels, Labels]:
+        """Return method, family and word list of each row: the columns ``method`` (or the first of
+        several), ``method_family`` and ``wordset`` of the conditions. Without several columns the
+        method is unknown: empty.
+
         An empty cell, ``none`` and ``unmodified`` stand for the control.
         """
         named = [name for name in self.condition if name == "method"]
-        methods = _names(table, named or self.condition[: len(self.condition) > 1])
-        return np.where(np.isin(methods, (EMPTY, ORIGINAL)), CONTROL, methods)
+        methods = _names(table, (named or self.condition)[: len(self.condition) > 1])
+        is_control = np.isin(methods, (EMPTY, ORIGINAL, CONTROL))
+        family, words = (
+            _names(table, [name for name in self.condition if name == column])
+            for column in ("method_family", "wordset")
+        )
+        return (
+            np.where(is_control, CONTROL, methods),
+            np.where(is_control, "", family if family.any() else methods),
+            np.where(is_control, "", words),
+        )
 
     def _condition(
         self, table: pd.DataFrame, observation: Labels, model: Labels, parent: Labels
@@ -104,6 +118,18 @@ class Levels:
                     f" {label!r}; name the columns in which they differ with --observation"
                 )
         return condition
+
+
+def slice_columns(
+    table: pd.DataFrame, by: Sequence[str], classifier: str, levels: Levels
+) -> list[str]:
+    """Return the columns to slice by, that of the classifier among them: by default the column of
+    that name, unless it names a level. Gaps of several classifiers are never averaged.
+    """
+    named = {*by, *levels.observation, *levels.parent, *levels.condition, *levels.cluster}
+    has_default = CLASSIFIER in table and CLASSIFIER not in named and not is_joined(table)
+    column = classifier or (CLASSIFIER if has_default else "")
+    return list(dict.fromkeys((*by, *filter(None, [column]))))
 
 
 def _shares_clusters(parent: Labels, cluster: Labels) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis.frame import text_rows
 from analysis.naming import SCORE, gap_titles, row_names, with_count
-from analysis.verdict import MIN_DF
+from analysis.scopes import MINIMUM, RUNS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,13 +61,13 @@ def gaps_lacking(gaps: pd.DataFrame) -> list[str]:
 def verdict_takes(slice_results: Iterable[SliceResult]) -> str:
     """Say how many models a verdict takes, if every slice has too few; else return an empty string.
 
-    As many as give models - parents - 1 = ``MIN_DF`` degrees of freedom.
+    As many as give models - parents - 1 = ``MINIMUM[RUNS]`` degrees of freedom.
     """
     best = max(slice_results, key=lambda result: (result.within.df, result.n), default=None)
-    if best is None or best.within.df >= MIN_DF:
+    if best is None or best.within.df >= MINIMUM[RUNS]:
         return ""
     n_parents = max(1, best.n_parents)
-    n_needed = n_parents + 1 + MIN_DF
+    n_needed = n_parents + 1 + MINIMUM[RUNS]
     if best.n >= n_needed:  # too few models is not the reason
         return ""
     models = f"{n_needed} models of {with_count(n_parents, 'parent')}"

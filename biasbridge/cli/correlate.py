@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from analysis.naming import SESOI
+from analysis.naming import SMALLEST_CHANGE
 from biasbridge.cli.options import CSV, split_names
 from files import InputError, atomic_path
 from files.options import Parser
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         scope_table,
     )
     from analysis.slices import without_repeats
-    from analysis.user_table import Levels
+    from analysis.user_table import Levels, slice_columns
     from analysis.verdict import RULES
     from files.tables import write_csv
     from files.terminal import open_console
@@ -39,8 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     has_options = args.x or args.y or args.by or args.confirmatory or levels.named or levels.utility
     if is_results and not has_options:
         columns: Sequence[str] = CORRELATION_COLUMNS
-        if args.sesoi is not None:
-            study = replace(study, sesoi=args.sesoi)
+        if args.smallest_change is not None:
+            study = replace(study, smallest_change=args.smallest_change)
         slice_results = correlate_slices(table, study)
         print_correlations(slice_results, console)
         slice_results = without_repeats(slice_results)
@@ -51,15 +51,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f" {', '.join(map(str, table.columns))}"
             )
         x, y = args.x or "x", args.y or "y"
-        columns = [*args.by, *RESULT_COLUMNS]
+        by = slice_columns(table, args.by, args.classifier, levels)
+        columns = [*by, *RESULT_COLUMNS]
         slice_results = correlate(
             table,
             x=x,
             y=y,
-            by=args.by,
+            by=by,
             levels=levels,
             confirmatory=args.confirmatory,
-            sesoi=SESOI if args.sesoi is None else args.sesoi,
+            smallest_change=study.smallest_change
+            if args.smallest_change is None
+            else args.smallest_change,
         )
         print_slices(slice_results, f"{y} against {x}, {len(table)} rows", console)
         if args.confirmatory:
@@ -89,6 +92,13 @@ def _parser() -> Parser:
     ):
         text = f"columns {purpose}; separated by commas"
         parser.add_argument(f"--{name}", type=split_names, default=[], metavar="COL,...", help=text)
+    parser.add_argument(
+        "--classifier",
+        default="",
+        metavar="COL",
+        help="column of the classifier: each has slices of its own (default: classifier, if the"
+        " table has that column)",
+    )
     parser.add_argument("--utility", default="", help="column of the performance on the task")
     parser.add_argument(
         "--confirmatory",
@@ -99,9 +109,9 @@ def _parser() -> Parser:
         " spaces; or all",
     )
     parser.add_argument(
-        "--sesoi",
+        "--smallest-change",
         type=float,
-        help=f"smallest correlation of interest (default {SESOI}, or as the"
+        help=f"smallest change of the gap of interest (default {SMALLEST_CHANGE}, or as the"
         " results folder declares)",
     )
     parser.add_argument(
