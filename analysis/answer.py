@@ -139,11 +139,12 @@ def reasons(results: Sequence[SliceResult]) -> list[str]:
         if result.why:
             scores_by_reason.setdefault(result.why, {}).setdefault(gap, []).append(score)
     n_by_gap, n = Counter(gap for gap, _ in gap_and_score(results)), len(results)
-    return [
-        f"{ALL_TESTS if sum(map(len, gaps.values())) == n else '; '.join(_name_tests(gaps, n_by_gap))}:"
-        f" {reason}."
-        for reason, gaps in scores_by_reason.items()
-    ]
+    sentences = []
+    for reason, gaps in scores_by_reason.items():
+        is_shared = sum(map(len, gaps.values())) == n
+        tests = ALL_TESTS if is_shared else "; ".join(_name_tests(gaps, n_by_gap))
+        sentences.append(f"{tests}: {reason}.")
+    return sentences
 
 
 def detectable(results: Sequence[SliceResult]) -> list[str]:

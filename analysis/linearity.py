@@ -47,10 +47,10 @@ def find_nonlinearity(models: Observations, span: float) -> Nonlinearity:
             changes = {name: span * _slope(models, name) for name in names}
             changes = {name: change for name, change in changes.items() if isfinite(change)}
             digits = 3 if max(map(abs, changes.values()), default=0.0) < SMALL else 2
-            listed = ", ".join(
-                f"{name} {format_number(change, digits, sign='+')}"
-                for name, change in changes.items()
-            )
+            texts = {
+                name: format_number(change, digits, sign="+") for name, change in changes.items()
+            }
+            listed = ", ".join(f"{name} {text}" for name, text in texts.items())
             largest = max(map(abs, changes.values()), default=inf)
             return Nonlinearity(f"slopes differ between methods: {listed}", largest)
     squares = demeaned(residual.u[:, None] ** 2, residual.stratum)

@@ -46,9 +46,9 @@ class SliceResult(NamedTuple):
     over the unmodified models; ``score_low``, ``score_high``: between which conditions moved the
     score. ``noise_x``, ``noise_y``: shares of the variance within parents that are noise;
     ``slope_without_noise``: the slope on scores without noise of their own; ``nonlinear``:
-    whether one line describes the relation. ``saturated``, ``refused``: why there can be no verdict.
-    ``tests``: number of confirmatory slices that p is adjusted over; ``holds``: yes, no or too few
-    by scope. ``reverse_scored``: the sign of the score is changed. ``sign``: that sign, NaN where
+    whether one line describes the relation. ``saturated``, ``refused``: why there can be no
+    verdict. ``tests``: number of confirmatory slices that p is adjusted over; ``holds``: yes, no or
+    too few by scope. ``reverse_scored``: the sign of the score is changed. ``sign``: that sign, NaN where
     parts differ; ``line``: the line of r_rm, for the score as measured.
     """
 
