@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from analysis.correlation import NEARLY_1
 from analysis.naming import SMALLEST_CHANGE, with_count
 from analysis.scopes import CORPORA, DOSES, LISTS, METHODS, MINIMUM, RUNS, SCOPES, SEEDS, UNNAMED
 from analysis.utility import MIN_ABOVE_BASELINE
@@ -87,7 +88,8 @@ def _holds(result: SliceResult, scope: str, p: float) -> str:
     if n < MINIMUM[scope] or correlation.reason == UNNAMED:
         return TOO_FEW
     _, low, high = result.change_in(scope)
-    is_shown = p < LEVEL and (low > 0 or high < 0)
+    is_exact = abs(correlation.r) >= NEARLY_1  # the change has no interval then
+    is_shown = p < LEVEL and (is_exact or low > 0 or high < 0)
     return YES if is_shown and correlation.r * result.within.r > 0 else NO
 
 
