@@ -64,8 +64,9 @@ def correlate(
         Columns of the score and the gap.
     by : sequence of str, optional
         Columns to slice by, as text; an empty cell is the slice ``(empty)``. By default one slice.
+        Several classifiers are slices of their own.
     levels : Levels, optional
-        Columns of observation, parent, condition, clusters and utility.
+        Columns of observation, parent, condition, clusters, utility and classifier.
     confirmatory : sequence of str, optional
         Slices that get a verdict, named by the values of ``by`` separated by spaces, or ``all``; p
         is adjusted over them.
@@ -83,8 +84,8 @@ def correlate(
         An unknown or non-numeric column, an unknown slice, a ``smallest_change`` that is not above
         0, or a table without rows.
     """
-    by = list(dict.fromkeys(by))
     require_columns(table, [x, y, *by], "the table")
+    by = levels.slice_columns(table, by)
     if table.empty:
         raise InputError("the table has no rows; give one with at least 3")
     smallest_change = Declaration(smallest_change=smallest_change).smallest_change

@@ -34,16 +34,19 @@ class Nonlinearity(NamedTuple):
 
 def find_nonlinearity(models: Observations, span: float) -> Nonlinearity:
     """Test, by a partial F test at .05 each, whether a slope for each method, or the squared score,
-    explains more of the gap than one line; ``span``: range of the score.
+    explains more of the gap than one line, and name what has the lower p; ``span``: range of the
+    score.
 
     The unmodified models are of no method.
     """
     residual = models.residuals()
+    squares = demeaned(residual.u[:, None] ** 2, residual.stratum)
+    p_curve = partial_f(residual, squares)
     method = models.method[residual.indices]
     names = [name for name in dict.fromkeys(method.tolist()) if name != CONTROL]
     if len(names) > 1:
         by_method = np.stack([method == name for name in names], axis=1) * residual.u[:, None]
-        if partial_f(residual, by_method[:, 1:]) < LEVEL:
+        if partial_f(residual, by_method[:, 1:]) < min(LEVEL, p_curve if isfinite(p_curve) else 1):
             changes = {name: span * _slope(models, name) for name in names}
             changes = {name: change for name, change in changes.items() if isfinite(change)}
             digits = 3 if max(map(abs, changes.values()), default=0.0) < SMALL else 2
@@ -53,13 +56,11 @@ def find_nonlinearity(models: Observations, span: float) -> Nonlinearity:
             listed = ", ".join(f"{name} {text}" for name, text in texts.items())
             largest = max(map(abs, changes.values()), default=inf)
             return Nonlinearity(f"slopes differ between methods: {listed}", largest)
-    squares = demeaned(residual.u[:, None] ** 2, residual.stratum)
-    p = partial_f(residual, squares)
-    if not p < LEVEL:
+    if not p_curve < LEVEL:
         return Nonlinearity()
     columns = np.column_stack([residual.u, squares])
     fitted = columns @ np.linalg.lstsq(columns, residual.v, rcond=None)[0]
-    reason = f"the gap is not a straight line of the score (p {p:.2g})"
+    reason = f"the gap is not a straight line of the score (p {p_curve:.2g})"
     return Nonlinearity(reason, float(np.ptp(fitted)))
 
 

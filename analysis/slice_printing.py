@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 WIDTH, COLUMNS = 100, 10
 PEARSON = "Pearson's r"
-DROPPABLE = ("lost", PEARSON)  # left out of a wide table, in this order
+DROPPABLE = ("lost", PEARSON, "p", "r_rm [95%]")  # left out of a wide table, in this order
 R_RM = "r_rm, repeated-measures correlation within parents"
 HOLM = "p (Holm)"
 

@@ -48,8 +48,8 @@ class SliceResult(NamedTuple):
     ``slope_without_noise``: the slope on scores without noise of their own; ``nonlinear``:
     whether one line describes the relation. ``saturated``, ``refused``: why there can be no
     verdict. ``tests``: number of confirmatory slices that p is adjusted over; ``holds``: yes, no or
-    too few by scope. ``reverse_scored``: the sign of the score is changed. ``sign``: that sign, NaN where
-    parts differ; ``line``: the line of r_rm, for the score as measured.
+    too few by scope. ``reverse_scored``: the sign of the score is changed. ``sign``: that sign, NaN
+    where parts differ; ``line``: the line of r_rm, for the score as measured.
     """
 
     names: dict[str, str]
@@ -172,6 +172,8 @@ def _row(result: SliceResult) -> dict[str, object]:
     row |= {"r_rm": within.r, "low": within.low, "high": within.high, "p": within.p}
     row |= {"change": change.value, "change_low": change.low, "change_high": change.high}
     row |= {"n_lost": result.lost, "r_given_utility": result.given_utility.r}
+    ends = sorted((result.sign * result.score_low, result.sign * result.score_high))
+    row |= dict(zip(("score_low", "score_high"), ends, strict=True))  # as measured
     return row | result.names  # last: a column sliced by may have the name of a result
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from analysis.correlation import ONE_THREAD, studentised
 from analysis.frame import as_float, as_text
 from analysis.joined import rows_of
-from analysis.naming import ALL, GAP, KINDS, SCORE, SLICE_COLUMNS, measure_title, query_title
+from analysis.naming import ALL, GAP, SCORE, SLICE_COLUMNS, measure_title, query_title
 from analysis.observations import Observations, observations
 from analysis.residuals import demeaned, factorize, group_means, indicators
 from analysis.scopes import MINIMUM, RUNS
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from analysis.slice_results import SliceResult
     from stats.arrays import Floats, Ints
 
+SPECIFIC = ("task", "classifier", *SCORE, *GAP)
 POOLED = ("embedding", "method")
 CHOICES = (*POOLED, "classifier", *SCORE, *GAP)
 PERMUTATIONS = 1_999
@@ -142,7 +143,7 @@ def specification_curves(
 def _fits(joined: pd.DataFrame, estimates: dict[Key, Correlation]) -> Iterator[tuple[str, _Fit]]:
     """Yield task and specification; of those with equal rows only the last, ``all``."""
     all_rows = rows_of(joined)
-    distinct = {rows.tobytes(): (names, rows) for names, rows in slices(joined, KINDS, POOLED)}
+    distinct = {rows.tobytes(): (names, rows) for names, rows in slices(joined, SPECIFIC, POOLED)}
     for names, rows in distinct.values():
         models = observations(all_rows.at(rows).comparable())
         independent = models.average_over_clusters()

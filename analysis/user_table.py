@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analysis.frame import EMPTY, as_float, as_labels, require_columns
-from analysis.joined import is_joined
 from analysis.naming import CONTROL, ORIGINAL
 from analysis.observations import widest
 from analysis.rows import Resampled, Rows
@@ -35,6 +34,7 @@ class Levels:
     made from. ``condition``: the modification, of several columns the first its method; without it
     the observation's own name, where it recurs under several parents. ``cluster``: levels above
     parents, such as corpus and language, in any order. ``utility``: how well the task is done.
+    ``classifier``: by default the column of that name; gaps of several are never averaged.
     """
 
     observation: Sequence[str] = ()
@@ -42,6 +42,17 @@ class Levels:
     condition: Sequence[str] = ()
     cluster: Sequence[str] = ()
     utility: str = ""
+    classifier: str = ""
+
+    def slice_columns(self, table: pd.DataFrame, by: Sequence[str]) -> list[str]:
+        """Return the columns to slice by, that of the classifier among them where it varies."""
+        levels = {*self.observation, *self.parent, *self.condition, *self.cluster}
+        has_default = CLASSIFIER in table and CLASSIFIER not in levels
+        column = self.classifier or (CLASSIFIER if has_default else "")
+        if column:
+            require_columns(table, [column], "the table")
+        varies = column and len({*as_labels(table, column)}) > 1
+        return list(dict.fromkeys((*by, *([column] if varies else []))))
 
     @property
     def named(self) -> bool:
@@ -118,18 +129,6 @@ class Levels:
                     f" {label!r}; name the columns in which they differ with --observation"
                 )
         return condition
-
-
-def slice_columns(
-    table: pd.DataFrame, by: Sequence[str], classifier: str, levels: Levels
-) -> list[str]:
-    """Return the columns to slice by, that of the classifier among them: by default the column of
-    that name, unless it names a level. Gaps of several classifiers are never averaged.
-    """
-    named = {*by, *levels.observation, *levels.parent, *levels.condition, *levels.cluster}
-    has_default = CLASSIFIER in table and CLASSIFIER not in named and not is_joined(table)
-    column = classifier or (CLASSIFIER if has_default else "")
-    return list(dict.fromkeys((*by, *filter(None, [column]))))
 
 
 def _shares_clusters(parent: Labels, cluster: Labels) -> bool:

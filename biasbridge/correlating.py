@@ -86,25 +86,27 @@ def correlate(
     from analysis.correlate import correlate as correlate_table
     from analysis.joined import WITHOUT_RESAMPLES, lacks_resamples
     from analysis.slice_results import RESULT_COLUMNS, correlation_table, scope_table
-    from analysis.user_table import Levels, slice_columns
+    from analysis.user_table import Levels
 
     table = as_dataframe(table)
     levels = Levels(
-        *(as_names(observation), as_names(parent), as_names(condition), as_names(cluster)), utility
+        *(as_names(observation), as_names(parent), as_names(condition), as_names(cluster)),
+        utility,
+        classifier,
     )
-    by = slice_columns(table, as_names(by), classifier, levels)
     slice_results = correlate_table(
         table,
         x=x,
         y=y,
-        by=by,
+        by=as_names(by),
         levels=levels,
         confirmatory=as_names(confirmatory),
         smallest_change=smallest_change,
     )
     if scopes:
         return with_notes(scope_table(slice_results), "note")
-    correlations = with_notes(correlation_table(slice_results, [*by, *RESULT_COLUMNS]), "note")
+    columns = [*slice_results[0].names, *RESULT_COLUMNS]
+    correlations = with_notes(correlation_table(slice_results, columns), "note")
     if lacks_resamples(table):
         correlations.attrs["notes"].append(
             f"{WITHOUT_RESAMPLES}: read_results(..., resamples=True) reads them"

@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         scope_table,
     )
     from analysis.slices import without_repeats
-    from analysis.user_table import Levels, slice_columns
+    from analysis.user_table import Levels
     from analysis.verdict import RULES
     from files.tables import write_csv
     from files.terminal import open_console
@@ -35,7 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     table = open_table(args.table, study.utility)
     is_results = is_joined(table)
     console = open_console()
-    levels = Levels(args.observation, args.parent, args.condition, args.cluster, args.utility)
+    levels = Levels(
+        args.observation, args.parent, args.condition, args.cluster, args.utility, args.classifier
+    )
     has_options = args.x or args.y or args.by or args.confirmatory or levels.named or levels.utility
     if is_results and not has_options:
         columns: Sequence[str] = CORRELATION_COLUMNS
@@ -51,19 +53,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f" {', '.join(map(str, table.columns))}"
             )
         x, y = args.x or "x", args.y or "y"
-        by = slice_columns(table, args.by, args.classifier, levels)
-        columns = [*by, *RESULT_COLUMNS]
         slice_results = correlate(
             table,
             x=x,
             y=y,
-            by=by,
+            by=args.by,
             levels=levels,
             confirmatory=args.confirmatory,
             smallest_change=study.smallest_change
             if args.smallest_change is None
             else args.smallest_change,
         )
+        columns = [*slice_results[0].names, *RESULT_COLUMNS]
         print_slices(slice_results, f"{y} against {x}, {len(table)} rows", console)
         if args.confirmatory:
             console.print(RULES, soft_wrap=True)

@@ -122,9 +122,8 @@ def test_a_table_of_scopes_has_a_row_each() -> None:
     assert dict(zip(scopes["scope"], scopes["n"], strict=True)) == counts
     assert set(scopes["holds"]) <= {"yes", "no", "too few"}
     assert scopes["holds"][2] == "too few"
-    families = table.assign(
-        method_family=table["method"].isin(["a", "b"]).map({True: "p", False: "q"})
-    )
+    ideas = dict(zip("abcd", "ppqq", strict=True))
+    families = table.assign(method_family=table["method"].map(ideas))
     levels = Levels(["name"], ["parent"], ["method", "dose", "wordset", "method_family"])
     (found,) = correlate(families, x="x", y="y", levels=levels, confirmatory=["all"])
     assert found.scopes[METHODS].n == 2
@@ -166,9 +165,8 @@ def test_changes_by_method_are_those_of_each_alone() -> None:
     u = residuals(models.x, models.y, models.parent.astype(int)).u
     slopes = {"m0": -1.0, "m1": -1.0, "m2": 1.0, "m3": 1.0, "m4": 1.0}
     noise = 0.1 * np.random.default_rng(2).normal(size=len(u))
-    models = models._replace(
-        y=np.array([slopes.get(name, 0) for name in models.method]) * u + noise
-    )
+    slope = np.array([slopes.get(name, 0) for name in models.method])
+    models = models._replace(y=slope * u + noise)
     found = find_nonlinearity(models, 2.0)
     for name in slopes:
         kept = np.isin(models.method, [name, "none"])
