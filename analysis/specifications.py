@@ -142,7 +142,9 @@ def specification_curves(
 def _fits(joined: pd.DataFrame, estimates: dict[Key, Correlation]) -> Iterator[tuple[str, _Fit]]:
     """Yield task and specification; of those with equal rows only the last, ``all``."""
     all_rows = rows_of(joined)
-    distinct = {rows.tobytes(): (names, rows) for names, rows in slices(joined, KINDS, POOLED)}
+    distinct = {
+        rows.tobytes(): (names, rows) for names, rows in slices(joined, (*KINDS, "query"), POOLED)
+    }
     for names, rows in distinct.values():
         models = observations(all_rows.at(rows).comparable())
         independent = models.average_over_clusters()
