@@ -6,7 +6,7 @@ what it holds for.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -64,10 +64,12 @@ def gap_and_score(results: Sequence[SliceResult]) -> list[tuple[str, str]]:
 
 
 def change_rows(
-    results: Sequence[SliceResult], smallest_change: float
+    results: Sequence[SliceResult],
+    smallest_change: float,
+    further: Callable[[SliceResult], dict[str, str]] = lambda _: {},
 ) -> dict[str, list[dict[str, str]]]:
     """Return a row per score, its range, the change and the verdict, by gap and its unmodified
-    mean.
+    mean; ``further``: cells after these.
     """
     rows_by_gap: dict[str, list[dict[str, str]]] = {}
     for (gap, score), result in zip(gap_and_score(results), results, strict=True):
@@ -83,6 +85,7 @@ def change_rows(
                 CHANGE: format_change(result),
                 VERDICT: name_verdict(result, smallest_change),
             }
+            | further(result)
         )
     return rows_by_gap
 

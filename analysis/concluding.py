@@ -120,6 +120,7 @@ def _draw(
             folder / "figures",
             results=results,
             confirmatory=declaration.confirmatory,
+            smallest_change=declaration.smallest_change,
             console=details,
         )
     with _report_errors("not drawn", console):

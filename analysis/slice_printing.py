@@ -86,15 +86,20 @@ def print_correlations(results: Sequence[SliceResult], console: Console) -> None
     print_lines(describe_taggers(result.group_by for result in confirmatory), console)
 
 
+def count_models(result: SliceResult) -> str:
+    """Return the number of models; ``44 as 22`` where seeds of a corpus are averaged."""
+    averaged = f" as {result.within.n}" if result.within.n < result.n else ""
+    return f"{result.n}{averaged}"
+
+
 def describe_slice(result: SliceResult, *, alone: bool = False) -> dict[str, str]:
     """Return the cells of a slice; ``alone``: with its unadjusted p."""
     within = result.within
     counts = (
         str(number) if number else NOTHING for number in (result.n_parents, result.n_conditions)
     )
-    n = f"{result.n}" + (f" as {within.n}" if within.n < result.n else "")
     return {
-        "models / parents / conditions": " / ".join((n, *counts)),
+        "models / parents / conditions": " / ".join((count_models(result), *counts)),
         CHANGE: format_change(result),
         VERDICT: result.verdict,
         "r_rm [95%]": format_estimate(*within.interval),

@@ -45,11 +45,7 @@ def print_answer(
 ) -> None:
     """Print what was found, for what it holds, and what limits it."""
     tests = declared(results)
-    first = planted_line(tables.points, tests)
-    lines = [first] if first else []
-    lines += [headline(tests, declaration.smallest_change), *_run_line(tables, results)]
-    lines += [group_mismatch_of(tables.points, tables.extrinsic)]
-    print_lines(wrap_all(lines), console)
+    print_lines(wrap_all(opening_lines(tables, results, declaration)), console)
     if tests:
         print_lines([""], console)
         shown = tests[:TESTS]
@@ -61,15 +57,32 @@ def print_answer(
         ]
         print_table(f"holds for ({LEGEND})", rows, console, left_aligned=(TEST,), blanks=1)
         print_lines(_more_line(len(tests) - TESTS, "tests in correlations.csv"), console)
-        print_lines(wrap_all([*reasons(tests), *detectable(tests)]), console)
-    print_lines(wrap_all(exploratory_lines(results)), console)
-    notes = [*describe_task(tables, declaration.utility), *_missing_values(tables)]
-    print_lines(wrap_all(notes), console)
+    print_lines(wrap_all(closing_lines(tables, results, declaration)), console)
+
+
+def opening_lines(
+    tables: Tables, results: Sequence[SliceResult], declaration: Declaration
+) -> list[str]:
+    """Return what comes before the tables: what was planted, the headline, and the models."""
+    tests = declared(results)
+    lines = [planted_line(tables.points, tests), headline(tests, declaration.smallest_change)]
+    lines += [*_run_line(tables, results), group_mismatch_of(tables.points, tables.extrinsic)]
+    return list(filter(None, lines))
+
+
+def closing_lines(
+    tables: Tables, results: Sequence[SliceResult], declaration: Declaration
+) -> list[str]:
+    """Return what comes after the tables: what limits the verdicts, and the sign of a gap."""
+    tests = declared(results)
+    lines = [*reasons(tests), *detectable(tests), *exploratory_lines(results)]
+    lines += [*describe_task(tables, declaration.utility), *_missing_values(tables)]
     pairs = dict.fromkeys(group_pairs(tables.extrinsic[tables.extrinsic["kind"] == "gap"]))
     for pair in list(pairs)[:1]:
         minuend, _, subtrahend = pair.partition(" - ")
         errors = f" (of error rates {subtrahend} - {minuend})" if subtrahend else ""
-        print_lines([f"gap: {pair}{errors}; above 0 is worse for {subtrahend or pair}"], console)
+        lines.append(f"gap: {pair}{errors}; above 0 is worse for {subtrahend or pair}")
+    return lines
 
 
 def exploratory_lines(results: Sequence[SliceResult]) -> list[str]:
