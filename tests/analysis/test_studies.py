@@ -40,7 +40,7 @@ def test_points_and_correlations_are_printed_and_everything_is_written(
 ) -> None:
     written, printed = concluded(Correlation(), tmp_path, tables)
     assert "10 of 11 points done" in printed
-    assert "Recall gap: cannot tell with WEAT 7, 8." in printed
+    assert "Recall gap: cannot tell with WEAT 7, 8." in " ".join(printed.split())
     details = (tmp_path / "details.txt").read_text(encoding="utf-8")
     assert "hatespeech_en, weat: r_rm" in details
     names = [path.name for path in written if path.parent == tmp_path]
