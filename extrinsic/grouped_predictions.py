@@ -214,8 +214,9 @@ class GroupedPredictions:
         if self.unit is None:
             return influences if self.weight is None else influences * np.sqrt(self.weight)
         units = self.unit[self._counted(measure, side)]
-        n = len(np.unique(units))
-        factor = few_clusters_factor(n, self.level) if 1 < n < len(units) else 1.0
+        sizes = np.unique(units, return_counts=True)[1]
+        is_clustered = 1 < len(sizes) < len(units)
+        factor = few_clusters_factor(sizes, self.level) if is_clustered else 1.0
         return np.bincount(self.unit, influences * sqrt(factor)).astype(np.float64)
 
     def _counted(self, measure: str, side: GroupOrRest) -> Mask:
