@@ -188,9 +188,7 @@ def _drawable_points(data: pd.DataFrame, black: str | None) -> pd.DataFrame:
 def _notes(panels: Sequence[Panel], order: dict[str, list[str]], mark: str) -> pd.DataFrame:
     """Return one row per cell of the grid, also without data, so that each panel is drawn."""
     notes = {
-        (panel.row, panel.column): f"n = {panel.n}"
-        if mark == "line"
-        else panel_note(panel)
+        (panel.row, panel.column): f"n = {panel.n}" if mark == "line" else panel_note(panel)
         for panel in panels
     }
     cells = [(r, c, notes.get((r, c), "no data")) for r in order["row"] for c in order["column"]]
