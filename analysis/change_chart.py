@@ -32,6 +32,7 @@ from analysis.naming import (
     REVERSED,
     SLICE_COLUMNS,
     SMALLEST_CHANGE,
+    gap_axis,
 )
 from analysis.observations import observations
 from analysis.slices import slices
@@ -146,10 +147,12 @@ def _panel(data: pd.DataFrame, result: SliceResult, smallest_change: float, n_te
     colour = alt.Color("method:N", title=None, scale=scale, legend=TOP)
     axis_x = f"{score}, {REVERSED}" if result.reverse_scored else score
     x = alt.X("x:Q", title=axis_x, scale=alt.Scale(**WHOLE, reverse=result.reverse_scored))
-    y = alt.Y("y:Q", title=gap, scale=alt.Scale(**WHOLE))
+    axis_y = gap_axis(gap, [result.names["unprivileged"]]).replace(" (", "\n(", 1).split("\n")
+    y = alt.Y("y:Q", title=axis_y, scale=alt.Scale(**WHOLE))
+    dash = [alt.StrokeDash("words:N", title=None, legend=TOP)] * (1 < data["words"].nunique() - 1)
     models, means = (data.loc[data["kind"] == kind, POINT_COLUMNS] for kind in (MODEL, CONDITION))
     base = alt.Chart(models).encode(x, y, colour)
-    lines = alt.Chart(means).encode(x, y, colour, alt.Detail("words:N"))
+    lines = alt.Chart(means).encode(x, y, colour, alt.Detail("words:N"), *dash)
     is_unmodified = alt.datum.method == ORIGINAL
     layers = [
         base.transform_filter(~is_unmodified).mark_point(filled=True, size=18, opacity=0.4),

@@ -104,8 +104,6 @@ const lineOf = (names) => {
 };
 const formatR = (value) => value.toFixed(2).replace(/^-(0\.00)$/, "$1").replace(/^(-?)0\./, "$1.");
 const r_rm = (slice) => `r_rm ${formatR(slice.r_rm)}${slice.low === null ? "" : ` [${formatR(slice.low)},${formatR(slice.high)}]`}${slice.r_pearson === null ? "" : `, Pearson ${formatR(slice.r_pearson)}`}`;
-const SIGNS = { rises: "rises with", falls: "falls with" };
-const direction = (slice) => slice.verdict ? SIGNS[slice.verdict] ?? "has no clear relation with" : (slice.low === null ? "and" : slice.low > 0 ? "rises with" : slice.high < 0 ? "falls with" : "has no clear relation with");
 // The ends of a line over the range of some points.
 function ends(slice, points, [x, y] = ["x", "y"]) {
   const [slope, meanX, meanY] = slice?.line ?? [null];
@@ -117,7 +115,7 @@ async function show() {
   scatter?.finalize(); // redrawn: a brush over removed points would select others
   const points = shown(), slice = lineOf({ ...chosen, method: chosen.method_name });
   const scores = D.axes.scores[chosen.metric] ?? {};
-  const title = slice && lines(`${capital(chosen.gap)} ${direction(slice)} ${chosen.query === ALL ? scores[ALL] ?? chosen.metric : chosen.query}: ${r_rm(slice)}`, window.innerWidth < 640 ? 36 : 100);
+  const title = slice && lines(`${capital(chosen.gap)} and ${chosen.query === ALL ? scores[ALL] ?? chosen.metric : chosen.query}: ${slice.verdict ? `${slice.verdict}; ` : ""}${r_rm(slice)}`, window.innerWidth < 640 ? 36 : 100);
   const titles = { x: scores[chosen.query] ?? "score", y: D.axes.gaps[chosen.gap] ?? "gap" };
   scatter = await draw("scatter", { shown: points, line: ends(slice, points) }, titles, title && { text: title, subtitle: `${slice.models} models; line: the slope within parents` });
   scatter.view.addSignalListener("brush", (_, value) => select(value));

@@ -49,7 +49,7 @@ def correlations_tex(
     ]
     tests = change_rows(results, smallest_change, _further_cells)
     scopes = scope_rows(results)
-    return "\n".join([*lines, *_tabular(tests), *_tabular({"": scopes} if scopes else {}), ""])
+    return "\n".join([*lines, *_tabular(tests), "", *_tabular({"": scopes} if scopes else {}), ""])
 
 
 def escape(text: str) -> str:

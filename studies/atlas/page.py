@@ -102,7 +102,7 @@ def answer(readings: Sequence[PointSetResult]) -> str:
     slices = [result for reading in available for result in reading.slices]
     counts = Counter(result.finding.verdict for result in slices)
     n_uninformative = sum(
-        _interval_includes(result, -SESOI) and _interval_includes(result, SESOI)
+        _interval_includes(result, -SMALL_R) and _interval_includes(result, SMALL_R)
         for result in slices
     )
     n_models = [result.finding.n for result in slices]
@@ -110,12 +110,12 @@ def answer(readings: Sequence[PointSetResult]) -> str:
     return (
         f"**Of {len(slices)} slices of {len(available)} sets {verdicts}.** A slice has"
         f" {min(n_models)} to {max(n_models)} embeddings or models; in {n_uninformative} the"
-        f" interval of r_rm includes both {format_number(-SESOI, 1)} and"
-        f" {format_number(SESOI, 1)}: such a study can neither show nor exclude a relation."
+        f" interval of r_rm includes both {format_number(-SMALL_R, 1)} and"
+        f" {format_number(SMALL_R, 1)}: such a study can neither show nor exclude a relation."
     )
 
 
-SESOI = 0.3  # an r_rm below which a published relation says little
+SMALL_R = 0.3  # an r_rm below which a published relation says little
 _WORDS = {
     RISES: "rise",
     FALLS: "fall",
@@ -162,7 +162,7 @@ def forest_plot(readings: Iterable[PointSetResult]) -> Drawing:
     axis: dict[str, Any] = {"title": "r_rm, 95% interval", "scale": alt.Scale(domain=[-1, 1])}
     layers = [
         rule_at(0),
-        *(rule_at(r, strokeDash=[2, 3]) for r in (-SESOI, SESOI)),
+        *(rule_at(r, strokeDash=[2, 3]) for r in (-SMALL_R, SMALL_R)),
         *intervals(base, "r", size=45, opacity=1, **axis),
     ]
     header = alt.Header(labelAngle=0, labelOrient="top", labelAnchor="start", labelPadding=4)
