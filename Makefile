@@ -5,7 +5,7 @@ BIN := .venv/bin
 
 .PHONY: study test test-slow
 study: .venv/ready
-	$(BIN)/python train.py +experiment=hatespeech_link
+	$(BIN)/python train.py +experiment=hatespeech_en
 
 test: .venv/ready
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

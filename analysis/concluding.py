@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from io import StringIO
 from typing import TYPE_CHECKING
 
+from analysis.answer import declared
 from analysis.correlate import correlate_slices
 from analysis.crossed import crossed_table
 from analysis.declaration import DETAILS
@@ -18,7 +19,7 @@ from analysis.naming import present_confirmatory
 from analysis.points_table import print_points
 from analysis.results import write_csv_tables
 from analysis.slice_printing import print_correlations
-from analysis.slice_results import CORRELATION_COLUMNS, correlation_table, scope_table
+from analysis.slice_results import EXPLORATORY_COLUMNS, correlation_table, scope_table
 from analysis.slices import without_repeats
 from analysis.summary import print_answer
 from analysis.terminal import (
@@ -63,8 +64,10 @@ def conclude(
             results = correlate_slices(joined, declaration)
             print_lines(declaration.unmatched(joined), console)
     distinct = without_repeats(results)
+    exploratory = [result for result in distinct if not result.confirmatory]
     correlation_tables = {
-        "correlations": correlation_table(distinct, CORRELATION_COLUMNS),
+        "correlations": correlation_table(declared(distinct)),
+        "exploratory": correlation_table(exploratory, EXPLORATORY_COLUMNS),
         "scopes": scope_table(distinct),
     }
     written = write_csv_tables(folder, correlation_tables)
@@ -75,7 +78,7 @@ def conclude(
         print_points(tables, console, confirmatory=confirmatory, utility=utility)
         print_lines(word_lists(tables.words), console)
         return written
-    print_answer(tables, results, changes, declaration, console)
+    print_answer(tables, results, declaration, console)
     print_points(tables, details, confirmatory=confirmatory, utility=utility)
     print_lines(word_lists(tables.words), details)
     print_correlations(results, details)
@@ -117,6 +120,7 @@ def _draw(
             folder / "figures",
             results=results,
             confirmatory=declaration.confirmatory,
+            smallest_change=declaration.smallest_change,
             console=details,
         )
     with _report_errors("not drawn", console):

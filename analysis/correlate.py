@@ -24,7 +24,8 @@ from analysis.joined import (
     unbiased_values,
 )
 from analysis.measurement import measure
-from analysis.naming import ALL, KINDS, POOLED_OVER, SESOI, SLICE_COLUMNS
+from analysis.naming import ALL, KINDS, POOLED_OVER, SLICE_COLUMNS, SMALLEST_CHANGE
+from analysis.scopes import RUNS
 from analysis.slice_results import FEW_PERMUTATIONS, RESULT_COLUMNS, SliceResult
 from analysis.slices import slices
 from analysis.user_table import Levels, describe_repeats
@@ -51,7 +52,7 @@ def correlate(
     by: Sequence[str] = (),
     levels: Levels = NO_LEVELS,
     confirmatory: Sequence[str] = (),
-    sesoi: float = SESOI,
+    smallest_change: float = SMALLEST_CHANGE,
 ) -> list[SliceResult]:
     """Correlate two columns within parents, in every slice of a table.
 
@@ -63,13 +64,14 @@ def correlate(
         Columns of the score and the gap.
     by : sequence of str, optional
         Columns to slice by, as text; an empty cell is the slice ``(empty)``. By default one slice.
+        Several classifiers are slices of their own.
     levels : Levels, optional
-        Columns of observation, parent, condition, clusters and utility.
+        Columns of observation, parent, condition, clusters, utility and classifier.
     confirmatory : sequence of str, optional
         Slices that get a verdict, named by the values of ``by`` separated by spaces, or ``all``; p
         is adjusted over them.
-    sesoi : float, default=0.3
-        Smallest |r| of interest.
+    smallest_change : float, default=0.02
+        Smallest change of y of interest, over the range of x.
 
     Returns
     -------
@@ -79,14 +81,14 @@ def correlate(
     Raises
     ------
     InputError
-        An unknown or non-numeric column, an unknown slice, a ``sesoi`` outside (0, 1), or a table
-        without rows.
+        An unknown or non-numeric column, an unknown slice, a ``smallest_change`` that is not above
+        0, or a table without rows.
     """
-    by = list(dict.fromkeys(by))
     require_columns(table, [x, y, *by], "the table")
+    by = levels.slice_columns(table, by)
     if table.empty:
         raise InputError("the table has no rows; give one with at least 3")
-    sesoi = Declaration(sesoi=sesoi).sesoi
+    smallest_change = Declaration(smallest_change=smallest_change).smallest_change
     if reserved := [name for name in by if name in RESULT_COLUMNS]:
         raise InputError(f"column {reserved[0]!r} has the name of a result column; rename it")
     from_join = is_joined(table)
@@ -112,9 +114,14 @@ def correlate(
             "" if levels.observation or (from_join and not levels.named) else describe_repeats(rows)
         )
         if refused:  # r without interval and p
-            slope = Estimate(result.within.slope.value)
-            within = Correlation(result.within.r, slope=slope)
-            result = SliceResult(names, within, n=result.n, n_parents=result.n_parents)
+            within = Correlation(result.within.r, slope=Estimate(result.within.slope.value))
+            result = SliceResult(
+                names,
+                {RUNS: within},
+                n=result.n,
+                n_parents=result.n_parents,
+                r_pearson=result.r_pearson,
+            )
         results.append(
             result._replace(
                 confirmatory=key in confirmatory_keys,
@@ -123,7 +130,7 @@ def correlate(
                 sign=_common_value(signs[indices]),
             )
         )
-    return judge(results, sesoi)
+    return judge(results, smallest_change)
 
 
 def _common_value(values: Floats) -> float:
@@ -146,8 +153,8 @@ def _confirmatory_keys(
 
 @ONE_THREAD
 def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> list[SliceResult]:
-    """Correlate every slice that the paper breaks out: task, metric, convention, part, measure and
-    groups, and in each embedding {each, all} x query {each, all} x method {each, all}.
+    """Correlate every slice that the paper breaks out: task, classifier, metric, convention, part,
+    measure and groups, and in each embedding {each, all} x query {each, all} x method {each, all}.
 
     Metrics are on different scales and never pooled. Scores that fall with bias are reverse-scored.
 
@@ -210,7 +217,7 @@ def correlate_slices(joined: pd.DataFrame, declared: Declaration = DECLARED) -> 
                 group_by="; ".join(filter(None, dict.fromkeys(group_by[indices].tolist()))),
             )
         )
-    return judge(_add_heterogeneity(results), declared.sesoi)
+    return judge(_add_heterogeneity(results), declared.smallest_change)
 
 
 def _add_heterogeneity(results: Sequence[SliceResult]) -> list[SliceResult]:

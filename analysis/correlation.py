@@ -83,19 +83,6 @@ class Correlation(NamedTuple):
         """r with its interval."""
         return Estimate(self.r, self.low, self.high)
 
-    @property
-    def error(self) -> float:
-        """The standard error of z away from 0: of models, words and items."""
-        return hypot(self.s, self.sampling.outward)
-
-    def p_negligible(self, bound: float) -> float:
-        """Return p of two one-sided tests that |r| is at least ``bound`` (Schuirmann, 1987)."""
-        if not (isfinite(self.error) and abs(self.r) < bound):
-            return 1.0
-        t = (atanh(bound) - abs(atanh(self.r))) / max(self.error, SMALLEST)
-        null = self.null or Null(np.zeros(0), np.zeros(0), self.df)
-        return null.p(t) / 2
-
 
 def correlation(
     x: ArrayLike,
@@ -321,42 +308,20 @@ def orders(sizes: tuple[int, ...], permutations: int, seed: int) -> NDArray[np.u
     return positions
 
 
-def minimum_detectable(
-    df: float, tests: int = 1, sampling: float = 0.0, parents_df: float = inf
-) -> float:
+def minimum_detectable(df: float, tests: int = 1) -> float:
     """Return the |r| that about four of five studies detect at p < .05 / tests, with normal noise.
 
-        tanh((q + .84) sqrt(1 / (df - 1) + c^2)),   q: the normal quantile of 1 - .05 / (2 tests)
+        tanh((q + .84) sqrt(1 / (df - 1))),    q: the normal quantile of 1 - .05 / (2 tests)
 
-    Where the interval over parents decides too, with Student's quantiles of .975 and .8, if larger.
+    NaN below 2 degrees of freedom.
 
-    Parameters
-    ----------
-    df : float
-        Degrees of freedom of r.
-    tests : int, default=1
-        Number of tests that p is adjusted over.
-    sampling : float, default=0
-        c, the standard error of z from sampling words and items.
-    parents_df : float, default=inf
-        Degrees of freedom of the interval over parents; infinite where there is none.
-
-    Returns
-    -------
-    float
-        |r| in (0, 1); NaN below 2 degrees of freedom.
-
-    Examples
-    --------
     >>> round(minimum_detectable(30), 2)
     0.48
     """
     if df < 2 or tests < 1:
         return nan
-    normal = float(scipy.special.ndtri(1 - LEVEL / (2 * tests)) + scipy.special.ndtri(0.8))
-    quantiles = scipy.special.stdtrit(parents_df, [1 - LEVEL / 2, 0.8])
-    reach = max(normal, float(quantiles.sum())) if isfinite(parents_df) else normal
-    return tanh(reach * sqrt(1 / (df - 1) + sampling**2))
+    reach = float(scipy.special.ndtri(1 - LEVEL / (2 * tests)) + scipy.special.ndtri(0.8))
+    return tanh(reach * sqrt(1 / (df - 1)))
 
 
 def _normed(rows: Floats) -> Floats:

@@ -7,9 +7,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Self
 
-from annotated_types import Gt, Lt
+from annotated_types import Gt
 
-from analysis.naming import ALL, CONFIRMATORY, SESOI, UTILITY, present_confirmatory
+from analysis.naming import ALL, CONFIRMATORY, SMALLEST_CHANGE, UTILITY, present_confirmatory
 from files import InputError, choice, nearest
 from files.choice import Fileless
 from files.nested import read_nested
@@ -21,7 +21,7 @@ SETTINGS = "correlation.json"
 DETAILS = "details.txt"
 WRITES = (
     *(SETTINGS, DETAILS),
-    *("correlations.csv", "scopes.csv", "effects.csv", "crossed.csv"),
+    *("correlations.csv", "exploratory.csv", "scopes.csv", "effects.csv", "crossed.csv"),
     *("specifications.csv", "specification_levels.csv"),
     *("figures", "report.html", "correlations.tex"),
 )
@@ -32,16 +32,16 @@ class Declaration(Fileless):
     """The confirmatory slices, over which p is adjusted.
 
     They are the gaps in the ``confirmatory`` measures (all gaps where there is none of these) by
-    each query (or the ``queries`` named) over ``embeddings`` and ``methods``. ``sesoi``: the
-    smallest correlation of interest; ``utility``: the measure over all items of how well the task
-    is done.
+    each query (or the ``queries`` named) over ``embeddings`` and ``methods``. ``smallest_change``:
+    the smallest change of interest, in the gap's own unit; ``utility``: the measure over all items
+    of how well the task is done.
     """
 
     confirmatory: tuple[str, ...] = CONFIRMATORY
     queries: tuple[str, ...] = ()
     embeddings: tuple[str, ...] = (ALL,)
     methods: tuple[str, ...] = (ALL,)
-    sesoi: Annotated[float, Gt(0), Lt(1)] = SESOI
+    smallest_change: Annotated[float, Gt(0)] = SMALLEST_CHANGE
     utility: str = UTILITY
 
     @classmethod

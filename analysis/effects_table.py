@@ -84,18 +84,6 @@ def _beside_each_task(cells: pd.DataFrame, shared: list[str]) -> pd.DataFrame:
     return pd.concat([cells[~score], scores], ignore_index=True)
 
 
-def unmodified_means(results: Sequence[Effect], confirmatory: Sequence[str]) -> dict[str, float]:
-    """Return the means of the first gap, utility and score, by title, before modification."""
-    table = _against_parents(results)
-    sides = [_titled(table, side, confirmatory).head(1) for side in ("gap", "utility", "score")]
-    first = pd.concat([side for side in sides if len(side)]) if len(table) else table
-    return (
-        dict(zip(as_text(first, "title"), as_float(first, "reference"), strict=True))
-        if len(first)
-        else {}
-    )
-
-
 def _against_parents(results: Sequence[Effect]) -> pd.DataFrame:
     table = effect_table(results)
     is_pooled = (table["embedding"] == ALL) & (table["against"] == ORIGINAL)

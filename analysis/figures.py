@@ -1,31 +1,30 @@
-"""Figures 3 to 6 of Goldfarb-Tarrant et al. (2021) from the joined table of an experiment, each
-with its numbers beside it.
+"""The changes of the gap, and figures 3 to 6 of Goldfarb-Tarrant et al. (2021), from the joined
+table of an experiment, each with its numbers beside it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import pandas as pd
 
+from analysis.answer import declared
+from analysis.change_chart import change_chart, change_data
 from analysis.charts import STAMP
-from analysis.frame import as_labels, as_text, text_rows
-from analysis.gap_directions import SIGNS
+from analysis.frame import as_labels, as_text
 from analysis.grid import ChartText, Panel, panel_statistics, scatter_grid
 from analysis.naming import (
-    ALL,
     CONFIRMATORY,
     CONTROL,
     FAMILY,
     GAP,
     ORIGINAL,
     REVERSED,
-    REVERSED_SIGN,
     SCORE,
+    SMALLEST_CHANGE,
     describe_taggers,
     gap_axis,
     gap_titles,
@@ -40,7 +39,6 @@ from analysis.naming import (
 from analysis.results import write_csv_tables
 from analysis.terminal import print_lines
 from files.charts import save_charts
-from stats.formatting import format_estimate
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -48,8 +46,8 @@ if TYPE_CHECKING:
     from analysis.slice_results import SliceResult
 
 BARS = (
-    "Above each panel: r_rm, within parents, with its 95% interval. Line: the slope within parents."
-    " Bars: 95% intervals."
+    "Above each panel: r_rm, within parents, with its 95% interval; Pearson's r over all points."
+    " Line: the slope within parents. Bars: 95% intervals."
 )
 POOLED = (
     "All queries pooled: n counts every embedding once per query; in r it counts once, with the"
@@ -70,12 +68,14 @@ def draw_figures(
     *,
     results: Sequence[SliceResult] = (),
     confirmatory: Sequence[str] = CONFIRMATORY,
+    smallest_change: float = SMALLEST_CHANGE,
     suffixes: Sequence[str] = (".svg", ".png", ".pdf"),
     console: Console | None = None,
 ) -> list[Path]:
-    """Draw the figures of every task, metric and convention into ``out`` in each format, with a CSV
-    of its numbers; return the paths.
+    """Draw the figures into ``out`` in each format, with a CSV of their numbers; return the paths.
 
+    * ``change``: the change of the gap in every declared test of the ``results``, and the models
+      behind it; the others are of each task, metric and convention:
     * ``figure3``: rows: query; columns: embedding and gap of the ``confirmatory`` measures.
     * ``figure4``: rows: gap; columns: method, each with the unmodified embeddings.
     * ``figure5``: one panel per gap with every point of the task.
@@ -103,6 +103,11 @@ def draw_figures(
                 undrawn.append(f"{stem} ({len(data):,} points)")
             formats = suffixes if len(data) <= MAX_POINTS_DRAWN else ()
             written += _draw(data.reset_index(drop=True), text, out / stem, formats, results)
+    if tests := declared(results):
+        data = change_data(joined, tests, smallest_change)
+        chart = change_chart(data, tests, smallest_change)
+        written += save_charts(chart, out / "change", suffixes)
+        written += write_csv_tables(out, {"change": data})
     if undrawn and console:
         line = f"not drawn, but in files of numbers: {', '.join(undrawn)}; give fewer points"
         print_lines([line], console)
@@ -231,50 +236,11 @@ def _draw(
     results: Sequence[SliceResult],
 ) -> list[Path]:
     panels = panel_statistics(data, results)
-    if _are_decided(data, results):
-        text = text._replace(title=_finding_title(data, panels) or text.title)
     data = data[data["status"] == "done"]  # failed points only complete the panels' embeddings
     paths: list[Path] = []
     if suffixes:
         paths = save_charts(scatter_grid(data, text, zero=True, panels=panels), stem, suffixes)
     return paths + write_csv_tables(stem.parent, {stem.name: _numbers(data, panels)})
-
-
-def _are_decided(data: pd.DataFrame, results: Sequence[SliceResult]) -> bool:
-    """Test whether every declared test of the scores and gaps shown has a verdict with a
-    direction.
-    """
-    columns = [name for name in ("task", *SCORE, *GAP) if name != "query"]
-    shown = set(text_rows(data, [*columns, "query"]))
-    pooled = {(*row[:-1], ALL) for row in shown}
-    return all(
-        result.verdict in SIGNS
-        for result in results
-        if result.confirmatory
-        and tuple(result.names[name] for name in (*columns, "query")) in shown | pooled
-    )
-
-
-def _finding_title(data: pd.DataFrame, panels: Sequence[Panel]) -> str:
-    """Return the title where one gap goes the same way in all panels; else an empty text."""
-    estimated = [panel for panel in panels if isfinite(panel.r)]
-    signs = {(panel.low > 0) - (panel.high < 0) for panel in estimated}
-    gaps = set(data["gap_title"])
-    if len(gaps) > 1 or len(estimated) < len(panels) or signs not in ({1}, {-1}):
-        return ""
-    queries = set(data["query_title"])
-    score = queries.pop() if len(queries) == 1 else metric_title(as_text(data, "metric")[0])
-    if "True" in as_text(data, "reverse_scored"):
-        score += REVERSED_SIGN
-    synthetic = ", synthetic data" if "True" in as_labels(data, "generated") else ""
-    first = estimated[0]
-    detail = (
-        f"r_rm {format_estimate(first.r, first.low, first.high)}" if len(estimated) == 1 else ""
-    )
-    statement = f"{gaps.pop()} {'rises' if signs == {1} else 'falls'} with {score}"
-    return f"{as_text(data, 'task')[0]}{synthetic}: {statement}" + (
-        f", {detail}" if detail else f" in all {len(estimated)} panels"
-    )
 
 
 def _numbers(data: pd.DataFrame, panels: Sequence[Panel]) -> pd.DataFrame:

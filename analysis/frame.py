@@ -23,7 +23,15 @@ MISSING = frozenset({"", "na", "n/a", "nan", "none", "null", "-"})
 # Text and number columns of each table; an older or smaller table may lack some
 POINT_TEXTS = (
     *("point", "experiment", "task", "source", "positive_class", "challenge"),
-    *("challenge_positive_class", "corpus", "embedding", "method", "direction", "wordset"),
+    *(
+        "challenge_positive_class",
+        "corpus",
+        "embedding",
+        "method",
+        "method_family",
+        "direction",
+        "wordset",
+    ),
     *("classifier", "label_method", "label_direction", "synthetic_mix", "word_groups"),
     "status",
     *("parent_options", "method_options", "task_options"),

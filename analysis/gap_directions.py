@@ -8,35 +8,37 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis.frame import as_text
+from analysis.frame import as_text, text_rows
 from analysis.naming import ALL, REVERSED_SIGN, SLICE_COLUMNS, gap_titles, score_titles
-from analysis.verdict import NEGATIVE, POSITIVE
+from analysis.verdict import FALLS, RISES
 from files.rooms import HOME
 
 if TYPE_CHECKING:
     from analysis.slice_results import SliceResult
 
 DIRECTIONS = {1: "rises with", -1: "falls with", 0: "no clear relation with"}
-SIGNS = {POSITIVE: 1, NEGATIVE: -1}  # of the verdicts that claim a direction
+SIGNS = {RISES: 1, FALLS: -1}  # of the verdicts that claim a direction
 ResultsByGap = dict[str, dict[str, "SliceResult"]]
 
 
-def results_by_gap(results: Sequence[SliceResult]) -> ResultsByGap:
-    """Return the slice results over all embeddings and methods, by the titles of gap and score.
-
-    A user's own metrics come first: where few are shown, these are.
-    """
+def own_metrics_first(results: Sequence[SliceResult]) -> list[SliceResult]:
+    """Return the results, those of a user's own metrics first: where few are shown, these are."""
     known = {path.stem for path in (HOME / "conf" / "intrinsic").glob("*.yaml")}
+    return sorted(results, key=lambda result: result.names["metric"] in known)
+
+
+def results_by_gap(results: Sequence[SliceResult]) -> ResultsByGap:
+    """Return the slice results over all embeddings and methods, by the titles of gap and score."""
     pooled = [
         result
-        for result in results
+        for result in own_metrics_first(results)
         if result.names["embedding"] == result.names["method"] == ALL
         and result.names["query"] != ALL
     ]
-    pooled.sort(key=lambda result: result.names["metric"] in known)
     table = pd.DataFrame([result.names for result in pooled], columns=list(SLICE_COLUMNS))
-    has_several_tasks = len({*as_text(table, "task")}) > 1
-    tasks = [f"{task} " if has_several_tasks else "" for task in as_text(table, "task")]
+    varying = [name for name in ("task", "classifier") if len({*as_text(table, name)}) > 1]
+    labels = text_rows(table, varying) if varying else [()] * len(table)
+    tasks = ["".join(f"{label} " for label in row) for row in labels]
     gaps: ResultsByGap = {}
     for task, gap, score, result in zip(
         tasks, gap_titles(table), score_titles(table), pooled, strict=True
@@ -64,14 +66,6 @@ def _direction(result: SliceResult) -> str:
     if result.confirmatory:
         return DIRECTIONS[SIGNS.get(result.verdict, 0)]
     return DIRECTIONS[(within.low > 0) - (within.high < 0)]
-
-
-def describe_verdicts(scores: dict[str, SliceResult]) -> str:
-    """Return the verdict of a gap; where verdicts differ, each with its score."""
-    verdicts = {name: result.verdict for name, result in scores.items() if result.confirmatory}
-    if len({*verdicts.values()}) < 2:
-        return next(iter(verdicts.values()), "")
-    return ", ".join(f"{name} {verdict}" for name, verdict in verdicts.items())
 
 
 def join_titles(names: Sequence[str]) -> str:

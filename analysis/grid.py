@@ -24,6 +24,7 @@ from analysis.charts import (
 from analysis.correlation import ONE_THREAD, correlation
 from analysis.frame import as_float, as_labels, as_text, group_indices
 from analysis.joined import bias_sign, rows_of
+from analysis.measurement import pearson
 from analysis.naming import ALL, CONTROL, SLICE_COLUMNS, with_count
 from analysis.observations import Line, observations
 from analysis.residuals import residuals
@@ -61,8 +62,8 @@ class ChartText(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """The statistics above a panel: n pairs of so many models, r and its 95% interval; and its
-    line, by the slope and the means that it goes through.
+    """The statistics above a panel: n pairs of so many models, averaged to so many observations, r
+    and its 95% interval; its line, by the slope and the means that it goes through; Pearson's r.
     """
 
     row: str
@@ -75,6 +76,8 @@ class Panel(NamedTuple):
     slope: float = nan
     x_mean: float = nan
     y_mean: float = nan
+    r_pearson: float = nan
+    averaged: int = 0
 
 
 def scatter_grid(
@@ -145,9 +148,11 @@ def panel_statistics(data: pd.DataFrame, results: Sequence[SliceResult] = ()) ->
         same_slice = (
             within_by_slice.get(slice_of_panel(data.iloc[indices])) if within_by_slice else None
         )
-        within = same_slice or models.average_over_clusters().within(FEW_PERMUTATIONS)
+        within = same_slice or models.average_over_clusters().within_models(FEW_PERMUTATIONS)
         line = models.line().of_sign(signs[indices])
-        panels.append(Panel(row, column, len(models.x), len(comparable.x), *within.interval, *line))
+        counts = len(models.x), len(comparable.x)
+        r_pearson = pearson(comparable.x, comparable.y)
+        panels.append(Panel(row, column, *counts, *within.interval, *line, r_pearson, within.n))
     return panels
 
 
@@ -159,15 +164,25 @@ def slice_of_panel(data: pd.DataFrame) -> tuple[str, ...]:
     return tuple(next(iter(column)) if len(column) == 1 else ALL for column in values)
 
 
-def panel_note(models: int, n: int, r: float, low: float, high: float) -> str:
-    """Return ``n = 26, r = .31 [-.09, .62]``; where pairs repeat models, ``n = 78 (26 models)``;
-    where r is undefined, ``r undefined``.
+def panel_note(panel: Panel) -> str:
+    """Return ``n = 26, r = .31 [-.09, .62]``; where pairs repeat models, ``n = 78 (26 models)``,
+    and where r averages seeds of a corpus, ``n = 78 (26 models as 13)``. Where r is undefined, ``r
+    undefined``; with ``r_pearson`` r is r_rm, and Pearson's r stands beside it.
     """
-    count = f"n = {n}" + (f" ({with_count(models, 'model')})" if models < n else "")
-    if not isfinite(r):
+    models = with_count(panel.models, "model")
+    is_averaged = 0 < panel.averaged < panel.models
+    models += f" as {panel.averaged}" if is_averaged else ""
+    count = f"n = {panel.n}" + (f" ({models})" if panel.models < panel.n or is_averaged else "")
+    if not isfinite(panel.r):
         return f"{count}, r undefined"
-    bounds = f" [{format_number(low)}, {format_number(high)}]" if isfinite(low) else ""
-    return f"{count}, r = {format_number(r)}{bounds}".replace("-", "\u2212")
+    ends = [format_number(end) for end in (panel.low, panel.high)]
+    bounds = f" [{', '.join(ends)}]" if isfinite(panel.low) else ""
+    name, other = (
+        ("r_rm", f", Pearson {format_number(panel.r_pearson)}")
+        if isfinite(panel.r_pearson)
+        else ("r", "")
+    )
+    return f"{count}, {name} = {format_number(panel.r)}{bounds}{other}".replace("-", "\u2212")
 
 
 def _drawable_points(data: pd.DataFrame, black: str | None) -> pd.DataFrame:
@@ -182,7 +197,7 @@ def _drawable_points(data: pd.DataFrame, black: str | None) -> pd.DataFrame:
 def _notes(panels: Sequence[Panel], order: dict[str, list[str]], mark: str) -> pd.DataFrame:
     """Return one row per cell of the grid, also without data, so that each panel is drawn."""
     notes = {
-        (panel.row, panel.column): f"n = {panel.n}" if mark == "line" else panel_note(*panel[2:7])
+        (panel.row, panel.column): f"n = {panel.n}" if mark == "line" else panel_note(panel)
         for panel in panels
     }
     cells = [(r, c, notes.get((r, c), "no data")) for r in order["row"] for c in order["column"]]

@@ -187,6 +187,8 @@ def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
         cluster=_labels(joined, "cluster", "parent") if "parent" in joined else parent,
         condition=np.where(method == CONTROL, CONTROL, _texts(joined, CONDITION)),
         method=method,
+        family=np.where(method == CONTROL, "", _labels(joined, "method_family", "method")),
+        word_list=np.where(method == CONTROL, "", _texts(joined, ("wordset",))),
         setting=_texts(_with_options(joined), (*SETTINGS, "task_options")),
         training=_texts(joined, TRAINING_DRAWS),
         score_gap=_texts(joined, (*SCORE, *GAP)),

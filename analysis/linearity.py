@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from math import nan
-from typing import TYPE_CHECKING
+from math import inf, isfinite, nan
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy
 
 from analysis.correlation import ROUNDING
 from analysis.naming import CONTROL
-from analysis.residuals import demeaned, factorize, indicators
+from analysis.residuals import demeaned
+from stats.formatting import format_number
 from stats.multiple_testing import LEVEL
 
 if TYPE_CHECKING:
@@ -19,26 +20,53 @@ if TYPE_CHECKING:
     from stats.arrays import Floats
 
 
-def nonlinearity_reason(models: Observations) -> str:
-    """Return why r does not describe the relation: a partial F test, at .05 each, that the squared
-    score, or a slope for each method, explains more of the gap. Empty where neither does. The
-    unmodified models are of no method.
+SMALL = 0.0995  # changes below are given to three digits
+
+
+class Nonlinearity(NamedTuple):
+    """Why one line does not describe the relation, empty where it does; and the largest change of
+    the gap over the range of the score by what does.
+    """
+
+    reason: str = ""
+    change: float = 0.0
+
+
+def find_nonlinearity(models: Observations, span: float) -> Nonlinearity:
+    """Test, by a partial F test at .05 each, whether a slope for each method, or the squared score,
+    explains more of the gap than one line, and name what has the lower p; ``span``: range of the
+    score.
+
+    The unmodified models are of no method.
     """
     residual = models.residuals()
+    squares = demeaned(residual.u[:, None] ** 2, residual.stratum)
+    p_curve = partial_f(residual, squares)
     method = models.method[residual.indices]
-    is_modified = (method != CONTROL)[:, None]
-    by_method = indicators(factorize(np.where(is_modified[:, 0], method, ""))) * is_modified
-    by_method = by_method[:, by_method.any(axis=0)][:, 1:]
-    interactions = by_method * residual.u[:, None]
-    tests = (
-        ("the gap is no straight line of the score", residual.u[:, None] ** 2),
-        ("the slope differs between methods", interactions),
-    )
-    for reason, columns in tests:
-        p = partial_f(residual, columns)
-        if p < LEVEL:
-            return f"{reason} (p {p:.2g})"
-    return ""
+    names = [name for name in dict.fromkeys(method.tolist()) if name != CONTROL]
+    if len(names) > 1:
+        by_method = np.stack([method == name for name in names], axis=1) * residual.u[:, None]
+        if partial_f(residual, by_method[:, 1:]) < min(LEVEL, p_curve if isfinite(p_curve) else 1):
+            changes = {name: span * _slope(models, name) for name in names}
+            changes = {name: change for name, change in changes.items() if isfinite(change)}
+            digits = 3 if max(map(abs, changes.values()), default=0.0) < SMALL else 2
+            texts = {
+                name: format_number(change, digits, sign="+") for name, change in changes.items()
+            }
+            listed = ", ".join(f"{name} {text}" for name, text in texts.items())
+            largest = max(map(abs, changes.values()), default=inf)
+            return Nonlinearity(f"slopes differ between methods: {listed}", largest)
+    if not p_curve < LEVEL:
+        return Nonlinearity()
+    columns = np.column_stack([residual.u, squares])
+    fitted = columns @ np.linalg.lstsq(columns, residual.v, rcond=None)[0]
+    reason = f"the gap is not a straight line of the score (p {p_curve:.2g})"
+    return Nonlinearity(reason, float(np.ptp(fitted)))
+
+
+def _slope(models: Observations, method: str) -> float:
+    """Return the slope of the models of one method and the unmodified ones."""
+    return models.at(np.flatnonzero(np.isin(models.method, [method, CONTROL]))).residuals().slope
 
 
 def partial_f(residual: Residuals, columns: Floats) -> float:

@@ -5,29 +5,30 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from math import isfinite
+from math import isfinite, nan
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from analysis.correlation import PERMUTATIONS, slope_estimate
 from analysis.frame import group_indices
-from analysis.linearity import nonlinearity_reason
+from analysis.linearity import find_nonlinearity
 from analysis.naming import CONTROL, ORIGINAL
 from analysis.observations import observations
 from analysis.reliability import NoiseShares, noise_shares
 from analysis.sampling import slope_sampling_error
-from analysis.scopes import widen
-from analysis.slice_results import MIN_CONDITIONS, SliceResult
+from analysis.scopes import DOSES, RUNS, measure_scopes
+from analysis.slice_results import SliceResult
 from stats.formatting import format_number
 
 if TYPE_CHECKING:
     from analysis.observations import Observations
     from analysis.rows import Rows
-    from stats.arrays import Labels
+    from stats.arrays import Floats, Labels
     from stats.intervals import Estimate
 
 MAX_EQUAL_SHARE = 0.5  # share of models with the same score, or gap: more is saturation
+MIN_PEARSON = 3  # points
 MAX_MODEL_SHARE = 2 / 3  # share of the variance within parents that one model may carry
 
 
@@ -43,35 +44,56 @@ def measure(
     planned, retained_models = set(rows.model.tolist()), set(comparable.model.tolist())
     models = observations(comparable, trained=full)
     with_siblings, independent = models.with_siblings(), models.average_over_clusters()
-    over_models, over_parents = independent.within_models(permutations), independent.over_parents()
-    within = widen(over_models, over_parents)
+    scopes = measure_scopes(models, permutations, full=full)
+    within = scopes[RUNS]
+    if not full:
+        scopes = {RUNS: within._replace(null=None)}
     result = SliceResult(
         names,
-        within if full else within._replace(null=None),
+        scopes,
         n=len(with_siblings.x),
         n_parents=_count(with_siblings.parent),
         n_conditions=n if (n := _count(with_siblings.condition)) > 1 else 0,
-        n_methods=_count(with_siblings.method[with_siblings.method != CONTROL]),
         n_clusters=_count(with_siblings.cluster),
-        parent_noun=_parent_noun(with_siblings),
         lost=len(planned - retained_models),
         planned=len(planned),
         lost_models=lost_models(rows, comparable),
         line=models.line(),
+        r_pearson=pearson(comparable.x, comparable.y),
     )
     if not isfinite(within.r):
         return result
-    result = result._replace(score_range=float(np.ptp(independent.residuals().u)))
+    result = _add_range(result, models, independent)
     if not full:
         return result
     sizes = comparable.x_resampled.size, comparable.y_resampled.size
-    result = result._replace(
-        models=over_models,
-        parents=over_parents,
-        saturated=saturation_reason(with_siblings, independent),
+    result = result._replace(saturated=saturation_reason(with_siblings, independent))
+    return _add_noise_and_utility(result, independent, sizes, permutations)
+
+
+def pearson(x: Floats, y: Floats) -> float:
+    """Compute Pearson's r over the points of a slice, as the papers have it; NaN where a side is
+    constant.
+    """
+    if len(x) < MIN_PEARSON or not (np.ptp(x) > 0 and np.ptp(y) > 0):
+        return nan
+    return float(np.corrcoef(x, y)[0, 1])
+
+
+def _add_range(result: SliceResult, models: Observations, independent: Observations) -> SliceResult:
+    """Add the gap of the unmodified models, and between which scores conditions moved them."""
+    controls = models.method == CONTROL
+    moved = independent.condition_means() if result.n_conditions else independent
+    u = moved.residuals().u
+    middle = float(models.x[controls].mean() if controls.any() else models.x.mean())
+    if controls.any() and result.n_conditions:
+        origin = moved.residuals().u[moved.method[moved.residuals().indices] == CONTROL]
+        middle -= float(origin.mean()) if len(origin) else 0.0
+    return result._replace(
+        gap_unmodified=float(models.y[controls].mean()) if controls.any() else nan,
+        score_low=middle + float(u.min()),
+        score_high=middle + float(u.max()),
     )
-    result = _add_noise_and_utility(result, independent, sizes, permutations)
-    return _add_conditions(result, independent, sizes[0], permutations)
 
 
 def _add_noise_and_utility(
@@ -87,33 +109,18 @@ def _add_noise_and_utility(
     noise_x = noise_shares(residuals, x, x_resampled, sizes[0], 0 * noise)
     # Without the JSON of its options
     name = re.sub(r" \{.*\}", "", str(independent.model[result.within.influential]))
+    claimed, noise_claimed = independent, noise_x
+    if result.claimed == DOSES:
+        claimed = independent.condition_means()
+        parts = claimed.x, claimed.x_resampled, sizes[0], 0 * claimed.noise
+        noise_claimed = noise_shares(claimed.residuals(), *parts)
     return result._replace(
         influential=f"{name} (without: {format_number(result.within.r_without_influential)})",
-        nonlinear=nonlinearity_reason(independent),
+        nonlinear=find_nonlinearity(independent, result.score_high - result.score_low),
         given_utility=independent.given_utility(permutations),
         noise_x=noise_x,
         noise_y=noise_shares(residuals, y, y_resampled, sizes[1], noise),
-        slope_without_noise=_slope_without_noise(independent, noise_x),
-    )
-
-
-def _add_conditions(
-    result: SliceResult, independent: Observations, n_words: float, permutations: int
-) -> SliceResult:
-    """Add r given the condition, from two on, and over their means, from ``MIN_CONDITIONS`` on."""
-    if result.n_conditions < 2:
-        return result
-    result = result._replace(given_condition=independent.given_condition(permutations))
-    if result.n_conditions < MIN_CONDITIONS:
-        return result
-    means = independent.condition_means()
-    residuals, no_noise = means.residuals(), 0 * means.noise
-    noise_x = noise_shares(residuals, means.x, means.x_resampled, n_words, no_noise)
-    return result._replace(
-        conditions=means.within_models(permutations),
-        methods=independent.over_methods(),
-        score_range=float(np.ptp(residuals.u)),
-        slope_without_noise=_slope_without_noise(means, noise_x),
+        slope_without_noise=_slope_without_noise(claimed, noise_claimed),
     )
 
 
@@ -123,16 +130,6 @@ def _slope_without_noise(models: Observations, noise: NoiseShares) -> Estimate:
     # Reliability is at least r^2; NaN stays
     reliability = max(noise.reliability, residuals.r**2)
     return slope_estimate(residuals, sampling.variance, reliability)
-
-
-def _parent_noun(models: Observations) -> str:
-    """Return ``seed`` where each synthetic world is one, ``cluster`` where parents share clusters,
-    else ``parent``.
-    """
-    clusters = {*models.cluster.tolist()}
-    if all(label.startswith("seed ") for label in clusters):
-        return "seed"
-    return "cluster" if 1 < len(clusters) < _count(models.parent) else "parent"
 
 
 def _count(labels: Labels) -> int:

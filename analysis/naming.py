@@ -17,10 +17,10 @@ ORIGINAL = "unmodified"
 SCORE = ("metric", "convention", "query", "part")
 GROUPS = ("privileged", "unprivileged")
 GAP = ("measure", "subset", *GROUPS)
-SLICE_COLUMNS = ("task", "embedding", *SCORE, *GAP, "method")
+SLICE_COLUMNS = ("task", "classifier", "embedding", *SCORE, *GAP, "method")
 POOLED_OVER = ("embedding", "query", "method")
 KINDS = tuple(name for name in SLICE_COLUMNS if name not in POOLED_OVER)
-FAMILY = ("task", "metric", "convention")  # a table of slices shares these
+FAMILY = ("task", "classifier", "metric", "convention")  # a table of slices shares these
 # Shown only where their owner has several: one metric several conventions.
 DETAIL_OF = {
     "convention": ("metric",),
@@ -33,9 +33,9 @@ CONDITION = ("method", "wordset", "method_options", "direction", "dose")
 DOSE_SIGN = {"debias": -1.0, "overbias": 1.0}
 CONFIRMATORY = ("recall", "precision")
 UTILITY = "f1"
+SMALLEST_CHANGE = 0.02  # smallest change of interest, where an experiment declares no other
 MIN_COVERAGE = 0.8  # share of a text's tokens with a vector; below, a classifier has little input
 ANNOTATION = "annotation"
-SESOI = 0.3  # smallest correlation of interest, where an experiment declares no other
 REVERSED_SIGN = " (sign reversed)"  # after the title of such a score
 REVERSED = "less is more biased"  # scores whose unbiased value is the upper end of their scale
 METRIC_TITLES = {

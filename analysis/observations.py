@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from analysis.correlation import PERMUTATIONS, Correlation, correlation
-from analysis.naming import CONTROL
 from analysis.reliability import training_noise
-from analysis.residuals import demeaned, factorize, group_means, indicators, residuals
+from analysis.residuals import demeaned, factorize, group_means, residuals
 from analysis.rows import Rows, row_weights
-from analysis.scopes import MIN_METHODS, MIN_PARENTS, over_groups, widen
 from files import InputError
 
 if TYPE_CHECKING:
     from analysis.residuals import Residuals
     from stats.arrays import Floats, Ints, Labels
+
+
+LABELS = (*("model", "parent", "cluster", "condition", "method", "family", "word_list", "pattern"),)
 
 
 class Line(NamedTuple):
@@ -49,6 +50,8 @@ class Observations(NamedTuple):
     cluster: Labels
     condition: Labels
     method: Labels
+    family: Labels
+    word_list: Labels
     pattern: Labels
     utility: Floats
     x_resampled: Floats
@@ -114,6 +117,8 @@ class Observations(NamedTuple):
             cluster=models.cluster[first_index],
             condition=models.condition[first_index],
             method=models.method[first_index],
+            family=models.family[first_index],
+            word_list=models.word_list[first_index],
             pattern=pattern[first_index],
             utility=utility,
             x_resampled=x_resampled,
@@ -121,20 +126,9 @@ class Observations(NamedTuple):
             noise=group_means(models.noise, cell) / members,
         )
 
-    def within(self, permutations: int = PERMUTATIONS) -> Correlation:
-        """Compute r_rm of models within parents; from five parents on with the wider of its own
-        interval and the one over parents.
-        """
-        return widen(self.within_models(permutations), self.over_parents())
-
     def within_models(self, permutations: int = PERMUTATIONS) -> Correlation:
         """Compute r_rm of models within parents: for these conditions of these parents."""
         return self._correlation(permutations)
-
-    def over_parents(self) -> Correlation:
-        """Compute r_rm with the interval that leaves out each parent: for other parents."""
-        models = self.with_siblings()
-        return _over_groups(models, models.parent, MIN_PARENTS)
 
     def condition_means(self) -> Observations:
         """Return the mean of each condition over parents, as observations of one parent."""
@@ -160,17 +154,6 @@ class Observations(NamedTuple):
             y_resampled=y_resampled,
             noise=group_means(models.noise, condition) / np.bincount(condition),
         )
-
-    def over_methods(self) -> Correlation:
-        """Compute r of condition means with the interval that leaves out each method."""
-        means = self.condition_means()
-        method = np.where(means.method == CONTROL, "", means.method)
-        return _over_groups(means, method, MIN_METHODS)
-
-    def given_condition(self, permutations: int = PERMUTATIONS) -> Correlation:
-        """Compute r_rm given parent and condition."""
-        columns = indicators(factorize(self.condition))
-        return self._correlation(permutations, columns)
 
     def residuals(self) -> Residuals:
         """Return scores and gaps less the means of their parents."""
@@ -204,11 +187,6 @@ class Observations(NamedTuple):
         )
 
 
-def _over_groups(models: Observations, group: Labels, minimum: int) -> Correlation:
-    resampled = models.x_resampled, models.y_resampled
-    return over_groups(models.residuals(), group, minimum, *resampled)
-
-
 def observations(rows: Rows, *, trained: bool = False) -> Observations:
     """Return one row per model, in order of appearance: means over the kinds of its rows, each the
     mean of its trainings. ``rows`` are ``comparable``; ``trained``: with their ``noise``.
@@ -230,10 +208,12 @@ def observations(rows: Rows, *, trained: bool = False) -> Observations:
             rows.y_resampled.rows(),
         )
     )
-    columns = (rows.model, rows.parent, rows.cluster, rows.condition, rows.method, rows.pattern)
-    model, parent, cluster, condition, method, pattern = (column[first] for column in columns)
-    labels = (model, parent, cluster, condition, method, pattern)
-    return Observations(x, y, *labels, utility, x_resampled, y_resampled, noise)
+    labels = [getattr(rows, name)[first] for name in LABELS]
+    model, parent, cluster, condition, method, family, word_list, pattern = labels
+    return Observations(
+        *(x, y, model, parent, cluster, condition, method, family, word_list, pattern),
+        *(utility, x_resampled, y_resampled, noise),
+    )
 
 
 def widest(levels: Mapping[str, Sequence[str]], parent: Sequence[str]) -> Labels:

@@ -11,12 +11,9 @@ import numpy as np
 from annotated_types import Gt, Lt
 
 from analysis.correlation import ONE_THREAD, Correlation
-from analysis.naming import SESOI
 from analysis.observations import Observations
 from analysis.residuals import demeaned
-from analysis.scopes import widen
-from analysis.slice_results import MIN_CONDITIONS
-from analysis.verdict import MIN_DF
+from analysis.scopes import DOSES, MINIMUM, RUNS
 from files import choice
 from files.choice import Count, Fileless
 from stats.multiple_testing import LEVEL
@@ -28,6 +25,7 @@ if TYPE_CHECKING:
 Share = Annotated[float, Gt(0), Lt(1)]
 # Scores on a ladder of doses, or normal; noise of gaps that is normal, or grows with the score
 Scenario = Literal["ladder", "normal", "growing noise"]
+SESOI = 0.3  # smallest correlation of interest
 BESIDE_DOSES = 0.4  # standard deviation of scores about the ladder, in units of the ladder's
 RESAMPLES = 100
 MIN_PERMUTATIONS = 599
@@ -35,8 +33,7 @@ MIN_PERMUTATIONS = 599
 
 @choice
 class Planner(Fileless):
-    """The settings of ``power=true``: how often |r| of ``sesoi`` (that of the study where null) is
-    detected.
+    """The settings of ``power=true``: how often |r| of ``sesoi`` is detected.
 
     ``reliability_x``, ``reliability_y``: the shares of the variance of scores and gaps within
     parents that are not noise, taken from the points in the results folder where null; ``tests``:
@@ -47,7 +44,7 @@ class Planner(Fileless):
     name: ClassVar[str] = "planner"
     version: ClassVar[int] = 2
 
-    sesoi: Share | None = None
+    sesoi: Share = SESOI
     reliability_x: Share | None = None
     reliability_y: Share | None = None
     tests: Count | None = None
@@ -105,13 +102,12 @@ class Design(NamedTuple):
 
 
 class Power(NamedTuple):
-    """Shares of studies in which |r| of interest is detected within parents, and over conditions
-    (NaN below ten), and in which r = 0 is called negligible.
+    """Shares of studies in which |r| of interest is detected in these runs, and over other doses
+    too (NaN below ten conditions).
     """
 
     detected: float
     detected_over_conditions: float
-    negligible: float
 
 
 def estimate_pilot(results: Sequence[SliceResult], items: Sequence[float] = ()) -> Pilot:
@@ -136,42 +132,19 @@ def estimate_pilot(results: Sequence[SliceResult], items: Sequence[float] = ()) 
 @ONE_THREAD
 def power(design: Design, studies: int, scenario: Scenario = "ladder", seed: int = 0) -> Power:
     """Return how often such studies detect |r| of interest, attenuated by noise, at p <= .05 /
-    tests (with few permutations p can equal that exactly), and how often they call r = 0
-    negligible at that p; 0 below 8 degrees of freedom.
+    tests (with few permutations p can equal that exactly); 0 below 8 degrees of freedom.
     """
-    if design.parents * (design.conditions - 1) - 1 < MIN_DF:
-        return Power(0.0, nan, 0.0)
+    if design.parents * (design.conditions - 1) - 1 < MINIMUM[RUNS]:
+        return Power(0.0, nan)
     permutations = max(MIN_PERMUTATIONS, 100 * design.tests - 1)
-    level, bound = LEVEL / design.tests, design.sesoi * design.noise_ceiling
+    level, r = LEVEL / design.tests, design.sesoi * design.noise_ceiling
     detected, detected_over = [], []
-    for study in _studies(design, bound, studies, scenario, seed):
-        detected.append(_detects(study, permutations, level))
-        if design.conditions >= MIN_CONDITIONS:
-            detected_over.append(
-                detected[-1] and _beyond(study.condition_means().within_models(permutations), level)
-            )
-    unrelated = _studies(design, 0, studies, scenario, seed + 1)
-    negligible = [_p_negligible(study, permutations, bound) < level for study in unrelated]
-    return Power(
-        float(np.mean(detected)),
-        float(np.mean(detected_over)) if detected_over else nan,
-        float(np.mean(negligible)),
-    )
-
-
-def _detects(study: Observations, permutations: int, level: float) -> bool:
-    """Test whether a verdict is positive: p over models, adjusted for the tests, and from five
-    parents on p over these, alone.
-    """
-    models, parents = study.within_models(permutations), study.over_parents()
-    return _beyond(models, level) and widen(models, parents).p < LEVEL
-
-
-def _p_negligible(study: Observations, permutations: int, bound: float) -> float:
-    """Return the larger p of negligible over models and, where there is one, over parents."""
-    models, parents = study.within(permutations), study.over_parents()
-    p = models.p_negligible(bound)
-    return max(p, parents.p_negligible(bound)) if isfinite(parents.r) else p
+    for study in _studies(design, r, studies, scenario, seed):
+        detected.append(_beyond(study.within_models(permutations), level))
+        if design.conditions >= MINIMUM[DOSES]:
+            means = study.condition_means()
+            detected_over.append(detected[-1] and _beyond(means.within_models(permutations), level))
+    return Power(float(np.mean(detected)), float(np.mean(detected_over)) if detected_over else nan)
 
 
 def _beyond(result: Correlation, level: float) -> bool:
@@ -202,7 +175,7 @@ def _studies(
             parent=parent.astype(str),
             cluster=parent.astype(str),
             condition=condition.astype(str),
-            method=np.full(design.models, ""),
+            **dict.fromkeys(("method", "family", "word_list"), np.full(design.models, "")),
             pattern=np.full(design.models, ""),
             utility=np.full(design.models, nan),
             x_resampled=np.zeros((design.models, 0)),

@@ -14,6 +14,7 @@ from files import InputError, atomic_path
 from files.tables import read_table, unescape_formulas, write_csv
 
 PROVENANCE_CSV = "provenance.csv"
+INSTRUCTIONS = "CPU instructions"  # stand beside the versions of libraries
 
 
 class BuildRecord(NamedTuple):
@@ -64,6 +65,13 @@ def describe_mixture(makers: Iterable[BuildRecord]) -> str:
         if len(versions) > 1:
             parts.append(f"{library} {' and '.join(versions)}")
     return "; ".join(parts)
+
+
+def describe_processor(makers: Iterable[BuildRecord]) -> str:
+    """Return a note where networks were trained on a CPU; empty where none was."""
+    sets = versions_by_library(makers).get(INSTRUCTIONS)
+    other = "digits of networks may differ on another processor"
+    return f"{INSTRUCTIONS}: {' and '.join(sets)}; {other}" if sets else ""
 
 
 def versions_by_library(makers: Iterable[BuildRecord]) -> Mapping[str, list[str]]:

@@ -57,8 +57,9 @@ class Rows(NamedTuple):
 
     Shapes: x, y, utility (n,); labels (n,): the ``model`` (an embedding or language model), its
     ``parent`` and the ``cluster`` of that (corpus, seed or language: the independent unit), its
-    ``condition`` (method, words, options, direction and dose) and ``method``; the ``setting``
-    (classifier and training data), the ``training`` behind a gap, and ``score_gap`` (names);
+    ``condition`` (method, words, options, direction and dose), its ``method``, the ``family`` of
+    that and its ``word_list``, empty where unmodified; the ``setting`` (classifier and training
+    data), the ``training`` behind a gap, and ``score_gap`` (names);
     ``x_resampled``, ``y_resampled``: over words and items drawn alike for all rows.
     """
 
@@ -69,6 +70,8 @@ class Rows(NamedTuple):
     cluster: Labels
     condition: Labels
     method: Labels
+    family: Labels
+    word_list: Labels
     setting: Labels
     training: Labels
     score_gap: Labels

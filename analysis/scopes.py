@@ -1,15 +1,21 @@
-"""What a correlation of models holds for: other parents, and other methods.
+"""What a change of the gap holds for: these runs, and what else could have been run.
 
-Whole groups of observations (all models of a parent, all conditions of a method) are left out in
-turn, and the spread of what remains is the standard error:
+    these runs        models within parents
+    other doses       means of each condition over parents, from ten conditions on
+    other word lists  the same means, whole lists left out, from four on
+    other methods     the same means, whole families of methods left out, from four on
+    other seeds       models within parents, whole parents left out, from five on
+    other corpora     whole corpora left out, from five on
 
-    s_z^2 = (G - 1) / G sum_g (z_(-g) - mean z_(-g))^2,    z = atanh(r_rm),    likewise for b
-    interval = tanh(z -+ t(E - 1) sqrt(s_z^2 + c^2)),      c: error of z from words and items
-    E = 1 / sum_g w_g^2,    w_g: the share of group g in sum u^2
+Where G groups are left out in turn, the spread of what remains is the standard error:
 
-The groups are what r is a statement about; E of them, were all alike, would say as much (Carter,
-Schnepel & Steigerwald, 2017). Doses of one method lie on one curve, so conditions alone would count
-a method once for each dose.
+    s^2      = (G - 1) / G sum_g (b_(-g) - mean b_(-g))^2      likewise for z = atanh(r_rm)
+    interval = b -+ t(E - 1) sqrt(s^2 + c^2),                  c: error from words and items
+    E        = 1 / sum_g w_g^2,                                w_g: share of group g in sum u^2
+
+E groups of equal weight would say as much (Carter, Schnepel & Steigerwald, 2017). Doses of one
+method lie on one curve, lists and methods have slopes of their own: so conditions alone would count
+a list once for each dose.
 """
 
 from __future__ import annotations
@@ -21,35 +27,89 @@ import numpy as np
 import scipy
 
 from analysis.correlation import NEARLY_1, ROUNDING, Correlation
+from analysis.naming import CONTROL
 from analysis.sampling import sampling_error, slope_sampling_error
 from stats.intervals import Estimate
 from stats.multiple_testing import LEVEL
 
 if TYPE_CHECKING:
+    from analysis.observations import Observations
     from analysis.residuals import Residuals
     from stats.arrays import Floats, Ints, Labels
 
-MIN_PARENTS = 5  # below, delete-one intervals have no coverage, or are as wide as [-1, 1]
-MIN_METHODS = 4
+RUNS, DOSES, LISTS, METHODS, SEEDS, CORPORA = SCOPES = (
+    "these runs",
+    "other doses",
+    "other word lists",
+    "other methods",
+    "other seeds",
+    "other corpora",
+)
+# What each scope takes: degrees of freedom, conditions, lists, families, parents, corpora. With
+# fewer groups, delete-one intervals have no coverage, or are as wide as the scale
+MINIMUM = {RUNS: 8, DOSES: 10, LISTS: 4, METHODS: 4, SEEDS: 5, CORPORA: 5}
+UNNAMED = "method and dose of the conditions are not named"
 
 
-def over_groups(
-    whole: Residuals,
-    group: Labels,
-    minimum: int,
-    x_resampled: Floats | None = None,
-    y_resampled: Floats | None = None,
+def measure_scopes(
+    models: Observations, permutations: int, *, full: bool
+) -> dict[str, Correlation]:
+    """Correlate models under each scope; ``full``: under others than these runs too.
+
+    ``n`` of a scope: the groups that it counts; a scope with fewer than its minimum has a reason in
+    place of r. Studies without conditions have no scope over these.
+    """
+    independent = models.average_over_clusters()
+    scopes = {RUNS: independent.within_models(permutations)}
+    if not full:
+        return scopes
+    siblings = models.with_siblings()
+    conditions = set(siblings.condition.tolist()) - {""}
+    if len(conditions) > 1:
+        scopes |= _over_conditions(independent.condition_means(), permutations)
+    clusters = independent.with_siblings().cluster
+    is_world = np.char.startswith(clusters, "seed ").all()
+    scopes[SEEDS] = (
+        leave_out(independent, independent.cluster, SEEDS)
+        if is_world
+        else leave_out(siblings, siblings.parent, SEEDS)
+    )
+    corpus = np.full(len(independent.x), "one world") if is_world else independent.cluster
+    scopes[CORPORA] = leave_out(independent, corpus, CORPORA)
+    return scopes
+
+
+def _over_conditions(means: Observations, permutations: int) -> dict[str, Correlation]:
+    """Correlate the means of conditions; other methods takes the widest of what they vary in."""
+    n = len(means.x)
+    modified = means.method[means.method != CONTROL]
+    if not (modified != "").all():
+        return {DOSES: Correlation(n=n, reason=UNNAMED)}
+    doses = Correlation(n=n, reason=_shortage(n, DOSES))
+    if n >= MINIMUM[DOSES]:
+        doses = means.within_models(permutations)
+    lists = leave_out(means, means.word_list, LISTS)
+    methods = leave_out(means, means.family, METHODS)
+    # Methods share the lists: a slope that belongs to a list would look like one of every method
+    if lists.n > 1:
+        methods = _widen(methods, leave_out(means, means.word_list, LISTS, minimum=2))
+    return {DOSES: doses, LISTS: lists, METHODS: methods}
+
+
+def leave_out(
+    models: Observations, group: Labels, scope: str, minimum: int | None = None
 ) -> Correlation:
-    """Compute r_rm with the interval that leaves out each group; labels as of all observations.
+    """Compute r_rm and slope with the interval that leaves out each group.
 
     Observations without a group (the unmodified models, which every method shares) always stay.
-    NaN, with its reason, below ``minimum`` groups, and where r is undefined with or without one.
-    ``n``: number of groups; ``s``: standard error of z.
+    NaN, with its reason, below the ``minimum`` of groups, and where r is undefined with or without
+    one. ``n``: number of groups; ``df``: of E groups; ``s``: standard error of z.
     """
+    whole = models.residuals()
     label = group[whole.indices]
     names = np.unique(label[label != ""])
-    if len(names) < minimum:
-        return Correlation(n=len(names), reason=f"{len(names)} groups; at least {minimum}")
+    if len(names) < (minimum or MINIMUM[scope]):
+        return Correlation(n=len(names), reason=_shortage(len(names), scope))
     undefined_or_1 = Correlation(
         n=len(names), reason="r_rm is undefined, or 1, with or without one"
     )
@@ -58,16 +118,17 @@ def over_groups(
     uv, uu, vv, df = _without_groups(whole, np.where(label == "", -1, names.searchsorted(label)))
     if ((df < 1) | (uu < ROUNDING) | (vv < ROUNDING)).any():
         return undefined_or_1
-    sampling = sampling_error(whole, x_resampled, y_resampled)
-    slope_sampling = slope_sampling_error(whole, x_resampled, y_resampled)
+    resampled = models.x_resampled, models.y_resampled
+    sampling = sampling_error(whole, *resampled)
+    slope_sampling = slope_sampling_error(whole, *resampled)
     r = np.clip(uv / np.sqrt(uu * vv), -NEARLY_1, NEARLY_1)
-    z, s = atanh(abs(whole.r)), delete_one_error(np.arctanh(r))
+    z, s = atanh(abs(whole.r)), _delete_one_error(np.arctanh(r))
     error, outward = hypot(s, sqrt(sampling.variance)), hypot(s, sampling.outward)
     share = np.array([np.square(whole.u[label == name]).sum() for name in names])
     groups_df = max(1.0, float(share.sum() ** 2 / np.square(share).sum()) - 1)
     t = float(scipy.special.stdtrit(groups_df, 1 - LEVEL / 2))
     scale = sqrt(float(whole.v @ whole.v) / float(whole.u @ whole.u))
-    slope_width = t * sqrt(delete_one_error(scale * uv / uu) ** 2 + slope_sampling.variance)
+    slope_width = t * sqrt(_delete_one_error(scale * uv / uu) ** 2 + slope_sampling.variance)
     near, far = tanh(z - t * error), tanh(z + t * outward)
     return Correlation(
         whole.r,
@@ -79,6 +140,10 @@ def over_groups(
         sampling=sampling,
         slope=Estimate(whole.slope, whole.slope - slope_width, whole.slope + slope_width),
     )
+
+
+def _shortage(n: int, scope: str) -> str:
+    return f"{n} of {MINIMUM[scope]}"
 
 
 def _without_groups(residual: Residuals, group: Ints) -> tuple[Floats, Floats, Floats, Ints]:
@@ -107,23 +172,26 @@ def _without_groups(residual: Residuals, group: Ints) -> tuple[Floats, Floats, F
     return uv, uu, vv, df
 
 
-def delete_one_error(values: Floats) -> float:
+def _delete_one_error(values: Floats) -> float:
     """Return the standard error of a statistic from its values without each of G groups."""
     count = len(values)
     return sqrt((count - 1) / count * float(np.square(values - values.mean()).sum()))
 
 
-def widen(models: Correlation, parents: Correlation) -> Correlation:
-    """Return r_rm of models with the wider interval, and the larger p, of models and parents."""
-    if not parents.p >= 0:
-        return models
-    return models._replace(
-        low=min(models.low, parents.low),
-        high=max(models.high, parents.high),
-        p=max(models.p, parents.p),
+def _widen(correlation: Correlation, other: Correlation) -> Correlation:
+    """Return r_rm with the wider interval, and the larger p, of two scopes; the first where either
+    has none.
+    """
+    if not (correlation.p >= 0 and other.p >= 0):
+        return correlation
+    return correlation._replace(
+        low=min(correlation.low, other.low),
+        high=max(correlation.high, other.high),
+        p=max(correlation.p, other.p),
+        df=min(correlation.df, other.df),
         slope=Estimate(
-            models.slope.value,
-            min(models.slope.low, parents.slope.low),
-            max(models.slope.high, parents.slope.high),
+            correlation.slope.value,
+            min(correlation.slope.low, other.slope.low),
+            max(correlation.slope.high, other.slope.high),
         ),
     )

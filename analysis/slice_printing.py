@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis.gap_directions import describe_verdicts, results_by_gap, scores_by_direction
+from analysis.answer import CHANGE, VERDICT, format_change
 from analysis.naming import (
     FAMILY,
     GAP,
@@ -17,7 +17,7 @@ from analysis.naming import (
     row_names,
     shown_columns,
 )
-from analysis.terminal import SCORES_SHOWN, p_value, print_lines, print_table
+from analysis.terminal import p_value, print_lines, print_table
 from stats.formatting import NOTHING, format_estimate, format_number
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from analysis.slice_results import SliceResult
 
+PEARSON = "Pearson's r"
 R_RM = "r_rm, repeated-measures correlation within parents"
 HOLM = "p (Holm)"
 
@@ -47,8 +48,8 @@ def print_slices(results: Sequence[SliceResult], title: str, console: Console) -
 
 
 def print_correlations(results: Sequence[SliceResult], console: Console) -> None:
-    """Print the confirmatory slices of ``correlate_slices``, one table per task, metric and
-    convention, each followed by its verdicts; then the answer for every measured gap.
+    """Print r_rm of the confirmatory slices of ``correlate_slices``, one table per task,
+    classifier, metric and convention.
     """
     confirmatory = [result for result in results if result.confirmatory]
     names = pd.DataFrame([result.names for result in confirmatory], columns=list(SLICE_COLUMNS))
@@ -67,25 +68,13 @@ def print_correlations(results: Sequence[SliceResult], console: Console) -> None
         ]
         synthetic = ", synthetic data" if any(result.synthetic for result in family) else ""
         print_table(f"{heading}: {R_RM}{synthetic}", rows, console)
-        _print_why(family, columns, console)
-    print_lines([_gap_line(*parts) for parts in results_by_gap(results).items()], console)
     print_lines(describe_taggers(result.group_by for result in confirmatory), console)
 
 
-def _gap_line(gap: str, scores: dict[str, SliceResult]) -> str:
-    """Return ``recall gap (exploratory): falls with WEAT 6b -.84 [-.89,-.76]``."""
-    phrases, n_hidden = [], 0
-    for direction, names in scores_by_direction(scores).items():
-        shown = [
-            f"{name} {format_estimate(*scores[name].within.interval)}"
-            for name in names[:SCORES_SHOWN]
-        ]
-        phrases.append(f"{direction} {', '.join(shown)}")
-        n_hidden += len(names) - len(shown)
-    phrases += [f"{n_hidden} more in correlations.csv"] if n_hidden else []
-    verdicts = describe_verdicts(scores)
-    role = f"confirmatory: {verdicts}" if verdicts else "exploratory"
-    return f"{gap} ({role}): {'; '.join(phrases)}"
+def count_models(result: SliceResult) -> str:
+    """Return the number of models; ``44 as 22`` where seeds of a corpus are averaged."""
+    averaged = f" as {result.within.n}" if result.within.n < result.n else ""
+    return f"{result.n}{averaged}"
 
 
 def describe_slice(result: SliceResult, *, alone: bool = False) -> dict[str, str]:
@@ -95,12 +84,13 @@ def describe_slice(result: SliceResult, *, alone: bool = False) -> dict[str, str
         str(number) if number else NOTHING for number in (result.n_parents, result.n_conditions)
     )
     return {
-        "models / parents / conditions": " / ".join((str(result.n), *counts)),
+        "models / parents / conditions": " / ".join((count_models(result), *counts)),
+        CHANGE: format_change(result),
+        VERDICT: result.verdict,
         "r_rm [95%]": format_estimate(*within.interval),
+        PEARSON: format_number(result.r_pearson),
         **({"p": p_value(within.p)} if alone else {}),
         HOLM: p_value(result.p_holm),
-        "slope [95%]": format_estimate(*result.slope, digits=3),
-        "gap change": format_number(result.gap_change, 3),
         "lost": str(result.lost),
     }
 

@@ -1,90 +1,82 @@
-"""The result of a slice, and the table of slice results."""
+"""The result of a slice, and the tables of slice results and of what they hold for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from math import inf, isfinite, nan, sqrt
+from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite, nan
 from typing import NamedTuple
 
 import pandas as pd
+import scipy
 
-from analysis.correlation import (
-    Correlation,
-    minimum_detectable,
-)
+from analysis.correlation import Correlation
+from analysis.linearity import Nonlinearity
 from analysis.naming import SLICE_COLUMNS
 from analysis.observations import Line
 from analysis.reliability import NoiseShares
-from analysis.scopes import widen
+from analysis.scopes import DOSES, MINIMUM, RUNS
 from stats.intervals import Estimate
+from stats.multiple_testing import LEVEL
 
 FEW_PERMUTATIONS = 999  # permutations of a slice without verdict
-THESE, DOSES, METHODS, PARENTS = SCOPES = (
-    "these conditions",
-    "other doses and words",
-    "other methods",
-    "other parents",
+DECLARED_COLUMNS = (
+    *("gap_unmodified", "score_low", "score_high", "change", "change_low", "change_high"),
+    *("verdict", "why", "detectable_change", "p_holm"),
 )
-GIVEN_CONDITION, GIVEN_UTILITY = "within a condition", "given utility"
-MIN_CONDITIONS = 10  # for 8 degrees of freedom over conditions
 RESULT_COLUMNS = (
-    *("n", "n_parents", "n_conditions", "n_methods", "n_lost"),
-    *("r_rm", "low", "high", "p", "p_holm"),
-    *("slope", "slope_low", "slope_high", "gap_change"),
-    *("verdict", "scope", "why", "mde", "reliability_x", "reliability_y", "synthetic", "note"),
+    *("n", "n_parents", "n_conditions", "n_lost", *DECLARED_COLUMNS),
+    *("r_rm", "low", "high", "r_pearson", "r_given_utility", "reliability_y"),
+    *("synthetic", "note"),
 )
-SCOPE_COLUMNS = (
-    *("scope", "n", "r", "low", "high", "p", "slope", "slope_low", "slope_high", "note"),
-)
+SCOPE_COLUMNS = ("scope", "holds", "n", "needed", "change", "change_low", "change_high", "note")
 CORRELATION_COLUMNS = (*SLICE_COLUMNS, *RESULT_COLUMNS)
+EXPLORATORY_COLUMNS = tuple(
+    "p" if name == "p_holm" else name
+    for name in CORRELATION_COLUMNS
+    if name not in ("verdict", "why", "detectable_change")
+)
 
 
 class SliceResult(NamedTuple):
     """The result of a slice, named by the columns it is sliced by.
 
-    ``n``: models with a score, a gap and another model of their parent; ``n_parents``,
-    ``n_conditions``, ``n_methods``: 0 where unknown; ``parent_noun``: what parents differ in;
-    ``lost``: models without a score or a gap; ``planned``: all models. ``within``: r_rm, whose
-    interval and p are the wider of those over ``models`` and over ``parents``. A ``full`` slice
-    (one that may get a verdict) also has r over ``conditions`` and over ``methods``, given the
-    condition and given the task's utility; ``noise_x``, ``noise_y``: shares of the variance within
-    parents that are noise; ``slope_without_noise``: the slope on scores without noise of their own,
-    ``score_range``: the range of the scores that it is taken over; ``nonlinear``: why r does not
-    describe the relation.
-    ``saturated``, ``refused``: why there can be no verdict. ``tests``: number of confirmatory
-    slices that p is adjusted over. ``reverse_scored``: the sign of the score is changed. ``sign``:
-    that sign, NaN where parts differ; ``line``: the line of r_rm, for the score as measured.
+    ``scopes``: r_rm and slope by what they hold for, these runs first. ``n``: models with a score,
+    a gap and another model of their parent; ``n_parents``, ``n_conditions``: 0 where unknown;
+    ``lost``: models without a score or a gap; ``planned``: all models. ``gap_unmodified``: mean
+    over the unmodified models; ``score_low``, ``score_high``: between which conditions moved the
+    score. ``noise_x``, ``noise_y``: shares of the variance within parents that are noise;
+    ``slope_without_noise``: the slope on scores without noise of their own; ``nonlinear``:
+    whether one line describes the relation. ``saturated``, ``refused``: why there can be no
+    verdict. ``tests``: number of confirmatory slices that p is adjusted over; ``holds``: yes, no or
+    too few by scope. ``reverse_scored``: the sign of the score is changed. ``sign``: that sign, NaN
+    where parts differ; ``line``: the line of r_rm, for the score as measured.
     """
 
     names: dict[str, str]
-    within: Correlation = Correlation()
-    models: Correlation = Correlation()
-    parents: Correlation = Correlation()
-    conditions: Correlation = Correlation()
-    methods: Correlation = Correlation()
-    given_condition: Correlation = Correlation()
-    given_utility: Correlation = Correlation()
+    scopes: Mapping[str, Correlation] = {RUNS: Correlation()}
     n: int = 0
     n_parents: int = 0
     n_conditions: int = 0
-    n_methods: int = 0
     n_clusters: int = 0
-    parent_noun: str = "parent"
     lost: int = 0
     planned: int = 0
+    gap_unmodified: float = nan
+    score_low: float = nan
+    score_high: float = nan
+    r_pearson: float = nan
+    given_utility: Correlation = Correlation()
     noise_x: NoiseShares = NoiseShares()
     noise_y: NoiseShares = NoiseShares()
     slope_without_noise: Estimate = Estimate()
-    score_range: float = nan
-    nonlinear: str = ""
+    nonlinear: Nonlinearity = Nonlinearity()
     influential: str = ""
     saturated: str = ""
     refused: str = ""
     confirmatory: bool = False
     tests: int = 0
     p_holm: float = nan
+    holds: Mapping[str, str] = {}
     verdict: str = ""
-    scope: str = ""
     why: str = ""
     synthetic: bool = False
     reverse_scored: bool = False
@@ -95,33 +87,53 @@ class SliceResult(NamedTuple):
     line: Line = Line()
 
     @property
-    def are_opposite(self) -> bool:
-        """Whether a verdict for these conditions has another sign than the means of conditions."""
-        return self.scope.startswith(THESE) and self.conditions.r * self.within.r < 0
+    def within(self) -> Correlation:
+        """Return r_rm of models within parents: of these runs."""
+        return self.scopes[RUNS]
 
     @property
-    def slope(self) -> Estimate:
-        """Return the change of the gap where the score, as measured, is 1 larger.
-
-        Over the means of conditions where these are enough, else over models, as for a verdict that
-        holds for these conditions and whose sign the means do not share; with the wider interval of
-        what the verdict holds for.
+    def claimed(self) -> str:
+        """Return the scope of the verdict: other doses where these can be judged, else these
+        runs.
         """
-        of_conditions = isfinite(self.conditions.r) and not self.are_opposite
-        leading = self.conditions if of_conditions else self.within
-        if self.scope.startswith(METHODS):
-            leading = widen(leading, self.methods)
-        return leading.slope.times(self.sign)
+        return DOSES if isfinite(self.scopes.get(DOSES, Correlation()).r) else RUNS
 
     @property
-    def slope_corrected(self) -> Estimate:
-        """Return the slope on scores, as measured, without noise of their own (attenuation)."""
-        return Estimate() if self.are_opposite else self.slope_without_noise.times(self.sign)
+    def change(self) -> Estimate:
+        """Return the change of the gap over the range of the score, in the scope of the verdict."""
+        return self.change_in(self.claimed)
+
+    def change_in(self, scope: str) -> Estimate:
+        """Return b times the range over which conditions moved the score, with the interval of a
+        scope.
+        """
+        slope, span = self.scopes.get(scope, Correlation()).slope, self.score_high - self.score_low
+        return Estimate(*(span * end for end in slope))
+
+    def change_at(self, level: float) -> Estimate:
+        """Return the change, without the noise of scores where that is known, with an interval of
+        another level.
+        """
+        corrected, span = self.slope_without_noise, self.score_high - self.score_low
+        slope = corrected if isfinite(corrected.low) else self.scopes[self.claimed].slope
+        value, low, high = (span * end for end in slope)
+        df = self.scopes[self.claimed].df
+        t, t_95 = scipy.special.stdtrit(df, [(1 + level) / 2, 1 - LEVEL / 2]).tolist()
+        return Estimate(value, value - (value - low) * t / t_95, value + (high - value) * t / t_95)
 
     @property
-    def gap_change(self) -> float:
-        """Return how far the gap moves over the range that the score was moved, by the slope."""
-        return self.slope.value * self.score_range
+    def detectable_change(self) -> float:
+        """Return the change that about four of five such studies detect, p adjusted for the tests.
+
+        (t(1 - .05 / (2 tests)) + t(.8)) times the standard error of the change.
+        """
+        value, _, high = self.change
+        df = self.scopes[self.claimed].df
+        if not (isfinite(high) and df > 0):
+            return nan
+        adjusted = 1 - LEVEL / (2 * max(1, self.tests))
+        own, tested, power = scipy.special.stdtrit(df, [1 - LEVEL / 2, adjusted, 0.8])
+        return (high - value) / float(own) * float(tested + power)
 
     @property
     def reliability_x(self) -> float:
@@ -135,32 +147,6 @@ class SliceResult(NamedTuple):
     def reliability_y(self) -> float:
         """Return the share of the gaps' variance within parents that is no model's own noise."""
         return max(self.noise_y.reliability, self.within.r**2)
-
-    @property
-    def noise_ceiling(self) -> float:
-        """Return the largest |r| that proper and shared noise allow; NaN where unknown."""
-        return sqrt(self.noise_x.stable * self.noise_y.stable)
-
-    @property
-    def mde(self) -> float:
-        """Return the |r| that about four of five such studies detect."""
-        error = self.within.sampling.error
-        tests = max(1, self.tests)
-        parents_df = self.parents.df if isfinite(self.parents.r) else inf
-        sampling = error if isfinite(error) else 0.0
-        return minimum_detectable(self.within.df, tests, sampling, parents_df)
-
-    def scopes(self) -> dict[str, Correlation]:
-        """Return r by what it holds for, widest last, without scopes that were not asked."""
-        correlations = {
-            THESE: self.models,
-            DOSES: self.conditions,
-            METHODS: self.methods,
-            PARENTS: self.parents,
-            GIVEN_CONDITION: self.given_condition,
-            GIVEN_UTILITY: self.given_utility,
-        }
-        return {name: part for name, part in correlations.items() if part.n}
 
     @property
     def note(self) -> str:
@@ -181,27 +167,35 @@ def correlation_table(
 
 
 def _row(result: SliceResult) -> dict[str, object]:
-    within, slope = result.within, result.slope
+    within, change = result.within, result.change
     row: dict[str, object] = {name: getattr(result, name, None) for name in RESULT_COLUMNS}
     row |= {"r_rm": within.r, "low": within.low, "high": within.high, "p": within.p}
-    row |= {"n_lost": result.lost}
-    row |= {"slope": slope.value, "slope_low": slope.low, "slope_high": slope.high}
+    row |= {"change": change.value, "change_low": change.low, "change_high": change.high}
+    row |= {"n_lost": result.lost, "r_given_utility": result.given_utility.r}
+    ends = sorted((result.sign * result.score_low, result.sign * result.score_high))
+    row |= dict(zip(("score_low", "score_high"), ends, strict=True))  # as measured
     return row | result.names  # last: a column sliced by may have the name of a result
 
 
 def scope_table(results: Iterable[SliceResult]) -> pd.DataFrame:
-    """Return one row per slice and scope: r and slope with intervals, or why there is none."""
+    """Return one row per declared slice and scope: the change with its interval, and whether it
+    holds.
+    """
+    results = [result for result in results if result.confirmatory]
     rows = [
-        result.names | _scope_row(scope, correlation, result.sign)
-        for result in results
-        for scope, correlation in result.scopes().items()
+        result.names | _scope_row(result, scope) for result in results for scope in result.scopes
     ]
     names = list(dict.fromkeys(name for result in results for name in result.names))
     return pd.DataFrame(rows, columns=[*names, *SCOPE_COLUMNS])
 
 
-def _scope_row(scope: str, correlation: Correlation, sign: float) -> dict[str, object]:
-    slope = correlation.slope.times(sign)
-    row: dict[str, object] = {"scope": scope, "n": correlation.n, "note": correlation.reason}
-    row |= dict(zip(("r", "low", "high", "p"), correlation[:4], strict=True))
-    return row | dict(zip(("slope", "slope_low", "slope_high"), slope, strict=True))
+def _scope_row(result: SliceResult, scope: str) -> dict[str, object]:
+    correlation, change = result.scopes[scope], result.change_in(scope)
+    return {
+        "scope": scope,
+        "holds": result.holds.get(scope, ""),
+        "n": correlation.n,
+        "needed": MINIMUM[scope],
+        **dict(zip(("change", "change_low", "change_high"), change, strict=True)),
+        "note": correlation.reason,
+    }

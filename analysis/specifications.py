@@ -16,9 +16,9 @@ from analysis.joined import rows_of
 from analysis.naming import ALL, GAP, SCORE, SLICE_COLUMNS, measure_title, query_title
 from analysis.observations import Observations, observations
 from analysis.residuals import demeaned, factorize, group_means, indicators
+from analysis.scopes import MINIMUM, RUNS
 from analysis.slice_results import FEW_PERMUTATIONS
 from analysis.slices import slices
-from analysis.verdict import MIN_DF
 from stats.formatting import format_number
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from analysis.slice_results import SliceResult
     from stats.arrays import Floats, Ints
 
-KINDS = ("task", "classifier", *SCORE, *GAP)
+SPECIFIC = ("task", "classifier", *SCORE, *GAP)
 POOLED = ("embedding", "method")
 CHOICES = (*POOLED, "classifier", *SCORE, *GAP)
 PERMUTATIONS = 1_999
@@ -132,8 +132,6 @@ def specification_curves(
     estimates = {
         tuple(result.names[name] for name in SLICE_COLUMNS): result.within for result in results
     }
-    if len(set(as_text(joined, "classifier"))) > 1:  # pooled in the slices, separate here
-        estimates = {}
     fits: dict[str, list[_Fit]] = {}
     for task, fit in _fits(joined, estimates):
         fits.setdefault(task, []).append(fit)
@@ -145,13 +143,13 @@ def specification_curves(
 def _fits(joined: pd.DataFrame, estimates: dict[Key, Correlation]) -> Iterator[tuple[str, _Fit]]:
     """Yield task and specification; of those with equal rows only the last, ``all``."""
     all_rows = rows_of(joined)
-    distinct = {rows.tobytes(): (names, rows) for names, rows in slices(joined, KINDS, POOLED)}
+    distinct = {rows.tobytes(): (names, rows) for names, rows in slices(joined, SPECIFIC, POOLED)}
     for names, rows in distinct.values():
         models = observations(all_rows.at(rows).comparable())
         independent = models.average_over_clusters()
         key = tuple(names[name] for name in SLICE_COLUMNS)
-        result = estimates.get(key) or independent.within(FEW_PERMUTATIONS)
-        if result.df >= MIN_DF and np.isfinite(result.r):
+        result = estimates.get(key) or independent.within_models(FEW_PERMUTATIONS)
+        if result.df >= MINIMUM[RUNS] and np.isfinite(result.r):
             levels, no_resamples = tuple(names[n] for n in CHOICES), np.zeros((len(models.x), 0))
             models = models._replace(x_resampled=no_resamples, y_resampled=no_resamples)
             yield names["task"], _Fit(levels, models, independent.residuals(), result)

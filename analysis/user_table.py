@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from stats.arrays import Labels
 
+CLASSIFIER = "classifier"
 MAX_TIE_RATIO = 3  # times the number of ties expected by chance
 
 
@@ -33,6 +34,7 @@ class Levels:
     made from. ``condition``: the modification, of several columns the first its method; without it
     the observation's own name, where it recurs under several parents. ``cluster``: levels above
     parents, such as corpus and language, in any order. ``utility``: how well the task is done.
+    ``classifier``: by default the column of that name; gaps of several are never averaged.
     """
 
     observation: Sequence[str] = ()
@@ -40,6 +42,17 @@ class Levels:
     condition: Sequence[str] = ()
     cluster: Sequence[str] = ()
     utility: str = ""
+    classifier: str = ""
+
+    def slice_columns(self, table: pd.DataFrame, by: Sequence[str]) -> list[str]:
+        """Return the columns to slice by, that of the classifier among them where it varies."""
+        levels = {*self.observation, *self.parent, *self.condition, *self.cluster}
+        has_default = CLASSIFIER in table and CLASSIFIER not in levels
+        column = self.classifier or (CLASSIFIER if has_default else "")
+        if column:
+            require_columns(table, [column], "the table")
+        varies = column and len({*as_labels(table, column)}) > 1
+        return list(dict.fromkeys((*by, *([column] if varies else []))))
 
     @property
     def named(self) -> bool:
@@ -75,19 +88,31 @@ class Levels:
         return Rows(
             sign * as_float(table, x),
             as_float(table, y),
-            *(model, parent, cluster, condition, self._method(table)),
+            *(model, parent, cluster, condition, *self._conditions(table)),
             *(blank, blank, blank, blank),
             as_float(table, self.utility) if self.utility else np.full(len(table), np.nan),
             *(no_resamples, no_resamples),
         )
 
-    def _method(self, table: pd.DataFrame) -> Labels:
-        """Return the column ``method``, or the first of several, of the conditions; else none.
+    def _conditions(self, table: pd.DataFrame) -> tuple[Labels, Labels, Labels]:
+        """Return method, family and word list of each row: the columns ``method`` (or the first of
+        several), ``method_family`` and ``wordset`` of the conditions. Without several columns the
+        method is unknown: empty.
+
         An empty cell, ``none`` and ``unmodified`` stand for the control.
         """
         named = [name for name in self.condition if name == "method"]
-        methods = _names(table, named or self.condition[: len(self.condition) > 1])
-        return np.where(np.isin(methods, (EMPTY, ORIGINAL)), CONTROL, methods)
+        methods = _names(table, (named or self.condition)[: len(self.condition) > 1])
+        is_control = np.isin(methods, (EMPTY, ORIGINAL, CONTROL))
+        family, words = (
+            _names(table, [name for name in self.condition if name == column])
+            for column in ("method_family", "wordset")
+        )
+        return (
+            np.where(is_control, CONTROL, methods),
+            np.where(is_control, "", family if family.any() else methods),
+            np.where(is_control, "", words),
+        )
 
     def _condition(
         self, table: pd.DataFrame, observation: Labels, model: Labels, parent: Labels

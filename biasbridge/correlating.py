@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@check_arguments(utility=str)
+@check_arguments(utility=str, classifier=str)
 def correlate(
     table: InputTable,
     x: str,
@@ -26,9 +26,10 @@ def correlate(
     parent: str | Sequence[str] = (),
     condition: str | Sequence[str] = (),
     cluster: str | Sequence[str] = (),
+    classifier: str = "",
     utility: str = "",
     confirmatory: str | Sequence[str] = (),
-    sesoi: float = 0.3,
+    smallest_change: float = 0.02,
     scopes: bool = False,
 ) -> pd.DataFrame:
     """Correlate two columns, scores and gaps, within each slice of a table.
@@ -49,15 +50,19 @@ def correlate(
         Columns that identify the modification (method, words, dose).
     cluster
         Columns above parents (corpus, language): their parents are averaged for each condition.
+    classifier
+        Column of the classifier: each has slices of its own. By default ``classifier``, if the
+        table has that column.
     utility
         Column of the performance on the task.
     confirmatory
         Slices declared beforehand, by their values of ``by``, or ``"all"``: they get a verdict.
-    sesoi
-        Smallest correlation of interest, in (0, 1): below it, a correlation is negligible.
+    smallest_change
+        Smallest change of the gap of interest, in its own unit: a change that is surely smaller
+        gets the verdict ``at most``.
     scopes
-        Return what r and slope are for these conditions, for other doses and words, for other
-        methods, for other parents, within a condition and given utility.
+        Return the change of the gap for these runs, other doses, other word lists, other methods,
+        other seeds and other corpora, of the slices declared by ``confirmatory``.
 
     Returns
     -------
@@ -83,25 +88,25 @@ def correlate(
     from analysis.slice_results import RESULT_COLUMNS, correlation_table, scope_table
     from analysis.user_table import Levels
 
-    by, table = as_names(by), as_dataframe(table)
+    table = as_dataframe(table)
+    levels = Levels(
+        *(as_names(observation), as_names(parent), as_names(condition), as_names(cluster)),
+        utility,
+        classifier,
+    )
     slice_results = correlate_table(
         table,
         x=x,
         y=y,
-        by=by,
-        levels=Levels(
-            as_names(observation),
-            as_names(parent),
-            as_names(condition),
-            as_names(cluster),
-            utility,
-        ),
+        by=as_names(by),
+        levels=levels,
         confirmatory=as_names(confirmatory),
-        sesoi=sesoi,
+        smallest_change=smallest_change,
     )
     if scopes:
         return with_notes(scope_table(slice_results), "note")
-    correlations = with_notes(correlation_table(slice_results, [*by, *RESULT_COLUMNS]), "note")
+    columns = [*slice_results[0].names, *RESULT_COLUMNS]
+    correlations = with_notes(correlation_table(slice_results, columns), "note")
     if lacks_resamples(table):
         correlations.attrs["notes"].append(
             f"{WITHOUT_RESAMPLES}: read_results(..., resamples=True) reads them"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from files import InputError
@@ -85,6 +87,48 @@ def audit(table: pd.DataFrame) -> alt.TopLevelMixin:
         table = changed.assign(low=nan, high=nan, unbiased=nan)  # theirs are of the change
     _require(table, "biasbridge.audit", "vectors", "metric", "query", "value", "unbiased")
     return scores_chart(table)
+
+
+def change(folder: str | PathLike[str]) -> alt.TopLevelMixin:
+    """Plot gap against score in each declared test of a study, and the changes of the gap.
+
+    Parameters
+    ----------
+    folder
+        Results folder of a sweep.
+
+    Returns
+    -------
+    altair.TopLevelMixin
+        Lines join the means of a method and word list; the grey band is the smallest change of
+        interest about the gap of the unmodified models.
+
+    Raises
+    ------
+    InputError
+        A table is missing or damaged, or no test was declared.
+
+    Examples
+    --------
+    >>> chart = change("docs/runs/transfer_minilm")
+    >>> "change of the gap" in chart.to_json()
+    True
+    """
+    from analysis.answer import declared
+    from analysis.change_chart import change_chart, change_data
+    from analysis.correlate import correlate_slices
+    from analysis.declaration import Declaration
+    from analysis.joined import join_points
+    from analysis.results import read_tables
+
+    folder = Path(folder)
+    declaration = Declaration.of(folder)
+    joined = join_points(read_tables(folder), declaration.utility)
+    results = declared(correlate_slices(joined, declaration))
+    if not results:
+        raise InputError(f"{folder} holds no declared test; name a measure in study.confirmatory")
+    data = change_data(joined, results, declaration.smallest_change)
+    return change_chart(data, results, declaration.smallest_change)
 
 
 def scatter(

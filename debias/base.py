@@ -62,7 +62,8 @@ class Method(Choice, Protocol):
     always applied in full.
 
     ``acts_on`` is what it changes: ``text``, ``vectors`` (of words), ``states`` (word vectors or
-    the hidden states of a language model), ``model`` or ``labels``.
+    the hidden states of a language model), ``model`` or ``labels``. A method that shares its idea
+    with others names their ``family``: what families show counts once (``analysis.scopes``).
     """
 
     acts_on: ClassVar[str]
@@ -116,6 +117,11 @@ def method_label(method: Method) -> MethodLabel:
     if dose == 0:
         return MethodLabel("none", "", 0.0)
     return MethodLabel(method.name, getattr(method, "direction", ""), abs(dose))
+
+
+def method_family(method: Method) -> str:
+    """Return the family of a method, by default its own name; empty at dose 0."""
+    return getattr(method, "family", method.name) if method_label(method).dose else ""
 
 
 class VectorsMethod(Method, Protocol):

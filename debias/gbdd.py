@@ -20,6 +20,7 @@ class Gbdd(LinearEraser):
     """
 
     name: ClassVar[str] = "gbdd"
+    family: ClassVar[str] = "pair subspace"
     needed_roles: ClassVar[tuple[str, ...]] = GROUPS
 
     def fit(self, examples: Examples, *, seed: int) -> Eraser:

@@ -51,6 +51,7 @@ class Hard(OnAxis):
 
     version: ClassVar[int] = 2
     name: ClassVar[str] = "hard"
+    family: ClassVar[str] = "pair subspace"
     roles: ClassVar[tuple[str, ...]] = ("pairs",)
 
     def erase(self, vectors: KeyedVectors, query: Query, *, seed: int) -> Singles:

@@ -26,6 +26,7 @@ class Inlp(LinearEraser):
     rounds: Annotated[Count, doc("at most; each removes a dimension")] = 8
 
     name: ClassVar[str] = "inlp"
+    family: ClassVar[str] = "label direction"
     needed_roles: ClassVar[tuple[str, ...]] = GROUPS
 
     def fit(self, examples: Examples, *, seed: int) -> Eraser:

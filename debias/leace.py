@@ -30,6 +30,7 @@ class Leace(LinearEraser):
     shrinkage: Annotated[bool, doc("shrink cov(x)")] = True
 
     name: ClassVar[str] = "leace"
+    family: ClassVar[str] = "label direction"
     needed_roles: ClassVar[tuple[str, ...]] = GROUPS
 
     def fit(self, examples: Examples, *, seed: int) -> Eraser:

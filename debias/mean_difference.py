@@ -18,6 +18,7 @@ class MeanDifference(LinearEraser):
     """
 
     name: ClassVar[str] = "mean_difference"
+    family: ClassVar[str] = "label direction"
     needed_roles: ClassVar[tuple[str, ...]] = GROUPS
 
     def fit(self, examples: Examples, *, seed: int) -> Eraser:

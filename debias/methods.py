@@ -49,15 +49,12 @@ def make_method(name: str, acts_on: Sequence[str], /, **fields: Any) -> Any:
     if name not in NAMES:
         allowed = f"{nearest(name, NAMES)}; there are {', '.join(NAMES)}"
         raise InputError(f"unknown method {name!r}{allowed}")
-    [(changed, path)] = [
-        (changed, methods[name]) for changed, methods in METHODS.items() if name in methods
-    ]
+    changed = next(changed for changed, methods in METHODS.items() if name in methods)
     if changed not in acts_on:
         allowed = ", ".join(method for changed in acts_on for method in METHODS[changed])
         place = "word vectors" if "vectors" in acts_on else "a language model"
         raise InputError(f"{name} acts on {TARGET_NAMES[changed]}; methods on {place}: {allowed}")
-    module, _, cls = path.rpartition(".")
-    method_class = getattr(import_module(importable(module)), cls)
+    method_class = _class_of(name)
     options = {field: value for field, value in fields.items() if value is not None}
     known_fields = field_types(method_class)
     for field in options:
@@ -68,3 +65,14 @@ def make_method(name: str, acts_on: Sequence[str], /, **fields: Any) -> Any:
     if "direction" in known_fields:
         options.setdefault("direction", "debias")
     return method_class(**options)
+
+
+def family_of(name: str) -> str:
+    """Return the family of a method by name; the name where it is not one of ``METHODS``."""
+    return getattr(_class_of(name), "family", name) if name in NAMES else name
+
+
+def _class_of(name: str) -> Any:
+    path = next(methods[name] for methods in METHODS.values() if name in methods)
+    module, _, cls = path.rpartition(".")
+    return getattr(import_module(importable(module)), cls)

@@ -25,6 +25,7 @@ class SentDebias(LinearEraser):
     components: Annotated[Count, doc("k, number of directions projected out")] = 1
 
     name: ClassVar[str] = "sent_debias"
+    family: ClassVar[str] = "pair subspace"
     needed_roles: ClassVar[tuple[str, ...]] = PAIRS
 
     def fit(self, examples: Examples, *, seed: int) -> Eraser:

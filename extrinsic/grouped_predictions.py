@@ -237,7 +237,7 @@ class GroupedPredictions:
         # Repeats of n items, alike and equally many of each, tell as much as the items
         are_even = self.repeats and measure in MEASURES and len({*sizes.tolist()}) == 1
         are_repeats = are_even and len(np.unique(cells)) == n
-        factor = few_clusters_factor(n, self.level) if n > 1 and not are_repeats else 1.0
+        factor = few_clusters_factor(sizes, self.level) if n > 1 and not are_repeats else 1.0
         return np.bincount(self.unit, influences * sqrt(factor)).astype(np.float64)
 
     def _counted(self, measure: str, side: GroupOrRest) -> Mask:

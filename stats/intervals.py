@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from stats.arrays import Floats, Ints
 
 PSEUDO_ITEMS = 4
 
@@ -36,14 +36,17 @@ def quantile(level: float) -> float:
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
-def few_clusters_factor(n: int, level: float) -> float:
+def few_clusters_factor(sizes: Floats | Ints, level: float) -> float:
     """Compute the small-number correction of a variance that n clusters estimate, n > 1.
 
-    n / (n - 1) (t / z)^2, with the quantiles of t(n - 1) and of the normal distribution.
+    n / (n - 1) (t / z)^2, with the quantiles of t(E - 1) and of the normal distribution; E =
+    (sum sizes)^2 / sum sizes^2, the number of clusters of equal size that would say as much
+    (Carter, Schnepel & Steigerwald, 2017).
     """
     from scipy.special import stdtrit  # slow to import
 
-    t = float(stdtrit(n - 1, (1 + level) / 2))
+    n, effective = len(sizes), float(sizes.sum()) ** 2 / float((sizes**2).sum())
+    t = float(stdtrit(max(1.0, effective - 1), (1 + level) / 2))
     return n / (n - 1) * (t / quantile(level)) ** 2
 
 

@@ -22,7 +22,7 @@ from files import InputError
         (["store", "e"], ["explain", "export"]),
         (["store", "gc", "--o"], ["--older-than"]),
         (["train", "+exp"], ["+experiment="]),
-        (["train", "+experiment=hatespeech_l"], ["+experiment=hatespeech_link"]),
+        (["train", "+experiment=coreference_l"], ["+experiment=coreference_link"]),
         (["train", "hydra/l"], ["hydra/launcher="]),
         (["train", "debias=none", "debias=bal"], ["debias=balance"]),
         (["train", "seed="], []),
@@ -49,7 +49,7 @@ def test_another_shell_is_refused() -> None:
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
 def test_bash_is_given_what_follows_the_equals_sign() -> None:
-    line = "biasbridge train +experiment=hatespeech_l"
+    line = "biasbridge train +experiment=coreference_l"
     script = f"""
     biasbridge() {{ "{sys.executable}" -m biasbridge "$@"; }}
     eval "$(biasbridge completion bash)"
@@ -58,4 +58,4 @@ def test_bash_is_given_what_follows_the_equals_sign() -> None:
     echo "${{COMPREPLY[@]}}"
     """
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
-    assert done.stdout.split() == ["hatespeech_link"], done.stderr
+    assert done.stdout.split() == ["coreference_link"], done.stderr

@@ -30,7 +30,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TEXTS = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in PAGES}
 EXTENDING = "docs/extending.md"  # tests/test_extending.py runs what it shows
-FIRST = "python train.py +experiment=hatespeech_link"
+FIRST = "python train.py +experiment=hatespeech_en"
 NUMBER = r"[-+]?(?:\d*\.\d+|\d+)"
 ONES_OWN = {"mine", "NAME"}  # experiments of a reader's own
 
@@ -96,7 +96,7 @@ def words_of(line: str) -> str:
 def test_a_smaller_first_study_says_what_the_readme_shows(tmp_path: Path) -> None:
     train = [str(ROOT / "train.py"), *FIRST.split()[2:], "embedding=word2vec"]
     printed = run(train, tmp_path)
-    points = pd.read_parquet(tmp_path / "results" / "hatespeech_link" / "points.parquet")
+    points = pd.read_parquet(tmp_path / "results" / "hatespeech_en" / "points.parquet")
     assert len(points) == 25
     assert (points["status"] == "done").all()
     assert points["generated"].all()
@@ -114,7 +114,7 @@ def test_the_first_study_prints_what_the_readme_shows(tmp_path: Path) -> None:
         assert same, line
         expected, found = ([float(n) for n in re.findall(NUMBER, each)] for each in (line, same[0]))
         assert found == pytest.approx(expected, abs=0.0101), line
-    for path in re.findall(r"results/hatespeech_link/[\w./]+", "\n".join(shown_study())):
+    for path in re.findall(r"results/hatespeech_en/[\w./]+", "\n".join(shown_study())):
         assert (tmp_path / path.rstrip(".")).exists(), path
 
 

@@ -53,7 +53,7 @@ function table(records, names, caption, { save = "", scroll = false, cards = fal
     });
     body.replaceChildren(...sorted.map((record) => element("tr", {}, ...names.map((name) => {
       const cell = element("td", { "data-name": headingText(name), class: (TEXT.has(name) ? "text" : "") + (LONG.has(name) ? " long" : "") }, TEXT.has(name) || typeof record[name] === "string" ? record[name] ?? "" : number(record[name]));
-      if (name === "verdict") cell.classList.add({ positive: "yes", negative: "no" }[/^\w*/.exec(record[name])[0]] ?? "soft");
+      if (name === "verdict") cell.classList.add({ rises: "yes", falls: "no" }[record[name]] ?? "soft");
       return cell;
     }))));
   };
@@ -103,9 +103,7 @@ const lineOf = (names) => {
   return place < 0 || D.correlations[place].r_rm === null ? null : { ...D.correlations[place], line: D.lines[place] };
 };
 const formatR = (value) => value.toFixed(2).replace(/^-(0\.00)$/, "$1").replace(/^(-?)0\./, "$1.");
-const r_rm = (slice) => `r_rm ${formatR(slice.r_rm)}${slice.low === null ? "" : ` [${formatR(slice.low)},${formatR(slice.high)}]`}`;
-const SIGNS = { positive: "rises with", negative: "falls with" };
-const direction = (slice) => slice.verdict ? SIGNS[slice.verdict] ?? "has no clear relation with" : (slice.low === null ? "and" : slice.low > 0 ? "rises with" : slice.high < 0 ? "falls with" : "has no clear relation with");
+const r_rm = (slice) => `r_rm ${formatR(slice.r_rm)}${slice.low === null ? "" : ` [${formatR(slice.low)},${formatR(slice.high)}]`}${slice.r_pearson === null ? "" : `, Pearson ${formatR(slice.r_pearson)}`}`;
 // The ends of a line over the range of some points.
 function ends(slice, points, [x, y] = ["x", "y"]) {
   const [slope, meanX, meanY] = slice?.line ?? [null];
@@ -117,9 +115,9 @@ async function show() {
   scatter?.finalize(); // redrawn: a brush over removed points would select others
   const points = shown(), slice = lineOf({ ...chosen, method: chosen.method_name });
   const scores = D.axes.scores[chosen.metric] ?? {};
-  const title = slice && lines(`${capital(chosen.gap)} ${direction(slice)} ${chosen.query === ALL ? scores[ALL] ?? chosen.metric : chosen.query}: ${r_rm(slice)}`, window.innerWidth < 640 ? 36 : 100);
+  const title = slice && lines(`${capital(chosen.gap)} and ${chosen.query === ALL ? scores[ALL] ?? chosen.metric : chosen.query}: ${slice.verdict ? `${slice.verdict}; ` : ""}${r_rm(slice)}`, window.innerWidth < 640 ? 36 : 100);
   const titles = { x: scores[chosen.query] ?? "score", y: D.axes.gaps[chosen.gap] ?? "gap" };
-  scatter = await draw("scatter", { shown: points, line: ends(slice, points) }, titles, title && { text: title, subtitle: `${slice.n} models; line: the slope within parents` });
+  scatter = await draw("scatter", { shown: points, line: ends(slice, points) }, titles, title && { text: title, subtitle: `${slice.models} models; line: the slope within parents` });
   scatter.view.addSignalListener("brush", (_, value) => select(value));
   window.report.scatter = scatter;
   select(null);
@@ -135,7 +133,7 @@ async function drawMultiples() { // scores of two metrics share no axis, and gap
   const panels = (points, row, column, names) => ({ rows: [...points, ...distinct(points.map((point) => point[row])).flatMap((first) => distinct(points.map((point) => point[column])).flatMap((second) => {
     const cell = { [row]: first, [column]: second }, inside = points.filter((point) => point[row] === first && point[column] === second);
     const slice = lineOf({ task: chosen.task, metric: chosen.metric, query: ALL, embedding: ALL, method: ALL, ...names(cell) });
-    return [{ ...cell, note: slice ? r_rm(slice) : inside.length ? "r_rm not estimated" : "no data" }, ...ends(slice, inside, ["fit_x", "fit_y"]).map((end) => ({ ...cell, ...end }))];
+    return [{ ...cell, note: slice ? `n = ${slice.models}, ${r_rm(slice)}` : inside.length ? "r_rm not estimated" : "no data" }, ...ends(slice, inside, ["fit_x", "fit_y"]).map((end) => ({ ...cell, ...end }))];
   }))] });
   const embeddingsVaryingIn = (name) => embeddings.filter((embedding) => distinct(parts.filter((row) => row.embedding === embedding).map((row) => row[name])).length > 1);
   const embeddingRows = parts.filter((row) => embeddingsVaryingIn("point_index").includes(row.embedding));
@@ -172,9 +170,8 @@ function select(brush) {
 }
 
 const curves = expand(D.curves);
-const verdicts = D.correlations.filter((row) => row.verdict); // exploratory ones have none
-const kinds = { confirmatory: distinct(verdicts.map((row) => row.verdict)), forest: ["each embedding", ...(distinct(D.points.map((row) => row.embedding)).length > 1 ? ["together"] : [])] };
-const specs = figures(D.look, ORIGINAL, rows, curves, kinds, D.sesoi, D.axes);
+const kinds = { forest: ["each embedding", ...(distinct(D.points.map((row) => row.embedding)).length > 1 ? ["together"] : [])] };
+const specs = figures(D.look, ORIGINAL, rows, curves, kinds, D.axes);
 const quiet = { actions: false, logLevel: 1, renderer: rows.length > 3000 ? "canvas" : "svg" };
 async function draw(id, data = {}, titles = {}, title = null) {
   const spec = structuredClone(specs[id]);
@@ -186,10 +183,7 @@ async function draw(id, data = {}, titles = {}, title = null) {
   return window.vegaEmbed(`#${id}`, spec, quiet);
 }
 
-// The answer first.
-const varying = ["task", "metric", "embedding", "method"].filter((name) => distinct(verdicts.map((row) => row[name])).length > 1);
 const joinValues = (row, names) => names.map((name) => row[name]).join(", ");
-const sliceTitle = (row) => joinValues(row, [...varying, "query", "gap"]);
 const r = (row) => ({ r: row.r_rm, low: row.low, high: row.high, n: row.n });
 const gaps = withPoints(D.gaps);
 const titles = [...D.confirmatory, ...distinct(gaps.map((row) => row.gap)).filter((name) => !D.confirmatory.includes(name))];
@@ -201,9 +195,8 @@ async function drawOrRemove(id, data) {
   else document.getElementById(id).closest("figure").remove();
 }
 if (rows.length) {
-  document.getElementById("verdicts").append(table(D.verdicts, Object.keys(D.verdicts[0] ?? {}),
-    "The tests declared before the run; lost: models without a score or a gap", { cards: true }));
-  await drawOrRemove("confirmatory", { confirmatory: verdicts.map((row) => ({ slice: sliceTitle(row), kind: row.verdict, ...r(row) })).filter((row) => row.r !== null) });
+  if (D.change) await window.vegaEmbed("#change", D.change, quiet);
+  else document.getElementById("change").closest("figure").remove();
 } else {
   const declaredGaps = gaps.filter((row) => row.value !== null && D.confirmatory.includes(row.gap)).map((row) => ({ ...row, made: ["embedding", "method_name", ...MODEL_COLUMNS.slice(2)].map((name) => row[name]).filter((value) => value !== "" && value !== null).join(", ") }));
   await drawOrRemove("gaps", { gaps: declaredGaps });
@@ -214,7 +207,8 @@ window.reportReady = performance.now();
 
 if (rows.length) {
   await drawMultiples();
-  document.getElementById("t-correlations").append(table(D.listed.map((place) => D.correlations[place]), Object.keys(D.correlations[0] ?? {}), "Every correlation; those without a verdict were not declared before the run", { save: "correlations.csv", scroll: true }));
+  document.getElementById("t-tests").append(table(D.tests, Object.keys(D.tests[0] ?? {}), "The tests declared before the run; lost: models without a score or a gap", { cards: true }));
+  document.getElementById("t-correlations").append(table(D.listed.map((place) => D.correlations[place]), Object.keys(D.correlations[0] ?? {}), "Every correlation; those without a verdict are exploratory", { save: "correlations.csv", scroll: true }));
 }
 document.getElementById("t-gaps").append(table(gaps, ["embedding", "gap", "value, 95% interval", "items", ...MODEL_COLUMNS.slice(1), "groups", "by_group", "reason"],
   "The gap of every embedding; items: those behind it, in the smaller group", { save: "gaps.csv", scroll: true }));

@@ -12,8 +12,8 @@ const POINTER = {
   query: "query", x: "score", x_interval: "score, 95% interval", n_found: "words found", n_oov: "words out of vocabulary",
   gap: "measure", groups: "groups", y: "gap", y_interval: "gap, 95% interval", by_group: "by group", support: "items behind the gap",
 };
-// Colours and shapes of verdicts and estimates; none is that of a method.
-const KINDS = { positive: ["#00603c", "circle"], negative: ["#a03000", "triangle-up"], negligible: ["#5a3d99", "square"], inconclusive: ["#777", "diamond"], "each embedding": ["#777", "circle"], together: ["#222", "diamond"] };
+// Colours and shapes of estimates; none is that of a method.
+const KINDS = { "each embedding": ["#777", "circle"], together: ["#222", "diamond"] };
 const tooltip = Object.entries(POINTER).map(([field, title]) => ({ field, title, ...(["x", "y"].includes(field) ? { format: ".3f" } : {}) }));
 const quantitative = (field, title, more = {}) => ({ field, type: "quantitative", title, ...more });
 const nominal = (field, title = null, more = {}) => ({ field, type: "nominal", title, ...more });
@@ -28,7 +28,7 @@ const WHOLE = {
   labelExpr: "split(datum.label, '\\n')", labelLimit: 0, labelLineHeight: LINE_HEIGHT,
   labelOffset: { expr: `${-LINE_HEIGHT / 2} * (length(split(datum.label, '\\n')) - 1)` },
 };
-const LABELS = { confirmatory: "slice", forest: "slice", gaps: "made" };
+const LABELS = { forest: "slice", gaps: "made" };
 // The rows of such a figure with their labels, and its spec with room for the label of most lines.
 function labelled(id, spec, rows) {
   const labels = rows.map((row) => lines(row[LABELS[id]]));
@@ -62,7 +62,7 @@ const above = (titles) => `gap${[...new Set(titles.map((title) => /( \(above 0: 
 
 // look: the colours and shapes of the paper's figures; black is kept for unmodified embeddings.
 // axes: what scores and gaps are called on an axis.
-function figures({ black, methods: colours, shapes }, unmodified, rows, doses, kinds, sesoi, axes) {
+function figures({ black, methods: colours, shapes }, unmodified, rows, doses, kinds, axes) {
   const values = (table, name) => [...new Set(table.map((row) => row[name]))];
   const facet = (table, name) => nominal(name, null, { sort: name === "part" ? others : values(table, name), header: { labelExpr: "split(datum.label, ', ')" } });
   const methods = values(rows, "method_name"), embeddings = values(rows, "embedding");
@@ -110,7 +110,7 @@ function figures({ black, methods: colours, shapes }, unmodified, rows, doses, k
   const forest = (name, kinds) => ({
     data: { name }, width: "container", height: { step: 22 },
     layer: [
-      line("x", 0), line("x", -sesoi, DASHED), line("x", sesoi, DASHED),
+      line("x", 0),
       { mark: { type: "rule", strokeWidth: 2 }, encoding: { y: slice, x: { ...r, field: "low" }, x2: { field: "high" }, color: kind("range", kinds) } },
       {
         mark: { type: "point", filled: true, size: 70 },
@@ -162,7 +162,7 @@ function figures({ black, methods: colours, shapes }, unmodified, rows, doses, k
       ],
     },
   };
-  const specs = { scatter, by_query: panels("query", "gap"), by_method: panels("gap", "part"), by_embedding: panels("gap", "embedding"), confirmatory: forest("confirmatory", kinds.confirmatory), forest: forest("forest", kinds.forest), specifications, curves, gaps };
+  const specs = { scatter, by_query: panels("query", "gap"), by_method: panels("gap", "part"), by_embedding: panels("gap", "embedding"), forest: forest("forest", kinds.forest), specifications, curves, gaps };
   return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, { $schema: "https://vega.github.io/schema/vega-lite/v6.json", config: CONFIG, ...spec }]));
 }
 

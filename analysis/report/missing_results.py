@@ -1,21 +1,17 @@
-"""What a study lacks: scores, gaps, and models enough for a verdict."""
+"""What a study lacks: scores and gaps."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from analysis.frame import text_rows
 from analysis.naming import SCORE, gap_titles, row_names, with_count
-from analysis.verdict import MIN_DF
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from analysis.slice_results import SliceResult
 
 MAX_WORDS = 6
 
@@ -56,20 +52,3 @@ def gaps_lacking(gaps: pd.DataFrame) -> list[str]:
         for title, rows in gaps.assign(title=gap_titles(gaps)).groupby("title", sort=False)
         if not np.isfinite(rows["value"]).any()
     ]
-
-
-def verdict_takes(slice_results: Iterable[SliceResult]) -> str:
-    """Say how many models a verdict takes, if every slice has too few; else return an empty string.
-
-    As many as give models - parents - 1 = ``MIN_DF`` degrees of freedom.
-    """
-    best = max(slice_results, key=lambda result: (result.within.df, result.n), default=None)
-    if best is None or best.within.df >= MIN_DF:
-        return ""
-    n_parents = max(1, best.n_parents)
-    n_needed = n_parents + 1 + MIN_DF
-    if best.n >= n_needed:  # too few models is not the reason
-        return ""
-    models = f"{n_needed} models of {with_count(n_parents, 'parent')}"
-    present = {0: "there are none", 1: "there is 1"}.get(best.n, f"there are {best.n}")
-    return f"A verdict takes at least {models}, each with a score and a gap; {present}."

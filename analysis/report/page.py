@@ -15,18 +15,13 @@ import numpy as np
 import vl_convert
 from markupsafe import Markup
 
+from analysis.answer import LEGEND
 from analysis.correlate import DECLARED
 from analysis.effects_table import saturation
 from analysis.frame import as_float, as_text, typed
-from analysis.groups import group_mismatch_of
 from analysis.naming import CONTROL, label_sentences, present_confirmatory, with_count
 from analysis.provenance import describe_provenance, read_provenance
-from analysis.report.answer import (
-    TRUST,
-    Card,
-    answer_card,
-    missing_results_card,
-)
+from analysis.report.answer import Card, answer_card, missing_results_card, unmodified_gaps
 from analysis.report.comparison_facts import describe_compared
 from analysis.report.frame import count_points, render
 from analysis.report.missing_results import gaps_lacking, scores_lacking
@@ -46,7 +41,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 5_000_000
 MOST_ROWS = 50_000
-LEFT_OUT = "undeclared gaps, to keep the page small: see correlations.csv"
+LEFT_OUT = "undeclared gaps, to keep the page small: see exploratory.csv"
 TOOLTIP_COLUMNS = ("by_group", "groups", "n_found", "n_oov", "support", "reason")
 # What reading a damaged JSON file, or a number in it, can raise
 DAMAGED = (OSError, ValueError, TypeError, AttributeError, OverflowError, RecursionError)
@@ -99,7 +94,8 @@ def build_report(
         page = _page(rows, results, *data, left_out=LEFT_OUT)
     target = out or folder / "report.html"
     tex = target.with_name("correlations.tex")
-    for path, text in ((target, page), (tex, correlations_tex(slice_results))):
+    table = correlations_tex(slice_results, declared.smallest_change)
+    for path, text in ((target, page), (tex, table)):
         with atomic_path(path) as work:
             work.write_text(text, encoding="utf-8")
     return [target, tex]
@@ -132,10 +128,11 @@ def _page(
     return _within_size(
         data,
         title=_title(tables, folder),
-        card=_card(slice_results, tables, declared.utility, has_pairs=has_pairs),
+        card=_card(slice_results, tables, declared, has_pairs=has_pairs),
+        legend=LEGEND,
+        unmodified_gaps=unmodified_gaps(tables),
         facts=facts | ({"Left out": left_out} if left_out else {}),
         label_sentences=label_sentences(tables.points),
-        sesoi=f"{declared.sesoi:g}",
         rules=RULES,
         word_lists=word_lists(tables.words),
         saturation=saturation(tables),
@@ -149,17 +146,18 @@ def _page(
 
 
 def _card(
-    slice_results: Sequence[SliceResult], tables: Tables, utility: str, *, has_pairs: bool
+    slice_results: Sequence[SliceResult],
+    tables: Tables,
+    declared: Declaration,
+    *,
+    has_pairs: bool,
 ) -> Card:
     done = tables.points.loc[tables.points["status"] == "done", "point"]
     missing_scores = scores_lacking(tables.intrinsic[tables.intrinsic["point"].isin(done)])
-    if not has_pairs:
-        gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
-        return missing_results_card(missing_scores, gaps_lacking(gaps), tables, utility)
-    mismatch = group_mismatch_of(tables.points, tables.extrinsic)
-    card = answer_card(slice_results, tables, utility)
-    trust = [*card.parts[TRUST], *(("No score", f"{reason}.") for reason in missing_scores)]
-    return Card(f"{mismatch} {card.headline}".strip(), {**card.parts, TRUST: trust})
+    if has_pairs:
+        return answer_card(slice_results, tables, declared, missing_scores)
+    gaps = tables.extrinsic[tables.extrinsic["kind"] == "gap"]
+    return missing_results_card(missing_scores, gaps_lacking(gaps), tables, declared.utility)
 
 
 def _within_size(data: Mapping[str, Json], **values: object) -> str:

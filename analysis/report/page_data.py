@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pandas as pd
 
+from analysis.answer import declared as declared_tests
+from analysis.answer import gap_and_score
+from analysis.change_chart import change_chart, change_data
 from analysis.charts import BLACK, SHAPES, palette_of
 from analysis.effects import effects
 from analysis.effects_table import condition_table, describe_generalisation
@@ -29,12 +32,13 @@ from analysis.naming import (
     score_axis,
     shown_values,
 )
-from analysis.slice_printing import describe_slice
+from analysis.slice_printing import count_models, describe_slice
 from analysis.slice_results import RESULT_COLUMNS, SliceResult, correlation_table
 from analysis.slices import without_repeats
 from analysis.specification_curve import specification_table
 from analysis.terminal import format_estimates
 from files import InputError
+from files.charts import make_spec
 
 if TYPE_CHECKING:
     from analysis.declaration import Declaration
@@ -64,13 +68,13 @@ def page_data(
 
     Numbers equal those of the tables to the last digit; displayed text is as on the terminal.
     """
+    change = _change_spec(joined, slice_results, declared)  # of failed points too
     points, tables, joined = tables.points, typed(tables), joined[joined["status"] == "done"]
     declared_rows = [
         joined[joined["measure"] == measure]
         for measure in present_confirmatory(joined["measure"], declared.confirmatory)
     ]
     methods = [name for name in dict.fromkeys(tables.points["method"]) if name != CONTROL]
-    correlations = _correlations(slice_results)
     listed = {id(result) for result in without_repeats(slice_results)}
     return {
         "points": _records(columns(points, POINT_COLUMNS)),
@@ -78,10 +82,11 @@ def page_data(
         "gaps": _gaps(tables),
         "further": _further(tables),
         "curves": dose_curves(tables, declared.utility),
-        "correlations": correlations,
+        "correlations": _correlations(slice_results),
         "listed": [i for i, result in enumerate(slice_results) if id(result) in listed],
         "lines": [[plain(value) for value in result.line] for result in slice_results],
-        "verdicts": _verdicts(slice_results, correlations),
+        "tests": _tests(declared_tests(slice_results)),
+        "change": change,
         "confirmatory": [
             title for rows in declared_rows for title in dict.fromkeys(gap_titles(rows))
         ],
@@ -89,7 +94,6 @@ def page_data(
         "specification_sentences": [curve.sentence() for curve in curves],
         **_effects(tables, declared.confirmatory, declared.utility),
         "axes": _axes(joined),
-        "sesoi": declared.sesoi,
         "synthetic": "True" in as_text(points, "generated"),
         "look": {
             "black": BLACK,
@@ -119,23 +123,30 @@ def _axes(joined: pd.DataFrame) -> dict[str, Json]:
 
 def _correlations(slice_results: Sequence[SliceResult]) -> list[dict[str, Json]]:
     table = correlation_table(slice_results)
-    titles = columns(table, ("task", "embedding")) | _titles(table)
-    return _records(titles | columns(table, ("method", *RESULT_COLUMNS)))
+    titles = columns(table, ("task", "classifier", "embedding")) | _titles(table)
+    counts = {"models": list(map(count_models, slice_results))}
+    return _records(titles | columns(table, ("method", *RESULT_COLUMNS)) | counts)
 
 
-def _verdicts(
-    slice_results: Sequence[SliceResult], correlations: Sequence[Mapping[str, Json]]
-) -> list[dict[str, Json]]:
-    pairs = zip(slice_results, correlations, strict=True)
-    confirmatory = [(result, row) for result, row in pairs if result.confirmatory]
-    keys = ("task", "metric", "embedding", "method")
-    varying = [name for name in keys if len({row[name] for _, row in confirmatory}) > 1]
+def _change_spec(
+    joined: pd.DataFrame, slice_results: Sequence[SliceResult], declared: Declaration
+) -> Json:
+    """Return the first picture as Vega-Lite; None where no test was declared."""
+    results = declared_tests(slice_results)
+    if not results:
+        return None
+    data = change_data(joined, results, declared.smallest_change)
+    spec: Json = make_spec(change_chart(data, results, declared.smallest_change))
+    return spec
+
+
+def _tests(results: Sequence[SliceResult]) -> list[dict[str, Json]]:
+    """Return a row a declared test, with all that is told of it."""
     return [
-        {name: row[name] for name in varying}
-        | {"score": row["query"], "gap": row["gap"]}
+        {"gap": gap, "score": score}
         | {name: unbroken(cell) for name, cell in describe_slice(result).items()}
-        | {"verdict": result.why}
-        for result, row in confirmatory
+        | {"note": result.note}
+        for (gap, score), result in zip(gap_and_score(results), results, strict=True)
     ]
 
 

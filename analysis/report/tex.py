@@ -1,23 +1,13 @@
-"""The correlations as a LaTeX table."""
+"""The answer of a study as LaTeX tables: the declared tests, and what they hold for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
-from analysis.naming import (
-    ALL,
-    REVERSED,
-    SCORE,
-    SLICE_COLUMNS,
-    describe_taggers,
-    gap_titles,
-    row_names,
-)
-from analysis.slice_printing import describe_slice
-from analysis.slices import without_repeats
+from analysis.answer import SCORE, TEST, VERDICT, change_rows, declared, scope_rows
+from analysis.naming import REVERSED, SMALLEST_CHANGE, describe_taggers
+from analysis.slice_printing import PEARSON, describe_slice
 
 if TYPE_CHECKING:
     from analysis.slice_results import SliceResult
@@ -32,33 +22,22 @@ SPECIAL = {
     "|": r"\textbar{}",
     **{sign: f"{{{sign}}}" for sign in "[]*"},  # after a line's end an option of its
 }
-COLUMNS = (
-    *("Metric", "Embedding", "Query", "Models / parents / conditions"),
-    *(r"$r_\mathrm{rm}$ [95\%]", "$p$ (Holm)", r"slope [95\%]", "gap change", "Verdict"),
-)
-HEAD = rf"""\begin{{tabular}}{{lllrlrlrl}}
-\toprule
-{" & ".join(COLUMNS)} \\
-\midrule"""
+MODELS, R_RM, HOLM = "models / parents / conditions", "r_rm [95%]", "p (Holm)"
 READ = (
-    "% r_rm: repeated-measures correlation within parents, with its 95% interval; p adjusted over"
-    " the confirmatory slices; no verdict: exploratory."
+    "% Change of the gap over the range of the score; r_rm: repeated-measures correlation within"
+    " parents; p adjusted over these tests."
 )
+LEFT = (SCORE, VERDICT, TEST)
 SYNTHETIC = "% Synthetic data: no evidence about the world."
 
 
-def correlations_tex(slice_results: Iterable[SliceResult]) -> str:
-    """Format the slices over all methods as a LaTeX ``tabular`` (needs ``booktabs``)."""
-    results = [
-        result for result in without_repeats([*slice_results]) if result.names["method"] == ALL
-    ]
-    names = pd.DataFrame([result.names for result in results], columns=list(SLICE_COLUMNS))
-    scores = zip(row_names(names, SCORE[:2]), row_names(names, SCORE[2:]), strict=True)
-    has_several_tasks = len({*names["task"]}) > 1
-    rows_by_gap: dict[str, list[str]] = {}
-    for result, gap, score in zip(results, gap_titles(names), scores, strict=True):
-        title = f"{result.names['task']}: {gap}" if has_several_tasks else gap
-        rows_by_gap.setdefault(title, []).append(_row(result, *score))
+def correlations_tex(
+    slice_results: Iterable[SliceResult], smallest_change: float = SMALLEST_CHANGE
+) -> str:
+    """Format the declared tests as a LaTeX ``tabular`` (needs ``booktabs``), and their scopes as
+    another.
+    """
+    results = declared(slice_results)
     reverse_scored = dict.fromkeys(
         result.names["metric"] for result in results if result.reverse_scored
     )
@@ -67,11 +46,10 @@ def correlations_tex(slice_results: Iterable[SliceResult]) -> str:
         READ,
         *(f"% {note}" for note in describe_taggers(result.group_by for result in results)),
         *(f"% {metric}: reverse-scored, {REVERSED}" for metric in reverse_scored),
-        HEAD,
     ]
-    for gap, rows in rows_by_gap.items():
-        lines += [rf"\multicolumn{{9}}{{l}}{{\emph{{{escape(gap)}}}}} \\", *rows]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+    tests = change_rows(results, smallest_change, _further_cells)
+    scopes = scope_rows(results)
+    return "\n".join([*lines, *_tabular(tests), "", *_tabular({"": scopes} if scopes else {}), ""])
 
 
 def escape(text: str) -> str:
@@ -79,8 +57,21 @@ def escape(text: str) -> str:
     return "".join(SPECIAL.get(character, character) for character in text)
 
 
-def _row(result: SliceResult, metric: str, query: str) -> str:
-    names = (metric, result.names["embedding"], query)
+def _further_cells(result: SliceResult) -> dict[str, str]:
     cells = describe_slice(result)
-    numbers = [cell.replace("<", "$<$") for name, cell in cells.items() if name != "lost"]
-    return " & ".join([*map(escape, names), *numbers, result.verdict]) + r" \\"
+    return {name: cells[name] for name in (MODELS, R_RM, PEARSON, HOLM)}
+
+
+def _tabular(rows_by_heading: Mapping[str, Sequence[Mapping[str, str]]]) -> list[str]:
+    """Return the lines of a table; none without rows."""
+    head = next((list(rows[0]) for rows in rows_by_heading.values()), [])
+    columns = "".join("l" if name in LEFT else "r" for name in head)
+    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", _line(head), r"\midrule"]
+    for heading, rows in rows_by_heading.items():
+        span = rf"\multicolumn{{{len(head)}}}{{l}}{{\emph{{{escape(heading)}}}}} \\"
+        lines += [*([span] if heading else []), *(_line(row.values()) for row in rows)]
+    return [*lines, r"\bottomrule", r"\end{tabular}"] if head else []
+
+
+def _line(cells: Iterable[str]) -> str:
+    return " & ".join(map(escape, cells)) + r" \\"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from analysis.naming import SESOI
+from analysis.naming import SMALLEST_CHANGE
 from biasbridge.cli.options import CSV, split_names
 from files import InputError, atomic_path
 from files.options import Parser
@@ -35,12 +35,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     table = open_table(args.table, study.utility)
     is_results = is_joined(table)
     console = open_console()
-    levels = Levels(args.observation, args.parent, args.condition, args.cluster, args.utility)
+    levels = Levels(
+        args.observation, args.parent, args.condition, args.cluster, args.utility, args.classifier
+    )
     has_options = args.x or args.y or args.by or args.confirmatory or levels.named or levels.utility
     if is_results and not has_options:
         columns: Sequence[str] = CORRELATION_COLUMNS
-        if args.sesoi is not None:
-            study = replace(study, sesoi=args.sesoi)
+        if args.smallest_change is not None:
+            study = replace(study, smallest_change=args.smallest_change)
         slice_results = correlate_slices(table, study)
         print_correlations(slice_results, console)
         slice_results = without_repeats(slice_results)
@@ -51,7 +53,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f" {', '.join(map(str, table.columns))}"
             )
         x, y = args.x or "x", args.y or "y"
-        columns = [*args.by, *RESULT_COLUMNS]
         slice_results = correlate(
             table,
             x=x,
@@ -59,8 +60,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             by=args.by,
             levels=levels,
             confirmatory=args.confirmatory,
-            sesoi=SESOI if args.sesoi is None else args.sesoi,
+            smallest_change=study.smallest_change
+            if args.smallest_change is None
+            else args.smallest_change,
         )
+        columns = [*slice_results[0].names, *RESULT_COLUMNS]
         print_slices(slice_results, f"{y} against {x}, {len(table)} rows", console)
         if args.confirmatory:
             console.print(RULES, soft_wrap=True)
@@ -89,6 +93,13 @@ def _parser() -> Parser:
     ):
         text = f"columns {purpose}; separated by commas"
         parser.add_argument(f"--{name}", type=split_names, default=[], metavar="COL,...", help=text)
+    parser.add_argument(
+        "--classifier",
+        default="",
+        metavar="COL",
+        help="column of the classifier: each has slices of its own (default: classifier, if the"
+        " table has that column)",
+    )
     parser.add_argument("--utility", default="", help="column of the performance on the task")
     parser.add_argument(
         "--confirmatory",
@@ -99,9 +110,9 @@ def _parser() -> Parser:
         " spaces; or all",
     )
     parser.add_argument(
-        "--sesoi",
+        "--smallest-change",
         type=float,
-        help=f"smallest correlation of interest (default {SESOI}, or as the"
+        help=f"smallest change of the gap of interest (default {SMALLEST_CHANGE}, or as the"
         " results folder declares)",
     )
     parser.add_argument(

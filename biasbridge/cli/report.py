@@ -51,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             figures,
             results=slice_results,
             confirmatory=study.confirmatory,
+            smallest_change=study.smallest_change,
             console=open_console(),
         ),
         *draw_curves(curves, figures),

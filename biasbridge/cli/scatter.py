@@ -33,7 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         joined = join_points(read_tables(args.table), study.utility)
         slice_results = correlate_slices(joined, study)
         for path in draw_figures(
-            joined, out, results=slice_results, confirmatory=study.confirmatory
+            joined,
+            out,
+            results=slice_results,
+            confirmatory=study.confirmatory,
+            smallest_change=study.smallest_change,
         ):
             print(path)
         return 0

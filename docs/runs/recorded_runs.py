@@ -16,6 +16,7 @@ from analysis.effects import effects
 from analysis.joined import join_points
 from analysis.naming import gap_titles, present_confirmatory, score_titles
 from analysis.results import read_tables
+from debias.methods import family_of
 from stats.formatting import NOTHING, format_number
 
 if TYPE_CHECKING:
@@ -30,8 +31,12 @@ ENDS = ("", "_low", "_high")
 
 @cache
 def tables(run: str) -> Tables:
-    """Read the recorded tables of a run."""
-    return read_tables(HERE / run)
+    """Read the recorded tables of a run; the families of methods are those of today."""
+    recorded = read_tables(HERE / run)
+    families = recorded.points["method"].map(family_of)
+    planted = recorded.points["method"].str.startswith("planting")
+    points = recorded.points.assign(method_family=families.mask(planted, "planting"))
+    return recorded._replace(points=points)
 
 
 @cache

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import pandas as pd
 
+from analysis.answer import format_change
 from analysis.charts import CONFIG, PALETTE, Drawing, finish, intervals, rule_at
-from analysis.naming import SESOI
 from analysis.slice_results import correlation_table
 from analysis.terminal import p_value
-from analysis.verdict import INCONCLUSIVE, NEGATIVE, NEGLIGIBLE, POSITIVE, VERDICTS
+from analysis.verdict import AT_MOST, CANNOT_TELL, FALLS, RISES, VERDICTS
 from stats.formatting import format_estimate, format_number
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ over several embeddings or language models, analysed like our own studies
 
 {overview}
 
-Cells below: r_rm with its interval; bold: a verdict other than inconclusive. Numbers and sources:
+Cells below: r_rm with its interval; bold: rises, falls or at most. Numbers and sources:
 [atlas.csv](atlas.csv), `*.yaml`.
 
 ```bash
@@ -64,7 +64,7 @@ file in the folder `BIASBRIDGE_DATA`.
 OVERVIEW = ("set", "models, parents", "slices", *VERDICTS, "r_rm")
 NUMBERS = (
     *("n", "n_parents", "n_conditions", "n_lost", "r_rm", "low", "high", "p", "p_holm"),
-    *("verdict", "scope", "why", "mde"),
+    *("r_pearson", "change", "change_low", "change_high", "verdict", "why"),
 )
 
 
@@ -102,7 +102,7 @@ def answer(readings: Sequence[PointSetResult]) -> str:
     slices = [result for reading in available for result in reading.slices]
     counts = Counter(result.finding.verdict for result in slices)
     n_uninformative = sum(
-        _interval_includes(result, -SESOI) and _interval_includes(result, SESOI)
+        _interval_includes(result, -SMALL_R) and _interval_includes(result, SMALL_R)
         for result in slices
     )
     n_models = [result.finding.n for result in slices]
@@ -110,16 +110,17 @@ def answer(readings: Sequence[PointSetResult]) -> str:
     return (
         f"**Of {len(slices)} slices of {len(available)} sets {verdicts}.** A slice has"
         f" {min(n_models)} to {max(n_models)} embeddings or models; in {n_uninformative} the"
-        f" interval of r_rm includes both {format_number(-SESOI, 1)} and"
-        f" {format_number(SESOI, 1)}: such a study can neither show nor exclude a relation."
+        f" interval of r_rm includes both {format_number(-SMALL_R, 1)} and"
+        f" {format_number(SMALL_R, 1)}: such a study can neither show nor exclude a relation."
     )
 
 
+SMALL_R = 0.3  # an r_rm below which a published relation says little
 _WORDS = {
-    POSITIVE: "are positive",
-    NEGATIVE: "negative",
-    NEGLIGIBLE: "negligible",
-    INCONCLUSIVE: "inconclusive",
+    RISES: "rise",
+    FALLS: "fall",
+    AT_MOST: "change little",
+    CANNOT_TELL: "cannot tell",
 }
 
 
@@ -161,14 +162,14 @@ def forest_plot(readings: Iterable[PointSetResult]) -> Drawing:
     axis: dict[str, Any] = {"title": "r_rm, 95% interval", "scale": alt.Scale(domain=[-1, 1])}
     layers = [
         rule_at(0),
-        *(rule_at(r, strokeDash=[2, 3]) for r in (-SESOI, SESOI)),
+        *(rule_at(r, strokeDash=[2, 3]) for r in (-SMALL_R, SMALL_R)),
         *intervals(base, "r", size=45, opacity=1, **axis),
     ]
     header = alt.Header(labelAngle=0, labelOrient="top", labelAnchor="start", labelPadding=4)
     panels = alt.Row("set:N", title=None, sort=None, header=header)
     chart = alt.layer(*layers).properties(width=380, height=alt.Step(15))
     facets = chart.facet(row=panels, data=pd.DataFrame(rows), spacing=8)
-    n_conclusive = sum(row["verdict"] != INCONCLUSIVE for row in rows)
+    n_conclusive = sum(row["verdict"] != CANNOT_TELL for row in rows)
     title = f"{n_conclusive} of {len(rows)} published relations have a conclusive verdict"
     notes = ["r_rm with its 95% interval; dotted: the smallest correlation of interest."]
     figure = finish(facets.resolve_scale(y="independent"), title, notes)
@@ -196,7 +197,7 @@ def _r_table(reading: PointSetResult) -> str:
     rows: dict[str, dict[str, str]] = {}
     for result in reading.slices:
         cell = format_estimate(*result.finding.within.interval)
-        is_conclusive = result.finding.verdict != INCONCLUSIVE
+        is_conclusive = result.finding.verdict != CANNOT_TELL
         name = _slice_name(reading, result, gap=False)
         rows.setdefault(name, {})[result.y] = f"**{cell}**" if is_conclusive else cell
     if len(rows) == 1:
@@ -212,16 +213,19 @@ def _verdict_list(reading: PointSetResult) -> str:
     """List conclusive slices, the most common reason of the inconclusive ones, and the lowest p."""
     findings = [result.finding for result in reading.slices]
     lines = [
-        f"{_slice_name(reading, result)}: {result.finding.why}"
+        f"{_slice_name(reading, result)}: {result.finding.verdict}, the second by"
+        f" {format_change(result.finding)} over the range of the first"
         for result in reading.slices
-        if result.finding.verdict != INCONCLUSIVE
+        if result.finding.verdict != CANNOT_TELL
     ]
     reasons = Counter(
-        finding.why.partition(": ")[2] for finding in findings if finding.verdict == INCONCLUSIVE
+        finding.why or "the interval holds 0"
+        for finding in findings
+        if finding.verdict == CANNOT_TELL
     )
     for reason, _ in reasons.most_common(1):
         qualifier = ", most of them" if len(reasons) > 1 else ""
-        lines.append(f"{reasons.total()} {INCONCLUSIVE}{qualifier}: {reason}")
+        lines.append(f"{reasons.total()} {CANNOT_TELL}{qualifier}: {reason}")
     p_values = [finding.p_holm for finding in findings if isfinite(finding.p_holm)]
     if p_values:
         lines.append(f"lowest p (Holm): {p_value(min(p_values))}")

@@ -8,6 +8,7 @@ import altair as alt
 
 from analysis.charts import GREY, STAMP, Drawing, finish, intervals, rule_at, shades
 from analysis.naming import query_title
+from analysis.verdict import RISES
 from studies.conclusion import row_dicts
 from studies.control.studies import find_size_column
 
@@ -55,9 +56,9 @@ def power_chart(smaller: pd.DataFrame) -> Drawing:
         return y.axis(format="%", tickCount=3)
 
     layers = [
-        base.mark_rule(opacity=0.25).encode(share("positive_low"), alt.Y2("positive_high")),
+        base.mark_rule(opacity=0.25).encode(share(f"{RISES}_low"), alt.Y2(f"{RISES}_high")),
         base.mark_line(point={"size": 25}, strokeWidth=1).encode(
-            share("positive"), alt.Detail("query:N")
+            share(RISES), alt.Detail("query:N")
         ),
     ]
     words = [UNRELATED if is_control else LINKED for is_control in smaller["control"]]

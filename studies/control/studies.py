@@ -12,7 +12,7 @@ from analysis.frame import as_float, as_text, text_rows
 from analysis.joined import join_points, origins, rows_of
 from analysis.measurement import measure
 from analysis.naming import CONTROL
-from analysis.verdict import NEGATIVE, NEGLIGIBLE, POSITIVE, VERDICTS, judge
+from analysis.verdict import AT_MOST, FALLS, RISES, VERDICTS, judge
 from stats.intervals import Estimate, proportion_estimate
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ FEWEST_STUDIES = 2  # without a common seed: a smaller study has at most 1 / 2 o
 Row = dict[str, object]
 
 PERMUTATIONS_OF_PARTS = 1_999  # in smaller studies
-WRONG_WITHOUT_LINK = (POSITIVE, NEGATIVE)
-WRONG_WITH_LINK = (NEGATIVE, NEGLIGIBLE)
+WRONG_WITHOUT_LINK = (RISES, FALLS)
+WRONG_WITH_LINK = (FALLS, AT_MOST)
 
 
 @dataclass(frozen=True)
@@ -105,10 +105,12 @@ def _slice_key(part: pd.DataFrame) -> tuple[str, str]:
 
 
 def _slice_rows(part: pd.DataFrame, difference: str) -> Rows:
-    """Return a slice's rows; where stereotypes are planted, a seed counts as a parent, for its
-    embeddings share the biases of the unplanted corpus and the training texts.
+    """Return a slice's rows, without conditions: what the models of a seed show is asked, not what
+    other doses would. Where stereotypes are planted, a seed counts as a parent, for its embeddings
+    share the biases of the unplanted corpus and the training texts.
     """
     rows = rows_of(part)
+    rows = rows._replace(condition=np.full(len(rows.x), ""))
     if difference != PLANTED:
         return rows
     parents, clusters = text_rows(part, ("embedding", "seed")), as_text(part, "seed")
@@ -116,7 +118,6 @@ def _slice_rows(part: pd.DataFrame, difference: str) -> Rows:
         model=np.array(origins(part)["model"], dtype=str),
         parent=np.array([" ".join(parent) for parent in parents], dtype=str),
         cluster=np.array(clusters, dtype=str),
-        condition=np.array(as_text(part, "stereotype"), dtype=str),
     )
 
 
@@ -132,7 +133,7 @@ def whole_study(design: Design) -> list[Row]:
             "r_rm": finding.within.r,
             "low": finding.within.low,
             "high": finding.within.high,
-            "noise_ceiling": finding.noise_ceiling,
+            "change": finding.change.value,
             "p_holm": finding.p_holm,
             "verdict": finding.verdict,
         }

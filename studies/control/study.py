@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from annotated_types import Ge
 
-from analysis.verdict import NEGATIVE, POSITIVE
+from analysis.verdict import FALLS, RISES
 from files import choice
 from files.choice import Count, Fileless
 
@@ -96,9 +96,9 @@ def answer(rows: Sequence[Row]) -> str:
     """Say in one sentence how often the whole study is right and wrong."""
     with_link = [str(row["verdict"]) for row in rows if row["is_linked"]]
     without_link = [str(row["verdict"]) for row in rows if not row["is_linked"]]
-    false_claims = without_link.count(POSITIVE) + without_link.count(NEGATIVE)
+    false_claims = without_link.count(RISES) + without_link.count(FALLS)
     return (
-        f"Of {len(with_link)} slices with a planted link the whole study calls"
-        f" {with_link.count(POSITIVE)} positive and {with_link.count(NEGATIVE)} negative; of"
+        f"Of {len(with_link)} slices with a planted link the whole study finds that the gap rises"
+        f" in {with_link.count(RISES)} and falls in {with_link.count(FALLS)}. Of"
         f" {len(without_link)} without one it claims a link in {false_claims}."
     )

@@ -97,12 +97,16 @@ def make_rows(x: ArrayLike, y: ArrayLike, **columns: ArrayLike) -> Rows:
     empty = np.full(len(first), "")
     labels.setdefault("model", np.arange(len(first)).astype(str))
     labels.setdefault("cluster", labels.get("parent", empty))
+    method = labels.get("method", empty)
+    labels.setdefault("family", np.where(method == "none", "", method))
     names = (
         "model",
         "parent",
         "cluster",
         "condition",
         "method",
+        "family",
+        "word_list",
         "setting",
         "training",
         "score_gap",

@@ -16,7 +16,7 @@ from analysis.correlation import Correlation, correlation
 from analysis.measurement import measure
 from analysis.observations import Observations
 from analysis.rows import Resampled, Rows
-from analysis.verdict import NEGATIVE, NEGLIGIBLE, POSITIVE, judge
+from analysis.verdict import FALLS, RISES, judge
 from stats.multiple_testing import LEVEL
 
 if TYPE_CHECKING:
@@ -41,10 +41,9 @@ Kind = Literal[
 Lost = Literal["large scores", "large gaps", "large score + gap"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LOST: tuple[Lost, ...] = get_args(Lost)
-WITHIN, OVER, GIVEN = "within parents", "over conditions", "given the condition"
+WITHIN, OVER = "within parents", "over conditions"
 AVERAGED, UTILITY = "within clusters, averaged", "given utility"
 IGNORED, PRINTED = "within parents, items ignored", "as printed"
-NARROWEST = "the narrowest scope"
 PERMUTATIONS = 999
 TRUTH = 20_000  # studies that r of a population is computed from
 PARENTS = 2.0  # standard deviation of what parents do to scores and gaps; that of noise is 1
@@ -67,8 +66,8 @@ class Outcome(NamedTuple):
     """What is found of a study under one scope; NaN where there is no such thing.
 
     ``rm_corr``: whether Student's p, that of ``pingouin.rm_corr``, is below .05; ``coverage``:
-    whether the 95% interval holds r; as printed ``claims``: whether the verdict is positive or
-    negative, ``false_claim``: whether it claims what is not so.
+    whether the 95% interval holds r; as printed ``claims``: whether the verdict is rises or falls,
+    ``false_claim``: whether it claims what is not so.
     """
 
     p: float = nan
@@ -77,7 +76,6 @@ class Outcome(NamedTuple):
     width: float = nan
     claims: float = nan
     false_claim: float = nan
-    negligible: float = nan
 
 
 SCOPES: dict[str, Callable[[Observations], Correlation]] = {
@@ -85,7 +83,6 @@ SCOPES: dict[str, Callable[[Observations], Correlation]] = {
     AVERAGED: lambda of: of.average_over_clusters().within_models(PERMUTATIONS),
     IGNORED: lambda of: correlation(of.x, of.y, of.parent, permutations=PERMUTATIONS),
     OVER: lambda of: of.condition_means().within_models(PERMUTATIONS),
-    GIVEN: lambda of: of.given_condition(PERMUTATIONS),
     UTILITY: lambda of: of.given_utility(PERMUTATIONS),
 }
 
@@ -96,9 +93,8 @@ def outcomes(study: Study) -> dict[str, Outcome]:
     outcomes = {scope: _outcome(each, study.true[scope]) for scope, each in found.items()}
     judged = verdict_of(study)
     printed = Outcome(
-        claims=judged.verdict in (POSITIVE, NEGATIVE),
+        claims=judged.verdict in (RISES, FALLS),
         false_claim=overclaims(study, judged),
-        negligible=judged.verdict == NEGLIGIBLE,
     )
     return outcomes | {PRINTED: printed}
 
@@ -124,7 +120,8 @@ def rows_of(study: Study) -> Rows:
     """The models of a study as rows of a table."""
     of, same = study.of, np.full(len(study.of.x), "")
     return Rows(
-        *(of.x, of.y, of.model, of.parent, of.cluster, of.condition, of.method),
+        *(of.x, of.y, of.model, of.parent, of.cluster, of.condition),
+        *(of.method, of.family, of.word_list),
         *(same, same, same, of.pattern),
         utility=of.utility,
         x_resampled=Resampled.of(of.x_resampled),
@@ -136,14 +133,10 @@ def overclaims(study: Study, found: SliceResult) -> bool:
     """Whether a verdict claims a relation where, under the scope it is printed with, r in the
     population is 0 or of the other sign.
     """
-    if found.verdict not in (POSITIVE, NEGATIVE):
+    if found.verdict not in (RISES, FALLS):
         return False
-    claimed = [OVER if found.scope.startswith("other") and OVER in study.true else NARROWEST]
-    if UTILITY in study.true and "utility" not in found.why:
-        claimed.append(UTILITY)
-    sign = 1 if found.verdict == POSITIVE else -1
-    true = {NARROWEST: study.true.get(AVERAGED, study.true[WITHIN]), **study.true}
-    return any(sign * true[scope] <= 0 for scope in claimed)
+    true = study.true.get(OVER, study.true.get(AVERAGED, study.true[WITHIN]))
+    return (1 if found.verdict == RISES else -1) * true <= 0
 
 
 def study_of(
@@ -171,7 +164,9 @@ def study_of(
         parent=labels(parent),
         cluster=labels(parent if cluster is None else cluster),
         condition=labels(np.full(n, "") if condition is None else condition),
-        method=np.full(n, ""),
+        method=np.full(n, "" if condition is None else "m"),
+        family=np.full(n, "" if condition is None else "m"),
+        word_list=np.full(n, ""),
         pattern=np.full(n, ""),
         utility=np.full(n, nan) if utility is None else utility,
         x_resampled=none,
@@ -299,12 +294,9 @@ class Sweep(NamedTuple):
 
 
 def conditions(sweep: Sweep, rng: np.random.Generator) -> Study:
-    """Conditions with effects of their own on all models. Within parents r is that among these
-    conditions; given the condition it is that among models of one.
-    """
+    """Conditions with effects of their own on all models; within parents r is that among these."""
     x, y, parent, _, condition, own = sweep.draw(rng)
-    given = sweep.slope * OWN / sqrt(sweep.slope**2 * OWN**2 + 1)
-    true = {WITHIN: sweep.r(own=own[0]), OVER: sweep.r(sweep.parents), GIVEN: given}
+    true = {WITHIN: sweep.r(own=own[0]), OVER: sweep.r(sweep.parents)}
     return study_of(x, y, parent, true, condition=condition)
 
 

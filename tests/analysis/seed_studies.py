@@ -1,127 +1,93 @@
-"""Claims of small studies where nothing is planted, drawn by seed from large runs:
-python -m tests.analysis.seed_studies docs/figures results/A results/B:1
+"""The first study with other seeds and on other processors: is the planted link found, and is
+nothing claimed where none is planted? About half an hour on one core:
+
+python -m tests.analysis.seed_studies docs/studies --planted 5 --unplanted 20
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from functools import partial
-from multiprocessing import Pool
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from tempfile import TemporaryDirectory
 
-import numpy as np
 import pandas as pd
 
 from analysis.correlate import correlate_slices
 from analysis.declaration import Declaration
 from analysis.joined import join_points
 from analysis.results import read_tables
-from analysis.verdict import NEGATIVE, NEGLIGIBLE, POSITIVE
+from analysis.scopes import SEEDS
+from analysis.verdict import FALLS, RISES
 from files import atomic_path
-from stats.intervals import proportion_estimate
 
-if TYPE_CHECKING:
-    from analysis.slice_results import SliceResult
-
-SEEDS = 5  # of a study
-STUDIES = 40
-CLAIMS = (POSITIVE, NEGATIVE)
-
-
-def studies_of(table: pd.DataFrame, size: int) -> list[pd.DataFrame]:
-    """Return studies of ``size`` seeds: without a common seed, and further ones at random."""
-    seeds = np.array(sorted(table["seed"].unique()))
-    rng = np.random.default_rng(0)
-    samples: list[np.ndarray] = []
-    while len(samples) < STUDIES:
-        order = rng.permutation(seeds)
-        samples += [order[i : i + size] for i in range(0, len(seeds) - size + 1, size)]
-    return [table[table["seed"].isin(sample)] for sample in samples[:STUDIES]]
+ROOT = Path(__file__).resolve().parent.parent.parent
+DECLARED = Declaration(confirmatory=("precision",))  # as in conf/experiment/hatespeech_en.yaml
+PARENTS = 5  # seeds of a study
+PROCESSORS: Mapping[str, Mapping[str, str]] = {
+    "own": {},
+    "SSE3": {"ATEN_CPU_CAPABILITY": "default", "OPENBLAS_CORETYPE": "Prescott"},
+    "AVX2": {"ATEN_CPU_CAPABILITY": "avx2", "OPENBLAS_CORETYPE": "Haswell"},
+}
 
 
-def confirmatory(table: pd.DataFrame, declared: Declaration) -> list[SliceResult]:
-    """Return the declared slices of a study, with verdicts."""
-    return [result for result in correlate_slices(table, declared) if result.confirmatory]
+def run(folder: Path, processor: str, n_studies: int, transmission: int) -> pd.DataFrame:
+    """Run studies in one sweep, without their reports; those of one processor share embeddings."""
+    results = folder / f"{processor}_{transmission}"
+    command = [
+        *(sys.executable, str(ROOT / "train.py"), "--config-dir", "tests/reliability/conf"),
+        *("+experiment=hatespeech_en", "study=tables_only", "~study.confirmatory"),
+        *(f"seed=range({PARENTS * n_studies})", f"source.transmission={transmission}"),
+        *(f"store.dir={folder / processor}", f"results.dir={results}", "hydra/launcher=basic"),
+    ]
+    environment = {**os.environ, **PROCESSORS[processor], "PYTHONPATH": str(ROOT)}
+    subprocess.run(command, cwd=ROOT, env=environment, check=True)
+    return join_points(read_tables(results))
 
 
-def rows_of_run(path: str) -> Iterator[dict[str, object]]:
-    """Yield a row per classifier and slice, and one for any slice of a study.
-
-    ``path``: a results folder, after ``:`` the seeds of a study. Where a link was planted at some
-    transmissions, those without one are used.
-    """
-    folder, _, size = path.partition(":")
-    table = join_points(read_tables(folder))
-    if "transmission" in table:
-        table = table[table["transmission"].astype(float).eq(0)]
-    declared = Declaration.of(Path(folder))
-    systems = table["classifier"] if "classifier" in table else pd.Series("", index=table.index)
-    for system, part in table.groupby(systems, sort=False):
-        n_seeds = int(size or SEEDS)
-        studies = studies_of(part, n_seeds)
-        with Pool(2) as pool:
-            results = pool.map(partial(confirmatory, declared=declared), studies)
-        [whole] = [confirmatory(part, declared)]
-        design = {
-            "run": Path(folder).name,
-            "system": system,
-            "seeds": n_seeds,
-            "models": max(result.n for result in results[0]),
-            "studies": len(studies),
-            "disjoint": part["seed"].nunique() // n_seeds,
-        }
-        for column, overall in enumerate(whole):
-            slice_results = [study[column] for study in results]
-            names = {name: overall.names[name] for name in ("measure", "query")}
-            correlation = overall.models
-            yield (
-                design
-                | names
-                | shares([[result] for result in slice_results], design["disjoint"])
-                | {
-                    "r_all_seeds": correlation.r,
-                    "r_low": correlation.low,
-                    "r_high": correlation.high,
-                    "verdict_all_seeds": overall.verdict,
-                    "scope_all_seeds": overall.scope,
+def judge(table: pd.DataFrame) -> Iterator[dict[str, object]]:
+    """Yield a row for each study of five seeds and declared test."""
+    studies = table["seed"].astype(int) // PARENTS
+    for number, study in table[table["measure"] == "precision"].groupby(studies):
+        for result in correlate_slices(study, DECLARED):
+            if result.confirmatory:
+                yield {
+                    "seeds": f"{PARENTS * number} to {PARENTS * number + PARENTS - 1}",
+                    "query": result.names["query"],
+                    "n": result.n,
+                    **dict(zip(("change", "low", "high"), result.change, strict=True)),
+                    "r_rm": result.within.r,
+                    "p_holm": result.p_holm,
+                    "verdict": result.verdict,
+                    "other_seeds": result.holds[SEEDS],
                 }
-            )
-        yield design | {"measure": "any", "query": "any"} | shares(results, design["disjoint"])
-
-
-def shares(studies: list[list[SliceResult]], n_disjoint: int) -> dict[str, object]:
-    """Return the shares of studies with a claim, by its scope, and with *negligible*."""
-    counted = {
-        "claim": lambda result: result.verdict in CLAIMS,
-        "claim_of_other_models": lambda result: (
-            result.verdict in CLAIMS and result.scope.startswith("other")
-        ),
-        "positive": lambda result: result.verdict == POSITIVE,
-        "negligible": lambda result: result.verdict == NEGLIGIBLE,
-    }
-    row: dict[str, object] = {}
-    for name, counts in counted.items():
-        share = float(np.mean([any(map(counts, study)) for study in studies]))
-        _, low, high = proportion_estimate(share * n_disjoint, n_disjoint)
-        row |= {name: share, f"{name}_low": low, f"{name}_high": high}
-    return row
 
 
 def main() -> None:
-    """Draw, judge and write."""
+    """Run, judge, write and count."""
     parser = argparse.ArgumentParser(prog="python -m tests.analysis.seed_studies")
     parser.add_argument("out", type=Path)
-    parser.add_argument("runs", nargs="+", help="results folders, with :N seeds of a study")
+    parser.add_argument("--planted", type=int, default=5, help="studies at transmission 1")
+    parser.add_argument("--unplanted", type=int, default=20, help="studies at transmission 0")
+    parser.add_argument("--work", type=Path, help="folder of store and results, to be continued")
     args = parser.parse_args()
     rows = []
-    for path in args.runs:
-        for row in rows_of_run(path):
-            print(*row.values(), sep=", ", flush=True)
-            rows.append(row)
-    with atomic_path(args.out / "seed_claims.csv") as work:
-        pd.DataFrame(rows).round(4).to_csv(work, index=False)
+    with TemporaryDirectory() as temporary:
+        folder = (args.work or Path(temporary)).resolve()
+        for processor in PROCESSORS:
+            for transmission, n_studies in ((1, args.planted), (0, args.unplanted)):
+                table = run(folder, processor, n_studies if processor == "own" else 1, transmission)
+                design = {"processor": processor, "transmission": transmission}
+                rows += [design | row for row in judge(table)]
+    verdicts = pd.DataFrame(rows)
+    with atomic_path(args.out / "first_study.csv") as path:
+        verdicts.round(4).to_csv(path, index=False)
+    claims = verdicts.assign(claim=verdicts["verdict"].isin([RISES, FALLS]))
+    studies = claims.groupby(["processor", "transmission", "seeds"])["claim"].agg(["any", "all"])
+    print(studies.groupby(["processor", "transmission"]).agg(["sum", "count"]))
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ SHARES = dict(
         Outcome._fields,
         (
             *("p_below_05", "rm_corr_p_below_05", "coverage", "mean_width"),
-            *("verdict_claims", "verdict_claims_too_much", "verdict_negligible"),
+            *("verdict_claims", "verdict_claims_too_much"),
         ),
         strict=True,
     )
@@ -98,9 +98,6 @@ def designs() -> Iterator[Design]:
     for sizes, r in product(((9,) * 2, (6,) * 6, (5,) * 12), (0, 0.95)):
         draw = partial(on_items, sizes, r, 1, trait="other")
         yield Design("items", "shared items that follow another trait", draw)
-    for each, r in product((2, 5, 10, 20), (0, 0.2, 0.3)):
-        name = "smallest correlation of interest .3"
-        yield Design("equivalence", name, partial(errors, "normal", (each,) * 12, r))
 
 
 def clustered() -> Iterator[Design]:

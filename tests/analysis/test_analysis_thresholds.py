@@ -27,14 +27,15 @@ from analysis.report.gap_sentences import base_rate_warning
 from analysis.residuals import residuals
 from analysis.rows import select_comparable
 from analysis.sampling import sampling_error
+from analysis.scopes import CORPORA, DOSES, LISTS, METHODS, RUNS, SEEDS, leave_out, measure_scopes
 from analysis.specifications import Curve, Level, specification_curves
 from analysis.user_table import describe_repeats
 from analysis.utility import low_utility_reason
-from analysis.verdict import judge
+from stats.intervals import Estimate
 from tests.analysis.conftest import make_rows, make_sweep
 from tests.analysis.test_correlation import jackknife
 from tests.analysis.test_specifications import measured, tables_of
-from tests.analysis.test_verdict import DOSES, METHODS, OTHERS, SUPPORTED, THESE, WITHIN
+from tests.analysis.test_verdict import SHOWN, judged
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,38 +47,48 @@ def known_pairs(n: int, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.
     return x, x + noise
 
 
+SHIFTED = SHOWN._replace(slope=Estimate(0.001, -0.002, 0.004))
+
+
+def at_most(change: float) -> Correlation:
+    """A slope whose 90% interval, over a range of 4, ends at a change."""
+    width = change / 4 * scipy.stats.t.ppf(0.975, 26) / scipy.stats.t.ppf(0.95, 26)
+    return SHIFTED._replace(r=0.1, p=0.6, slope=Estimate(0.0, -width, width))
+
+
 @pytest.mark.parametrize(
-    ("changed", "verdict", "scope"),
+    ("scopes", "changed", "verdict"),
     [
-        ({"within": WITHIN._replace(p=0.0499)}, "positive", THESE),
-        ({"within": WITHIN._replace(p=0.05)}, "inconclusive", ""),
-        ({"conditions": OTHERS._replace(p=0.0499)}, "positive", DOSES),
-        ({"conditions": OTHERS._replace(p=0.05)}, "positive", THESE),
-        ({"within": WITHIN._replace(df=8)}, "positive", THESE),
-        ({"within": WITHIN._replace(df=7)}, "inconclusive", ""),
-        ({"lost": 10, "planned": 100}, "positive", THESE),
-        ({"lost": 11, "planned": 100}, "inconclusive", ""),
-        ({"conditions": OTHERS, "methods": OTHERS._replace(p=0.0499)}, "positive", METHODS),
-        ({"conditions": OTHERS, "methods": OTHERS._replace(p=0.05)}, "positive", DOSES),
-        ({"within": WITHIN._replace(r=0.1, p=0.2, s=0.1002)}, "negligible", THESE),
-        ({"within": WITHIN._replace(r=0.1, p=0.2, s=0.1003)}, "inconclusive", ""),
+        ({RUNS: SHOWN._replace(p=0.0499)}, {}, "rises"),
+        ({RUNS: SHOWN._replace(p=0.05)}, {}, "cannot tell"),
+        ({DOSES: SHOWN._replace(p=0.0499)}, {}, "rises"),
+        ({DOSES: SHOWN._replace(p=0.05)}, {}, "cannot tell"),
+        ({DOSES: SHOWN._replace(n=10)}, {}, "rises"),
+        ({DOSES: SHOWN._replace(n=9)}, {}, "cannot tell"),
+        ({RUNS: SHOWN._replace(df=8)}, {}, "rises"),
+        ({RUNS: SHOWN._replace(df=7)}, {}, "cannot tell"),
+        ({}, {"lost": 10, "planned": 100}, "rises"),
+        ({}, {"lost": 11, "planned": 100}, "cannot tell"),
+        ({RUNS: at_most(0.0199), DOSES: at_most(0.0199)}, {}, "at most"),
+        ({RUNS: at_most(0.0201), DOSES: at_most(0.0201)}, {}, "cannot tell"),
     ],
 )
 def test_a_verdict_changes_where_its_rule_says(
-    changed: dict[str, object], verdict: str, scope: str
+    scopes: dict[str, Correlation], changed: dict[str, object], verdict: str
 ) -> None:
-    (found,) = judge([SUPPORTED._replace(**changed)])  # type: ignore[arg-type]
-    assert (found.verdict, found.scope) == (verdict, scope)
+    assert judged(scopes, **changed).verdict == verdict
+
+
+@pytest.mark.parametrize(("scope", "n"), [(LISTS, 4), (METHODS, 4), (SEEDS, 5), (CORPORA, 5)])
+def test_a_scope_takes_so_many_groups(scope: str, n: int) -> None:
+    assert judged({scope: SHOWN._replace(n=n)}).holds[scope] == "yes"
+    assert judged({scope: SHOWN._replace(n=n - 1)}).holds[scope] == "too few"
 
 
 def test_the_detectable_correlation_is_that_of_two_normal_quantiles() -> None:
     """tanh((z(1 - .05 / 2 / tests) + z(.8)) / sqrt(df - 1)), quantiles of printed tables."""
     assert minimum_detectable(26) == pytest.approx(tanh((1.959964 + 0.841621) / 5), rel=1e-6)
     assert minimum_detectable(26, 2) == pytest.approx(tanh((2.241403 + 0.841621) / 5), rel=1e-6)
-    # Student's of .975 and .8 with 4 degrees of freedom
-    over_parents = minimum_detectable(26, parents_df=4)
-    assert over_parents == pytest.approx(tanh((2.776445 + 0.940965) / 5), rel=1e-6)
-    assert minimum_detectable(26, 9, parents_df=400) == minimum_detectable(26, 9)
     assert isfinite(minimum_detectable(2))
     assert isnan(minimum_detectable(1))
 
@@ -94,14 +105,15 @@ def test_beyond_500_observations_t_is_students() -> None:
 def test_over_clusters_an_interval_takes_five_parents() -> None:
     for parents, has_interval in ((4, False), (5, True)):
         models = observations(make_rows(*known_pairs(40), parent=np.arange(40) % parents))
-        assert isfinite(models.over_parents().r) == has_interval
+        assert isfinite(leave_out(models, models.parent, SEEDS).r) == has_interval
 
 
 def test_over_methods_an_interval_takes_four() -> None:
     for methods, has_interval in ((3, False), (4, True)):
         method = np.char.add("m", (np.arange(40) % methods).astype(str))
         rows = make_rows(*known_pairs(40), condition=np.arange(40), method=method)
-        assert isfinite(observations(rows).over_methods().r) == has_interval
+        scopes = measure_scopes(observations(rows), 19, full=True)
+        assert isfinite(scopes[METHODS].r) == has_interval
 
 
 @pytest.mark.parametrize(("off", "exact"), [(3e-5, True), (1e-4, False)])
@@ -206,9 +218,9 @@ def test_a_model_with_more_than_two_thirds_of_the_variance_says_too_much(
 def test_r_over_conditions_takes_ten(conditions: int, measured: bool) -> None:
     x, y = known_pairs(3 * conditions)
     parent, condition = np.divmod(np.arange(3 * conditions), conditions)
-    rows = make_rows(x, y, parent=parent, condition=condition)
+    rows = make_rows(x, y, parent=parent, condition=condition, method=np.full(len(x), "m"))
     found = measure(rows, {}, full=True, permutations=19)
-    assert isfinite(found.conditions.r) == measured
+    assert isfinite(found.scopes[DOSES].r) == measured
     assert isfinite(power(Design(2, conditions), 1).detected_over_conditions) == measured
 
 

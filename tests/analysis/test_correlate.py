@@ -22,9 +22,9 @@ from tests.analysis.conftest import make_rows, make_sweep
 
 # What users read; others may come and go.
 FIXED = (
-    *("n", "n_parents", "n_conditions", "n_methods", "n_lost"),
-    *("r_rm", "low", "high", "p", "p_holm", "verdict", "scope", "why"),
-    *("slope", "slope_low", "slope_high", "gap_change", "mde", "reliability_x", "reliability_y"),
+    *("n", "n_parents", "n_conditions", "n_lost", "gap_unmodified"),
+    *("change", "change_low", "change_high", "verdict", "detectable_change", "why", "p_holm"),
+    *("r_rm", "low", "high", "r_pearson"),
 )
 # Goldfarb-Tarrant et al. (2021), coreference results of their repository, computed with scipy
 # alone: n and Pearson r.
@@ -56,17 +56,18 @@ def test_the_papers_coreference_results(by: tuple[str, ...], paper: pd.DataFrame
     assert actual.keys() == GOLDEN[by].keys()
     for key, expected in GOLDEN[by].items():
         assert actual[key] == pytest.approx(expected, abs=5e-7)
-    assert {each.verdict for each in found} == {"inconclusive"}
+    assert [each.r_pearson for each in found] == pytest.approx([each.within.r for each in found])
+    assert {each.verdict for each in found} == {"cannot tell"}
     assert all("--observation" in each.why for each in found)
 
 
 @pytest.mark.realdata
-def test_the_papers_embeddings_are_inconclusive(paper: pd.DataFrame) -> None:
+def test_the_papers_embeddings_cannot_tell(paper: pd.DataFrame) -> None:
     """84 rows are 14 embeddings of two algorithms, each with two gaps and three scores."""
     levels = Levels(observation=[GAP], parent=["Embedding"])
     found = correlate(paper, x="WEAT", y=GAP, by=["Metric"], levels=levels, confirmatory=["all"])
     assert [(each.n, each.n_parents, each.within.df) for each in found] == [(14, 2, 11)] * 2
-    assert {each.verdict for each in found} == {"inconclusive"}
+    assert {each.verdict for each in found} == {"cannot tell"}
 
 
 def foreign(n: int = 60) -> pd.DataFrame:
@@ -106,10 +107,10 @@ def test_bad_columns_are_refused(x: str, by: list[str], message: str) -> None:
         correlate(table[:0], x="WEAT", y="gap")
 
 
-@pytest.mark.parametrize("sesoi", [0, 1, 1.5])
-def test_a_smallest_correlation_of_interest_that_is_none_is_refused(sesoi: float) -> None:
-    with pytest.raises(InputError, match=f"sesoi={sesoi}"):
-        correlate(foreign(), x="x", y="y", sesoi=sesoi)
+@pytest.mark.parametrize("change", [0, -0.1])
+def test_a_smallest_change_that_is_not_above_0_is_refused(change: float) -> None:
+    with pytest.raises(InputError, match=f"smallest_change={change}"):
+        correlate(foreign(), x="x", y="y", smallest_change=change)
 
 
 def test_confirmatory_slices_are_named_or_all() -> None:
@@ -137,10 +138,10 @@ def test_rows_of_one_embedding_taken_as_models_are_refused_a_verdict() -> None:
         return found
 
     rows, models = whole(table), whole(table, "name")
-    assert (rows.verdict, rows.n) == ("inconclusive", 60)
+    assert (rows.verdict, rows.n) == ("cannot tell", 60)
     assert "60 of 60 rows share their y with another x, as the rows of one embed" in rows.why
     assert "--observation" in rows.why
-    assert (models.verdict, models.n) == ("positive", 20)
+    assert (models.verdict, models.n) == ("rises", 20)
     # The other way round: several gaps beside one score
     rows = whole(table.rename(columns={"x": "y", "y": "x"}))
     assert "60 of 60 rows share their x with another y" in rows.why
@@ -179,17 +180,17 @@ def test_a_joined_table_says_levels_itself() -> None:
     joined = join_points(make_sweep(0, 0.3, classifier=("cnn", "linear")))
     sliced = correlate(joined, x="x", y="y", by=["query"], confirmatory=["all"])
     every = {
-        each.names["query"]: each
+        (each.names["query"], each.names["classifier"]): each
         for each in correlate_slices(joined)
         if (each.names["embedding"], each.names["method"]) == ("all", "all")
     }
     for each in sliced:
-        same = every[each.names["query"]]
+        same = every[each.names["query"], each.names["classifier"]]
         assert (each.n, each.n_parents, each.n_conditions) == (36, 4, 9)
         assert repr(each.within) == repr(same.within)
-        assert (each.verdict, each.scope, each.why) == (same.verdict, same.scope, same.why)
-    (named,) = correlate(joined, x="x", y="y", levels=Levels(["point"], ["embedding"]))
-    assert (named.n, named.n_parents) == (72, 1)
+        assert (each.verdict, each.holds, each.why) == (same.verdict, same.holds, same.why)
+    named = correlate(joined, x="x", y="y", levels=Levels(["point"], ["embedding"]))
+    assert [(each.n, each.n_parents) for each in named] == [(36, 1), (36, 1)]
 
 
 def written(tmp_path: Path, table: pd.DataFrame | Tables, *options: str) -> pd.DataFrame:
@@ -216,16 +217,16 @@ def test_cli_on_a_foreign_table(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert found["Test"].tolist() == ["6", "(empty)"]
     assert set(FIXED) <= set(found.columns)
     assert found["n"].tolist() == [36, 36]
-    assert found[["verdict", "scope", "p_holm"]].isna().all(axis=None)
-    assert "positive" not in capsys.readouterr().out
+    assert found[["verdict", "p_holm"]].isna().all(axis=None)
+    assert "rises" not in capsys.readouterr().out.partition("Verdicts are")[0]
     found = written(tmp_path, table, *options, "--parent", "of", "--confirmatory", "6")
-    assert found["verdict"].tolist()[0] == "positive"
+    assert found["verdict"].tolist()[0] == "rises"
     assert found["verdict"].isna().tolist() == [False, True]
     printed = capsys.readouterr().out
     r = f"{found['r_rm'][0]:.2f}".lstrip("0")
     assert f"{r} [" in printed
     assert "(empty)" in printed
-    assert "6 is positive for models like these" in printed
+    assert re.search(r"6 .* rises ", printed)
 
 
 def test_cli_on_a_results_folder(
@@ -267,6 +268,6 @@ def test_a_wide_table_is_folded_on_the_terminal(
     assert len(parts) == 2
     assert max(map(len, lines[: parts[-1] + 9])) <= 80
     headings = lines[parts[0]] + lines[parts[1]]
-    for name in ("language", "metric", "r_rm [95%]", "slope [95%]", "lost"):
+    for name in ("language", "metric", "r_rm [95%]", "change of the gap", "lost"):
         assert name in headings
-    assert {"corpus", "n_lost", "slope", "note"} <= {*pd.read_csv(out)}
+    assert {"corpus", "n_lost", "change", "note"} <= {*pd.read_csv(out)}

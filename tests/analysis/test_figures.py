@@ -11,16 +11,19 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
+from analysis.answer import declared
+from analysis.change_chart import change_chart, change_data
 from analysis.correlate import correlate_slices
 from analysis.figures import draw_figures
 from analysis.frame import text_rows
-from analysis.grid import panel_note
+from analysis.grid import Panel, panel_note
 from analysis.joined import join_points
 from analysis.naming import GAP
 from analysis.slice_results import CORRELATION_COLUMNS, correlation_table
 
 if TYPE_CHECKING:
     from analysis.results import Tables
+    from analysis.slice_results import SliceResult
 
 Texts = Callable[[Path], list[str]]
 STEMS = [f"figure{number}_hatespeech_en_weat" for number in (3, 4, 5)]
@@ -46,8 +49,8 @@ def test_figure_3_has_one_panel_per_experiment(drawn: Path, texts: Texts) -> Non
         assert label in found
     # Word2vec with WEAT 7, fasttext with WEAT 8
     # Of the 120 orders of five doses 2 have |r| of 1 and 8 of .9: one in twenty reaches that
-    assert found.count("n = 5, r = 1.00 [.90, 1.00]") == 2
-    assert found.count("n = 5, r = -1.00 [-1.00, -.90]") == 2
+    assert found.count("n = 5, r_rm = 1.00 [.90, 1.00], Pearson 1.00") == 2
+    assert found.count("n = 5, r_rm = -1.00 [-1.00, -.90], Pearson -1.00") == 2
     assert found.count("n = 5, r undefined") == 2
     assert found.count("n = 4, r undefined") == 2
     assert (
@@ -87,6 +90,22 @@ def test_the_numbers_beside_a_figure_are_the_joined_tables(
     pd.testing.assert_frame_equal(shown, joined)
 
 
+@pytest.mark.parametrize(
+    ("models", "n", "averaged", "count"),
+    [
+        (44, 44, 22, "n = 44 (44 models as 22)"),
+        (26, 78, 13, "n = 78 (26 models as 13)"),
+        (26, 78, 26, "n = 78 (26 models)"),
+        (26, 26, 0, "n = 26"),
+    ],
+)
+def test_averaged_models_stand_beside_their_number(
+    models: int, n: int, averaged: int, count: str
+) -> None:
+    panel = Panel("", "", models, n, 0.5, 0.2, 0.7, r_pearson=0.4, averaged=averaged)
+    assert panel_note(panel) == f"{count}, r_rm = .50 [.20, .70], Pearson .40"
+
+
 @pytest.mark.parametrize("models", ["of two parents", "that nothing was made from"])
 def test_a_panel_shows_the_slice_of_the_same_name(
     models: str, noisy: Tables, tmp_path: Path, texts: Texts
@@ -110,7 +129,10 @@ def test_a_panel_shows_the_slice_of_the_same_name(
         assert [int(panel["panel_n"]), int(panel["panel_models"])] == [of["n"] * queries, of["n"]]
         shown = [float(panel[f"panel_{each}"]) for each in ("r", "low", "high")]
         assert shown == pytest.approx([of["r_rm"], of["low"], of["high"]])
-        note = panel_note(int(of["n"]), int(of["n"]) * queries, *shown).replace("\u2212", "-")
+        assert float(panel["panel_r_pearson"]) == pytest.approx(of["r_pearson"])
+        counts = int(of["n"]), int(of["n"]) * queries
+        note = panel_note(Panel(row, column, *counts, *shown, r_pearson=of["r_pearson"]))
+        note = note.replace("\u2212", "-")
         assert note in texts(tmp_path / f"{stem}.svg")
 
 
@@ -151,3 +173,92 @@ def test_of_too_many_points_the_numbers_alone_are_written(
     written = draw_figures(join_points(tables), tmp_path, console=console)
     assert sorted(path.name for path in written) == [f"{stem}.csv" for stem in sorted(STEMS)]
     assert f"not drawn, but in files of numbers: {STEMS[0]} (" in console.export_text()
+
+
+def swept(noisy: Tables) -> tuple[pd.DataFrame, list[SliceResult]]:
+    joined = join_points(noisy)
+    return joined, declared(correlate_slices(joined))
+
+
+def test_the_first_picture_has_models_means_of_conditions_and_changes(noisy: Tables) -> None:
+    joined, results = swept(noisy)
+    data = change_data(joined, results)
+    titles = [("recall gap", "WEAT 7"), ("recall gap", "WEAT 8")]
+    titles += [("precision gap", "WEAT 7"), ("precision gap", "WEAT 8")]
+    assert sorted(set(zip(data["gap"], data["score"], strict=True))) == sorted(titles)
+    part = data[(data["gap"] == "recall gap") & (data["score"] == "WEAT 7")]
+    rows = joined.query("query == 'weat7' and measure == 'recall' and status == 'done'")
+    models = part[part["kind"] == "model"]
+    assert sorted(models["x"]) == pytest.approx(sorted(rows["x"]))
+    assert models["method"].tolist() == rows["method"].replace("none", "unmodified").tolist()
+    means = part[part["kind"] == "condition"]
+    # Deviations from the embedding's mean, averaged, about the mean of the unmodified models
+    for side in ("x", "y"):
+        deviations = rows[side] - rows.groupby("embedding")[side].transform("mean")
+        expected = deviations.groupby([rows["method"], rows["direction"]]).mean()
+        expected += rows.loc[rows["method"] == "none", side].mean() - expected["none", ""]
+        for method in ("balance", "attract_repel"):
+            line = [expected["none", ""], *expected[method]]
+            of_method = means.loc[means["method"] == method, side]
+            assert sorted(of_method) == pytest.approx(sorted(line)), method
+    (result,) = (
+        each
+        for each in results
+        if each.names["query"] == "weat7" and each.names["measure"] == "recall"
+    )
+    (change,) = part[part["kind"] == "change"].to_dict("records")
+    assert [change[name] for name in ("x", "low", "high")] == [*result.change]
+    assert change["verdict"] == result.verdict
+
+
+def test_the_first_picture_has_the_band_of_the_smallest_change(
+    noisy: Tables, tmp_path: Path, texts: Texts
+) -> None:
+    joined, results = swept(noisy)
+    draw_figures(joined, tmp_path, results=results, smallest_change=0.04, suffixes=[".svg"])
+    assert len(pd.read_csv(tmp_path / "change.csv")) == len(change_data(joined, results))
+    found = texts(tmp_path / "change.svg")
+    assert {"unmodified", "balance", "attract_repel", "cannot tell", "change of the gap"} <= {
+        *found
+    }
+    assert any("Grey: .04 up and down." in text for text in found)
+    assert any(text.startswith("Synthetic data") for text in found)
+    spec = change_chart(change_data(joined, results, 0.04), results, 0.04).to_dict()
+    panels, forest = spec["hconcat"]
+    assert len(panels["concat"]) == 4
+    for panel, result in zip(panels["concat"], results, strict=True):
+        band = panel["layer"][0]["encoding"]
+        ends = [band[side]["datum"] for side in ("y", "y2")]
+        assert ends == pytest.approx([result.gap_unmodified - 0.04, result.gap_unmodified + 0.04])
+    band = forest["layer"][0]["encoding"]
+    assert [band[side]["datum"] for side in ("x", "x2")] == [-0.04, 0.04]
+
+
+def test_reverse_scored_metrics_keep_their_scores_on_a_reversed_axis(noisy: Tables) -> None:
+    joined, results = swept(noisy)
+    turned = joined.assign(x=1 - joined["x"], unbiased=1.0, reverse_scored=True)
+    of_turned = declared(correlate_slices(turned))
+    data = change_data(turned, of_turned)
+    scores = data.loc[(data["kind"] == "model") & (data["score"] == "WEAT 7 (sign reversed)"), "x"]
+    expected = turned.loc[(turned["query"] == "weat7") & turned["y"].notna(), "x"]
+    assert sorted(scores) == pytest.approx(sorted(expected))
+    assert [each.change.value for each in of_turned] == pytest.approx(
+        [each.change.value for each in results], nan_ok=True
+    )
+    panel = change_chart(data, of_turned).to_dict()["hconcat"][0]["concat"][0]
+    assert panel["layer"][1]["encoding"]["x"]["scale"]["reverse"] is True
+
+
+def test_of_many_tests_six_have_a_panel_and_all_a_row(noisy: Tables) -> None:
+    joined, results = swept(noisy)
+    many = [
+        result._replace(names=result.names | {"task": f"t{i}"})
+        for i in range(2)
+        for result in results
+    ]
+    tables = [joined.assign(task=f"t{i}") for i in range(2)]
+    chart = change_chart(change_data(pd.concat(tables, ignore_index=True), many), many).to_dict()
+    panels, forest = chart["hconcat"]
+    assert len(panels["concat"]) == 6
+    assert len(forest["layer"][-1]["encoding"]["y"]["scale"]["domain"]) == 8
+    assert "Left: the first 6 of 8 tests." in chart["title"]["subtitle"]

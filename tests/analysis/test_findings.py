@@ -14,6 +14,7 @@ from analysis.measurement import measure
 from analysis.reliability import NoiseShares
 from analysis.residuals import residuals
 from analysis.rows import Resampled
+from analysis.scopes import DOSES, RUNS
 from analysis.slice_results import SliceResult, correlation_table, scope_table
 from stats.formatting import format_number
 from tests.analysis.conftest import make_rows
@@ -39,35 +40,55 @@ def test_a_finding_counts_and_names_its_models() -> None:
     assert counts == (19, 4, 5, 3)
     assert (found.lost, found.planned, found.lost_models) == (1, 20, "1 of 16 balance")
     assert found.within.n == 4 + 5 + 5, "the seeds of a corpus averaged"
-    assert math.isnan(found.conditions.r), "five conditions are too few"
-    assert found.given_condition.df == 14 - 3 - 4 - 1
-    (row,) = correlation_table([found], ["slice", "r_rm", "p", "n_lost"]).to_numpy()
-    assert row.tolist() == ["s", found.within.r, found.within.p, 1]
+    doses = found.scopes[DOSES]
+    assert (doses.n, doses.reason, math.isnan(doses.r)) == (5, "5 of 10", True)
+    names = ["slice", "r_rm", "p", "r_pearson", "n_lost"]
+    (row,) = correlation_table([found], names).to_numpy()
+    kept = np.isfinite(y)
+    r = np.corrcoef(x[kept], y[kept])[0, 1]  # over points, parents aside
+    assert row.tolist() == ["s", found.within.r, found.within.p, pytest.approx(r), 1]
     explored = measure(rows, {}, full=False)
     assert explored.within.r == found.within.r
-    assert math.isnan(explored.given_condition.r)
+    assert explored.scopes.keys() == {RUNS}
 
 
-def test_the_tables_have_the_slopes_of_models_and_of_means_of_conditions() -> None:
-    """With 12 conditions of 3 parents; where scores of both signs stand together it has none."""
+def test_the_change_is_over_the_range_of_the_means_of_conditions() -> None:
+    """Two parents of three models, by hand; the means of conditions are -1, 0 and 3 from the
+    unmodified ones, whose scores are 1 and 3 and gaps .1 and .3.
+    """
+    rows = make_rows(
+        *([1, 0, 4, 3, 2, 6], [0.1, 0.05, 0.25, 0.3, 0.25, 0.45]),
+        parent=[*"aaabbb"],
+        condition=["none", "balance -1", "balance 1"] * 2,
+        method=["none", "balance", "balance"] * 2,
+    )
+    found = measure(rows, {}, full=True, permutations=19)
+    assert (found.score_low, found.score_high) == pytest.approx((1, 5))
+    assert found.gap_unmodified == pytest.approx(0.2)
+    assert found.change.value == pytest.approx(0.05 * 4)
+
+
+def test_the_tables_have_the_changes_of_models_and_of_means_of_conditions() -> None:
+    """With 12 conditions of 3 parents."""
     parent, condition = np.repeat([*"abc"], 12), np.tile([*"defghijklmno"], 3)
     x, noise = np.random.default_rng(0).normal(size=(2, 36))
     y = 0.03 * x + 0.02 * noise
-    rows = make_rows(x, y, parent=parent, condition=condition)
-    found = measure(rows, {}, full=True, permutations=99)
-    slopes = scope_table([found]).set_index("scope")
+    rows = make_rows(x, y, parent=parent, condition=condition, method=["balance"] * 36)
+    found = measure(rows, {}, full=True, permutations=99)._replace(confirmatory=True)
+    changes = scope_table([found]).set_index("scope")
     u, v = (side - side.reshape(3, 12).mean(axis=1).repeat(12) for side in (x, y))
-    these = slopes.loc["these conditions"]
-    assert these["slope"] == pytest.approx(u @ v / (u @ u)) == pytest.approx(found.line.slope)
-    assert these["slope_low"] < these["slope"] < these["slope_high"]
-    u, v = (side.reshape(3, 12).mean(axis=0) for side in (u, v))
-    others = slopes.loc["other doses and words"]
-    assert others["slope"] == pytest.approx(u @ v / (u @ u))
+    means_u, means_v = (side.reshape(3, 12).mean(axis=0) for side in (u, v))
+    span = np.ptp(means_u)
+    these, others = (changes.loc[scope, "change"] for scope in (RUNS, DOSES))
+    assert (
+        these == pytest.approx(span * (u @ v) / (u @ u)) == pytest.approx(span * found.line.slope)
+    )
+    assert others == pytest.approx(span * (means_u @ means_v) / (means_u @ means_u))
+    assert (changes["change_low"] < changes["change"])[:2].all()
+    assert (changes["change_high"] > changes["change"])[:2].all()
     (row,) = correlation_table([found]).to_dict("records")
-    assert [row[name] for name in ("slope", "slope_low")] == [others["slope"], others["slope_low"]]
-    assert row["gap_change"] == pytest.approx(others["slope"] * np.ptp(u))
-    (mixed,) = correlation_table([found._replace(sign=math.nan)]).to_dict("records")
-    assert math.isnan(mixed["slope"])
+    ends = ["change", "change_low", "change_high"]
+    assert [row[name] for name in ends] == changes.loc[DOSES, ends].tolist()
 
 
 def test_the_most_influential_model_is_named_with_r_without_it() -> None:
@@ -83,7 +104,7 @@ def test_the_most_influential_model_is_named_with_r_without_it() -> None:
 def test_reliability_is_at_least_the_square_of_r() -> None:
     """Noise proper to models cannot make two sides agree."""
     all_noise = NoiseShares(1, 0)
-    found = SliceResult({}, Correlation(0.6), noise_x=all_noise, noise_y=all_noise)
+    found = SliceResult({}, {RUNS: Correlation(0.6)}, noise_x=all_noise, noise_y=all_noise)
     assert (found.reliability_x, found.reliability_y) == pytest.approx((0.36, 0.36))
     exact = found._replace(noise_x=NoiseShares(0, 0))
     assert exact.reliability_x == 1
@@ -97,7 +118,8 @@ def test_the_corrected_slope_takes_no_less_reliability_than_r_squared() -> None:
     words = Resampled.of(x[:, None] + noise)
     found = measure(rows._replace(x_resampled=words), {}, full=True, permutations=19)
     assert found.reliability_x == pytest.approx(found.within.r**2)
-    assert found.slope_corrected.value == pytest.approx(found.slope.value / found.reliability_x)
+    slope = found.within.slope.value / found.reliability_x
+    assert found.slope_without_noise.value == pytest.approx(slope)
 
 
 def test_noise_of_scores_is_taken_from_the_slope_of_condition_means() -> None:
@@ -109,11 +131,12 @@ def test_noise_of_scores_is_taken_from_the_slope_of_condition_means() -> None:
         *(x, score + 0.1 * rng.normal(size=1200)),
         parent=np.repeat([*"abc"], 400),
         condition=np.tile(np.arange(400), 3),
+        method=["balance"] * 1200,
     )
     words = Resampled.of(x[:, None] + rng.normal(size=(1200, 60)))
     found = measure(rows._replace(x_resampled=words), {}, full=True, permutations=19)
-    assert found.slope.value == pytest.approx(0.75, abs=0.05)
-    assert found.slope_corrected.value == pytest.approx(1, abs=0.06)
+    assert found.scopes[DOSES].slope.value == pytest.approx(0.75, abs=0.05)
+    assert found.slope_without_noise.value == pytest.approx(1, abs=0.06)
 
 
 def test_the_slope_without_noise_leaves_out_each_observation() -> None:

@@ -85,7 +85,7 @@ def test_seeds_of_a_corpus_are_averaged_for_each_condition_by_hand() -> None:
     assert of.x.tolist() == [-2, 0, 2, -1, 1]
     assert of.y.tolist() == [-1, 0.5, 0.5, 1, -1]  # -1 2 -1 and -1 -1 2; 1 -1
     assert of.model.tolist() == ["A 1", "A 2", "A 3", "6", "7"], "d is alone and says nothing"
-    found = of.within(99)
+    found = of.within_models(99)
     uv, uu, vv = 2 + 0 + 1 - 1 - 1, 4 + 4 + 1 + 1, 1 + 0.25 + 0.25 + 1 + 1
     assert (found.r, found.df) == pytest.approx((uv / math.sqrt(uu * vv), 5 - 2 - 1))
 
@@ -117,23 +117,6 @@ def test_over_conditions_is_r_of_the_means_of_each_condition(lost: int) -> None:
     found = of.condition_means().within_models(99)
     assert found.r == pytest.approx(r_of(x, y))
     assert (found.n, found.df) == (12, 10)
-
-
-@pytest.mark.parametrize("lost", [0, 5])
-def test_given_the_condition_both_sides_lose_parent_and_condition(lost: int) -> None:
-    of = study(lost=lost)
-    x, y = (residual(side, of.parent, of.condition) for side in (of.x, of.y))
-    found = of.given_condition(99)
-    assert found.r == pytest.approx(r_of(x, y))
-    assert found.df == len(of.x) - 12 - 11 - 1
-
-
-def test_a_condition_that_one_model_alone_has_says_nothing_given_the_condition() -> None:
-    of = study()
-    lone = of._replace(condition=np.where(np.arange(len(of.x)) == 7, "other", of.condition))
-    kept = of.at(np.delete(np.arange(len(of.x)), 7))
-    found, expected = lone.given_condition(99), kept.given_condition(99)
-    assert (found.r, found.df, found.n) == pytest.approx((expected.r, expected.df, expected.n))
 
 
 def test_the_line_has_the_slope_that_all_parents_share() -> None:

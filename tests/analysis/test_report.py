@@ -4,6 +4,8 @@ made of.
 
 from __future__ import annotations
 
+import html
+import io
 import json
 import math
 import re
@@ -13,6 +15,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from rich.console import Console
 
 from analysis.correlate import correlate_slices
 from analysis.correlation import Correlation
@@ -22,14 +25,17 @@ from analysis.gap_directions import results_by_gap, scores_by_direction
 from analysis.joined import join_points
 from analysis.naming import SLICE_COLUMNS
 from analysis.report import build_report
-from analysis.report.answer import FOLLOWS, answer_card, unmodified_gaps
+from analysis.report.answer import Card, answer_card, unmodified_gaps
 from analysis.report.page_data import dose_curves
-from analysis.report.tex import correlations_tex
+from analysis.report.tex import correlations_tex, escape
 from analysis.results import Tables, write_tables
+from analysis.scopes import DOSES, RUNS
 from analysis.slice_results import RESULT_COLUMNS, SliceResult
+from analysis.summary import print_answer
 from analysis.verdict import VERDICTS
 from biasbridge.cli.report import main
 from files import InputError
+from stats.intervals import Estimate
 
 
 @dataclass(frozen=True)
@@ -181,50 +187,106 @@ def test_the_curves_have_the_unmodified_embedding_at_dose_0_of_every_method(
 
 
 def slice_of(query: str, verdict: str, **known: Any) -> SliceResult:
-    """A slice of WEAT and the recall gap, confirmatory where it has a verdict."""
+    """A slice of WEAT and the recall gap, confirmatory where it has a verdict. Over a range of 2
+    the gap changes by .1 [.06,.14].
+    """
     names = dict.fromkeys(SLICE_COLUMNS, "") | {"measure": "recall", "metric": "weat"}
     names |= {"query": query, "embedding": "all", "method": "all"}
-    within = Correlation(0.5, 0.2, 0.7, 0.001, n=30, df=20)
+    slope = Estimate(0.05, 0.03, 0.07)
+    within = Correlation(0.5, 0.2, 0.7, 0.001, n=30, df=20, slope=slope)
     return SliceResult(
-        names, within, n=30, n_conditions=9, confirmatory=bool(verdict), verdict=verdict
+        names,
+        {RUNS: within, DOSES: within._replace(n=12)},
+        n=30,
+        n_conditions=12,
+        gap_unmodified=-0.093,
+        score_low=-1.0,
+        score_high=1.0,
+        r_pearson=0.4,
+        confirmatory=bool(verdict),
+        holds={RUNS: "yes", DOSES: "yes"} if verdict else {},
+        verdict=verdict,
     )._replace(**known)
 
 
-def test_a_gap_that_goes_the_other_way_is_never_hidden(module_tables: Tables) -> None:
+def card_of(tables: Tables, *results: SliceResult, **columns: object) -> Card:
+    tables = typed(tables._replace(points=tables.points.assign(**columns)))
+    return answer_card(results, tables, Declaration(), [])
+
+
+def test_the_card_has_the_change_and_the_row_of_scopes(module_tables: Tables) -> None:
+    asked = [slice_of("weat7", "rises"), slice_of("weat8", "at most")]
     other = slice_of("weat7", "")
     other = other._replace(
-        names=other.names | {"measure": "precision"}, within=Correlation(-0.8, -0.9, -0.6)
+        names=other.names | {"measure": "precision"}, scopes={RUNS: Correlation(-0.8, -0.9, -0.6)}
     )
-    asked = slice_of("weat7", "positive", why="positive for these")
-    found = answer_card([asked, other], typed(module_tables), "f1")
-    assert found.headline.startswith("Yes:")
-    assert found.headline.endswith("The precision gap goes the other way.")
-    assert found.parts[FOLLOWS][:2] == [
+    card = card_of(module_tables, *asked, other, generated=False)
+    assert card.first == ["Recall gap: rises with WEAT 7; changes by at most .02 with WEAT 8."]
+    head = ["score", "from, to", "change of the gap [95%]", "verdict"]
+    rows = [
+        ["WEAT 7", "-1.00 to 1.00", "+.10 [.06,.14]", "rises"],
+        ["WEAT 8", "-1.00 to 1.00", "+.10 [.06,.14]", "at most .02"],
+    ]
+    assert card.changes == {"recall gap, -.093 in the unmodified models": (head, rows)}
+    assert card.scopes == (
+        ["gap, score", "these runs", "other doses"],
+        [["all tests", "yes", "yes"]],
+    )
+    assert "Exploratory: precision gap falls with WEAT 7." in card.notes
+
+
+@pytest.mark.parametrize(
+    ("transmission", "verdicts", "first"),
+    [
+        (1.0, ("rises", "falls"), "a link was planted; the study found it"),
+        (1.0, ("rises", "at most"), "a link was planted; the study found it in 1 of 2 tests"),
+        (0.5, ("cannot tell",), "a link was planted; the study did not find it"),
         (
-            "Recall gap",
-            "rises with WEAT 7: r_rm .50 [.20,.70] (declared before the run: positive)",
+            0.0,
+            ("cannot tell", "at most"),
+            "nothing is planted: a claim here would be a false alarm; the study made none",
         ),
-        ("Precision gap", "falls with WEAT 7: r_rm -.80 [-.90,-.60] (not declared)"),
-    ]
+        (
+            0.0,
+            ("cannot tell", "falls"),
+            "nothing is planted: a claim here would be a false alarm; 1 of 2 tests made one",
+        ),
+    ],
+)
+def test_the_first_line_of_synthetic_data_says_what_was_planted(
+    transmission: float, verdicts: tuple[str, ...], first: str, module_tables: Tables
+) -> None:
+    results = [slice_of(f"weat{i}", verdict) for i, verdict in enumerate(verdicts)]
+    card = card_of(module_tables, *results, transmission=transmission)
+    assert card.first[0] == f"synthetic: {first}"
+    assert card.first[1].startswith("Recall gap: ")
 
 
-def test_a_gap_that_goes_both_ways_does_not_go_the_other_way(module_tables: Tables) -> None:
-    asked = slice_of("weat7", "positive", why="positive for these")
-    others = [
-        slice_of(query, "")._replace(
-            names=slice_of(query, "").names | {"measure": "precision"}, within=within
-        )
-        for query, within in (
-            ("weat7", Correlation(-0.8, -0.9, -0.6)),
-            ("weat8", Correlation(0.8, 0.6, 0.9)),
-        )
-    ]
-    found = answer_card([asked, *others], typed(module_tables), "f1")
-    assert "the other way" not in found.headline
+def test_page_terminal_and_latex_have_the_same_cells(
+    page: Page, module_tables: Tables, findings: list[SliceResult]
+) -> None:
+    console = Console(record=True, width=80, file=io.StringIO())
+    print_answer(typed(module_tables), findings, Declaration(), console)
+    printed = console.export_text()
+    shown = re.search(r'<div class="card">(.*?)</div>\n<figure', page.text, re.DOTALL)
+    assert shown
+    tex = (page.folder / "correlations.tex").read_text(encoding="utf-8")
+    card = answer_card(findings, typed(module_tables), Declaration(), [])
+    cells = {
+        cell for _, rows in [*card.changes.values(), card.scopes] for row in rows for cell in row
+    }
+    assert {"WEAT 7", "WEAT 8", "cannot tell", "0 of 4"} <= cells
+    for cell in (*cells, *card.changes):
+        assert html.escape(cell) in shown[1]
+        assert cell in printed
+        assert escape(cell) in tex
+    for line in (*card.first, *card.lines, *card.notes):
+        assert html.escape(line, quote=False) in shown[1].replace("&#39;", "'")
+        assert " ".join(line.split()) in " ".join(printed.split())
 
 
 def test_a_reverse_scored_metric_is_named_with_its_sign() -> None:
-    declared = slice_of("weat7", "positive")._replace(reverse_scored=True)
+    declared = slice_of("weat7", "rises")._replace(reverse_scored=True)
     (scores,) = results_by_gap([declared]).values()
     assert scores_by_direction(scores) == {"rises with": ["WEAT 7 (sign reversed)"]}
 
@@ -242,9 +304,9 @@ def test_a_direction_is_claimed_by_the_verdict_or_without_one_by_the_interval() 
     """One test's interval may leave 0 out where p, adjusted over all tests, is not significant."""
     declared = {verdict: slice_of(verdict, verdict) for verdict in VERDICTS}
     assert scores_by_direction(declared | {"exploratory": slice_of("weat7", "")}) == {
-        "rises with": ["positive", "exploratory"],
-        "falls with": ["negative"],
-        "no clear relation with": ["negligible", "inconclusive"],
+        "rises with": ["rises", "exploratory"],
+        "falls with": ["falls"],
+        "no clear relation with": ["at most", "cannot tell"],
     }
 
 
@@ -254,7 +316,7 @@ def test_the_gaps_of_unmodified_models_say_who_is_worse_off(module_tables: Table
     plain = points.loc[points["method"] == "none", "point"].tolist()
     values = {plain[0]: 0.1, plain[1]: -0.02}
     extrinsic = extrinsic.assign(value=extrinsic["point"].map(values).fillna(0.9))
-    found = unmodified_gaps(typed(module_tables._replace(points=points, extrinsic=extrinsic)), "f1")
+    found = unmodified_gaps(typed(module_tables._replace(points=points, extrinsic=extrinsic)))
     assert found == [
         (
             "Recall gap",
@@ -266,20 +328,20 @@ def test_the_gaps_of_unmodified_models_say_who_is_worse_off(module_tables: Table
 
 def test_latex_reads_no_command_in_a_name(page: Page) -> None:
     tex = (page.folder / "correlations.tex").read_text(encoding="utf-8")
-    assert tex.count(r"\begin{tabular}") == tex.count(r"\end{tabular}") == 1
-    assert r"\emph{recall gap}" in tex
-    body = [line for line in tex.splitlines() if line.endswith(r"\\") and "&" in line]
-    assert all(len(re.findall(r"(?<!\\)&", line)) == 8 for line in body)
-    names = dict.fromkeys(SLICE_COLUMNS, "") | {
-        "measure": "a%b",
-        "method": "all",
-        "metric": r"m{\x}",
-        "embedding": "e&f",
-        "query": "q#$",
-    }
-    written = correlations_tex([SliceResult(names, n=3, n_parents=1)])
-    assert r"\emph{a\%b gap}" in written
-    assert r"m\{\textbackslash{}x\} & e\&f & q\#\$ & 3 / 1 / - & - & - & - & - & " in written
+    assert tex.count(r"\begin{tabular}") == tex.count(r"\end{tabular}") == 2
+    assert r"\emph{recall gap, .000 in the unmodified models}" in tex
+    for part in tex.split(r"\begin{tabular}")[1:]:
+        width = len(part[1 : part.index("}")])
+        body = [line for line in part.splitlines() if line.endswith(r"\\") and "&" in line]
+        assert len(body) > 1
+        assert {len(re.findall(r"(?<!\\)&", line)) for line in body} == {width - 1}
+    bare = slice_of("q#$", "cannot tell", score_low=math.nan, r_pearson=math.nan)
+    bare = bare._replace(names=bare.names | {"measure": "a%b", "embedding": "e&f"})
+    written = correlations_tex([bare, slice_of(r"m{\x}", "rises"), slice_of("weat7", "")])
+    assert r"\emph{a\%b gap, -.093 in the unmodified models}" in written
+    assert r"q\#\$ (e\&f) & " in written
+    assert r"m\{\textbackslash{}x\} (all) & -1.00 to 1.00 & +.10 {[}.06,.14{]} & rises" in written
+    assert "WEAT 7" not in written, "exploratory ones are in a file of their own"
 
 
 def test_a_name_cannot_end_the_script_or_the_page(module_tables: Tables, tmp_path: Path) -> None:

@@ -6,14 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pytest
 
 from analysis.correlate import correlate_slices
-from analysis.correlation import Correlation
 from analysis.joined import join_points
 from analysis.report import build_report
-from analysis.report.missing_results import verdict_takes
-from analysis.slice_results import SliceResult
 
 if TYPE_CHECKING:
     from analysis.results import Tables
@@ -44,7 +40,7 @@ def test_a_study_without_scores_says_so_first_and_shows_the_gaps(
         "No score is available: weat7: 32 of its 32 words have no vector (word0,"
     )
     assert "word5 and 26 more); weat8: 32 of its 32 words" in first
-    assert all(f'id="{figure}"' not in text for figure in ("confirmatory", "scatter", "forest"))
+    assert all(f'id="{figure}"' not in text for figure in ("change", "scatter", "forest"))
     assert text.count('id="gaps"') == text.count('id="t-gaps"') == 1
 
 
@@ -53,20 +49,3 @@ def test_a_study_without_gaps_says_so_first(tables: Tables, tmp_path: Path) -> N
     text = text_of(tmp_path, tables._replace(extrinsic=extrinsic))
     assert "No gap is available: precision gap: female: 3 posts, fewer than 10; recall gap:" in text
     assert 'id="scatter"' not in text
-
-
-@pytest.mark.parametrize(
-    ("n", "parents", "df", "expected"),
-    [
-        # models - parents - 1 must be 8
-        (5, 2, 2, "at least 11 models of 2 parents, each with a score and a gap; there are 5."),
-        (2, 1, 0, "at least 10 models of 1 parent, each with a score and a gap; there are 2."),
-        (0, 0, 0, "at least 10 models of 1 parent, each with a score and a gap; there are none."),
-        (30, 6, 23, ""),
-        (30, 6, 2, ""),  # of few clusters, however many models
-    ],
-)
-def test_how_many_models_a_verdict_takes(n: int, parents: int, df: int, expected: str) -> None:
-    found = SliceResult({}, Correlation(n=n, df=df), n=n, n_parents=parents)
-    assert expected in verdict_takes([found])
-    assert bool(verdict_takes([found])) is bool(expected)

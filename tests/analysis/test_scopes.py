@@ -11,10 +11,10 @@ from scipy import stats
 from statsmodels.api import OLS  # type: ignore[import-untyped]
 
 from analysis.correlate import correlate
-from analysis.linearity import nonlinearity_reason, partial_f
+from analysis.linearity import find_nonlinearity, partial_f
 from analysis.observations import Observations, observations
 from analysis.residuals import residuals
-from analysis.scopes import widen
+from analysis.scopes import CORPORA, DOSES, LISTS, METHODS, RUNS, SEEDS, leave_out, measure_scopes
 from analysis.slice_results import scope_table
 from analysis.user_table import Levels
 from tests.analysis.conftest import make_rows
@@ -45,15 +45,12 @@ def test_over_parents_each_is_left_out() -> None:
     x, y, parent = models.x, models.y, models.parent.astype(int)
     without = [literal(x[parent != i], y[parent != i], parent[parent != i]) for i in range(6)]
     shares = [float(((x - x[parent == i].mean())[parent == i] ** 2).sum()) for i in range(6)]
-    found = models.over_parents()
+    found = leave_out(models, models.parent, SEEDS)
     assert found.n == 6
     assert found.r == pytest.approx(literal(x, y, parent))
     assert found.interval[1:] == pytest.approx(expected_interval(found.r, without, shares))
     assert (found.low > 0) == (found.p < 0.05)
-    widened = models.within(99)
-    narrow = models.within_models(99)
-    assert widened.interval[1:] == (min(narrow.low, found.low), max(narrow.high, found.high))
-    assert widened.p == max(narrow.p, found.p)
+    assert measure_scopes(models, 99, full=True)[SEEDS] == found
 
 
 def test_over_methods_each_is_left_out_and_the_unmodified_models_stay() -> None:
@@ -66,25 +63,42 @@ def test_over_methods_each_is_left_out_and_the_unmodified_models_stay() -> None:
 
     names = [f"m{number}" for number in range(5)]
     shares = [float(((x - x.mean())[method == name] ** 2).sum()) for name in names]
-    found = models.over_methods()
+    found = leave_out(means, means.family, METHODS)
     assert found.n == 5
     expected = expected_interval(found.r, [r(method != name) for name in names], shares)
     assert found.interval[1:] == pytest.approx(expected)
 
 
-def test_too_few_groups_say_so_and_change_nothing() -> None:
+def test_too_few_groups_say_so() -> None:
     models = sweep()
     few = models.at(np.flatnonzero(models.parent.astype(int) < 4))
-    found = few.over_parents()
-    assert (math.isnan(found.r), found.reason) == (True, "4 groups; at least 5")
-    own = few.within_models(99)
-    assert widen(own, found) is own
+    found = leave_out(few, few.parent, SEEDS)
+    assert (math.isnan(found.r), found.n, found.reason) == (True, 4, "4 of 5")
 
 
 def test_one_parent_that_holds_most_of_the_score_leaves_no_degrees_of_freedom() -> None:
     models = sweep()
     large = models._replace(x=np.where(models.parent == "0", 50, 1) * models.x)
-    assert large.over_parents().df == pytest.approx(1, abs=0.01)
+    assert leave_out(large, large.parent, SEEDS).df == pytest.approx(1, abs=0.01)
+
+
+def test_methods_that_share_word_lists_have_the_wider_interval() -> None:
+    """A slope that belongs to a list would look like one of every method."""
+    models = sweep()
+    lists = np.where(models.condition == "0", "", (models.condition.astype(int) % 2).astype(str))
+    scopes = measure_scopes(models._replace(word_list=lists), 99, full=True)
+    means = models._replace(word_list=lists).condition_means()
+    methods = leave_out(means, means.family, METHODS)
+    of_lists = leave_out(means, means.word_list, LISTS, minimum=2)
+    assert scopes[LISTS].reason == "2 of 4"
+    assert scopes[METHODS].p == max(methods.p, of_lists.p)
+    assert scopes[METHODS].slope.low == min(methods.slope.low, of_lists.slope.low)
+
+
+def test_families_count_once() -> None:
+    models = sweep()
+    one_idea = np.where(np.isin(models.method, ["m0", "m1", "m2"]), "projection", models.family)
+    assert measure_scopes(models._replace(family=one_idea), 99, full=True)[METHODS].n == 3
 
 
 def test_a_table_of_scopes_has_a_row_each() -> None:
@@ -95,26 +109,24 @@ def test_a_table_of_scopes_has_a_row_each() -> None:
             "parent": np.repeat(np.arange(5), 16),
             "method": np.tile(np.repeat([*"abcd"], 4), 5),
             "dose": doses,
+            "wordset": np.tile(np.repeat(["v", "w"], 8), 5),
             "x": doses + rng.normal(size=80),
             "name": np.arange(80),
         }
     )
     table["y"] = table["x"] + rng.normal(size=80)
-    levels = Levels(["name"], ["parent"], ["method", "dose"])
+    levels = Levels(["name"], ["parent"], ["method", "dose", "wordset"])
     (found,) = correlate(table, x="x", y="y", levels=levels, confirmatory=["all"])
     scopes = scope_table([found])
-    assert dict(zip(scopes["scope"], scopes["n"], strict=True)) == {
-        "these conditions": 80,
-        "other doses and words": 16,
-        "other methods": 4,
-        "other parents": 5,
-        "within a condition": 80,
-    }
-    assert ((scopes["low"] > 0) == (scopes["p"] < 0.05)).all()
-    assert found.n_methods == 4
-    one = Levels(["name"], ["parent"], ["dose"])
-    (unnamed,) = correlate(table, x="x", y="y", levels=one, confirmatory=["all"])
-    assert unnamed.n_methods == 0, "a single column of conditions names no methods"
+    counts = {RUNS: 80, DOSES: 16, LISTS: 2, METHODS: 4, SEEDS: 5, CORPORA: 5}
+    assert dict(zip(scopes["scope"], scopes["n"], strict=True)) == counts
+    assert set(scopes["holds"]) <= {"yes", "no", "too few"}
+    assert scopes["holds"][2] == "too few"
+    ideas = dict(zip("abcd", "ppqq", strict=True))
+    families = table.assign(method_family=table["method"].map(ideas))
+    levels = Levels(["name"], ["parent"], ["method", "dose", "wordset", "method_family"])
+    (found,) = correlate(families, x="x", y="y", levels=levels, confirmatory=["all"])
+    assert found.scopes[METHODS].n == 2
 
 
 def test_a_partial_f_is_that_of_nested_regressions() -> None:
@@ -131,7 +143,11 @@ def test_a_partial_f_is_that_of_nested_regressions() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "reason"),
-    [("line", ""), ("bent", "no straight line of the score"), ("methods", "differs between meth")],
+    [
+        ("line", ""),
+        ("bent", "not a straight line of the score"),
+        ("methods", "differ between meth"),
+    ],
 )
 def test_what_is_no_single_line_says_so(kind: str, reason: str) -> None:
     models = sweep(3)
@@ -139,8 +155,25 @@ def test_what_is_no_single_line_says_so(kind: str, reason: str) -> None:
     signs = np.where(np.isin(models.method, ("m0", "m1")), -1, 1)
     noise = 0.5 * np.random.default_rng(2).normal(size=len(u))
     y = {"line": u, "bent": u + u**2, "methods": signs * u}[kind] + noise
-    assert reason in nonlinearity_reason(models._replace(y=y))
-    assert bool(reason) == bool(nonlinearity_reason(models._replace(y=y)))
+    found = find_nonlinearity(models._replace(y=y), 4.0)
+    assert reason in found.reason
+    assert bool(reason) == bool(found.reason) == bool(found.change)
+
+
+def test_changes_by_method_are_those_of_each_alone() -> None:
+    models = sweep(3)
+    u = residuals(models.x, models.y, models.parent.astype(int)).u
+    slopes = {"m0": -1.0, "m1": -1.0, "m2": 1.0, "m3": 1.0, "m4": 1.0}
+    noise = 0.1 * np.random.default_rng(2).normal(size=len(u))
+    slope = np.array([slopes.get(name, 0) for name in models.method])
+    models = models._replace(y=slope * u + noise)
+    found = find_nonlinearity(models, 2.0)
+    for name in slopes:
+        kept = np.isin(models.method, [name, "none"])
+        x, y, parent = models.x[kept], models.y[kept], models.parent[kept]
+        columns = np.column_stack([pd.get_dummies(parent).to_numpy(dtype=float), x])
+        slope = OLS(y, columns).fit().params[-1]
+        assert f"{name} {2 * slope:+.2f}".replace("0.", ".") in found.reason
 
 
 def test_controls_are_no_method_of_their_own() -> None:
@@ -150,6 +183,5 @@ def test_controls_are_no_method_of_their_own() -> None:
     u = residuals(models.x, models.y, models.parent.astype(int)).u
     bent = u + 3 * u * (method == "none")
     noise = 0.05 * np.random.default_rng(2).normal(size=len(u))
-    assert "between methods" not in nonlinearity_reason(
-        models._replace(method=method, y=bent + noise)
-    )
+    found = find_nonlinearity(models._replace(method=method, y=bent + noise), 1.0)
+    assert "between methods" not in found.reason

@@ -113,7 +113,7 @@ def test_r_of_a_specification_is_that_of_its_slice() -> None:
     r = []
     for one, other in zip(curve.specifications, alone.specifications, strict=True):
         names = dict(zip(CHOICES, one.levels, strict=True)) | {"task": "t"}
-        assert names.pop("classifier") == "cnn"
+        assert names["classifier"] == "cnn"
         of = found[tuple(names[name] for name in SLICE_COLUMNS)]
         assert (one.n, one.r_rm, one.low, one.high) == (of.n, of.r, of.low, of.high)
         assert (other.levels, other.n) == (one.levels, of.n)

@@ -20,6 +20,7 @@ CONF = Path(__file__).with_name("conf")
 # Four points a seed, without torch, charts and report, each of which takes seconds
 SWEEP = [
     *("--config-dir", str(CONF), "+experiment=hatespeech_en", "study=tables_only"),
+    "~study.confirmatory",
     *("corpus.sentences=3000", "size.dim=16", "size.epochs=2", "embedding=word2vec"),
     *("debias=balance", "debias.dose=0.5,1", "source.posts=1200", "classifier=linear"),
 ]

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 
 from analysis.frame import as_text
 from analysis.naming import MIN_COVERAGE
-from analysis.provenance import PROVENANCE_CSV, describe_mixture, write_provenance
+from analysis.provenance import (
+    PROVENANCE_CSV,
+    describe_mixture,
+    describe_processor,
+    write_provenance,
+)
 from files.verbosity import LOG
 from stats.formatting import format_number
 from train.engine.join import join_tables
@@ -64,6 +69,8 @@ def finish(
     if mixed_versions := describe_mixture(records):
         remedy = "for details run biasbridge store explain KEY"
         messages.append(f"results of different code versions: {mixed_versions}; {remedy}")
+    if processor := describe_processor(records):
+        messages.append(processor)
     messages += [*_task_warnings(plans, store), *_describe_coverage(tables)]
     messages += [*_output_lines(written, results), *_next_command(tables.points)]
     _print([*messages, *unchanged_models], console)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from train.engine.store import Store
 
 MIN_RELIABILITY = 0.01  # of points that show only noise, estimated as 0
-COLUMNS = ("study", "models", "ladder", "normal", "growing", "others", "exclude", "cost")
+COLUMNS = ("study", "models", "ladder", "normal", "growing", "other doses", "cost")
 
 
 def print_power(
@@ -69,8 +69,8 @@ def print_power(
     print_table(title, rows, console, left_aligned=COLUMNS[:1])
     console.print(
         "Scores: ladder (a ladder of doses), normal, growing (noise grows with the score)."
-        " others: power for other conditions (ladder; needs ten conditions)."
-        " exclude: r = 0 is called negligible (ladder). Costs: this plan's"
+        " other doses: power for them (ladder; needs ten conditions)."
+        " Costs: this plan's"
         f" steps one after another. {planner.studies} simulated studies per row.",
         soft_wrap=True,
     )
@@ -89,7 +89,7 @@ def _shares(powers: Sequence[Power]) -> list[str]:
     power_over_conditions = powers[0].detected_over_conditions
     others = f"{power_over_conditions:.0%}" if isfinite(power_over_conditions) else "-"
     detected = (f"{scenario_power.detected:.0%}" for scenario_power in powers)
-    return [*detected, others, f"{powers[0].negligible:.0%}"]
+    return [*detected, others]
 
 
 def read_pilot(results: Path, study: Correlation) -> Pilot:
@@ -135,7 +135,7 @@ def planned_design(
         reliabilities.append(max(value, MIN_RELIABILITY))
     errors = (pilot.words_error, pilot.items_error)
     sampling = [error if isfinite(error) else 0.0 for error in errors]
-    return Design(*shape, tests, planner.sesoi or study.sesoi, *reliabilities, *sampling)
+    return Design(*shape, tests, planner.sesoi, *reliabilities, *sampling)
 
 
 def _count_levels(plans: Sequence[Plan]) -> list[int]:

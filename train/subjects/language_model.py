@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from corpora.protocols import Corpus, PlantedCorpus
 from corpora.recount import recount_truths
 from corpora.truths import read_truths, write_truths
-from debias.base import Method, Words, method_label
+from debias.base import Method, Words, method_family, method_label
 from files import InputError, choice
 from files.choice import Fileless
 from files.language import language_of, require_one_language
@@ -129,14 +129,17 @@ class LanguageModelSubject(Fileless):
         """Return corpus, embedding (the model), condition, layer, pooling and further columns."""
         model_facts: Callable[[], Facts] = getattr(self.model, "facts", dict)
         condition = method_label(self.debias)._asdict()
+        family = method_family(self.debias)
         method, strength = self._planted
         if strength and not self.modified:
             direction = "overbias" if strength > 0 else "debias"
             condition = {"method": method, "direction": direction, "dose": abs(strength)}
+            family = "planting"
         return {
             "corpus": "none" if self.loaded else self.corpus.name,
             "embedding": f"{self.model.name}{self.encoding.suffix}{self._word_suffix}",
             **condition,
+            "method_family": family,
             "wordset": self.words.name,
             "layer": self.encoding.layer,
             "pooling": self.encoding.pooling,

@@ -16,7 +16,7 @@ from corpora.planting import PlantableCorpus, plant_corpus
 from corpora.protocols import Corpus, LimitedCorpus, PlantedCorpus, SampledCorpus
 from corpora.truths import write_truths
 from corpora.tweets import UNKNOWN
-from debias.base import Method, Words, method_label
+from debias.base import Method, Words, method_family, method_label
 from files import InputError, choice, read_lines
 from files.choice import Fileless
 from files.language import UNDETERMINED, guess_language, language_of, require_one_language
@@ -92,6 +92,7 @@ class StaticVectors(Fileless):
             "corpus": "none" if self.loaded else self.corpus.name,
             "embedding": self.embedding.name,
             **method_label(self.debias)._asdict(),
+            "method_family": method_family(self.debias),
             "wordset": self.words.name,
             **planted,
             **embedding_facts(),

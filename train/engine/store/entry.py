@@ -7,12 +7,13 @@ import json
 import os
 import platform
 import subprocess
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from files.digest import digest_of, sha256
 from files.rooms import HOME
@@ -45,7 +46,9 @@ class Lineage(TypedDict):
 
 
 class Provenance(Request):
-    """How a result was made: hashes of source files, versions, commit, user files ``loaded``."""
+    """How a result was made: hashes of source files, versions, commit, user files ``loaded``; on a
+    CPU the ``instructions`` of torch, where that was loaded. They are not part of the key.
+    """
 
     seconds: float
     time: str
@@ -55,6 +58,7 @@ class Provenance(Request):
     modules: dict[str, str]
     loaded: dict[str, str]
     libraries: dict[str, str]
+    instructions: NotRequired[str]
     lineage: Lineage
 
 
@@ -88,7 +92,7 @@ def describe_build(
 ) -> Provenance:
     """Return how a result was made, by this code from the results in the folders ``inputs``."""
     lineages = {name: read_recipe(folder)["made"]["lineage"] for name, folder in inputs.items()}
-    return {
+    made: Provenance = {
         "seconds": round(seconds, 3),
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "host": platform.node(),
@@ -100,6 +104,10 @@ def describe_build(
         "lineage": lineage(source, lineages),
         **request,
     }
+    torch = sys.modules.get("torch")
+    if torch and "torch" in source.libraries and request.get("device", "cpu") == "cpu":
+        made["instructions"] = torch.backends.cpu.get_cpu_capability()
+    return made
 
 
 @cache

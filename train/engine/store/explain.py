@@ -11,7 +11,7 @@ from rich.filesize import decimal
 from rich.text import Text
 from rich.tree import Tree
 
-from analysis.provenance import BuildRecord
+from analysis.provenance import INSTRUCTIONS, BuildRecord
 from files.digest import digest_of
 from train.engine.store.entry import DamagedError, read_recipe
 from train.engine.store.tools import content_of, entries, find, size
@@ -19,6 +19,7 @@ from train.engine.store.tools import content_of, entries, find, size
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from train.engine.store.entry import Provenance
     from train.engine.store.store import Store
 
 
@@ -37,7 +38,7 @@ def explain(store: Store, prefix: str, console: Console) -> None:
     lines = [
         f"\nmade {made['time']} on {made['host']}, {made.get('device', 'cpu')}, by",
         f"  biasbridge {made['project'] or '(no version)'}, commit {made['commit'] or 'unknown'}",
-        f"  {_list(made['libraries'])}",
+        f"  {_list(_libraries(made))}",
         f"  code {_list({name: digest[:8] for name, digest in code.items()})}",
         f"  other loaded code: {', '.join(sorted(loaded.keys() - code)) or 'none'}",
         "to rebuild, in any store:",
@@ -69,6 +70,12 @@ def _tree(step: str, key: str, by_key: Mapping[str, Path]) -> Tree:
     return tree
 
 
+def _libraries(made: Provenance) -> Mapping[str, str]:
+    """Return the versions of libraries, and the instructions of torch where they were recorded."""
+    instructions = made.get("instructions")
+    return made["libraries"] | ({INSTRUCTIONS: instructions} if instructions else {})
+
+
 def _list(values: Mapping[str, str]) -> str:
     """Return ``Python 3.11.7, gensim 4.4.0``."""
     return ", ".join(f"{name} {value}" for name, value in values.items())
@@ -94,7 +101,7 @@ def build_records(store: Store, keys: Iterable[str]) -> list[BuildRecord]:
             project=made["project"],
             commit=made["commit"],
             code=digest_of(made["modules"])[:12],
-            libraries=_list(made["libraries"]),
+            libraries=_list(_libraries(made)),
         )
         counts[record] += 1
     return [record._replace(results=counts[record]) for record in sorted(counts)]

@@ -1,0 +1,193 @@
+"""The first picture of a study: gap against score in each declared test, and beside it a forest of
+the changes of the gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from analysis.answer import gap_and_score, name_verdict
+from analysis.charts import (
+    BLACK,
+    GREY,
+    PALETTE,
+    STAMP,
+    Drawing,
+    finish,
+    intervals,
+    palette_of,
+    rule_at,
+)
+from analysis.joined import rows_of
+from analysis.naming import (
+    CONTROL,
+    KINDS,
+    ORIGINAL,
+    POOLED_OVER,
+    REVERSED,
+    SLICE_COLUMNS,
+    SMALLEST_CHANGE,
+    gap_axis,
+)
+from analysis.observations import observations
+from analysis.slices import slices
+from analysis.verdict import VERDICTS
+from stats.formatting import format_number
+
+if TYPE_CHECKING:
+    from analysis.observations import Observations
+    from analysis.rows import Rows
+    from analysis.slice_results import SliceResult
+
+MODEL, CONDITION, CHANGE = "model", "condition", "change"  # kinds of rows
+PANELS, COLUMNS = 6, 2
+PANEL_SIZES = {1: (400, 280)}  # by number of panels
+SMALL_PANEL = (230, 170)
+FOREST_WIDTH = 240
+VERDICT_COLOURS = (PALETTE[2], PALETTE[1], PALETTE[0], GREY)
+TOP = alt.Legend(orient="top")
+WHOLE: dict[str, Any] = {"zero": False, "padding": 8}  # points whole within the frame
+CHANGE_AXIS = "change of the gap"
+POINT_COLUMNS = ["x", "y", "method", "words"]
+NUMBERS = ("gap", "score", "kind", "method", "words", "x", "y", "low", "high", "verdict")
+
+
+def change_data(
+    joined: pd.DataFrame, results: Sequence[SliceResult], smallest_change: float = SMALLEST_CHANGE
+) -> pd.DataFrame:
+    """Return the numbers of the chart: for each declared test a row a model (score x, gap y), a row
+    a condition and method (means over parents), and its change (x, low, high) with its verdict.
+    """
+    if not results:
+        return pd.DataFrame(columns=[*NUMBERS])
+    rows = rows_of(joined)
+    indices_by_slice = {
+        tuple(names[name] for name in SLICE_COLUMNS): indices
+        for names, indices in slices(joined, KINDS, POOLED_OVER)
+    }
+    parts = []
+    for (gap, score), result in zip(gap_and_score(results), results, strict=True):
+        indices = indices_by_slice[tuple(result.names[name] for name in SLICE_COLUMNS)]
+        change = pd.DataFrame([result.change], columns=["x", "low", "high"])
+        verdict = name_verdict(result, smallest_change)
+        part = pd.concat([_points(rows.at(indices), result), change.assign(kind=CHANGE)])
+        parts.append(part.assign(gap=gap, score=score, verdict=verdict))
+    table = pd.concat(parts, ignore_index=True).reindex(columns=[*NUMBERS])
+    return table.fillna({"method": "", "words": ""})
+
+
+def change_chart(
+    data: pd.DataFrame,
+    results: Sequence[SliceResult],
+    smallest_change: float = SMALLEST_CHANGE,
+) -> Drawing:
+    """Draw ``change_data`` of the declared ``results``: a panel for each of the first six tests,
+    with a line a method and word list, and the band of ``smallest_change`` about the gap of the
+    unmodified models; beside them the change of each test.
+    """
+    data = data.assign(test=data["gap"] + ", " + data["score"])
+    tests = list(dict.fromkeys(data["test"]))
+    panels = [
+        _panel(data[data["test"] == test], result, smallest_change, len(tests))
+        for test, result in zip(tests[:PANELS], results, strict=False)
+    ]
+    points = alt.concat(*panels, columns=COLUMNS)
+    forest = _forest(data[data["kind"] == CHANGE], smallest_change)
+    chart = alt.hconcat(points, forest).resolve_scale(color="independent")
+    x = format_number(smallest_change, 3).rstrip("0")
+    notes = [
+        "Left: points are models, lines the means of each condition over parents."
+        f" Right: change over the range of the score, 95% interval. Grey: {x} up and down."
+    ]
+    if len(tests) > PANELS:
+        notes.append(f"Left: the first {PANELS} of {len(tests)} tests.")
+    if any(result.synthetic for result in results):
+        notes.append(STAMP)
+    return finish(chart, "Does moving the score change the gap?", notes)
+
+
+def _points(rows: Rows, result: SliceResult) -> pd.DataFrame:
+    """Return the models of a slice, and the means of each condition through the unmodified mean."""
+    models = observations(rows.comparable())
+    is_unmodified = models.method == CONTROL
+    parts = [_table(models, MODEL)]
+    if result.n_conditions:
+        means = models.average_over_clusters().condition_means()
+        base = models.at(np.flatnonzero(is_unmodified)) if is_unmodified.any() else models
+        origin = means.at(np.flatnonzero(means.method == CONTROL))
+        shift_x, shift_y = (
+            float(side.mean()) - (float(start[0]) if len(start) else 0.0)
+            for side, start in ((base.x, origin.x), (base.y, origin.y))
+        )
+        table = _table(means._replace(x=means.x + shift_x, y=means.y + shift_y), CONDITION)
+        modified = table[table["method"] != ORIGINAL]
+        lines = modified[["method", "words"]].drop_duplicates()
+        starts = table[table["method"] == ORIGINAL].drop(columns=["method", "words"])
+        # The unmodified models are the dose 0 of every line
+        parts += [modified, starts.merge(lines, how="cross")]
+    points = pd.concat(parts)
+    return points.assign(x=-points["x"] if result.reverse_scored else points["x"])
+
+
+def _table(models: Observations, kind: str) -> pd.DataFrame:
+    method = np.where(models.method == CONTROL, ORIGINAL, models.method)
+    columns = {"x": models.x, "y": models.y, "method": method, "words": models.word_list}
+    return pd.DataFrame(columns).assign(kind=kind)
+
+
+def _panel(data: pd.DataFrame, result: SliceResult, smallest_change: float, n_tests: int) -> Any:
+    gap, score = str(data["gap"].iloc[0]), str(data["score"].iloc[0])
+    methods = [name for name in dict.fromkeys(data["method"]) if name not in ("", ORIGINAL)]
+    scale = alt.Scale(domain=[ORIGINAL, *methods], range=[BLACK, *palette_of(methods)])
+    colour = alt.Color("method:N", title=None, scale=scale, legend=TOP)
+    axis_x = f"{score}, {REVERSED}" if result.reverse_scored else score
+    x = alt.X("x:Q", title=axis_x, scale=alt.Scale(**WHOLE, reverse=result.reverse_scored))
+    axis_y = gap_axis(gap, [result.names["unprivileged"]]).replace(" (", "\n(", 1).split("\n")
+    y = alt.Y("y:Q", title=axis_y, scale=alt.Scale(**WHOLE))
+    dash = [alt.StrokeDash("words:N", title=None, legend=TOP)] * (data["words"].nunique() - 1 > 1)
+    models, means = (data.loc[data["kind"] == kind, POINT_COLUMNS] for kind in (MODEL, CONDITION))
+    base = alt.Chart(models).encode(x, y, colour)
+    lines = alt.Chart(means).encode(x, y, colour, alt.Detail("words:N"), *dash)
+    is_unmodified = alt.datum.method == ORIGINAL
+    layers = [
+        base.transform_filter(~is_unmodified).mark_point(filled=True, size=18, opacity=0.4),
+        lines.mark_line(strokeWidth=1.5, point={"size": 20}),
+        base.transform_filter(is_unmodified).mark_point(filled=True, size=45, opacity=1),
+    ]
+    if np.isfinite(result.gap_unmodified):
+        ends = [result.gap_unmodified - smallest_change, result.gap_unmodified + smallest_change]
+        layers.insert(0, _band(alt.Y(datum=ends[0]), alt.Y2(datum=ends[1])))
+    width, height = PANEL_SIZES.get(n_tests, SMALL_PANEL)
+    return alt.LayerChart(layer=layers, width=width, height=height)
+
+
+def _band(*ends: Any) -> alt.Chart:
+    band: alt.Chart = alt.Chart().mark_rect(color=GREY, opacity=0.15).encode(*ends)
+    return band
+
+
+def _forest(data: pd.DataFrame, smallest_change: float) -> alt.LayerChart:
+    verdicts = list(dict.fromkeys(data["verdict"]))
+    colours = {
+        name: colour
+        for name in verdicts
+        for verdict, colour in zip(VERDICTS, VERDICT_COLOURS, strict=True)
+        if name.startswith(verdict)
+    }
+    scale = alt.Scale(domain=verdicts, range=[colours.get(name, GREY) for name in verdicts])
+    tests = alt.Y("test:N", title=None, scale=alt.Scale(domain=list(data["test"])))
+    base = alt.Chart(data.dropna(subset=["x"])).encode(
+        tests.axis(labelLimit=0, labelExpr="split(datum.label, ', ')"),
+        alt.Color("verdict:N", title=None, scale=scale, legend=TOP),
+    )
+    layers = [
+        _band(alt.X(datum=-smallest_change), alt.X2(datum=smallest_change)),
+        rule_at(0.0),
+        *intervals(base, "x", size=60, opacity=1, width=2, title=CHANGE_AXIS, scale=WHOLE),
+    ]
+    return alt.LayerChart(layer=layers, width=FOREST_WIDTH, height=alt.Step(36))
