@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from files import InputError
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     import altair as alt
     import pandas as pd
 
