@@ -6,7 +6,7 @@ what it holds for.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -37,7 +37,7 @@ VERDICT_PHRASES = {
 MAX_GAPS = 3  # named in the headline
 
 
-def declared(results: Iterable[SliceResult]) -> list[SliceResult]:
+def declared(results: Sequence[SliceResult]) -> list[SliceResult]:
     """Return the slices that were declared before the run."""
     return [result for result in own_metrics_first(results) if result.confirmatory]
 
