@@ -86,7 +86,8 @@ def print_answer(
 
 def _shown_scores(gaps: ResultsByGap) -> tuple[int, list[str]]:
     """Return the number of scores, and the titles of those shown: of each metric one or more."""
-    metrics, firsts = {}, {}
+    metrics: dict[str, str] = {}
+    firsts: dict[str, str] = {}
     for name, result in (item for scores in gaps.values() for item in scores.items()):
         metrics[name] = result.names["metric"]
         firsts.setdefault(metrics[name], name)
