@@ -7,7 +7,7 @@ biasbridge scatter my.csv --x WEAT --y "Performance Gap" --row Metric --column E
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -107,8 +107,8 @@ def scatter_chart(
     values = as_float(data, "y")
     # Equal values need a second one for the axis to have a scale
     with_zero = bool((values < 0).any() and (values > 0).any()) or len({*values}) == 1
-    chart: Any = scatter_grid(data, text, mark=mark, zero=with_zero)
-    return chart if has_one_scale or not is_result else chart.resolve_scale(x="independent")
+    scales = "shared" if has_one_scale or not is_result else "independent"
+    return scatter_grid(data, text._replace(x_scales=scales), mark=mark, zero=with_zero)
 
 
 def _keep_apart(table: pd.DataFrame, row: str, column: str) -> tuple[pd.DataFrame, str, str]:
@@ -124,16 +124,16 @@ def _keep_apart(table: pd.DataFrame, row: str, column: str) -> tuple[pd.DataFram
         keys = pd.Series(text_rows(table, names), index=table.index)
         by_panel = keys.groupby([table[name] for name in panels]) if panels else keys
         if np.max(by_panel.nunique()) > 1:
-            own = as_text(table, sides[place]) if sides[place] else [""] * len(table)
-            labels = [
-                ", ".join(filter(None, pair)) for pair in zip(own, titles[place], strict=True)
-            ]
+            labels = zip(as_text(table, sides[place]), titles[place], strict=True)
             sides[place] = f"panel_{PLACES[place]}"
-            table = table.assign(**{sides[place]: labels})
+            table = table.assign(
+                **{sides[place]: [", ".join(filter(None, pair)) for pair in labels]}
+            )
     n_rows, n_columns = (table[name].nunique() if name else 1 for name in sides)
     if n_rows * n_columns > MAX_PANELS:
         raise InputError(
             f"{n_rows} scores and {n_columns} gaps make more than {MAX_PANELS} panels; choose rows"
             " first, as in rows[rows['metric'] == 'weat'], or run biasbridge scatter FOLDER"
         )
-    return table, *(sides[::-1] if n_rows < n_columns > MAX_COLUMNS else sides)
+    row, column = sides[::-1] if n_rows < n_columns > MAX_COLUMNS else sides
+    return table, row, column
