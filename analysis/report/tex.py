@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from analysis.answer import SCORE, TEST, VERDICT, change_rows, declared, scope_rows
@@ -32,7 +32,7 @@ SYNTHETIC = "% Synthetic data: no evidence about the world."
 
 
 def correlations_tex(
-    slice_results: Iterable[SliceResult], smallest_change: float = SMALLEST_CHANGE
+    slice_results: Sequence[SliceResult], smallest_change: float = SMALLEST_CHANGE
 ) -> str:
     """Format the declared tests as a LaTeX ``tabular`` (needs ``booktabs``), and their scopes as
     another.
