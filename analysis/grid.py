@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite, nan
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import altair as alt
 import numpy as np
@@ -59,7 +59,7 @@ class ChartText(NamedTuple):
     notes: Sequence[str] = ()
     black: str | None = None
     reverse: bool = False
-    x_scales: str = "shared"  # or "independent", for scores of several metrics
+    x_scales: Literal["shared", "independent"] = "shared"
 
 
 class Panel(NamedTuple):

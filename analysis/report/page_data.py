@@ -140,7 +140,7 @@ def _change_spec(
     return spec
 
 
-def _tests(results: Sequence[SliceResult]) -> list[dict[str, Json]]:
+def _tests(results: Sequence[SliceResult]) -> Sequence[Json]:
     """Return a row a declared test, with all that is told of it."""
     return [
         {
