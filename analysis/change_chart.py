@@ -160,9 +160,8 @@ def _panel(
     )
     y = alt.Y("y:Q", title=axis_y, scale=alt.Scale(**WHOLE))
     models, means = (data.loc[data["kind"] == kind, POINT_COLUMNS] for kind in (MODEL, CONDITION))
-    dash = (
-        [alt.StrokeDash("words:N", title=None, legend=TOP)] if means["words"].nunique() > 1 else []
-    )
+    has_several_lists = len({*means["words"]}) > 1
+    dash = [alt.StrokeDash("words:N", title=None, legend=TOP)] if has_several_lists else []
     base = alt.Chart(models).encode(x, y, colour)
     lines = alt.Chart(means).encode(x, y, colour, alt.Detail("words:N"), *dash)
     is_unmodified = alt.datum.method == ORIGINAL

@@ -7,7 +7,7 @@ biasbridge scatter my.csv --x WEAT --y "Performance Gap" --row Metric --column E
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -107,10 +107,9 @@ def scatter_chart(
     values = as_float(data, "y")
     # Equal values need a second one for the axis to have a scale
     with_zero = bool((values < 0).any() and (values > 0).any()) or len({*values}) == 1
-    scales: Literal["shared", "independent"] = (
-        "shared" if has_one_scale or not is_result else "independent"
-    )
-    return scatter_grid(data, text._replace(x_scales=scales), mark=mark, zero=with_zero)
+    if is_result and not has_one_scale:
+        text = text._replace(x_scales="independent")
+    return scatter_grid(data, text, mark=mark, zero=with_zero)
 
 
 def _keep_apart(table: pd.DataFrame, row: str, column: str) -> tuple[pd.DataFrame, str, str]:
