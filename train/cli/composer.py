@@ -82,9 +82,8 @@ def drop_options_of_other_choices(config: DictConfig, hydra: DictConfig) -> None
     name = hydra.runtime.choices.get("experiment")
     sources = hydra.runtime.config_sources if name else ()
     for place in (Path(source.path, "experiment", f"{name}.yaml") for source in sources):
-        experiment = (
-            cast("DictConfig", OmegaConf.load(place)) if place.is_file() else DictConfig({})
-        )
+        experiment = OmegaConf.load(place) if place.is_file() else DictConfig({})
+        assert isinstance(experiment, DictConfig)
         for group in given & {*map(str, experiment)}:
             node = config.get(group)
             if isinstance(node, DictConfig) and TARGET in node:
