@@ -58,7 +58,7 @@ class ChartText(NamedTuple):
     notes: Sequence[str] = ()
     black: str | None = None
     reverse: bool = False
-    x_scales: str = "shared"  # or "independent", for scores of several metrics
+    own_scales: bool = False  # of x in each panel, for scores of several metrics
 
 
 class Panel(NamedTuple):
@@ -111,7 +111,7 @@ def scatter_grid(
             data=pd.concat([points, notes, *_fit_lines(panels, points, mark)], ignore_index=True),
             spacing=SPACING,
         )
-        .resolve_scale(x=text.x_scales)
+        .resolve_scale(x="independent" if text.own_scales else "shared")
     )
     return finish(grid, text.title, text.notes)
 

@@ -107,8 +107,8 @@ def scatter_chart(
     values = as_float(data, "y")
     # Equal values need a second one for the axis to have a scale
     with_zero = bool((values < 0).any() and (values > 0).any()) or len({*values}) == 1
-    scales = "shared" if has_one_scale or not is_result else "independent"
-    return scatter_grid(data, text._replace(x_scales=scales), mark=mark, zero=with_zero)
+    text = text._replace(own_scales=is_result and not has_one_scale)
+    return scatter_grid(data, text, mark=mark, zero=with_zero)
 
 
 def _keep_apart(table: pd.DataFrame, row: str, column: str) -> tuple[pd.DataFrame, str, str]:
