@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite, nan
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import altair as alt
 import numpy as np
@@ -59,7 +59,7 @@ class ChartText(NamedTuple):
     notes: Sequence[str] = ()
     black: str | None = None
     reverse: bool = False
-    x_scales: Literal["shared", "independent"] = "shared"
+    own_scales: bool = False  # of x in each panel, for scores of several metrics
 
 
 class Panel(NamedTuple):
@@ -114,7 +114,7 @@ def scatter_grid(
             data=pd.concat([points, notes, *_fit_lines(panels, points, mark)], ignore_index=True),
             spacing=SPACING,
         )
-        .resolve_scale(x=text.x_scales)
+        .resolve_scale(x="independent" if text.own_scales else "shared")
     )
     return finish(grid, text.title, text.notes)
 

@@ -23,7 +23,10 @@ from files import InputError
 if TYPE_CHECKING:
     import altair as alt
 
-WITHIN = "Above each panel: r_rm of its points, within parents; line: the slope within parents."
+WITHIN = (
+    "Above each panel: r_rm of its points, within parents, each model once at its mean. Line: the"
+    " slope within parents."
+)
 MAX_PANELS = 60  # of a figure that is legible
 MIXED = f"r is of scores with their sign changed where {REVERSED}"
 
@@ -107,8 +110,7 @@ def scatter_chart(
     values = as_float(data, "y")
     # Equal values need a second one for the axis to have a scale
     with_zero = bool((values < 0).any() and (values > 0).any()) or len({*values}) == 1
-    if is_result and not has_one_scale:
-        text = text._replace(x_scales="independent")
+    text = text._replace(own_scales=is_result and not has_one_scale)
     return scatter_grid(data, text, mark=mark, zero=with_zero)
 
 
@@ -119,7 +121,7 @@ def _keep_apart(table: pd.DataFrame, row: str, column: str) -> tuple[pd.DataFram
     """
     tasks = as_text(table, "task")
     gaps = zip(tasks if len({*tasks}) > 1 else [""] * len(table), gap_titles(table), strict=True)
-    titles = (score_titles(table), [" ".join(filter(None, gap)) for gap in gaps])
+    titles = (score_titles(table), [", ".join(filter(None, gap)) for gap in gaps])
     sides, panels = [row, column], [name for name in (row, column) if name]
     for place, names in enumerate((SCORE, ("task", *GAP))):
         keys = pd.Series(text_rows(table, names), index=table.index)

@@ -175,7 +175,8 @@ def varied(joined: pd.DataFrame, column: str, values: tuple[str, str]) -> pd.Dat
     one = joined[(joined["measure"] == "recall") & (joined["query"] == joined["query"].iloc[0])]
     y = one["y"].iloc[::-1].to_numpy() * 3 + 0.5
     first, second = (one.assign(**{column: value}) for value in values)
-    return pd.concat([first, second.assign(y=y)], ignore_index=True)
+    both: pd.DataFrame = pd.concat([first, second.assign(y=y)], ignore_index=True)
+    return both
 
 
 @pytest.mark.parametrize(
