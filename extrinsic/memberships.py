@@ -133,7 +133,7 @@ class GroupColumns:
             return [part for part in parts if not _is_empty(part, named)]
 
         cells = [[] if none else names_of(x) for x, none in zip(distinct, empty, strict=True)]
-        spellings = first_spellings(chain(*cells))
+        spellings = {name_key(column): column} if is_flag else first_spellings(chain(*cells))
         spelled = [[*dict.fromkeys(spellings[name_key(name)] for name in names)] for names in cells]
         groups = {*chain(*spelled), *([column] if is_flag else [])}
         # Without a name in it, a cell of several names, or the one row of an item, is in no group

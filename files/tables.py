@@ -60,10 +60,9 @@ def read_table(
     the rows between them.
     """
     path = Path(path)
-    suffix = table_suffix(path)
-    if suffix == ".parquet":
+    if path.suffix.lower() == ".parquet":
         return _read_parquet(path, lists)
-    if suffix == JSON_LINES:
+    if table_suffix(path) == JSON_LINES:
         return _read_json_lines(path)
     header, columns = _columns(path, _separator(path, separator), quoted)
     columns.reverse()  # each list is freed when its column is made
