@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from biasbridge.bbq_scores import bbq
 from biasbridge.group_gaps import gaps
 from biasbridge.input_tables import as_dataframe
-from biasbridge.post_columns import GROUP_NAMES, LABEL_NAMES
+from biasbridge.post_columns import GROUP_NAMES, LABEL_NAMES, TEXT_NAMES
 from files import InputError
 from files.language import UNDETERMINED, guess_language
 from files.names import find_joined, name_key
@@ -106,7 +106,7 @@ def describe_predictions(path: Path) -> str:
     keys = {name: {*map(name_key, table[name].dropna())} for name in few}
     alike = (name for name in few if keys[name] <= labels or labels <= keys[name])
     gold = gold or next(alike, "")
-    others = [name for name in few if name not in (gold, *GROUP_NAMES)]
+    others = [name for name in few if name not in (gold, *GROUP_NAMES, *TEXT_NAMES)]
     group = next((name for name in (*GROUP_NAMES, *others) if name in columns and name != gold), "")
     if not gold or not group:
         problem = f"{path}: no column is recognised as the {'group' if gold else 'label'}"

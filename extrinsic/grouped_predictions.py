@@ -61,6 +61,7 @@ class GroupedPredictions:
     ``min_support`` items are undefined. ``weight``: number of equal items that an item stands for.
     ``unknown``: of groups, the name of the items of which nobody knows whether they are in it; they
     are members of groups with numbers after those of ``groups``, and no part of the rest.
+    ``repeats``: units are items that were tried several times.
     """
 
     groups: Sequence[str]
@@ -74,6 +75,7 @@ class GroupedPredictions:
     min_support: int = 0
     weight: Counts | None = None
     unknown: Mapping[str, str] = field(default_factory=dict)
+    repeats: bool = False
 
     @property
     def numbered(self) -> Sequence[str]:
@@ -232,8 +234,8 @@ class GroupedPredictions:
         counted = self._counted(measure, side)
         units, sizes = np.unique(self.unit[counted], return_counts=True)
         n, cells = len(units), 4 * self.unit[counted] + self.confusion_cell[counted]
-        # Repeats of n items, which are alike and equally many, tell as much as the items
-        are_even = measure in MEASURES and len({*sizes.tolist()}) == 1
+        # Repeats of n items, alike and equally many of each, tell as much as the items
+        are_even = self.repeats and measure in MEASURES and len({*sizes.tolist()}) == 1
         are_repeats = are_even and len(np.unique(cells)) == n
         factor = few_clusters_factor(n, self.level) if n > 1 and not are_repeats else 1.0
         return np.bincount(self.unit, influences * sqrt(factor)).astype(np.float64)

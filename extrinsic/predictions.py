@@ -63,6 +63,7 @@ def read_grouped_predictions(predictions: pd.DataFrame, gaps: Gaps) -> GroupedPr
         level=gaps.level,
         min_support=gaps.min_support,
         unknown=unknown,
+        repeats=predictions.attrs.get("repeats", False),
     )
 
 
@@ -176,10 +177,10 @@ def read_positive(table: pd.DataFrame, columns: Sequence[str], positive: Sequenc
 
 def read_labels(table: pd.DataFrame, column: str) -> pd.Series[str]:
     """Read a column of labels of any names as text; ``InputError`` for an empty cell."""
-    values = spell_alike(get_column(table, column))
+    values = spell_alike(get_column(table, column), named=("None",))  # a class of hate speech
     if missing := int(values.isna().sum()):
         count = f"{missing} of {len(values)} rows"
-        raise InputError(f"column {column!r} has no label in {count}; give a label in every row")
+        raise InputError(f"column {column!r} is empty in {count}; give a label in every row")
     return values
 
 

@@ -27,7 +27,7 @@ from extrinsic.predictions import (
 )
 from extrinsic.ranking import RANKINGS
 from files import InputError
-from files.names import case_note, name_key
+from files.names import case_note, find_joined, name_key
 
 if TYPE_CHECKING:
     from extrinsic.gap_table import Row
@@ -160,14 +160,18 @@ class GapRequest:
         for name, predictions in classifiers.items():
             classifiers[name] = predictions.assign(group=groups)
             classifiers[name].attrs["notes"] = [*notes, *self._case_notes(table)]
+            is_repeated = bool(self.cluster) and table.attrs.get("cluster") == self.cluster
+            classifiers[name].attrs["repeats"] = is_repeated
         return classifiers, self._choose_gaps(groups)
 
     def _case_notes(self, table: pd.DataFrame) -> list[str]:
-        """Return notes on labels and clusters that differ only in case."""
+        """Return notes on labels and clusters that differ only in case, and on joined classes."""
         columns = {self.gold, *self.pred} if self.multiclass or self.positive else set()
         columns |= {self.cluster} if self.cluster else set()
         cells = {name: map(str, table[name].unique()) for name in sorted(columns)}
         notes = [case_note(map(name_key, cells[name]), f"names in {name!r}") for name in cells]
+        if self.multiclass and (joined := find_joined({*map(str, table[self.gold].unique())})):
+            notes.append(f"{joined[0]!r} beside {joined[1]!r} is a class of its own")
         return [note for note in notes if note]
 
     def _rename(self, table: pd.DataFrame, pred: str, score: str) -> pd.DataFrame:
@@ -198,9 +202,9 @@ class GapRequest:
         cells = groups.remove_unused_categories().categories
         present = {*known_groups(chain(*(cell.split(GROUP_SEPARATOR) for cell in cells)))}
         spelled = {name_key(name): name for name in present}
-        privileged, unprivileged, *chosen = (
+        privileged, unprivileged = (
             name and spelled.get(name_key(name), name)
-            for name in (self.privileged, self.unprivileged, *self.groups)
+            for name in (self.privileged, self.unprivileged)
         )
         for name in filter(None, (privileged, unprivileged)):
             if name not in present:
@@ -226,5 +230,5 @@ class GapRequest:
             self.level,
             measures=tuple(self.measures) or measures,
             compare=tuple(self.compare) or tuple(default),  # type: ignore[arg-type]
-            groups=tuple(chosen),
+            groups=tuple(spelled.get(name_key(name), name) for name in self.groups),
         )

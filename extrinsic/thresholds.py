@@ -98,7 +98,7 @@ def at_thresholds(sample: GroupedPredictions, thresholds: Floats) -> Iterator[Gr
     kept = ("level", "min_support", "unknown")
     levels = {name: getattr(sample, name) for name in kept}
     for counts in np.moveaxis(cells, 1, 0):
-        yield CountedPredictions(sample.groups, none, none, none, counts=counts, **levels)  # type: ignore[arg-type]
+        yield CountedPredictions(sample.groups, none, none, none, counts=counts, **levels)
 
 
 def largest_gaps(table: pd.DataFrame) -> pd.DataFrame:

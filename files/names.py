@@ -58,10 +58,14 @@ def is_missing(name: object) -> bool:
     return normalise_text(str(name)) in MISSING
 
 
-def spell_alike(cells: pd.Series) -> pd.Series:
-    """Return a column with names that compare equal in one spelling, missing ones as NaN."""
+def spell_alike(cells: pd.Series, named: Collection[str] = ()) -> pd.Series:
+    """Return a column with names that compare equal in one spelling, missing ones as NaN;
+    ``named`` ones are not missing.
+    """
     distinct = cells.dropna().unique()
-    spellings = first_spellings(cell for cell in distinct if not is_missing(cell))
+    spellings = first_spellings(
+        cell for cell in distinct if not is_missing(cell) or name_key(cell) in named
+    )
     return cells.map({cell: spellings.get(name_key(cell)) for cell in distinct})
 
 

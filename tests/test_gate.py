@@ -46,7 +46,7 @@ def interval(first: tuple[int, int], second: tuple[int, int], n_gaps: int) -> tu
 def items(**groups: tuple[int, int, int, int]) -> pd.DataFrame:
     """Items of groups by actual positives, of these predicted, negatives, of these predicted."""
     rows = [
-        (label, int(number < hits), "" if name == "none" else name)
+        (label, int(number < hits), "[]" if name == "none" else name)
         for name, (n1, tp, n0, fp) in groups.items()
         for label, n, hits in ((1, n1, tp), (0, n0, fp))
         for number in range(n)

@@ -39,7 +39,7 @@ def read_inspect(path: Path) -> pd.DataFrame:
     model, task = (str(spec.get(name, "")) for name in ("model", "task"))
     source = Source(path, "inspect", "metadata", model, task, notes)
     frame = as_frame(samples, lambda sample: _as_item(sample, is_repeated), source)
-    frame.attrs["cluster"] = "sample" if is_repeated else ""
+    frame.attrs |= {"cluster": "sample"} if is_repeated else {}
     return frame
 
 

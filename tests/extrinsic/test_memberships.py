@@ -215,7 +215,7 @@ def test_a_value_of_two_columns_is_named_with_its_column() -> None:
 @pytest.mark.parametrize(
     ("options", "groups"),
     [
-        ({"group": "is_women"}, {"is_women": 2}),
+        ({"group": "is_women"}, {"is_women": 2, "rest": 3}),
         ({"group": "is_women", "privileged": "0"}, {"0": 3, "1": 2}),
         ({"group": ["is_women"], "groups": "1"}, {"1": 2, "0": 3}),
         ({"group": ["is_women", "is_men"]}, {"is_men": 0, "is_women": 2}),

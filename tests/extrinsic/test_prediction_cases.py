@@ -84,8 +84,10 @@ def test_names_with_blanks_at_their_ends_are_one_group(forms: list[str]) -> None
 
 def test_composed_and_decomposed_names_are_one_group() -> None:
     names = {"men": "Español", "women": "Inés"}
-    forms = ["NFC", "NFC", "NFD", "NFD"]
-    group = [unicodedata.normalize(forms[n % 4], names[x]) for n, x in enumerate(base()["group"])]
+    group = [
+        unicodedata.normalize("NFD" if n // 2 % 2 else "NFC", names[name])
+        for n, name in enumerate(base()["group"])
+    ]
     given = {"privileged": unicodedata.normalize("NFD", "Español"), "unprivileged": "Inés "}
     assert gaps_of(base(group=group), **given) == pytest.approx(BASE)
 
@@ -114,6 +116,13 @@ def test_whole_floats_and_integers_are_one_group(codes: list[Any]) -> None:
             gaps_of(base(group=group), privileged="8")
     else:
         assert gaps_of(base(group=group), **named) == pytest.approx(BASE)
+
+
+def test_a_class_that_joins_another_is_noted() -> None:
+    label = [["mild", "bad", "mild;bad", "None"][n % 4] for n in range(24)]
+    table = biasbridge.gaps(base(label=label, prediction=label), multiclass=True, min_support=0)
+    assert "'mild;bad' beside 'mild' is a class of its own" in table.attrs["notes"]
+    assert "None" in {*table["subset"]}, "a class of posts without hate speech"
 
 
 def test_names_that_differ_in_case_are_noted() -> None:
@@ -211,9 +220,9 @@ def test_ids_in_an_index_are_ids(form: str, tmp_path: Path) -> None:
         table = tmp_path / "p.parquet"
         long.set_index(["id", "group"]).to_parquet(table)
     found = biasbridge.gaps(table, measures="recall", compare="one-vs-rest", min_support=0)
-    found = found[found["kind"] == "gap"].set_index("unprivileged")["value"]
-    assert found.round(2).to_dict() == {"men": -0.33, "women": 0.33, "black": -0.12}
-    assert found.to_dict() == pytest.approx(literal_recall_gaps(long))
+    gaps = found[found["kind"] == "gap"].set_index("unprivileged")["value"]
+    assert gaps.round(2).to_dict() == {"men": -0.33, "women": 0.33, "black": -0.12}
+    assert gaps.to_dict() == pytest.approx(literal_recall_gaps(long))
 
 
 @pytest.mark.parametrize("kind", ["train_trial_index", "perturbation"])
@@ -382,7 +391,7 @@ def test_items_of_unknown_group_are_on_neither_side(empty: Any) -> None:
 
     def recall(flag: str) -> float:
         hits = [row["prediction"] for row in rows if row["muslim"] == flag and row["label"]]
-        return sum(hits) / len(hits)
+        return float(sum(hits) / len(hits))
 
     options: dict[str, Any] = {"measures": "recall", "group": "muslim", "min_support": 0}
     for compare in ("one-vs-rest", "one-vs-none"):
@@ -398,9 +407,10 @@ def test_empty_cells_of_names_are_in_no_rest() -> None:
     group = ["" if n % 5 == 0 else x for n, x in enumerate(base()["group"])]
     table = base(group=group)
     known = table[table["group"] != ""].reset_index(drop=True)
-    for options in ({}, {"multiclass": True}, {"score": "prediction"}):
+    given: list[dict[str, Any]] = [{}, {"multiclass": True}, {"score": "prediction"}]
+    for options in given:
         with_empty, without = (
-            biasbridge.gaps(part, compare="one-vs-rest", min_support=0, **options)  # type: ignore[arg-type]
+            biasbridge.gaps(part, compare="one-vs-rest", min_support=0, **options)
             for part in (table, known)
         )
         values = [part[part["kind"] == "gap"]["value"].tolist() for part in (with_empty, without)]

@@ -223,10 +223,10 @@ def test_damaged_archives_are_refused(tmp_path: Path) -> None:
 def test_members_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = contents(SAMPLES, HEADER) | {"samples/3_epoch_1.json": b" " * 3_000_000}
     path = deflated(tmp_path / "log.eval", files)
-    monkeypatch.setattr(log_contents, "SMALL", 2_999_999)
+    monkeypatch.setattr(log_contents, "LARGEST", 2_999_999)
     with pytest.raises(InputError, match=r"unpacks to 3,00\d,\d{3} bytes.* allowed are 2,999,999"):
         read_answers(path)
-    monkeypatch.setattr(log_contents, "SMALL", 4_000_000)
+    monkeypatch.setattr(log_contents, "LARGEST", 4_000_000)
     monkeypatch.setattr(log_contents, "LARGEST_MEMBER", 2_999_999)
     with pytest.raises(InputError, match="its largest member to 3,000,000; allowed"):
         read_answers(path)
