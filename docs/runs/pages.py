@@ -30,13 +30,7 @@ from study_tables import (
     slices,
     unmodified,
 )
-from transfer_tables import (
-    TRANSFER,
-    all_slopes,
-    draw_slopes,
-    planted,
-    transfer,
-)
+from transfer_tables import draw_changes, planted, transfer
 
 BLOCK = re.compile(r"(<!-- (?P<name>[\w ./-]+) -->\n)(?P<body>.*?)(<!-- end -->)", re.DOTALL)
 
@@ -82,5 +76,4 @@ def pages() -> Iterator[Path]:
 if __name__ == "__main__":
     for path in pages():
         path.write_text(render(path.read_text(encoding="utf-8")), encoding="utf-8")
-    draw_slopes()
-    all_slopes().to_csv(TRANSFER, index=False, float_format="%.6g")
+    draw_changes()

@@ -1,7 +1,8 @@
 """Keep a sweep's tables: ``python docs/runs/record.py results/answer_en docs/runs/answer_en``.
 
 Only scores, gaps and their provenance: no posts, vectors or paths. Names of measures after the
-folders keep only those, so that large tables stay small.
+folders keep only those, so that large tables stay small. Without arguments the correlations of all
+recorded runs are computed again. Exploratory slices are not kept.
 """
 
 from __future__ import annotations
@@ -13,15 +14,17 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from recorded_runs import HERE, recorded_slices
 
 from analysis.declaration import SETTINGS
-from biasbridge.cli.correlate import main as correlate
+from analysis.slice_results import correlation_table, scope_table
+from files.tables import write_csv
 
 LEFT_OUT = ("error", "refused", "intrinsic_key", "extrinsic_key")  # an error may name a file
 
 
-def main(results: Path, out: Path, measures: Sequence[str]) -> None:
-    """Write the three tables, the declaration and the correlations."""
+def keep_tables(results: Path, out: Path, measures: Sequence[str]) -> None:
+    """Write the three tables and the declaration."""
     out.mkdir(parents=True, exist_ok=True)
     for name in ("points", "intrinsic", "extrinsic"):
         table = pd.read_parquet(results / f"{name}.parquet")
@@ -32,9 +35,18 @@ def main(results: Path, out: Path, measures: Sequence[str]) -> None:
             table["resampled"] = [np.float32(np.round(values, 4)) for values in table["resampled"]]
         table.to_parquet(out / f"{name}.parquet", compression="zstd")
     shutil.copy(results / SETTINGS, out / SETTINGS)
-    correlate([str(out), "--out", str(out / "correlations.csv")])
-    (out / "correlations_scopes.csv").replace(out / "scopes.csv")
+
+
+def write_correlations(run: Path) -> None:
+    """Write ``correlations.csv`` and ``scopes.csv`` of the declared tests."""
+    results = [result for result, _ in recorded_slices(str(run.resolve()))]
+    write_csv(correlation_table(results), run / "correlations.csv")
+    write_csv(scope_table(results), run / "scopes.csv")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])
+    if len(sys.argv) > 1:
+        keep_tables(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])
+    runs = sys.argv[2:3] or sorted(path.parent for path in HERE.glob("*/points.parquet"))
+    for run in runs:
+        write_correlations(Path(run))

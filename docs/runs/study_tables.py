@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,76 +15,81 @@ from recorded_runs import (
     joined,
     markdown,
     recorded_slices,
-    row_estimate,
     tables,
 )
 
-from analysis.correlation import Correlation
+from analysis.answer import (
+    CHANGE,
+    VERDICT,
+    change_rows,
+    detectable,
+    format_change,
+    name_verdict,
+    reasons,
+    scope_rows,
+)
 from analysis.joined import rows_of
 from analysis.measurement import measure as measure_slice
 from analysis.naming import ALL, CONTROL, gap_titles, measure_title, score_titles
-from analysis.observations import observations
-from analysis.slice_results import (
-    DOSES,
-    FEW_PERMUTATIONS,
-    GIVEN_CONDITION,
-    GIVEN_UTILITY,
-    METHODS,
-    PARENTS,
-)
-from analysis.terminal import p_value
+from analysis.slice_results import FEW_PERMUTATIONS
 from stats.formatting import format_estimate, format_number
+
+if TYPE_CHECKING:
+    from analysis.slice_results import SliceResult
 
 # Word sets of a single query, in place of the words of all queries
 SINGLE_QUERIES = ("weat6b", "weat7", "weat8", "gender_es", "gender_pleasant_es", "migrant_es")
 SHOWN = 16  # rows of a table of groups
 QUANTITY, MEAN, EXPECTED = "quantity", "mean (range)", "expected from base rates"
 PLANTING = "planting"  # method of models with a planted stereotype
+GAP = "gap"
+LINK = "linked_"  # prefix of the method on labels that plants a link with a query
+KEYS = 3  # columns of a row of breakouts before its cells
+MAX_UNTOLD = 3  # degrees of freedom that tell nothing
 
 
 def slices(run: str) -> str:
-    """Tabulate the confirmatory slices below the number of models."""
-    results = recorded_slices(run)
-    has_tasks = len({result.names["task"] for result, _ in results}) > 1
+    """Tabulate the declared tests below the number of models, and what each holds for."""
+    results, x = [result for result, _ in recorded_slices(run)], declared(run).smallest_change
     rows = [
-        {
-            **({"task": result.names["task"]} if has_tasks else {}),
-            **titles,
-            "these conditions": format_estimate(*result.models.interval),
-            **{
-                scope: format_estimate(*result.scopes().get(scope, Correlation()).interval)
-                for scope in (PARENTS, DOSES, METHODS, GIVEN_CONDITION, GIVEN_UTILITY)
-            },
-            "p (Holm)": p_value(result.p_holm),
-            "gap change": format_number(result.gap_change, 3),
-            "detectable r": format_number(result.mde),
-            "reliability": ", ".join(
-                map(format_number, (result.reliability_x, result.reliability_y))
-            ),
-            "verdict": result.verdict,
-        }
-        for result, titles in results
+        {GAP: gap} | row
+        for gap, gap_rows in change_rows(results, x, _correlations).items()
+        for row in gap_rows
     ]
-    first = results[0][0]
-    counts = f"{first.n} models of {first.n_parents} parents, {first.n_conditions} conditions:"
-    return f"{counts}\n\n{markdown(rows, merged=['task'] if has_tasks else [])}"
+    first = results[0]
+    models = ", ".join(dict.fromkeys(_models(result) for result in results))
+    counts = f"{models} of {first.n_parents} parents, {first.n_conditions} conditions:"
+    limits = "\n".join(f"- {line}" for line in [*reasons(results), *detectable(results)])
+    tables = f"{markdown(rows, merged=[GAP])}\n{markdown(scope_rows(results))}"
+    return f"{counts}\n\n{tables}\n{limits}".rstrip() + "\n"
+
+
+def _models(result: SliceResult) -> str:
+    """Return the number of models: ``44 as 22`` where parents of a corpus are averaged."""
+    return f"{result.n} models" + (f" as {n}" if (n := result.within.n) < result.n else "")
+
+
+def _correlations(result: SliceResult) -> dict[str, str]:
+    return {
+        "r_rm": format_estimate(*result.within.interval),
+        "Pearson's r": format_number(result.r_pearson),
+    }
 
 
 def applications(run: str) -> str:
-    """Tabulate b and r_rm of the confirmatory slices in which no model was lost, a row per score,
-    the gaps side by side.
+    """Tabulate change, r_rm and verdict of the declared tests in which no model was lost, a row per
+    score, the gaps side by side.
     """
     table: dict[str, dict[str, str]] = {}
     for result, titles in recorded_slices(run):
-        if result.lost or not result.n:
-            continue
-        row = table.setdefault(titles["score"], {"score": titles["score"]})
-        row[f"{titles['gap']}: b"] = format_estimate(
-            *result.models.slope.times(result.sign), 4 if result.gap_change < 0.01 else 3
-        )
-        row[f"{titles['gap']}: r_rm"] = format_estimate(*result.within.interval)
-        row[f"{titles['gap']}: verdict"] = f"{result.verdict}, {result.scope}".removesuffix(", ")
-    return markdown(list(table.values()))
+        if not result.lost and result.n:
+            row = table.setdefault(titles["score"], {"score": titles["score"]})
+            gap = titles["gap"]
+            row[f"{gap}: change"] = format_change(result)
+            row[f"{gap}: r_rm"] = format_estimate(*result.within.interval)
+            row[f"{gap}: verdict"] = name_verdict(result, declared(run).smallest_change)
+    scopes = markdown(scope_rows([result for result, _ in recorded_slices(run) if not result.lost]))
+    return f"{markdown(list(table.values()))}\n{scopes}"
 
 
 def by_method(run: str) -> str:
@@ -102,16 +108,18 @@ def by_method(run: str) -> str:
         for result, titles in confirmatory_slices(rows[is_included], run):
             if result.n:
                 row = table.setdefault(titles["score"], {"score": titles["score"]})
-                estimate = format_estimate(*result.models.interval)
+                estimate = format_estimate(*result.within.interval)
                 row[f"{name}: r_rm, models"] = f"{estimate}, {result.n}"
     return markdown(list(table.values()))
 
 
 def breakouts(run: str) -> str:
-    """Tabulate r_rm of the declared gaps with the mean of all queries' scores: for each task, gap,
-    method (with the unmodified models) and embedding. Exploratory, as the paper's figures 4 and 6.
+    """Tabulate r_rm and Pearson's r of the declared gaps with the mean of all queries' scores: for
+    each task, gap, method (with the unmodified models) and embedding. Exploratory, as the paper's
+    figures 4 and 6.
 
-    "104 as 26": models, and the means of a condition within a cluster that r_rm is over.
+    "-.77 [-.88,-.56], 44 as 22; -.52": r_rm, the models, the means of a condition within a cluster
+    that r_rm is over, and r over the points. Empty with 3 degrees of freedom or fewer.
     """
     rows = joined(run)
     rows = rows[rows["measure"].isin(declared(run).confirmatory)]
@@ -121,27 +129,28 @@ def breakouts(run: str) -> str:
         for method in (ALL, *methods):
             kept = part if method == ALL else part[part["method"].isin([method, CONTROL])]
             row = {"task": str(task), "gap": str(gap).removesuffix(" gap"), "method": method}
-            models = observations(rows_of(kept).comparable())
-            row["models"] = f"{len(models.x)} as {len(models.average_over_clusters().x)}"
             for embedding in (ALL, *dict.fromkeys(rows["embedding"])):
                 chosen = kept if embedding == ALL else kept[kept["embedding"] == embedding]
                 result = measure_slice(
                     rows_of(chosen), {}, full=False, permutations=FEW_PERMUTATIONS
                 )
-                row[f"{embedding}: r_rm"] = format_estimate(*result.within.interval)
+                if result.within.df > MAX_UNTOLD:
+                    r_rm, n = format_estimate(*result.within.interval), _models(result)
+                    cell = f"{r_rm}, {n.replace(' models', '')}; {format_number(result.r_pearson)}"
+                    row[f"{embedding}: r_rm, models; r"] = cell
             table.append(row)
-    return markdown(table, merged=("task", "gap"))
+    return markdown([row for row in table if len(row) > KEYS], merged=("task", "gap"))
 
 
 def by_corpus(run: str) -> str:
-    """Tabulate r over the means of conditions for each corpus alone. Exploratory."""
+    """Tabulate the change of the gap for each corpus alone. Exploratory."""
     rows = joined(run)
     corpora = {name: rows[rows["corpus"] == name] for name in dict.fromkeys(rows["corpus"])}
     table: dict[tuple[str, str], dict[str, str]] = {}
     for name, part in corpora.items():
         for result, titles in confirmatory_slices(part, run):
             row = table.setdefault((titles["score"], titles["gap"]), dict(titles))
-            row[name] = format_estimate(*result.conditions.interval)
+            row[name] = format_change(result)
     return markdown(list(table.values()))
 
 
@@ -159,7 +168,7 @@ def irreversible(run: str) -> str:
             {
                 **titles,
                 "conditions": str(result.n_conditions),
-                "r_rm": format_estimate(*result.within.interval),
+                CHANGE: format_change(result),
             }
             for result, titles in confirmatory_slices(rows[is_included], run)
         ]
@@ -247,39 +256,37 @@ def _mean(rows: pd.DataFrame, name: str) -> str:
 
 
 def limit(run: str) -> str:
-    """Say which planted link the study detects, and tabulate what it says of each.
+    """Tabulate the change of the gap at each transmission of a planted link, by its query's score,
+    below the change that a study without a link would have seen.
 
-    ``detection_limit.csv`` is written by ``tests.analysis.detection_limit``; its verdicts pass over
-    that planted labels lower the utility.
+    Verdicts pass over that planted labels lower the utility.
     """
-    table = pd.read_csv(HERE / run / "detection_limit.csv")
-    table["score"], table["gap"] = score_titles(table), table["measure"].map(measure_title)
-    lines, rows = [], []
-    for names, part in table.groupby(["score", "gap"], sort=False):
-        last = part.iloc[-1]
-        change = format_number(last["limit_slope"] * last["score_range"], 3)
-        is_reached = np.isfinite(last["limit_transmission"])
-        reached = f"transmission {row_estimate(last, 'limit_transmission', 3)}"
-        lines.append(
-            f"- {names[0]} and the {names[1]} gap: four of five such studies detect a slope of"
-            f" {row_estimate(last, 'limit_slope', 4)}, which moves the gap by {change} over the"
-            f" range of the score ({reached if is_reached else 'no transmission does so'})."
-        )
-        rows += [
-            {
-                **dict(zip(("score", "gap"), map(str, names), strict=True)),
-                "transmission": f"{row['transmission']:g}",
-                "r_rm": format_estimate(*(row[name] for name in ("r_rm", "low", "high"))),
-                "b": row_estimate(row, "slope", 4),
-                "b - b at 0": format_number(row["transmitted"], 4),
-                "gap change": format_number(row["gap_change"], 3),
-                "p (Holm)": p_value(row["p_holm"]),
-                measure_title(declared(run).utility): format_number(row["utility"]),
-                "verdict": str(row["verdict"]),
-            }
-            for _, row in part.iterrows()
+    table = joined(run).drop(columns="majority_baseline")
+    query = next(name.removeprefix(LINK) for name in {*table["label_method"]} if LINK in name)
+    rows, lines = [], []
+    for transmission, part in table.groupby("label_dose"):
+        studied = [
+            (result, titles)
+            for result, titles in confirmatory_slices(part, run)
+            if result.names["query"] == query
         ]
-    return "\n".join(lines) + f"\n\n{markdown(rows, merged=('score', 'gap'))}"
+        lines = lines or detectable([result for result, _ in studied])
+        for result, titles in studied:
+            rows.append(
+                {
+                    **titles,
+                    "transmission": f"{transmission:g}",
+                    CHANGE: format_change(result),
+                    VERDICT: name_verdict(result, declared(run).smallest_change),
+                    "r_rm": format_estimate(*result.within.interval),
+                    measure_title(declared(run).utility): format_number(
+                        float(part["utility"].mean())
+                    ),
+                }
+            )
+    rows.sort(key=lambda row: row["gap"])  # stable
+    tables = markdown(rows, merged=("score", "gap"))
+    return "\n".join(f"Where nothing is planted: {line}" for line in lines) + f"\n\n{tables}"
 
 
 def groups(name: str) -> str:
