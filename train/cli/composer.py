@@ -7,7 +7,7 @@ import dataclasses
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from hydra import compose
 from hydra.core.global_hydra import GlobalHydra
