@@ -95,7 +95,7 @@ def exploratory_lines(results: Sequence[SliceResult]) -> list[str]:
                 f"{direction} {join_titles(names)}"
                 for direction, names in scores_by_direction(undeclared).items()
             )
-            lines.append(f"Exploratory: {gap} {directions}.")
+            lines.append(f"Exploratory: {gap}: {directions}.")
     more = _more_line(len(lines) - GAPS, "exploratory gaps in exploratory.csv")
     return [*lines[:GAPS], *more]
 
