@@ -269,7 +269,7 @@ def test_a_configuration_file_that_cannot_be_used(
         ),
         (b"", ["corpus=text"], "is empty"),
         (b"ok\n\xff\n", ["corpus=text"], "line 2 is not UTF-8"),
-        (b"2 3\na 1 2 3\n", ["embedding=pretrained"], "bad"),
+        (b"2 3\na 1 2 3\nb 1 2\n", ["embedding=pretrained"], "bad"),
         (b"2 2\na 1 2\nb 1 nan\n", ["embedding=pretrained"], "bad"),
     ],
 )
