@@ -64,12 +64,12 @@ def found() -> pd.DataFrame:
     return pd.DataFrame(rows).set_index(["difference", "transmission", "query"])
 
 
-def test_a_planted_link_is_positive_and_nothing_else() -> None:
+def test_a_planted_link_rises_and_nothing_else_is_claimed() -> None:
     table = found()
-    assert table.loc[(PLANTED, 1.0, "weat7"), "verdict"] == "positive"
+    assert table.loc[(PLANTED, 1.0, "weat7"), "verdict"] == "rises"
     assert float(str(table.loc[(PLANTED, 1.0, "weat7"), "r_rm"])) > 0.9
     others = table.drop(index=[(PLANTED, 1.0, "weat7"), ("balance", 1.0, "weat7")])
-    assert not set(others["verdict"]) & {"positive", "negative"}
+    assert not set(others["verdict"]) & {"rises", "falls"}
     assert table.loc[(PLANTED, 0.0, "weat7"), "embeddings"] == SEEDS * len(LEVELS)
 
 
@@ -104,11 +104,11 @@ def test_smaller_studies_count_their_verdicts() -> None:
     assert table["seeds"].unique().tolist() == [2, 3, 4], "at most half of the seeds"
     assert table["embeddings"].unique().tolist() == [10, 15, 20]
     weat = table[(table["query"] == "weat7") & (table["seeds"] == 4)].iloc[0]
-    assert weat["positive"] == 1
+    assert weat["rises"] == 1
     assert weat["wrong"] == 0
     # Two studies of four seeds are all that share none of the eight: Wilson's interval of 2 of 2
-    assert (weat["n_disjoint"], weat["positive_low"]) == (2, pytest.approx(0.342, abs=0.001))
-    shares = table[["positive", "negative", "negligible", "inconclusive"]].sum(axis=1)
+    assert (weat["n_disjoint"], weat["rises_low"]) == (2, pytest.approx(0.342, abs=0.001))
+    shares = table[["rises", "falls", "at most", "cannot tell"]].sum(axis=1)
     assert shares.to_numpy() == pytest.approx(1)
 
 
@@ -116,4 +116,4 @@ def test_studies_kept_apart_use_every_seed_once() -> None:
     table = pd.DataFrame(smaller_studies(linked_design("documents"), 30, (3,), disjoint=True))
     assert table["studies"].unique().tolist() == table["n_disjoint"].unique().tolist() == [2]
     assert set(table["documents"]) == {4_000}
-    assert set(table.loc[table["query"] == "weat7", "positive"]) == {1.0}
+    assert set(table.loc[table["query"] == "weat7", "rises"]) == {1.0}
