@@ -6,7 +6,7 @@ what it holds for.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ TEST, SCORE, SCORE_RANGE = "gap, score", "score", "from, to"
 ALL_TESTS = "all tests"
 CHANGE, VERDICT = "change of the gap [95%]", "verdict"
 NOT_SEEN = "Cannot tell: a change of about {change} would have been seen in four of five studies."
+RELIABILITY = "Reliability of the gap: {values}; 1 would be a gap without noise."
 LEGEND = "n of m: too few, n where m are needed"
 VERDICT_PHRASES = {
     RISES: "rises with {scores}",
@@ -37,7 +38,7 @@ VERDICT_PHRASES = {
 MAX_GAPS = 3  # named in the headline
 
 
-def declared(results: Iterable[SliceResult]) -> list[SliceResult]:
+def declared(results: Sequence[SliceResult]) -> list[SliceResult]:
     """Return the slices that were declared before the run."""
     return [result for result in own_metrics_first(results) if result.confirmatory]
 
@@ -161,6 +162,13 @@ def detectable(results: Sequence[SliceResult]) -> list[str]:
         return []
     ends = dict.fromkeys(format_number(end, _digits(end)) for end in (min(changes), max(changes)))
     return [NOT_SEEN.format(change=" to ".join(ends))]
+
+
+def reliability(results: Sequence[SliceResult]) -> list[str]:
+    """Return the reliability of the gaps of all tests."""
+    values = [result.reliability_y for result in results if isfinite(result.reliability_y)]
+    ends = dict.fromkeys(format_number(end) for end in (min(values), max(values))) if values else ()
+    return [RELIABILITY.format(values=" to ".join(ends))] if ends else []
 
 
 def headline(results: Sequence[SliceResult], smallest_change: float) -> str:

@@ -92,8 +92,11 @@ def change_chart(
     """
     data = data.assign(test=data["gap"] + ", " + data["score"])
     tests = list(dict.fromkeys(data["test"]))
+    methods = [name for name in dict.fromkeys(data["method"]) if name not in ("", ORIGINAL)]
+    scale = alt.Scale(domain=[ORIGINAL, *methods], range=[BLACK, *palette_of(methods)])
+    colour = alt.Color("method:N", title=None, scale=scale, legend=TOP)
     panels = [
-        _panel(data[data["test"] == test], result, smallest_change, len(tests))
+        _panel(data[data["test"] == test], result, colour, smallest_change, len(tests))
         for test, result in zip(tests[:PANELS], results, strict=False)
     ]
     points = alt.concat(*panels, columns=COLUMNS)
@@ -140,17 +143,25 @@ def _table(models: Observations, kind: str) -> pd.DataFrame:
     return pd.DataFrame(columns).assign(kind=kind)
 
 
-def _panel(data: pd.DataFrame, result: SliceResult, smallest_change: float, n_tests: int) -> Any:
+def _panel(
+    data: pd.DataFrame,
+    result: SliceResult,
+    colour: alt.Color,
+    smallest_change: float,
+    n_tests: int,
+) -> alt.LayerChart:
     gap, score = str(data["gap"].iloc[0]), str(data["score"].iloc[0])
-    methods = [name for name in dict.fromkeys(data["method"]) if name not in ("", ORIGINAL)]
-    scale = alt.Scale(domain=[ORIGINAL, *methods], range=[BLACK, *palette_of(methods)])
-    colour = alt.Color("method:N", title=None, scale=scale, legend=TOP)
     axis_x = f"{score}, {REVERSED}" if result.reverse_scored else score
     x = alt.X("x:Q", title=axis_x, scale=alt.Scale(**WHOLE, reverse=result.reverse_scored))
-    axis_y = gap_axis(gap, [result.names["unprivileged"]]).replace(" (", "\n(", 1).split("\n")
+    axis_y = (
+        gap_axis(gap, filter(None, [result.names["unprivileged"]]))
+        .replace(" (", "\n(", 1)
+        .split("\n")
+    )
     y = alt.Y("y:Q", title=axis_y, scale=alt.Scale(**WHOLE))
-    dash = [alt.StrokeDash("words:N", title=None, legend=TOP)] * (data["words"].nunique() - 1 > 1)
     models, means = (data.loc[data["kind"] == kind, POINT_COLUMNS] for kind in (MODEL, CONDITION))
+    has_several_lists = len({*means["words"]}) > 1
+    dash = [alt.StrokeDash("words:N", title=None, legend=TOP)] if has_several_lists else []
     base = alt.Chart(models).encode(x, y, colour)
     lines = alt.Chart(means).encode(x, y, colour, alt.Detail("words:N"), *dash)
     is_unmodified = alt.datum.method == ORIGINAL

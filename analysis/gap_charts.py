@@ -120,12 +120,8 @@ def _panel(
     if measure == "base_rate" and len(versions) == 1:
         channels["color"] = alt.value(GREY)
     numbers = [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high")]
-    tooltip = [
-        alt.Tooltip("group:N"),
-        alt.Tooltip("version:N"),
-        *numbers,
-        alt.Tooltip("support:Q", title="n"),
-    ]
+    names = [alt.Tooltip("group:N"), alt.Tooltip("version:N")]
+    tooltip = [*names, *numbers, alt.Tooltip("support:Q", title="n")]
     base = alt.Chart(shown[columns].astype({"support": float})).encode(
         alt.Y("group:N", scale=alt.Scale(domain=groups), title=None, axis=alt.Axis(labelLimit=180)),
         tooltip=tooltip,

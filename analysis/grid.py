@@ -59,6 +59,7 @@ class ChartText(NamedTuple):
     notes: Sequence[str] = ()
     black: str | None = None
     reverse: bool = False
+    own_scales: bool = False  # of x in each panel, for scores of several metrics
 
 
 class Panel(NamedTuple):
@@ -113,6 +114,7 @@ def scatter_grid(
             data=pd.concat([points, notes, *_fit_lines(panels, points, mark)], ignore_index=True),
             spacing=SPACING,
         )
+        .resolve_scale(x="independent" if text.own_scales else "shared")
     )
     return finish(grid, text.title, text.notes)
 

@@ -178,6 +178,7 @@ def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
     model = _model_names(joined, _labels(joined, "model", "point"))
     parent = _labels(joined, "parent", "model" if "model" in joined else "point")
     method = np.array(as_text(joined, "method"), dtype=str)
+    family = _texts(joined, ("method_family",))
     sign = bias_sign(joined) if x == "x" else np.ones(len(joined))
     return Rows(
         x=sign * as_float(joined, x),
@@ -187,7 +188,7 @@ def rows_of(joined: pd.DataFrame, x: str = "x", y: str = "y") -> Rows:
         cluster=_labels(joined, "cluster", "parent") if "parent" in joined else parent,
         condition=np.where(method == CONTROL, CONTROL, _texts(joined, CONDITION)),
         method=method,
-        family=np.where(method == CONTROL, "", _labels(joined, "method_family", "method")),
+        family=np.where(method == CONTROL, "", np.where(family == "", method, family)),
         word_list=np.where(method == CONTROL, "", _texts(joined, ("wordset",))),
         setting=_texts(_with_options(joined), (*SETTINGS, "task_options")),
         training=_texts(joined, TRAINING_DRAWS),

@@ -60,8 +60,7 @@ def find_nonlinearity(models: Observations, span: float) -> Nonlinearity:
         return Nonlinearity()
     columns = np.column_stack([residual.u, squares])
     fitted = columns @ np.linalg.lstsq(columns, residual.v, rcond=None)[0]
-    reason = f"the gap is not a straight line of the score (p {p_curve:.2g})"
-    return Nonlinearity(reason, float(np.ptp(fitted)))
+    return Nonlinearity("the gap is not a straight line of the score", float(np.ptp(fitted)))
 
 
 def _slope(models: Observations, method: str) -> float:

@@ -7,7 +7,7 @@ biasbridge scatter my.csv --x WEAT --y "Performance Gap" --row Metric --column E
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,10 @@ from files import InputError
 if TYPE_CHECKING:
     import altair as alt
 
-WITHIN = "Above each panel: r_rm of its points, within parents; line: the slope within parents."
+WITHIN = (
+    "Above each panel: r_rm of its points, within parents, each model once at its mean. Line: the"
+    " slope within parents."
+)
 MAX_PANELS = 60  # of a figure that is legible
 MIXED = f"r is of scores with their sign changed where {REVERSED}"
 
@@ -107,8 +110,8 @@ def scatter_chart(
     values = as_float(data, "y")
     # Equal values need a second one for the axis to have a scale
     with_zero = bool((values < 0).any() and (values > 0).any()) or len({*values}) == 1
-    chart: Any = scatter_grid(data, text, mark=mark, zero=with_zero)
-    return chart if has_one_scale or not is_result else chart.resolve_scale(x="independent")
+    text = text._replace(own_scales=is_result and not has_one_scale)
+    return scatter_grid(data, text, mark=mark, zero=with_zero)
 
 
 def _keep_apart(table: pd.DataFrame, row: str, column: str) -> tuple[pd.DataFrame, str, str]:
@@ -118,22 +121,22 @@ def _keep_apart(table: pd.DataFrame, row: str, column: str) -> tuple[pd.DataFram
     """
     tasks = as_text(table, "task")
     gaps = zip(tasks if len({*tasks}) > 1 else [""] * len(table), gap_titles(table), strict=True)
-    titles = (score_titles(table), [" ".join(filter(None, gap)) for gap in gaps])
+    titles = (score_titles(table), [", ".join(filter(None, gap)) for gap in gaps])
     sides, panels = [row, column], [name for name in (row, column) if name]
     for place, names in enumerate((SCORE, ("task", *GAP))):
         keys = pd.Series(text_rows(table, names), index=table.index)
         by_panel = keys.groupby([table[name] for name in panels]) if panels else keys
         if np.max(by_panel.nunique()) > 1:
-            own = as_text(table, sides[place]) if sides[place] else [""] * len(table)
-            labels = [
-                ", ".join(filter(None, pair)) for pair in zip(own, titles[place], strict=True)
-            ]
+            labels = zip(as_text(table, sides[place]), titles[place], strict=True)
             sides[place] = f"panel_{PLACES[place]}"
-            table = table.assign(**{sides[place]: labels})
+            table = table.assign(
+                **{sides[place]: [", ".join(filter(None, pair)) for pair in labels]}
+            )
     n_rows, n_columns = (table[name].nunique() if name else 1 for name in sides)
     if n_rows * n_columns > MAX_PANELS:
         raise InputError(
             f"{n_rows} scores and {n_columns} gaps make more than {MAX_PANELS} panels; choose rows"
             " first, as in rows[rows['metric'] == 'weat'], or run biasbridge scatter FOLDER"
         )
-    return table, *(sides[::-1] if n_rows < n_columns > MAX_COLUMNS else sides)
+    row, column = sides[::-1] if n_rows < n_columns > MAX_COLUMNS else sides
+    return table, row, column

@@ -17,6 +17,7 @@ from analysis.answer import (
     headline,
     planted_line,
     reasons,
+    reliability,
     scope_rows,
 )
 from analysis.frame import as_text
@@ -75,7 +76,7 @@ def closing_lines(
 ) -> list[str]:
     """Return what comes after the tables: what limits the verdicts, and the sign of a gap."""
     tests = declared(results)
-    lines = [*reasons(tests), *detectable(tests), *exploratory_lines(results)]
+    lines = [*reasons(tests), *detectable(tests), *reliability(tests), *exploratory_lines(results)]
     lines += [*describe_task(tables, declaration.utility), *_missing_values(tables)]
     pairs = dict.fromkeys(group_pairs(tables.extrinsic[tables.extrinsic["kind"] == "gap"]))
     for pair in list(pairs)[:1]:
@@ -95,7 +96,7 @@ def exploratory_lines(results: Sequence[SliceResult]) -> list[str]:
                 f"{direction} {join_titles(names)}"
                 for direction, names in scores_by_direction(undeclared).items()
             )
-            lines.append(f"Exploratory: {gap} {directions}.")
+            lines.append(f"Exploratory: {gap}: {directions}.")
     more = _more_line(len(lines) - GAPS, "exploratory gaps in exploratory.csv")
     return [*lines[:GAPS], *more]
 

@@ -192,13 +192,16 @@ class OnVectors:
         if it has no dose, or none below 0.
         """
         names = field_types(type(self))
-        if "dose" not in names and dose != signed_dose(cast("Method", self)):
-            name = getattr(self, "name", type(self).__name__)
-            raise InputError(f"{name} has no dose, and dose={dose:g} is asked for; leave it out")
         has_direction = "direction" in names
-        changes = {"dose": abs(dose) if has_direction else dose}
-        direction = {"direction": "overbias" if dose < 0 else "debias"} if has_direction else {}
-        return replace(cast("Any", self), **(changes if "dose" in names else {}), **direction)
+        changes: dict[str, object] = {}
+        if has_direction:
+            changes["direction"] = "overbias" if dose < 0 else "debias"
+        if "dose" in names:
+            changes["dose"] = abs(dose) if has_direction else dose
+        elif abs(dose) != 1 or (dose < 0 and not has_direction):
+            name = cast("Method", self).name
+            raise InputError(f"{name} has no dose, and dose={dose:g} is asked for; leave it out")
+        return cast("Self", replace(cast("Any", self), **changes))
 
     def dose_axis(self, vectors: KeyedVectors, query: Query, *, seed: int) -> DoseAxis:
         """Return the vectors at any dose; each is computed by ``modify``."""

@@ -21,7 +21,7 @@ from rich.segment import Segments
 if TYPE_CHECKING:
     from rich.table import Column, Table
 
-SHORTEST = (16, 12, 8)  # characters to which texts are wrapped, the first that leaves room
+SHORTEST = 12  # characters to which a text may be wrapped
 UNLIMITED = 100_000
 
 
@@ -49,18 +49,11 @@ def _width(table: Table, console: Console) -> int:
 
 def _folded(table: Table, console: Console, names: int) -> Iterator[Table]:
     """Yield the table in parts, each with the columns of names and as many others as fit."""
-    natural = [max(map(cell_len, _lines(column))) for column in table.columns]
-    blanks = ceil((_width(table, console) - sum(natural)) / len(natural))
-    for shortest in SHORTEST:
-        least = [
-            _least_width(column, min(width, shortest))
-            for column, width in zip(table.columns, natural, strict=True)
-        ]
-        if sum(least[:names]) + max(least[names:]) + blanks * (names + 1) <= console.width:
-            break
+    widths = [_widths(column) for column in table.columns]
+    blanks = ceil((_width(table, console) - sum(natural for natural, _ in widths)) / len(widths))
     blocks = [[*range(names)]]
-    for index in range(names, len(natural)):
-        wide = sum(least[i] + blanks for i in (*blocks[-1], index)) > console.width
+    for index in range(names, len(widths)):
+        wide = sum(widths[i][1] + blanks for i in (*blocks[-1], index)) > console.width
         if wide and len(blocks[-1]) > names:
             blocks.append([*range(names)])
         blocks[-1].append(index)
@@ -68,23 +61,22 @@ def _folded(table: Table, console: Console, names: int) -> Iterator[Table]:
         part = copy(table)
         part.title = table.title if block is blocks[0] else None
         part.caption = table.caption if block is blocks[-1] else None
-        part.columns = []
-        room = max(0, console.width - sum(least[i] + blanks for i in block))
-        for number, index in enumerate(block):
-            extra = min(natural[index] - least[index], room)
-            room -= extra
-            shape = {"width": least[index] + extra, "no_wrap": False, "overflow": "fold"}
-            part.columns.append(replace(table.columns[index], _index=number, **shape))
+        shown = {i: widths[i][1] for i in block}
+        room = max(0, console.width - sum(least + blanks for least in shown.values()))
+        for i in sorted(block, key=lambda i: widths[i][0] - widths[i][1]):
+            extra = min(widths[i][0] - widths[i][1], room)
+            shown[i], room = shown[i] + extra, room - extra
+        part.columns = [
+            replace(table.columns[i], _index=place, width=shown[i], no_wrap=False, overflow="fold")
+            for place, i in enumerate(block)
+        ]
         yield part
 
 
-def _least_width(column: Column, text: int) -> int:
-    """Return the width of a column whose texts, or the heading of whose numbers, are wrapped."""
-    if column.justify != "right":
-        return text
-    return max(map(cell_len, [*str(column.header).split(), *_lines(column)[1:]]))
-
-
-def _lines(column: Column) -> list[str]:
+def _widths(column: Column) -> tuple[int, int]:
+    """Return the width of a column, and the least: of wrapped texts, or headings of numbers."""
     cells = (column.header, *column.cells)
-    return [line for cell in cells for line in str(cell).split("\n")]
+    lines = [line for cell in cells for line in str(cell).split("\n")]
+    words = str(column.header).split() if column.justify == "right" else lines[:1]
+    natural, least = (max(map(cell_len, texts)) for texts in (lines, [*words, "", *lines[1:]]))
+    return natural, least if column.justify == "right" else min(natural, SHORTEST)

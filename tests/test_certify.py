@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import pytest
-from transformers import AutoModelForCausalLM, LlamaConfig
+from transformers import AutoConfig, AutoModelForCausalLM
 
 from biasbridge import audit, certifying
 from biasbridge.__main__ import main
@@ -222,7 +222,7 @@ def test_the_certificate_of_smollm2_stands_beside_the_nearest_model(
 ) -> None:
     """Recorded: four of four models without a planted bias raise a false alarm."""
     heads = {"num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 8}
-    config = LlamaConfig(**{**SMALL, **heads, **sizes})
+    config = AutoConfig.for_model("llama", **{**SMALL, **heads, **sizes})
     model = AutoModelForCausalLM.from_config(config)
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("stereo,anti\nthe nurse said she,the nurse said he\n", encoding="utf-8")

@@ -94,7 +94,7 @@ def method(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     (tmp_path / "toy_fixed_shift.py").write_text(fixed.replace('"centroid_shift"', '"fixed_shift"'))
     monkeypatch.syspath_prepend(str(tmp_path))
     for name in ("centroid_shift", "fixed_shift"):
-        monkeypatch.setitem(METHODS["vectors"], name, f"toy_{name}.CentroidShift")  # type: ignore[arg-type]
+        monkeypatch.setitem(METHODS["vectors"], name, f"toy_{name}.CentroidShift")
     monkeypatch.setattr(methods, "NAMES", (*methods.NAMES, "centroid_shift", "fixed_shift"))
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)

@@ -93,20 +93,6 @@ def words_of(line: str) -> str:
 
 
 @pytest.mark.slow
-def test_a_smaller_first_study_says_what_the_readme_shows(tmp_path: Path) -> None:
-    train = [str(ROOT / "train.py"), *FIRST.split()[2:], "embedding=word2vec"]
-    printed = run(train, tmp_path)
-    points = pd.read_parquet(tmp_path / "results" / "hatespeech_en" / "points.parquet")
-    assert len(points) == 25
-    assert (points["status"] == "done").all()
-    assert points["generated"].all()
-    said = set(map(words_of, printed.splitlines()))
-    shown = shown_study()
-    answer = shown.index("ANSWER") if "ANSWER" in shown else 0
-    assert [line for line in shown[answer:] if words_of(line) not in said] == []
-
-
-@pytest.mark.stress
 def test_the_first_study_prints_what_the_readme_shows(tmp_path: Path) -> None:
     printed = run([str(ROOT / "train.py"), *FIRST.split()[2:]], tmp_path).splitlines()
     for line in shown_study():
@@ -114,6 +100,8 @@ def test_the_first_study_prints_what_the_readme_shows(tmp_path: Path) -> None:
         assert same, line
         expected, found = ([float(n) for n in re.findall(NUMBER, each)] for each in (line, same[0]))
         assert found == pytest.approx(expected, abs=0.0101), line
+    assert len(printed) <= 25
+    assert max(map(len, printed)) <= 80
     for path in re.findall(r"results/hatespeech_en/[\w./]+", "\n".join(shown_study())):
         assert (tmp_path / path.rstrip(".")).exists(), path
 

@@ -31,7 +31,7 @@ RNG = np.random.default_rng(0)
 CONVENTIONS = ("default", "caliskan", "goldfarb_tarrant")
 
 
-@pytest.fixture(params=[80, 60])
+@pytest.fixture(params=[80, 70])
 def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     monkeypatch.setenv("COLUMNS", str(request.param))
     return int(request.param)

@@ -125,7 +125,6 @@ async function show() {
 const multipleViews = {};
 async function drawMultiples() { // scores of two metrics share no axis, and gaps of two tasks no panel
   const isComparable = (row) => row.task === chosen.task && (row.metric === chosen.metric || row.metric.startsWith(`${chosen.metric}, `));
-  const varyingKeys = ["task", "metric"].filter((name) => distinct(rows.map((row) => row[name])).length > 1);
   const parts = rows.filter(isComparable), scores = D.axes.scores[chosen.metric] ?? {};
   const queries = distinct(parts.map((row) => row.query)), only = queries.length === 1 ? queries[0] : ALL;
   const embeddings = distinct(parts.map((row) => row.embedding)), methods = distinct(parts.map((row) => row.method_name)).filter((name) => name !== ORIGINAL);
@@ -145,18 +144,11 @@ async function drawMultiples() { // scores of two metrics share no axis, and gap
     by_embedding: distinct(embeddingRows.map((row) => row.embedding)).length > 1 ? panels(embeddingRows, "gap", "embedding", (cell) => cell) : { rows: [] },
   };
   const titles = { x: scores[only] ?? "score", y: lines(above(gapsHere.map((gap) => D.axes.gaps[gap])), 20) };
-  const slices = D.correlations.filter((row) => isComparable(row) && row.method === ALL && row.query !== ALL);
-  const order = ["gap", "query"].map((name) => [name, distinct(slices.map((row) => row[name]))]);
-  const place = (row) => order.reduce((sum, [name, values]) => sum * values.length + values.indexOf(row[name]), 0);
-  const forest = slices.filter((row) => row.embedding !== ALL || kinds.forest.length > 1)
-    .sort((a, b) => place(a) - place(b) || (a.embedding === ALL) - (b.embedding === ALL))
-    .map((row) => ({ slice: joinValues({ ...row, embedding: row.embedding === ALL ? "together" : row.embedding }, [...varyingKeys, "gap", "query", "embedding"]), kind: row.embedding === ALL ? "together" : "each embedding", ...r(row) }))
-    .filter((row) => row.r !== null);
-  for (const [id, data] of Object.entries({ ...multiples, forest: { forest } })) {
+  for (const [id, data] of Object.entries(multiples)) {
     multipleViews[id]?.finalize();
     const figure = document.getElementById(id).closest("figure");
     figure.hidden = !Object.values(data)[0].length; // Vega cannot draw nothing
-    multipleViews[id] = figure.hidden ? null : await draw(id, data, id === "forest" ? {} : titles);
+    multipleViews[id] = figure.hidden ? null : await draw(id, data, titles);
   }
   document.getElementById("h-multiples").closest("section").hidden = ["by_query", "by_method", "by_embedding"].every((id) => multipleViews[id] === null);
 }
@@ -170,8 +162,7 @@ function select(brush) {
 }
 
 const curves = expand(D.curves);
-const kinds = { forest: ["each embedding", ...(distinct(D.points.map((row) => row.embedding)).length > 1 ? ["together"] : [])] };
-const specs = figures(D.look, ORIGINAL, rows, curves, kinds, D.axes);
+const specs = figures(D.look, ORIGINAL, rows, curves, D.axes);
 const quiet = { actions: false, logLevel: 1, renderer: rows.length > 3000 ? "canvas" : "svg" };
 async function draw(id, data = {}, titles = {}, title = null) {
   const spec = structuredClone(specs[id]);
@@ -183,8 +174,6 @@ async function draw(id, data = {}, titles = {}, title = null) {
   return window.vegaEmbed(`#${id}`, spec, quiet);
 }
 
-const joinValues = (row, names) => names.map((name) => row[name]).join(", ");
-const r = (row) => ({ r: row.r_rm, low: row.low, high: row.high, n: row.n });
 const gaps = withPoints(D.gaps);
 const titles = [...D.confirmatory, ...distinct(gaps.map((row) => row.gap)).filter((name) => !D.confirmatory.includes(name))];
 gaps.sort((a, b) => titles.indexOf(a.gap) - titles.indexOf(b.gap));

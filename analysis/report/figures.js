@@ -12,8 +12,7 @@ const POINTER = {
   query: "query", x: "score", x_interval: "score, 95% interval", n_found: "words found", n_oov: "words out of vocabulary",
   gap: "measure", groups: "groups", y: "gap", y_interval: "gap, 95% interval", by_group: "by group", support: "items behind the gap",
 };
-// Colours and shapes of estimates; none is that of a method.
-const KINDS = { "each embedding": ["#777", "circle"], together: ["#222", "diamond"] };
+const ESTIMATE = "#777"; // the colour of estimates; none is that of a method
 const tooltip = Object.entries(POINTER).map(([field, title]) => ({ field, title, ...(["x", "y"].includes(field) ? { format: ".3f" } : {}) }));
 const quantitative = (field, title, more = {}) => ({ field, type: "quantitative", title, ...more });
 const nominal = (field, title = null, more = {}) => ({ field, type: "nominal", title, ...more });
@@ -28,7 +27,7 @@ const WHOLE = {
   labelExpr: "split(datum.label, '\\n')", labelLimit: 0, labelLineHeight: LINE_HEIGHT,
   labelOffset: { expr: `${-LINE_HEIGHT / 2} * (length(split(datum.label, '\\n')) - 1)` },
 };
-const LABELS = { forest: "slice", gaps: "made" };
+const LABELS = { gaps: "made" };
 // The rows of such a figure with their labels, and its spec with room for the label of most lines.
 function labelled(id, spec, rows) {
   const labels = rows.map((row) => lines(row[LABELS[id]]));
@@ -62,7 +61,7 @@ const above = (titles) => `gap${[...new Set(titles.map((title) => /( \(above 0: 
 
 // look: the colours and shapes of the paper's figures; black is kept for unmodified embeddings.
 // axes: what scores and gaps are called on an axis.
-function figures({ black, methods: colours, shapes }, unmodified, rows, doses, kinds, axes) {
+function figures({ black, methods: colours, shapes }, unmodified, rows, doses, axes) {
   const values = (table, name) => [...new Set(table.map((row) => row[name]))];
   const facet = (table, name) => nominal(name, null, { sort: name === "part" ? others : values(table, name), header: { labelExpr: "split(datum.label, ', ')" } });
   const methods = values(rows, "method_name"), embeddings = values(rows, "embedding");
@@ -102,25 +101,8 @@ function figures({ black, methods: colours, shapes }, unmodified, rows, doses, k
       ],
     },
   });
-  const kind = (look, kinds) => nominal("kind", null, { scale: { domain: kinds, range: kinds.map((name) => KINDS[name][look === "range" ? 0 : 1]) } });
-  // r_rm of every slice with its interval; those of all embeddings together stand below.
-  const slice = nominal("label", null, { sort: null, axis: WHOLE });
   const r = quantitative("r", "r_rm", { scale: { domain: [-1.04, 1.04], nice: false }, axis: { values: [-1, -0.5, 0, 0.5, 1] } });
   const numbers = ["r", "low", "high"].map((field) => ({ field, format: ".3f" }));
-  const forest = (name, kinds) => ({
-    data: { name }, width: "container", height: { step: 22 },
-    layer: [
-      line("x", 0),
-      { mark: { type: "rule", strokeWidth: 2 }, encoding: { y: slice, x: { ...r, field: "low" }, x2: { field: "high" }, color: kind("range", kinds) } },
-      {
-        mark: { type: "point", filled: true, size: 70 },
-        encoding: {
-          y: slice, x: r, color: kind("range", kinds), shape: kind("shapes", kinds),
-          tooltip: [{ field: "slice" }, ...numbers, { field: "n", title: "models" }],
-        },
-      },
-    ],
-  });
   // Where no score could be had: the gaps of every embedding.
   const gapTitle = above(Object.values(axes.gaps));
   const made = nominal("label", null, { sort: null, axis: WHOLE });
@@ -144,8 +126,8 @@ function figures({ black, methods: colours, shapes }, unmodified, rows, doses, k
       layer: [
         { mark: { type: "area", color: "#999", opacity: 0.3 }, encoding: { x: rank, y: { ...r, field: "null_low" }, y2: { field: "null_high" } } },
         line("y", 0),
-        { mark: { type: "rule", opacity: 0.3, color: KINDS["each embedding"][0] }, encoding: { x: rank, y: { ...r, field: "low" }, y2: { field: "high" } } },
-        { mark: { type: "point", filled: true, size: 25, opacity: 1, color: KINDS["each embedding"][0] }, encoding: { x: rank, y: r, tooltip: [{ field: "levels" }, ...numbers, { field: "n", title: "models" }] } },
+        { mark: { type: "rule", opacity: 0.3, color: ESTIMATE }, encoding: { x: rank, y: { ...r, field: "low" }, y2: { field: "high" } } },
+        { mark: { type: "point", filled: true, size: 25, opacity: 1, color: ESTIMATE }, encoding: { x: rank, y: r, tooltip: [{ field: "levels" }, ...numbers, { field: "n", title: "models" }] } },
       ],
     },
   };
@@ -162,7 +144,7 @@ function figures({ black, methods: colours, shapes }, unmodified, rows, doses, k
       ],
     },
   };
-  const specs = { scatter, by_query: panels("query", "gap"), by_method: panels("gap", "part"), by_embedding: panels("gap", "embedding"), forest: forest("forest", kinds.forest), specifications, curves, gaps };
+  const specs = { scatter, by_query: panels("query", "gap"), by_method: panels("gap", "part"), by_embedding: panels("gap", "embedding"), specifications, curves, gaps };
   return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, { $schema: "https://vega.github.io/schema/vega-lite/v6.json", config: CONFIG, ...spec }]));
 }
 

@@ -140,12 +140,15 @@ def _change_spec(
     return spec
 
 
-def _tests(results: Sequence[SliceResult]) -> list[dict[str, Json]]:
+def _tests(results: Sequence[SliceResult]) -> Sequence[Json]:
     """Return a row a declared test, with all that is told of it."""
     return [
-        {"gap": gap, "score": score}
-        | {name: unbroken(cell) for name, cell in describe_slice(result).items()}
-        | {"note": result.note}
+        {
+            "gap": gap,
+            "score": score,
+            **{name: unbroken(cell) for name, cell in describe_slice(result).items()},
+            "note": result.note,
+        }
         for (gap, score), result in zip(gap_and_score(results), results, strict=True)
     ]
 

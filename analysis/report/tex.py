@@ -32,7 +32,7 @@ SYNTHETIC = "% Synthetic data: no evidence about the world."
 
 
 def correlations_tex(
-    slice_results: Iterable[SliceResult], smallest_change: float = SMALLEST_CHANGE
+    slice_results: Sequence[SliceResult], smallest_change: float = SMALLEST_CHANGE
 ) -> str:
     """Format the declared tests as a LaTeX ``tabular`` (needs ``booktabs``), and their scopes as
     another.

@@ -17,11 +17,11 @@ MARKUP = re.compile(r"\*+|`+|\$+|^#+\s*|</?answer>|\\boxed\{|(?<!\w)_+|_+(?!\w)"
 LISTED = re.compile(r"""\[\s*(['"]?)([^\]]*?)\1\s*\]""")
 STATED = re.compile(
     r"""\{?\s*['"]?(?:the\s+)?(?:(?:final|correct|best)\s+)?(?:answer|option|choice)['"]?"""
-    r"""(?:\s+is)?\s*[:=]?\s+['"]?(.+?)['"]?""",
+    r"""(?:\s+is)?(?:\s*[:=]\s*|\s+)['"]?(.+?)['"]?""",
     re.DOTALL,
 )
 APOSTROPHES = str.maketrans(dict.fromkeys("\u2018\u2019\u02bc\u0060\u00b4", "'"))
-FROM_ONE = re.compile(r"\(?([0-3])(?![0-9])")
+PLACE = re.compile(r"\(?([0-3])(?:\.0|[).:]+(?:\s.*)?)?", re.DOTALL)
 LETTER = re.compile(r"\(?([abc012])(?:\.0|[).:]+(?:\s(.*))?)?", re.DOTALL)
 NO_ANSWER = -1
 # BBQ words the answer that names nobody in ten ways, and a program may offer another than the item
@@ -51,12 +51,12 @@ def unwrap(text: str) -> str:
 
 def count_from_0(outputs: Sequence[str]) -> Sequence[str]:
     """Return outputs with places from 0 on where they are from 1 on: one is 3, and none is 0."""
-    places = [FROM_ONE.match(unwrap(output)) for output in outputs]
+    places = [PLACE.fullmatch(unwrap(output)) for output in outputs]
     digits = {place[1] for place in places if place}
     if "3" not in digits or "0" in digits:
         return outputs
     pairs = zip(outputs, places, strict=True)
-    return [f"{int(x[1]) - 1}{unwrap(text)[x.end() :]}" if x else text for text, x in pairs]
+    return [f"{int(x[1]) - 1}{unwrap(text)[x.end(1) :]}" if x else text for text, x in pairs]
 
 
 def match_output(output: str, item: Item, shown: Sequence[str] = ()) -> int:

@@ -210,7 +210,7 @@ def _r_table(reading: PointSetResult) -> str:
 
 
 def _verdict_list(reading: PointSetResult) -> str:
-    """List conclusive slices, the most common reason of the inconclusive ones, and the lowest p."""
+    """List conclusive slices, the most common reason of the others, and the lowest p."""
     findings = [result.finding for result in reading.slices]
     lines = [
         f"{_slice_name(reading, result)}: {result.finding.verdict}, the second by"

@@ -88,7 +88,8 @@ def test_the_tables_have_the_changes_of_models_and_of_means_of_conditions() -> N
     assert (changes["change_high"] > changes["change"])[:2].all()
     (row,) = correlation_table([found]).to_dict("records")
     ends = ["change", "change_low", "change_high"]
-    assert [row[name] for name in ends] == changes.loc[DOSES, ends].tolist()
+    (doses,) = changes.loc[[DOSES], ends].to_numpy().tolist()
+    assert [row[name] for name in ends] == doses
 
 
 def test_the_most_influential_model_is_named_with_r_without_it() -> None:

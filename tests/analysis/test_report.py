@@ -135,7 +135,7 @@ def test_the_command_makes_page_tables_and_figures(
 
 def test_every_figure_has_a_text_in_its_place(page: Page) -> None:
     figures = re.findall(r'<figure role="img" aria-labelledby="([\w-]+)">', page.text)
-    assert len(figures) == 7
+    assert len(figures) == 6
     for name in figures:
         caption = re.search(rf'<figcaption id="{name}">(.+?)</figcaption>', page.text)
         assert caption
@@ -209,7 +209,7 @@ def slice_of(query: str, verdict: str, **known: Any) -> SliceResult:
     )._replace(**known)
 
 
-def card_of(tables: Tables, *results: SliceResult, **columns: object) -> Card:
+def card_of(tables: Tables, *results: SliceResult, **columns: float) -> Card:
     tables = typed(tables._replace(points=tables.points.assign(**columns)))
     return answer_card(results, tables, Declaration(), [])
 

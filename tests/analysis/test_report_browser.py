@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from analysis.answer import change_rows, declared, scope_rows
 from analysis.correlate import correlate_slices
 from analysis.joined import join_points
 from analysis.report import build_report
@@ -85,26 +86,26 @@ def choose(browser: Any, name: str, value: str) -> None:
 
 
 def test_the_answer_stands_first(browser: Any, findings: list[SliceResult]) -> None:
-    cells = "return [...document.querySelectorAll(arguments[0])].map((cell) => cell.textContent)"
-    heads = browser.execute_script(cells, "#verdicts thead th")
-    assert heads == [
-        *("score", "gap", "models / parents / conditions", "r_rm [95%]", "p (Holm)"),
-        *("slope [95%]", "gap change", "lost", "verdict"),
-    ]
-    rows = browser.execute_script(
-        "return [...document.querySelectorAll('#verdicts tbody tr')]"
+    rows_of = (
+        "return [...document.querySelectorAll(arguments[0])]"
         ".map((row) => [...row.children].map((cell) => cell.textContent))"
     )
-    confirmatory = [each for each in findings if each.confirmatory]
-    assert len(rows) == len(confirmatory) == 4
-    for row, each in zip(rows, confirmatory, strict=True):
-        shown = dict(zip(heads, row, strict=True))
-        assert shown["verdict"] == each.why
-        assert shown["lost"] == str(each.lost)
-        assert shown["models / parents / conditions"] == (
-            f"{each.n} / {each.n_parents} / {each.n_conditions}"
+    tests = declared(findings)
+    changes = browser.execute_script(rows_of, ".card .cards tbody tr")
+    rows = [row for rows in change_rows(tests, 0.02).values() for row in rows]
+    rows += scope_rows(tests)
+    assert changes == [[*row.values()] for row in rows]
+    texts = "return [...document.querySelectorAll('#change svg text')].map((e) => e.textContent)"
+    assert {"recall gapWEAT 7", "WEAT 7", "cannot tell"} <= set(browser.execute_script(texts))
+    table = browser.execute_script(rows_of, "#t-tests tr")
+    assert len(table) == 1 + len(tests) == 5
+    for row, result in zip(table[1:], tests, strict=True):
+        shown = dict(zip(table[0], row, strict=True))
+        assert shown["verdict"] == result.verdict
+        assert shown["lost"] == str(result.lost)
+        assert shown["r_rm [95%]"] == format_estimate(*result.within.interval).replace(
+            " ", "\u00a0"
         )
-        assert shown["r_rm [95%]"] == format_estimate(*each.within.interval).replace(" ", "\u00a0")
 
 
 def test_a_menu_filters_what_is_shown(browser: Any) -> None:
@@ -133,7 +134,7 @@ def test_figures_say_what_is_seen(browser: Any) -> None:
     found = browser.execute_script(texts, "scatter")
     assert "WEAT 7 effect size (d)" in found
     assert "recall gap (above 0: worse for female)" in found
-    assert "Recall gap rises with WEAT 7: r_rm 1.00 [.90,1.00]" in found
+    assert "Recall gap and WEAT 7: r_rm 1.00 [.90,1.00], Pearson 1.00" in found
     choose(browser, "embedding", "all")
     methods = browser.execute_script(texts, "by_method")
     assert {"balance", "attract_repel"} <= set(methods)

@@ -40,7 +40,7 @@ def test_a_study_without_scores_says_so_first_and_shows_the_gaps(
         "No score is available: weat7: 32 of its 32 words have no vector (word0,"
     )
     assert "word5 and 26 more); weat8: 32 of its 32 words" in first
-    assert all(f'id="{figure}"' not in text for figure in ("change", "scatter", "forest"))
+    assert all(f'id="{figure}"' not in text for figure in ("change", "scatter"))
     assert text.count('id="gaps"') == text.count('id="t-gaps"') == 1
 
 

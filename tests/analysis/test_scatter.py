@@ -174,10 +174,9 @@ def varied(joined: pd.DataFrame, column: str, values: tuple[str, str]) -> pd.Dat
     """One score and one gap, and again under another name with other numbers."""
     one = joined[(joined["measure"] == "recall") & (joined["query"] == joined["query"].iloc[0])]
     y = one["y"].iloc[::-1].to_numpy() * 3 + 0.5
-    return pd.concat(
-        [one.assign(**{column: values[0]}), one.assign(**{column: values[1]}, y=y)],
-        ignore_index=True,
-    )
+    first, second = (one.assign(**{column: value}) for value in values)
+    both: pd.DataFrame = pd.concat([first, second.assign(y=y)], ignore_index=True)
+    return both
 
 
 @pytest.mark.parametrize(
@@ -209,7 +208,7 @@ def test_a_table_with_names_of_scores_but_not_of_models_is_not_pooled_either() -
         [note] = [
             note
             for (row, column), note in notes.items()
-            if row.replace(" ", "").lower() == query and column.startswith(measure)
+            if row.replace(" ", "").lower() == query and column.startswith(str(measure))
         ]
         r = float(np.corrcoef(part["x"], part["y"])[0, 1])
         assert float(note.split("r = ")[1].split()[0]) == pytest.approx(r, abs=0.0051)

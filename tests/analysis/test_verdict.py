@@ -185,13 +185,11 @@ def test_a_change_is_the_slope_over_the_range_of_scores() -> None:
     assert result.change_at(0.9) == pytest.approx((0.04, 0.04 - half_width, 0.04 + half_width))
     reach = stats.t.ppf(0.975, 26) + stats.t.ppf(0.8, 26)
     assert result.detectable_change == pytest.approx(0.016 / stats.t.ppf(0.975, 26) * reach)
-    table = scope_table([result]).set_index("scope")
-    assert table.loc[LISTS, ["change", "change_low", "change_high"]].tolist() == pytest.approx(
-        [0.04, 0.004, 0.076]
-    )
-    assert table.loc[CORPORA, ["holds", "n", "needed", "note"]].tolist() == [
-        *("too few", 1, 5, "1 of 5")
-    ]
+    rows = {row["scope"]: row for row in scope_table([result]).to_dict("records")}
+    ends = [rows[LISTS][name] for name in ("change", "change_low", "change_high")]
+    assert ends == pytest.approx([0.04, 0.004, 0.076])
+    few_corpora = [rows[CORPORA][name] for name in ("holds", "n", "needed", "note")]
+    assert few_corpora == ["too few", 1, 5, "1 of 5"]
 
 
 def test_more_tests_take_a_larger_change() -> None:

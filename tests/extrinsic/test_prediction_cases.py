@@ -14,7 +14,7 @@ import pytest
 import biasbridge
 from corpora.labelled import TableSource
 from extrinsic.answers.inspect_log import read_inspect
-from extrinsic.bbq.options import match_output
+from extrinsic.bbq.options import count_from_0, match_output
 from files import InputError
 from files.documents import read_documents
 from files.tables import read_table
@@ -255,7 +255,17 @@ def test_answers_to_bbq_are_scored_however_they_are_written(name: str) -> None:
 @pytest.mark.parametrize(
     "form",
     [
-        *("{}", "**{}**", "({})", "Answer: {}", "The answer is {}.", '["{}"]', "['{}']", "__{}__"),
+        *(
+            "{}",
+            "**{}**",
+            "({})",
+            "Answer: {}",
+            "answer:{}",
+            "The answer is {}.",
+            '["{}"]',
+            "['{}']",
+            "__{}__",
+        ),
         *("\\boxed{{{}}}", '{{"answer": "{}"}}', "`{}`", "**{}.** ", "<answer>{}</answer>"),
     ],
 )
@@ -276,6 +286,13 @@ def test_places_from_1_are_seen_by_a_3(form: str) -> None:
     table = pd.read_json(CASES / "bbq_places_from_1.jsonl", lines=True)
     found = biasbridge.bbq(table.assign(answer=table["answer"].map(form.format)))
     assert found["score"].round(3).tolist() == [0.125, -0.333]
+
+
+def test_numbers_in_sentences_are_no_places() -> None:
+    said = ["3 days later the uncle left", "1", "2", "2 of them"]
+    assert count_from_0(said) == said
+    assert count_from_0(["0", "3", "1"]) == ["0", "3", "1"]
+    assert count_from_0(["3) Unknown", "(1)", "B"]) == ["2) unknown", "0)", "B"]
 
 
 def test_many_outputs_that_mean_nothing_are_noted() -> None:

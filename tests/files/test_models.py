@@ -277,9 +277,9 @@ def test_a_configuration_without_architectures_is_named_as_the_cause(
     """Where likelihoods are asked for; encodings need no head."""
     folder = copied(masked, tmp_path / "copy", architectures=names)
     told = r'has no list of architectures; add "architectures": \["BertForMaskedLM"\], or name'
-    for arguments in ({"metrics": "pll"}, {}):
+    for metrics in ("pll", ()):
         with pytest.raises(InputError, match=told):
-            audit(str(folder), **arguments)
+            audit(str(folder), metrics=metrics)
     assert len(audit(str(folder), metrics="seat", queries=["seat6b"])) == 1
     causal = save_model(tmp_path / "gpt2", "gpt2", head="causal")
     with pytest.raises(InputError, match=r'"architectures": \["GPT2LMHeadModel"\]'):

@@ -64,7 +64,7 @@ def found() -> pd.DataFrame:
     return pd.DataFrame(rows).set_index(["difference", "transmission", "query"])
 
 
-def test_a_planted_link_rises_and_nothing_else_is_claimed() -> None:
+def test_a_planted_link_is_found_and_nothing_else() -> None:
     table = found()
     assert table.loc[(PLANTED, 1.0, "weat7"), "verdict"] == "rises"
     assert float(str(table.loc[(PLANTED, 1.0, "weat7"), "r_rm"])) > 0.9

@@ -54,7 +54,7 @@ def test_cells_are_composed_as_hydra_does(arguments: list[str]) -> None:
 
 
 OTHERS = {  # by experiment: a choice in the place of one whose options it sets, and such an option
-    "hatespeech_link": ("classifier=cnn", "C"),
+    "positive_control": ("classifier=cnn", "C"),
     "crossed_doses": ("classifier=cnn", "C"),
     "silhouettes": ("corpus=text", "sentences"),
     "hatespeech_es_gender_real": ("corpus=generated_es_gender", "min_count"),

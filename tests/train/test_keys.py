@@ -249,7 +249,7 @@ def write_two(choice: Choice, out: Path, inputs: Inputs, seed: int) -> None:
     (out / "text").write_text("two")
 
 
-def make(value: int, name: str = "Mine") -> type[Fileless]:
+def make(value: int, name: str = "Mine") -> Any:
     @choice
     class Mine(Fileless):
         held: Choice | None = None
@@ -264,7 +264,7 @@ def make(value: int, name: str = "Mine") -> type[Fileless]:
 
 Again = make(2, "Again")
 former = Again
-Again = make(3, "Again")  # type: ignore[misc] # as in a cell that is run twice
+Again = make(3, "Again")  # as in a cell that is run twice
 
 
 def test_definitions_that_share_a_name_are_refused(tmp_path: Path) -> None:
@@ -274,14 +274,15 @@ def test_definitions_that_share_a_name_are_refused(tmp_path: Path) -> None:
         raise NotImplementedError
 
     steps = StepBuilder(0, Store(tmp_path))
-    holder = Holder(make(1)())  # type: ignore[arg-type]
+    holder = Holder(make(1)())
     lamb = lambda *_: None  # noqa: E731
-    for chosen, carry_out in (
+    cases: Any = (
         *((make(1)(), write_one), (holder, write_one), (former(), write_one)),
         *((Shrink(), write), (Shrink(), lamb)),
-    ):
+    )
+    for chosen, carry_out in cases:
         with pytest.raises(InputError, match=r"test_keys\.\S+ cannot be told .* define it once"):
-            steps("words", chosen, carry_out)  # type: ignore[type-var]
+            steps("words", chosen, carry_out)
     assert steps("words", Again(), write_one).made_by == f"{__name__}.Again"
 
 

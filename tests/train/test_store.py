@@ -15,9 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from analysis.provenance import describe_mixture, describe_processor
 from files import InputError
 from train.engine.store import Step, Store
 from train.engine.store.entry import DamagedError, read_recipe
+from train.engine.store.explain import build_records
 from train.engine.store.step import SCHEME
 
 
@@ -113,7 +115,28 @@ def test_recipe_is_written_beside_the_result(tmp_path: Path) -> None:
     assert content["recipe"] == CORPUS.recipe()
     assert content["made"]["libraries"]["Python"] == platform.python_version()
     assert content["made"]["command"] == "python train.py"
+    assert "instructions" not in content["made"]
     assert content["files"] == {"text": {"bytes": 1, "sha256": hashlib.sha256(b"x").hexdigest()}}
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda:0"])
+def test_the_instructions_of_torch_stand_in_the_recipe_and_not_in_the_key(
+    tmp_path: Path, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    records = []
+    for instructions in ("AVX2", "AVX512"):
+        monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda it=instructions: it)
+        step = replace(CORPUS, made_of=("extrinsic.cnn",))
+        assert step.key == CORPUS.key
+        store = Store(tmp_path / instructions, made={"device": device})
+        made = read_recipe(store.make(step))["made"]
+        assert made.get("instructions") == (instructions if device == "cpu" else None)
+        records += build_records(store, [step.key])
+    note = "CPU instructions: AVX2 and AVX512; digits of networks may differ on another processor"
+    assert describe_processor(records) == (note if device == "cpu" else "")
+    assert ("CPU instructions AVX2 and AVX512" in describe_mixture(records)) == (device == "cpu")
 
 
 def slow_build(out: Path, inputs: Mapping[str, Path]) -> None:

@@ -80,20 +80,19 @@ def drop_options_of_other_choices(config: DictConfig, hydra: DictConfig) -> None
     """
     given = {override.key_or_group for override in parse_overrides(hydra.overrides.task)}
     name = hydra.runtime.choices.get("experiment")
-    places = [
-        Path(source.path, "experiment", f"{name}.yaml") for source in hydra.runtime.config_sources
-    ]
-    for place in places if name else ():
-        experiment = OmegaConf.load(place) if place.is_file() else OmegaConf.create()
-        for group in given & {*map(str, experiment)} & {*map(str, config)}:
-            if not (isinstance(node := config[group], DictConfig) and TARGET in node):
-                continue
-            cls = find_class(node[TARGET], group)
-            fields = {field.name for field in dataclasses.fields(cls)} | {TARGET}
-            for key in {*map(str, node)} & {*map(str, experiment[group])} - fields:
-                if f"{group}.{key}" not in given and not hasattr(cls, "configured"):
-                    with open_dict(node):
-                        del node[key]
+    sources = hydra.runtime.config_sources if name else ()
+    for place in (Path(source.path, "experiment", f"{name}.yaml") for source in sources):
+        experiment = OmegaConf.load(place) if place.is_file() else DictConfig({})
+        assert isinstance(experiment, DictConfig)
+        for group in given & {*map(str, experiment)}:
+            node = config.get(group)
+            if isinstance(node, DictConfig) and TARGET in node:
+                fields = dataclasses.fields(find_class(node[TARGET], group))
+                names = {*map(str, experiment[group])} - {field.name for field in fields} - {TARGET}
+                with open_dict(node):
+                    for key in names:
+                        if f"{group}.{key}" not in given:
+                            node.pop(key, None)
 
 
 def check_keys(config: DictConfig, hydra: DictConfig) -> None:

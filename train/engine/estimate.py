@@ -48,6 +48,7 @@ TYPICAL = {
     "Finetuned": Timing(60.0, 1.2e9),
     "ChallengeGaps": Timing(2.0, 4.2e6),
 }
+SHORT = 0.1  # seconds of other steps on such data
 N_NEAREST = 5  # timings of steps whose work is nearest
 Timings = Mapping[tuple[str, str, str], list[Timing]]
 
@@ -76,7 +77,7 @@ def print_plan(
     rows = [(name, one_by_one[name], shared[name]) for name in shared]
     for name, n_alone, n_shared in [*rows, ("all", one_by_one.total(), len(steps))]:
         steps_to_make = [step for step in to_make if name in (step.name, "all")]
-        cost = _format_costs([expected_seconds(step, step_timings) for step in steps_to_make])
+        cost = _format_costs(expected_costs(steps_to_make, step_timings))
         counts = (n_alone, n_shared, n_shared - len(steps_to_make), len(steps_to_make))
         table.add_row(name, *map(str, counts), cost, style="bold" if name == "all" else None)
     print_columns(table, console)
@@ -87,8 +88,8 @@ def describe_cost(
 ) -> str:
     """Return ``50 points, 221 steps to run, about 2 min on 2 cores``; empty if nothing is to run.
 
-    Steps without timings in the store take as long as ``TYPICAL`` says for their work, others .1 s
-    where all data are generated; else their number is given instead.
+    Steps without an estimate take ``SHORT`` where all data are generated; else their number is
+    given instead.
     """
     steps_to_make = [step for step in _steps(plans) if step.key in anew or not store.has(step)]
     if not steps_to_make:
@@ -96,12 +97,10 @@ def describe_cost(
     step_timings = timings(store, {step.name for step in steps_to_make})
     points = [plan.point for plan in plans]
     are_generated = all(of.facts()["generated"] and not of.synthetic_mix for of in points)
-    seconds, n_unknown = 0.0, 0
-    for step in steps_to_make:
-        expected = expected_seconds(step, step_timings)
-        if expected is None:
-            expected = typical_seconds(step) or (0.1 if are_generated else None)
-        seconds, n_unknown = seconds + (expected or 0.0), n_unknown + (expected is None)
+    costs = expected_costs(steps_to_make, step_timings)
+    seconds, n_unknown = sum(filter(None, costs)), costs.count(None)
+    if are_generated:
+        seconds, n_unknown = seconds + SHORT * n_unknown, 0
     line = f"{with_count(len(plans), 'point')}, {with_count(len(steps_to_make), 'step')} to run"
     if n_unknown < len(steps_to_make):
         line += f", about {duration(seconds / cores)} on {with_count(cores, 'core')}"
@@ -112,7 +111,7 @@ def total_cost(plans: Sequence[Plan], store: Store) -> tuple[float, int]:
     """Return the total seconds of all steps, stored or not, and the number without timings."""
     steps = _steps(plans)
     step_timings = timings(store, {step.name for step in steps})
-    seconds = [expected_seconds(step, step_timings) for step in steps]
+    seconds = expected_costs(steps, step_timings)
     return sum(filter(None, seconds)), seconds.count(None)
 
 
@@ -137,27 +136,28 @@ def timings_of(folders: Iterable[Path]) -> Timings:
     return result
 
 
+def expected_costs(steps: Iterable[Step], step_timings: Timings) -> list[float | None]:
+    """Return ``expected_seconds`` of each step, computed once for steps of equal work."""
+    costs: dict[object, float | None] = {}
+    kinds = [(step, (*_timing_key(step.recipe()), step.work)) for step in steps]
+    for step, kind in kinds:
+        if kind not in costs:
+            costs[kind] = expected_seconds(step, step_timings)
+    return [costs[kind] for _, kind in kinds]
+
+
 def expected_seconds(step: Step, step_timings: Timings) -> float | None:
-    """Return the expected time of a step from those of its class, with the same parameters if there
-    are any, whose work is nearest; None if the class never ran.
+    """Return the time of a step by those of its class whose work is nearest, with the same
+    parameters if there are any; without one by ``TYPICAL``, else None.
     """
     key = _timing_key(step.recipe())
     group = step_timings.get(key) or [
         timing for other, ran in step_timings.items() if other[:2] == key[:2] for timing in ran
     ]
-    scales = sorted((_scale(step, timing), timing.seconds) for timing in group)
+    group = group or [timing for name, timing in TYPICAL.items() if name == step.choice]
+    scales = [(step.work / timing.work if timing.work else 1.0, timing.seconds) for timing in group]
     nearest = sorted(scales, key=lambda pair: abs(math.log(pair[0])))[:N_NEAREST]
     return median(scale * seconds for scale, seconds in nearest) if nearest else None
-
-
-def typical_seconds(step: Step) -> float | None:
-    """Return the time of a step by ``TYPICAL``; None for other classes."""
-    timing = TYPICAL.get(step.choice)
-    return _scale(step, timing) * timing.seconds if timing else None
-
-
-def _scale(step: Step, timing: Timing) -> float:
-    return step.work / timing.work if timing.work else 1.0
 
 
 def _timing_key(recipe: Recipe) -> tuple[str, str, str]:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from train.engine.store import Store
 
 
-N_TABLES_NAMED = 3  # in the last lines
+N_TABLES_NAMED = 2  # in the last lines
 MIN_EQUAL_SCORES = 3  # fewer scores, such as ranks, may be equal by chance
 
 

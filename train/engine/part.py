@@ -164,8 +164,9 @@ class StepBuilder:
         """
         seeded = getattr(choice, "seeded", True)
         seed = derive_seed(self.run_seed, drawn or name) if seeded else None
-        for definition in (carry_out, *classes(choice)):
-            require_findable(definition)
+        require_findable(carry_out)
+        for cls in classes(choice):
+            require_findable(cls)
         params, files = decide(choice, self.store.digest)
         return Step(
             name=name,

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from files.progress import duration, progress_lines
 from files.verbosity import is_quiet
-from train.engine.estimate import Timing, expected_seconds, timings_of
+from train.engine.estimate import Timing, expected_costs, timings_of
 from train.engine.outcome import read_outcome, read_stamp
 
 if TYPE_CHECKING:
@@ -85,16 +85,12 @@ class SweepProgress:
         it has made none.
         """
         made = sum(timing.seconds for ran in self._timings.values() for timing in ran)
-        n_parallel = made / max(time.monotonic() - self._start, 1e-3)
-        n_parallel = max(1.0, n_parallel, len(self._labels.keys() & self._store.in_progress()))
-        costs: Counter[tuple[str, str, float]] = Counter()
-        steps = {}
-        for step in self._steps_to_make.values() if made else ():
-            costs[kind := (step.choice, str(step.params), step.work)] += 1
-            steps[kind] = step
-        expected = {kind: expected_seconds(step, self._timings) for kind, step in steps.items()}
-        seconds = [(value or 0.0) * costs[kind] for kind, value in expected.items()]
-        return sum(seconds) / n_parallel
+        if not made:
+            return 0.0
+        n_building = len(self._labels.keys() & self._store.in_progress())
+        n_parallel = max(1.0, made / (time.monotonic() - self._start), n_building)
+        costs = expected_costs(self._steps_to_make.values(), self._timings)
+        return sum(filter(None, costs)) / n_parallel
 
     def new_outcomes(self) -> set[str]:
         """Return the points whose outcome was written since this object was made."""

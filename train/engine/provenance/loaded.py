@@ -144,22 +144,18 @@ def _importer() -> str:
 
 @contextmanager
 def importing() -> Iterator[list[float]]:
-    """Collect the seconds of the block's imports: a step that is the first of its process to need a
-    library takes some seconds more.
-    """
+    """Collect the seconds of the block's imports, which only the first step of a process needs."""
     seconds: list[float] = []
-    original, is_within = builtins.__import__, False
+    starts: list[float] = []
+    original = builtins.__import__
 
     def timed(*arguments: Any, **named: Any) -> Any:
-        nonlocal is_within
-        if is_within:
-            return original(*arguments, **named)
-        start, is_within = time.perf_counter(), True
+        starts.append(time.perf_counter())
         try:
             return original(*arguments, **named)
         finally:
-            seconds.append(time.perf_counter() - start)
-            is_within = False
+            start = starts.pop()
+            seconds.append(0.0 if starts else time.perf_counter() - start)
 
     builtins.__import__ = timed
     try:

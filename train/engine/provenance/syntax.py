@@ -23,7 +23,7 @@ from train.engine.provenance.loaded import file_of, loaded_text
 
 # The only differences between the imports and texts of a wheel and a checkout
 WHEEL = "biasbridge.rooms."
-COMMANDS = (("python", "train.py"), ("biasbridge", "train"))
+CHECKOUT_COMMAND, WHEEL_COMMAND = " ".join(("python", "train.py")), "biasbridge train"
 
 Json = str | list["Json"]
 
@@ -136,7 +136,8 @@ def _value(name: str, value: object, text: SourceFile) -> Json:
         return _as_json(value, text)
     if name == "module":
         return repr(value).replace(WHEEL, "")
-    return repr(value).replace(*map(" ".join, COMMANDS)) if is_ours(text.module) else repr(value)
+    is_own = is_ours(text.module)
+    return repr(value).replace(CHECKOUT_COMMAND, WHEEL_COMMAND) if is_own else repr(value)
 
 
 def _is_text(node: object) -> bool:

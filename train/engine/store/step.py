@@ -99,25 +99,30 @@ class Step:
     @cached_property
     def extent(self) -> Extent:
         """Size of the data that this step hands on, as far as it is known before anything runs."""
-        inputs = [step.extent for step in self.inputs.values()]
-        numbers = _numbers(self.params)
-        dim = int(numbers.get("dim", max((extent.dim for extent in inputs), default=0)))
-        text, words = sum(given.text for given in inputs), sum(given.words for given in inputs)
-        if not inputs:
-            counts = [numbers[name] for name in COUNTS if name in numbers]
-            text = self.n_bytes or BYTES_OF_ITEM * math.prod(counts)
-        if text and (self.name in MODELS or "dim" in numbers):
+        text, words, dim = self._received
+        if not self.inputs:
+            counts = [self._number(name) for name in COUNTS]
+            text = float(self.n_bytes or BYTES_OF_ITEM * math.prod(counts))
+        if text and (self.name in MODELS or "dim" in self.params):
             text, words = 0.0, text**HEAPS
-        return Extent(text, words, dim)
+        return Extent(text, words, int(self._number("dim", dim)))
 
     @cached_property
     def work(self) -> float:
         """Number to which the seconds of steps of one class are about proportional."""
-        inputs = [step.extent for step in self.inputs.values()] or [self.extent]
-        text, words = sum(given.text for given in inputs), sum(given.words for given in inputs)
-        numbers = _numbers(self.params)
-        rounds = math.prod(max(1.0, numbers.get(name, 1.0)) for name in ROUNDS)
+        text, words, _ = self._received if self.inputs else self.extent
+        rounds = math.prod(self._number(name) for name in ROUNDS)
         return max(text or words, 1.0) * (OVERHEAD + self.extent.dim) * rounds
+
+    @property
+    def _received(self) -> Extent:
+        extents = [step.extent for step in self.inputs.values()] or [Extent(0, 0, 0)]
+        texts, words, dims = zip(*extents, strict=True)
+        return Extent(sum(texts), sum(words), max(dims))
+
+    def _number(self, name: str, default: float = 1) -> float:
+        value = self.params.get(name)
+        return value if isinstance(value, int | float) and value > 0 else default
 
     def recipe(self) -> Recipe:
         """Return everything that decides the result, as JSON."""
@@ -144,10 +149,3 @@ class Step:
         for step in self.inputs.values():
             steps |= step.ancestry()
         return steps | {self.key: self}
-
-
-def _numbers(params: Mapping[str, object]) -> dict[str, float]:
-    """Return the numbers among parameters, those of nested choices first."""
-    nested = [_numbers(value) for value in params.values() if isinstance(value, dict)]
-    numbers = {name: float(n) for name, n in params.items() if isinstance(n, int | float)}
-    return {name: n for group in (*nested, numbers) for name, n in group.items()}
