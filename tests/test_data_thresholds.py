@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import biasbridge
-from analysis.naming import SESOI
+from analysis.naming import SMALLEST_CHANGE
 from biasbridge.cli.gaps import main
 from biasbridge.data import Data, guess_languages, read_data
 from biasbridge.data_checks import _check_coverage
@@ -79,5 +79,6 @@ def test_a_group_has_a_value_from_ten_items_on(items: int, known: bool, tmp_path
         assert isnan(recall["value"].item()) != known
 
 
-def test_the_function_takes_the_smallest_correlation_of_interest_of_studies() -> None:
-    assert signature(biasbridge.correlate).parameters["sesoi"].default == SESOI == 0.3
+def test_the_function_takes_the_smallest_change_of_interest_of_studies() -> None:
+    default = signature(biasbridge.correlate).parameters["smallest_change"].default
+    assert default == SMALLEST_CHANGE == 0.02

@@ -253,17 +253,21 @@ def test_levels_are_those_of_the_command() -> None:
     table["score"] = rng.normal(size=24) + 9 * (table["parent"] == "b")
     table["gap"] = table["score"] + 0.5 * rng.normal(size=24)
     table["gap"] -= 30 * (table["parent"] == "b")
-    levels: Any = {"observation": "list", "parent": "parent", "condition": "list"}
+    table["method"] = ["a", "b"] * 12
+    levels: Any = {"observation": "list", "parent": "parent", "condition": ["method", "list"]}
     asked = partial(correlate, table, "score", "gap", **levels, confirmatory="all")
     [row] = asked().to_dict("records")
     own = table.groupby("parent")[["score", "gap"]].transform("mean")
     left = table[["score", "gap"]] - own
     assert row["r_rm"] == pytest.approx(left.corr().iloc[0, 1])
     means = left.groupby(table["list"]).mean()
-    over_conditions = asked(scopes=True).set_index("scope").loc["other doses and words"]
-    assert over_conditions["r"] == pytest.approx(means.corr().iloc[0, 1])
+    slope = (means["score"] @ means["gap"]) / (means["score"] @ means["score"])
+    over_conditions = asked(scopes=True).set_index("scope").loc["other doses"]
+    assert over_conditions["change"] == pytest.approx(slope * np.ptp(means["score"]))
     assert (row["n"], row["n_parents"], row["n_conditions"]) == (24, 2, 12)
-    assert (row["verdict"], row["scope"]) == ("positive", "other doses and words, these parents")
+    assert row["verdict"] == "rises"
+    [one_column] = asked(condition="list").to_dict("records")
+    assert one_column["verdict"] == "cannot tell", "doses and methods are not told apart"
 
 
 SEVEN: Any = 7

@@ -263,15 +263,12 @@ def limit(run: str) -> str:
     """
     table = joined(run).drop(columns="majority_baseline")
     query = next(name.removeprefix(LINK) for name in {*table["label_method"]} if LINK in name)
-    rows, lines = [], []
+    rows, seen = [], {}
     for transmission, part in table.groupby("label_dose"):
-        studied = [
-            (result, titles)
-            for result, titles in confirmatory_slices(part, run)
-            if result.names["query"] == query
-        ]
-        lines = lines or detectable([result for result, _ in studied])
-        for result, titles in studied:
+        for result, titles in confirmatory_slices(part, run):
+            if result.names["query"] != query:
+                continue
+            seen.setdefault(titles["gap"], format_number(result.detectable_change, 3))
             rows.append(
                 {
                     **titles,
@@ -286,7 +283,8 @@ def limit(run: str) -> str:
             )
     rows.sort(key=lambda row: row["gap"])  # stable
     tables = markdown(rows, merged=("score", "gap"))
-    return "\n".join(f"Where nothing is planted: {line}" for line in lines) + f"\n\n{tables}"
+    limits = " and ".join(f"{change} in {gap}" for gap, change in seen.items())
+    return f"Where nothing is planted, four of five studies see changes of {limits}.\n\n{tables}"
 
 
 def groups(name: str) -> str:

@@ -51,7 +51,9 @@ def transfer(_: str) -> str:
         rows.append(
             {
                 **names,
-                **{name: cells[name] for name in (SCORE_RANGE, CHANGE, VERDICT)},
+                SCORE_RANGE: cells[SCORE_RANGE],
+                CHANGE: format_estimate(*result.change, digits=4, sign="+"),
+                VERDICT: cells[VERDICT],
                 "r_rm": format_estimate(*result.within.interval),
                 "holds for": ", ".join(s for s, word in result.holds.items() if word == YES),
             }

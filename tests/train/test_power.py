@@ -88,7 +88,7 @@ def test_a_pilot_is_read_from_the_results_folder(tmp_path: Path) -> None:
 
 
 def test_the_design_is_that_of_the_plan(plans: list[Plan]) -> None:
-    design = planned_design(STATED, Correlation(sesoi=0.2), plans, Pilot())
+    design = planned_design(replace(STATED, sesoi=0.2), Correlation(), plans, Pilot())
     assert (design.parents, design.conditions) == (2, 3), "the control and two doses"
     assert (design.reliability_x, design.reliability_y, design.sesoi) == (0.9, 0.6, 0.2)
     assert design.tests == 3 * 2, "queries and confirmatory measures"
