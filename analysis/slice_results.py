@@ -47,9 +47,10 @@ class SliceResult(NamedTuple):
     score. ``noise_x``, ``noise_y``: shares of the variance within parents that are noise;
     ``slope_without_noise``: the slope on scores without noise of their own; ``nonlinear``:
     whether one line describes the relation. ``saturated``, ``refused``: why there can be no
-    verdict. ``tests``: number of confirmatory slices that p is adjusted over; ``holds``: yes, no or
-    too few by scope. ``reverse_scored``: the sign of the score is changed. ``sign``: that sign, NaN
-    where parts differ; ``line``: the line of r_rm, for the score as measured.
+    verdict. ``tests``: number of confirmatory slices that ``p_holm``, of the scope of the verdict,
+    is adjusted over; ``holds``: yes, no or too few by scope. ``reverse_scored``: the sign of the
+    score is changed. ``sign``: that sign, NaN where parts differ; ``line``: the line of r_rm, for
+    the score as measured.
     """
 
     names: dict[str, str]

@@ -49,10 +49,10 @@ def judge(
     for index, result in enumerate(results):
         if not result.confirmatory:
             continue
-        own_p = result.within.p
+        own_p = result.scopes[result.claimed].p
         result = result._replace(
             tests=len(p_adjusted[RUNS]),
-            p_holm=max(p_adjusted[RUNS].get(index, own_p), own_p),
+            p_holm=max(p_adjusted[result.claimed].get(index, own_p), own_p),
         )
         holds: dict[str, str] = {}
         for scope in result.scopes:  # narrow ones first
@@ -105,7 +105,18 @@ def _verdict(result: SliceResult, smallest_change: float) -> tuple[str, str]:
     is_small = -smallest_change <= low and high <= smallest_change
     if is_small and result.nonlinear.change <= smallest_change:
         return AT_MOST, ""
-    return CANNOT_TELL, result.nonlinear.reason
+    reasons = [_missed(result), result.nonlinear.reason]
+    return CANNOT_TELL, "; ".join(filter(None, reasons))
+
+
+def _missed(result: SliceResult) -> str:
+    """Return which half of the rule is missed where the interval excludes 0; empty for both."""
+    _, low, high = result.change
+    if not (low > 0 or high < 0):
+        return ""
+    if result.p_holm >= LEVEL:
+        return f"p is {result.p_holm:.2g} among {with_count(result.tests, 'test')}"
+    return "not shown in these runs, or of another sign there"
 
 
 def _too_few_conditions(result: SliceResult) -> str:

@@ -16,7 +16,7 @@ from analysis.correlation import Correlation, correlation
 from analysis.measurement import measure
 from analysis.observations import Observations
 from analysis.rows import Resampled, Rows
-from analysis.verdict import FALLS, RISES, judge
+from analysis.verdict import judge
 from stats.multiple_testing import LEVEL
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 LOST: tuple[Lost, ...] = get_args(Lost)
 WITHIN, OVER = "within parents", "over conditions"
 AVERAGED, UTILITY = "within clusters, averaged", "given utility"
-IGNORED, PRINTED = "within parents, items ignored", "as printed"
+IGNORED = "within parents, items ignored"
 PERMUTATIONS = 999
 TRUTH = 20_000  # studies that r of a population is computed from
 PARENTS = 2.0  # standard deviation of what parents do to scores and gaps; that of noise is 1
@@ -66,16 +66,13 @@ class Outcome(NamedTuple):
     """What is found of a study under one scope; NaN where there is no such thing.
 
     ``rm_corr``: whether Student's p, that of ``pingouin.rm_corr``, is below .05; ``coverage``:
-    whether the 95% interval holds r; as printed ``claims``: whether the verdict is rises or falls,
-    ``false_claim``: whether it claims what is not so.
+    whether the 95% interval holds r.
     """
 
     p: float = nan
     rm_corr: float = nan
     coverage: float = nan
     width: float = nan
-    claims: float = nan
-    false_claim: float = nan
 
 
 SCOPES: dict[str, Callable[[Observations], Correlation]] = {
@@ -88,15 +85,9 @@ SCOPES: dict[str, Callable[[Observations], Correlation]] = {
 
 
 def outcomes(study: Study) -> dict[str, Outcome]:
-    """What is found of a study under each of its scopes, and as printed."""
+    """What is found of a study under each of its scopes."""
     found = {scope: SCOPES[scope](study.of) for scope in study.true if scope in SCOPES}
-    outcomes = {scope: _outcome(each, study.true[scope]) for scope, each in found.items()}
-    judged = verdict_of(study)
-    printed = Outcome(
-        claims=judged.verdict in (RISES, FALLS),
-        false_claim=overclaims(study, judged),
-    )
-    return outcomes | {PRINTED: printed}
+    return {scope: _outcome(each, study.true[scope]) for scope, each in found.items()}
 
 
 def _outcome(found: Correlation, true: float) -> Outcome:
@@ -127,16 +118,6 @@ def rows_of(study: Study) -> Rows:
         x_resampled=Resampled.of(of.x_resampled),
         y_resampled=Resampled.of(of.y_resampled),
     )
-
-
-def overclaims(study: Study, found: SliceResult) -> bool:
-    """Whether a verdict claims a relation where, under the scope it is printed with, r in the
-    population is 0 or of the other sign.
-    """
-    if found.verdict not in (RISES, FALLS):
-        return False
-    true = study.true.get(OVER, study.true.get(AVERAGED, study.true[WITHIN]))
-    return (1 if found.verdict == RISES else -1) * true <= 0
 
 
 def study_of(

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from functools import partial
 from itertools import product
-from math import isfinite, nan
+from math import nan
 from multiprocessing import Pool
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -53,10 +53,7 @@ LARGE = (5,) * 12
 SHARES = dict(
     zip(
         Outcome._fields,
-        (
-            *("p_below_05", "rm_corr_p_below_05", "coverage", "mean_width"),
-            *("verdict_claims", "verdict_claims_too_much"),
-        ),
+        ("p_below_05", "rm_corr_p_below_05", "coverage", "mean_width"),
         strict=True,
     )
 )
@@ -145,10 +142,9 @@ def described(design: Design, study: Study, scope: str) -> dict[str, Any]:
 
 
 def shares(found: list[Outcome]) -> dict[str, Any]:
-    """Shares of studies, with Wilson's 95% bounds of that of p: as printed, of that of claims."""
+    """Shares of studies, with Wilson's 95% bounds of that of p."""
     means = dict(zip(SHARES.values(), np.mean(np.array(found, dtype=float), axis=0), strict=True))
     share = means["p_below_05"]
-    share = share if isfinite(share) else means["verdict_claims_too_much"]
     low, high = wilson(share * len(found), len(found), 0.95).tolist()
     return means | {"p_low": low, "p_high": high}
 

@@ -232,7 +232,7 @@ def test_the_card_has_the_change_and_the_row_of_scopes(module_tables: Tables) ->
         ["gap, score", "these runs", "other doses"],
         [["all tests", "yes", "yes"]],
     )
-    assert "Exploratory: precision gap falls with WEAT 7." in card.notes
+    assert "Exploratory: precision gap: falls with WEAT 7." in card.notes
 
 
 @pytest.mark.parametrize(

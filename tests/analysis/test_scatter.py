@@ -196,7 +196,9 @@ def test_different_scores_and_gaps_are_not_pooled(column: str, options: dict[str
     for name, part in joined.groupby(column):
         [note] = [note for panel, note in notes.items() if str(name) in " ".join(panel).lower()]
         assert note.startswith(f"n = {len(part)}")
-        assert float(note.split("r = ")[1].split()[0]) == pytest.approx(literal_r(part), abs=0.0051)
+        assert float(note.split("r_rm = ")[1].split()[0]) == pytest.approx(
+            literal_r(part), abs=0.0051
+        )
 
 
 def test_a_table_with_names_of_scores_but_not_of_models_is_not_pooled_either() -> None:

@@ -76,10 +76,10 @@ def judged(scopes: dict[str, Correlation] | None = None, **changed: object) -> S
         ({RUNS: EMPTY, DOSES: WIDE}, {}, "cannot tell", ""),
         # One without the other
         ({DOSES: SHOWN._replace(slope=Estimate(0.01, -0.001, 0.021))}, {}, "cannot tell", ""),
-        ({DOSES: SHOWN._replace(p=0.2)}, {}, "cannot tell", ""),
+        ({DOSES: SHOWN._replace(p=0.2)}, {}, "cannot tell", "p is 0.2 among 1 test"),
         # These runs alone are no verdict, nor are doses of the other sign
         ({DOSES: EMPTY._replace(slope=WIDE.slope)}, {}, "cannot tell", ""),
-        ({DOSES: FALLING}, {}, "cannot tell", ""),
+        ({DOSES: FALLING}, {}, "cannot tell", "not shown in these runs, or of another sign"),
         (
             {DOSES: few(9, DOSES)},
             {},
