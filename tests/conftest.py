@@ -12,6 +12,7 @@ import pytest
 
 # Small networks gain nothing from more threads, and two test processes would share the cores
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.pop("COLUMNS", None)  # of the terminal that runs the tests
 # The longest first, so that two test processes end together
 LONGEST = (
     *("test_sweeps", "test_readme", "test_coreference_world", "test_crash_points"),

@@ -266,8 +266,7 @@ def test_words_about_others_than_the_groups_are_told(
     _, out, err = train(*overrides, "classifier=linear", *sweep, "intrinsic.weat.min_found=0")
     assert UNLIKE in out, err
     said = UNLIKE.removeprefix("warning: ").removesuffix(" Give ")
-    answer = " ".join(out.partition("ANSWER\n")[2].split())
-    assert answer.startswith(said)
+    assert said in " ".join(out.split())
     page = Path("results/unlike/report.html").read_text(encoding="utf-8")
     assert said in page
 

@@ -38,7 +38,7 @@ PAPER = ["+experiment=hatespeech_en", "+sweep=paper001"]
     "arguments",
     [
         PAPER,
-        [*PAPER, "corpus=en_tweets", "size.dim=7", "++debias.dose=0.5"],
+        [*PAPER, "embedding=fasttext", "size.dim=7", "++debias.dose=0.5"],
         *([f"+experiment={study}"] for study in STUDIES[::6]),
     ],
     ids=" ".join,

@@ -13,7 +13,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from files.digest import digest_of, sha256
 from files.rooms import HOME
@@ -58,7 +58,7 @@ class Provenance(Request):
     modules: dict[str, str]
     loaded: dict[str, str]
     libraries: dict[str, str]
-    instructions: str
+    instructions: NotRequired[str]
     lineage: Lineage
 
 
@@ -92,9 +92,6 @@ def describe_build(
 ) -> Provenance:
     """Return how a result was made, by this code from the results in the folders ``inputs``."""
     lineages = {name: read_recipe(folder)["made"]["lineage"] for name, folder in inputs.items()}
-    torch = sys.modules.get("torch")
-    on_cpu = "torch" in source.libraries and request.get("device", "cpu") == "cpu"
-    instructions = torch.backends.cpu.get_cpu_capability() if torch and on_cpu else ""
     made: Provenance = {
         "seconds": round(seconds, 3),
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -105,9 +102,11 @@ def describe_build(
         "loaded": user_module_hashes(),
         "libraries": dict(source.libraries),
         "lineage": lineage(source, lineages),
-        "instructions": instructions,
-        **request,
+        **request,  # type: ignore[typeddict-item]
     }
+    torch = sys.modules.get("torch")
+    if torch and "torch" in source.libraries and request.get("device", "cpu") == "cpu":
+        made["instructions"] = torch.backends.cpu.get_cpu_capability()
     return made
 
 
