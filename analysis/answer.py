@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 TEST, SCORE, SCORE_RANGE = "gap, score", "score", "from, to"
 ALL_TESTS = "all tests"
 CHANGE, VERDICT = "change of the gap [95%]", "verdict"
-NOT_SEEN = "Cannot tell: a change of about {change} would have been seen in four of five studies."
+NOT_SEEN = "Cannot tell: four of five such studies would have seen a change of about {change}."
+WITHIN = "At most {x}: the 90% interval of the change lies within -{x} and +{x}."
 RELIABILITY = "Reliability of the gap: {values}; 1 would be a gap without noise."
-LEGEND = "n of m: too few, n where m are needed"
+LEGEND = "n of m: only n tried, m needed"
 VERDICT_PHRASES = {
     RISES: "rises with {scores}",
     FALLS: "falls with {scores}",
@@ -162,6 +163,12 @@ def detectable(results: Sequence[SliceResult]) -> list[str]:
         return []
     ends = dict.fromkeys(format_number(end, _digits(end)) for end in (min(changes), max(changes)))
     return [NOT_SEEN.format(change=" to ".join(ends))]
+
+
+def within(results: Sequence[SliceResult], smallest_change: float) -> list[str]:
+    """Return what "at most" is judged on, where a test says it."""
+    x = format_number(smallest_change, 3).rstrip("0")
+    return [WITHIN.format(x=x)] if any(r.verdict == AT_MOST for r in results) else []
 
 
 def reliability(results: Sequence[SliceResult]) -> list[str]:

@@ -60,7 +60,10 @@ def find_nonlinearity(models: Observations, span: float) -> Nonlinearity:
         return Nonlinearity()
     columns = np.column_stack([residual.u, squares])
     fitted = columns @ np.linalg.lstsq(columns, residual.v, rcond=None)[0]
-    return Nonlinearity("the gap is not a straight line of the score", float(np.ptp(fitted)))
+    return Nonlinearity(
+        "the gap bends with the score; the change is that of the straight line",
+        float(np.ptp(fitted)),
+    )
 
 
 def _slope(models: Observations, method: str) -> float:

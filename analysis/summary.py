@@ -19,6 +19,7 @@ from analysis.answer import (
     reasons,
     reliability,
     scope_rows,
+    within,
 )
 from analysis.frame import as_text
 from analysis.gap_directions import join_titles, results_by_gap, scores_by_direction
@@ -56,7 +57,9 @@ def print_answer(
             {name.replace("other ", "other\n"): _fold(cell) for name, cell in row.items()}
             for row in scope_rows(shown)
         ]
-        print_table(f"holds for ({LEGEND})", rows, console, left_aligned=(TEST,), blanks=1)
+        print_table(
+            f"a rise or fall is shown for ({LEGEND})", rows, console, left_aligned=(TEST,), blanks=1
+        )
         print_lines(_more_line(len(tests) - TESTS, "tests in correlations.csv"), console)
     print_lines(wrap_all(closing_lines(tables, results, declaration)), console)
 
@@ -64,26 +67,31 @@ def print_answer(
 def opening_lines(
     tables: Tables, results: Sequence[SliceResult], declaration: Declaration
 ) -> list[str]:
-    """Return what comes before the tables: what was planted, the headline, and the models."""
+    """Return what comes before the tables: what was planted, the headline, the models, and the sign
+    of a gap.
+    """
     tests = declared(results)
     lines = [planted_line(tables.points, tests), headline(tests, declaration.smallest_change)]
     lines += [*_run_line(tables, results), group_mismatch_of(tables.points, tables.extrinsic)]
-    return list(filter(None, lines))
+    return list(filter(None, [*lines, *_sign_line(tables)]))
 
 
 def closing_lines(
     tables: Tables, results: Sequence[SliceResult], declaration: Declaration
 ) -> list[str]:
-    """Return what comes after the tables: what limits the verdicts, and the sign of a gap."""
+    """Return what comes after the tables: what limits the verdicts, and what was not declared."""
     tests = declared(results)
-    lines = [*reasons(tests), *detectable(tests), *reliability(tests), *exploratory_lines(results)]
-    lines += [*describe_task(tables, declaration.utility), *_missing_values(tables)]
+    lines = [*reasons(tests), *within(tests, declaration.smallest_change), *detectable(tests)]
+    lines += [*reliability(tests), *exploratory_lines(results)]
+    return [*lines, *describe_task(tables, declaration.utility), *_missing_values(tables)]
+
+
+def _sign_line(tables: Tables) -> Iterable[str]:
     pairs = dict.fromkeys(group_pairs(tables.extrinsic[tables.extrinsic["kind"] == "gap"]))
     for pair in list(pairs)[:1]:
         minuend, _, subtrahend = pair.partition(" - ")
         errors = f" (of error rates {subtrahend} - {minuend})" if subtrahend else ""
-        lines.append(f"gap: {pair}{errors}; above 0 is worse for {subtrahend or pair}")
-    return lines
+        yield f"gap: {pair}{errors}; above 0 is worse for {subtrahend or pair}"
 
 
 def exploratory_lines(results: Sequence[SliceResult]) -> list[str]:
@@ -121,14 +129,16 @@ def _missing_values(tables: Tables) -> Iterable[str]:
 def _run_line(tables: Tables, results: Sequence[SliceResult]) -> list[str]:
     points = tables.points[tables.points["status"] == "done"]
     largest = max(results, key=lambda result: result.n, default=None)
-    has_parents = largest is not None and largest.n_parents > 0
-    parents = f" of {with_count(largest.n_parents, 'parent')}" if largest and has_parents else ""
     methods = [name for name in dict.fromkeys(as_text(points, "method")) if name != CONTROL]
     done_note = f" of {len(tables.points)} points done" if len(points) < len(tables.points) else ""
     models = f"{len(points)}{done_note}, " if done_note else ""
-    models += f"{with_count(len({*as_text(points, 'unit_key')}), 'model')}{parents}"
-    parts = [models, ", ".join(dict.fromkeys(as_text(points, "embedding"))), ", ".join(methods)]
-    return ["; ".join(filter(None, parts))]
+    models += with_count(len({*as_text(points, "unit_key")}), "model")
+    embeddings = ", ".join(dict.fromkeys(as_text(points, "embedding")))
+    models += f" ({embeddings})" if embeddings else ""
+    if largest is not None and largest.n_parents > 0:
+        models += f": {largest.n_parents} unmodified (parents)"
+        return [f"{models}, the others by {', '.join(methods)}" if methods else models]
+    return ["; ".join(filter(None, [models, ", ".join(methods)]))]
 
 
 def _fold(cell: str) -> str:

@@ -1,3 +1,4 @@
+from . import data as data
 from . import plot as plot
 from .auditing import audit as audit
 from .bbq_scores import bbq as bbq

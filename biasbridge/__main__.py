@@ -12,7 +12,7 @@ from biasbridge.extras import named_extra
 from files import InputError, nearest, run_cli
 from files.progress import progress_lines
 
-SWEEPS = ("train", "certify")  # these print their own progress
+SWEEPS = ("train", "certify", "data")  # these print their own progress
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

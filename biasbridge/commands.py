@@ -2,6 +2,7 @@
 
 COMMANDS = {
     "train": "run a point or a sweep, as train.py in a checkout",
+    "data": "real data by name: list, get, verify, add",
     "audit": "measure bias metrics on vectors or a language model",
     "debias": "write a debiased or overbiased copy of vectors or a language model",
     "certify": "certify a bias metric on models with a planted bias",

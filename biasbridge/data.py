@@ -1,206 +1,635 @@
-"""User data, recognised by content (posts, corpus, words, vectors), and the settings of a run."""
+"""Real data by name: what there is, under which licence, and here or not; get, verify and add it.
+
+Data lie in the folder ``$BIASBRIDGE_DATA``, else in the user's cache. ``BIASBRIDGE_MIRROR=URL`` is
+asked first; files lie there at the same paths. With ``BIASBRIDGE_OFFLINE=1`` no connection is
+opened.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+import fcntl
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import date
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
-from biasbridge.post_columns import classes, find_columns, guess_pair
-from biasbridge.published_collections import recognise
-from files import InputError, read_lines
-from files.language import UNDETERMINED, guess_language
-from files.tables import JSON_LINES, SEPARATORS, read_table, table_suffix
-from files.text import open_plain
-from intrinsic.wordsets import Query, read_wordsets
+from files.atomic import atomic_path
+from files.data.download import (
+    Differs,
+    DownloadError,
+    download,
+    extract_repository,
+    extract_zip,
+    find_difference,
+)
+from files.data.recipes import build_corpus, find_text_difference
+from files.data.registry import (
+    DataFile,
+    DataSet,
+    corpus_target,
+    data_folder,
+    find_sets,
+    groups,
+    recorded_requests,
+    registry,
+    sets_of,
+)
+from files.errors import InputError, nearest
+from files.progress import duration, progress_lines
+from files.terminal import open_console
+from files.verbosity import LOG, is_quiet
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     import pandas as pd
-    from gensim.models import KeyedVectors
 
-Settings = dict[str, str | float | list[str]]
-LOOKED_AT = 20_000  # lines of a corpus, words of vectors
+OFFLINE = ("BIASBRIDGE_OFFLINE", "HF_HUB_OFFLINE")
+MIRROR = "BIASBRIDGE_MIRROR"
+SOURCE = "SOURCE.txt"  # beside fetched files: their licence, citation and addresses
+LOCK = ".biasbridge-data.lock"
+MAX_SINGLE = 25  # files of one repository that are asked for singly; GitHub limits requests
+LINES = 20  # of a file without digest that are looked at
+# Of a model's repository what is not loaded: the same weights in other formats
+OTHER_WEIGHTS = ("*.bin", "*.h5", "*.msgpack", "*.onnx", "*.ot", "*.tflite", "onnx/*", "openvino/*")
+
+
+def table() -> pd.DataFrame:
+    """Return what there is: a row a name.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``name``, ``kind`` (``data``, ``corpus``, ``vectors``, ``model``, ``hub data``), ``what``,
+        ``megabytes`` of its download (missing: not known), ``licence``, ``here`` (all its files
+        are in the data folder), ``download`` (False: only ``add``).
+
+    Examples
+    --------
+    >>> table().set_index("name").loc["davidson2017", "licence"]
+    'MIT'
+    """
+    import pandas as pd
+
+    rows = [
+        {
+            "name": each.name,
+            "kind": each.kind,
+            "what": each.what,
+            "megabytes": None if each.n_bytes is None else round(each.n_bytes / 1e6, 1),
+            "licence": each.licence,
+            "here": is_here(each),
+            "download": not each.ask,
+        }
+        for each in registry().values()
+    ]
+    return pd.DataFrame(rows)
+
+
+def is_here(each: DataSet) -> bool:
+    """Return whether all files of a set are in the data folder, or a model in the hub's cache."""
+    if each.kind not in ("model", "hub data"):
+        return each.is_here
+    if not each.commit:
+        return False
+    from huggingface_hub import try_to_load_from_cache
+
+    kind, name = ("model", "config.json") if each.kind == "model" else ("dataset", "README.md")
+    cached = try_to_load_from_cache(each.name, name, revision=each.commit, repo_type=kind)
+    return isinstance(cached, str)
 
 
 @dataclass
-class Data:
-    """The content of the user's files by kind.
-
-    ``positive``: labels of the positive class; empty if labels are 0 and 1, or unknown. ``pair``:
-    the groups compared, if their names are known. ``sample``: lines of the corpus, all of them if
-    ``is_sample_complete``. ``has_given_language``: by the user, not guessed.
+class Needs:
+    """What names ask for: ``sets`` of the registry; ``others``: models as ``org/name@COMMIT``;
+    ``unknown``: paths below the data folder that no set has.
     """
 
-    posts: pd.DataFrame | None = None
-    vectors: KeyedVectors | None = None
-    queries: list[Query] = field(default_factory=list)
-    sample: list[str] = field(default_factory=list)
-    is_sample_complete: bool = True
-    paths: dict[str, Path] = field(default_factory=dict)
-    columns: dict[str, str] = field(default_factory=dict)
-    positive: list[str] = field(default_factory=list)
-    pair: tuple[str, str] | None = None
-    language: str = UNDETERMINED
-    trusted: bool = False
-    has_given_language: bool = False
-
-    @property
-    def texts(self) -> pd.Series:
-        """The texts of the posts."""
-        assert self.posts is not None
-        return self.posts[self.columns["text"]].astype("string").fillna("")
-
-    @property
-    def groups(self) -> list[str]:
-        """The annotated groups of the posts."""
-        if self.posts is None or "group" not in self.columns:
-            return []
-        return classes(self.posts[self.columns["group"]])
-
-    @property
-    def compared(self) -> list[str]:
-        """The pair of groups, or all groups; empty if words in the posts determine the group."""
-        return list(self.pair or self.groups)
-
-    def settings(self) -> Settings:
-        """Return the settings of a run, by the keys of the configuration."""
-        settings: Settings = {}
-        if self.language != UNDETERMINED:
-            settings["language"] = self.language
-        if "vectors" in self.paths:
-            settings |= {"embedding": "pretrained", "embedding.path": str(self.paths["vectors"])}
-            if self.trusted:
-                settings["embedding.trusted"] = True
-        if "corpus" in self.paths:
-            settings |= {"corpus": "text", "corpus.path": str(self.paths["corpus"])}
-        elif "vectors" not in self.paths and self.language in (UNDETERMINED, "en"):
-            settings["corpus"] = "generated"
-        settings |= self._post_settings() if "posts" in self.paths else {"source": "none"}
-        if "words" in self.paths:
-            settings["intrinsic.weat.words"] = str(self.paths["words"])
-        weat_queries = [
-            query.name for query in self.queries if {"X", "Y", "A", "B"} <= query.sets.keys()
-        ]
-        if weat_queries:
-            file = str(self.paths["words"])
-            settings |= {"words": "file", "words.file": file, "words.query": weat_queries[0]}
-        return settings
-
-    def _post_settings(self) -> Settings:
-        settings: Settings = {"source": "csv", "source.path": str(self.paths["posts"])}
-        settings |= {f"source.{role}": name for role, name in self.columns.items()}
-        if self.positive:
-            settings["source.positive"] = self.positive
-        settings["task.name"] = self.paths["posts"].stem
-        if self.pair:
-            settings |= {"gaps.privileged": self.pair[0], "gaps.unprivileged": self.pair[1]}
-        elif self.groups:
-            settings["gaps.compare"] = ["one-vs-rest"]
-        return settings
+    sets: list[DataSet] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
 
 
-def read_data(args: Namespace) -> Data:
-    """Read every file by its kind. Raise ``InputError`` for other files and two of one kind."""
-    data = Data(trusted=args.trusted)
-    for path in args.data:
-        kind = kind_of(path)
-        if kind in data.paths:
-            sweep = f", and both to the run: embedding.path={data.paths[kind]},{path}"
-            remedy = f"give one of them{sweep if kind == 'vectors' else ''}"
-            raise InputError(f"{data.paths[kind]} and {path} are both {kind}; {remedy}")
-        data.paths[kind] = path
-    if (words := data.paths.get("words")) is not None:
-        data.queries = list(read_wordsets(words).queries.values())
-    if (posts := data.paths.get("posts")) is not None:
-        _read_posts(data, args, posts)
-    if (corpus := data.paths.get("corpus")) is not None:
-        lines = read_lines(corpus)
-        data.sample = list(islice(lines, LOOKED_AT))
-        data.is_sample_complete = next(lines, None) is None
-    if (vectors := data.paths.get("vectors")) is not None:
-        from files.vectors import read_vectors  # loads gensim
+def find_needs(*names: str) -> Needs:
+    """Return what names ask for.
 
-        data.vectors = read_vectors(vectors, trusted=args.trusted)
-    data.has_given_language = args.language is not None
-    data.language = args.language or _language(data)
-    return data
+    Parameters
+    ----------
+    *names
+        Names of data sets, corpora, vectors and models, of groups (``sesari2022``) and of
+        experiments; ``org/name@COMMIT``; or the arguments of ``train.py``, such as
+        ``+experiment=hatespeech_en +data=en_tweets``, which belong together.
 
-
-def _read_posts(data: Data, args: Namespace, path: Path) -> None:
-    data.posts = read_table(path)
-    if not len(data.posts):
-        raise InputError(f"{path} holds no posts")
-    data.columns = find_columns(data.posts, args, path)
-    data.positive = args.positive
-    pair = args.privileged, args.unprivileged
-    if any(pair) and not (pair[0] and pair[1] and data.groups):
-        column = "" if data.groups else " and with --group, the column of the groups"
-        raise InputError(f"--privileged and --unprivileged go together{column}; give both")
-    data.pair = (pair[0], pair[1]) if pair[0] and pair[1] else guess_pair(data.groups)
+    Raises
+    ------
+    InputError
+        An unknown name; an experiment whose configuration is not complete.
+    """
+    needs = Needs()
+    overrides = [name for name in names if "=" in name]
+    for name in names:
+        if name in registry() or name in groups():
+            needs.sets += find_sets(name)
+        elif re.fullmatch(r"[\w.-]+/[\w.-]+@\w+", name):
+            needs.others.append(name)
+        elif name not in overrides:
+            _require_name(name)
+            _add_requests(needs, [f"+experiment={name}"])
+    if overrides:
+        _add_requests(needs, overrides)
+    needs.sets = list({each.name: each for each in needs.sets}.values())
+    return needs
 
 
-def kind_of(path: Path) -> str:
-    """Return ``posts``, ``corpus``, ``words`` or ``vectors``, by file extension and content."""
-    from files.vectors import detect_format  # loads gensim
+def _require_name(name: str) -> None:
+    from importlib.resources import files
 
-    if path.is_dir():
-        return "vectors"
-    open_plain(path).close()
-    if collection := recognise(path):
-        if collection.kind != "posts":
-            raise InputError(f"{path} is {collection.name}, {collection.use}; leave it out")
-        return "posts"
-    suffix = table_suffix(path)
-    if suffix in (".yaml", ".yml", ".json"):
-        return "words"
-    if suffix in (".parquet", JSON_LINES):
-        return "posts"
-    if suffix in (".csv", ".tsv", ".tab"):
-        names = {str(name) for name in read_table(path)}
-        return "words" if {"role", "word"} <= names or {"X", "Y"} <= names else "posts"
-    may_be_corpus = suffix in (*SEPARATORS, ".text", ".tok")
+    folder = files("conf") / "experiment"
+    experiments = [path.name.removesuffix(".yaml") for path in folder.iterdir()]
+    if name not in experiments:
+        hint = nearest(name, [*registry(), *groups(), *experiments])
+        raise InputError(f"no data, corpus or experiment {name!r}{hint}; see biasbridge data list")
+
+
+def _add_requests(needs: Needs, overrides: Sequence[str]) -> None:
+    """Add what the points of a command line read."""
+    from hydra import initialize_config_dir
+
+    from train.cli import CONF
+    from train.cli.command import list_cells, read_command
+    from train.cli.options import read_options
+    from train.cli.planning import compose_points
+
+    with (
+        recorded_requests() as requested,
+        initialize_config_dir(str(CONF), job_name="data", version_base="1.3"),
+    ):
+        command = read_command(read_options(overrides))
+        for _ in compose_points(command, list_cells(command)):
+            pass
+    for path in dict.fromkeys(requested):
+        found = sets_of(path)
+        needs.sets += found
+        needs.unknown += [] if found else [path]
+
+
+def get(*names: str) -> list[Path]:
+    """Download what is missing, verify what is here, and return where it lies.
+
+    Each file comes from where its authors put it, at a commit, and stands under its name only if
+    its digest is that of the registry. A broken download goes on with the next call. Licence and
+    citation are logged before, and written beside the files, in ``SOURCE.txt``.
+
+    Parameters
+    ----------
+    *names
+        As in :func:`find_needs`.
+
+    Returns
+    -------
+    list of pathlib.Path
+        Files and folders of the names, in their order.
+
+    Raises
+    ------
+    InputError
+        An unknown name; a file that no address gave, or that differs from the registry's; data that
+        may not be downloaded (with the words of where to ask); a connection that would be needed
+        with ``BIASBRIDGE_OFFLINE=1``.
+    """
+    needs = find_needs(*names)
+    fetcher = _Fetcher()
+    if is_offline() and (rows := missing_files(needs)):
+        raise InputError(
+            f"{_offline_variable()} is set, and {len(rows)} files are missing: save each under its"
+            " target, or give it to biasbridge data add NAME FILE"
+        )
+    paths: list[Path] = []
+    refusals = [f"{path} is not public and has no name here" for path in needs.unknown]
+    for each in needs.sets:
+        try:
+            paths += fetcher.get(each)
+        except (DownloadError, _RestrictedError) as refusal:
+            refusals.append(str(refusal))
+    for name in needs.others:
+        model, _, commit = name.partition("@")
+        paths.append(_get_from_hub(model, commit, "model"))
+    if refusals:
+        raise InputError("; ".join(refusals))
+    return paths
+
+
+def missing_files(needs: Needs) -> list[DataFile]:
+    """Return the files that ``get`` would download; of a corpus those that it is built from."""
+    folder, missing = data_folder(), []
+    for each in needs.sets:
+        if not is_here(each):
+            missing += [file for file in each.files if not (folder / file.target).exists()]
+    hub = [DataFile(name, (f"https://huggingface.co/{name}",)) for name in needs.others]
+    return missing + hub
+
+
+def verify(*names: str) -> pd.DataFrame:
+    """Compare the files of names with the registry; of all that is here without names.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a file: ``name``, ``target``, ``state``: ``verified``, ``missing``, ``no digest
+        known`` or how it differs.
+    """
+    import pandas as pd
+
+    sets = find_needs(*names).sets if names else [*filter(is_here, registry().values())]
+    rows = [
+        {"name": each.name, "target": target, "state": state}
+        for each in sets
+        for target, state in _states(each)
+    ]
+    return pd.DataFrame(rows, columns=["name", "target", "state"])
+
+
+def _states(each: DataSet) -> Iterator[tuple[str, str]]:
+    folder = data_folder()
+    if each.kind in ("model", "hub data"):
+        yield f"{each.name}@{each.commit}", "verified" if is_here(each) else "missing"
+    elif each.recipe:
+        path = folder / corpus_target(each.name)
+        difference = find_text_difference(each, path) if path.exists() else "missing"
+        yield corpus_target(each.name), difference or "verified"
+    else:
+        for file in {file.target: file for file in each.files}.values():
+            yield file.target, _state(folder / file.target, file)
+
+
+def _state(path: Path, file: DataFile) -> str:
+    if not path.exists():
+        return "missing"
+    if not file.own_checks:
+        return "no digest known"
+    n_bytes = None if file.member else file.n_bytes
+    return find_difference(path, file.own_checks, n_bytes) or "verified"
+
+
+def add(name: str, *paths: str | Path) -> list[Path]:
+    """Copy files of yours to where the data of a name lie, if they are what it names.
+
+    Parameters
+    ----------
+    name
+        A data set, a corpus or vectors; for data that cannot be downloaded this is the way.
+    *paths
+        Files under any name, or folders that hold them. They are known by their content.
+
+    Returns
+    -------
+    list of pathlib.Path
+        Where they lie now.
+
+    Raises
+    ------
+    InputError
+        A file that is not one of the name's.
+    """
+    each, *more = find_sets(name)
+    if more or each.kind in ("model", "hub data"):
+        raise InputError(f"{name} has no files of its own; give the name of a data set or vectors")
+    added = []
+    with _locked():
+        for path in _list_files(map(Path, paths)):
+            if each.recipe:
+                if difference := find_text_difference(each, path):
+                    raise InputError(f"{path} is not {name}: {difference}")
+                targets = [corpus_target(name)]
+            else:
+                targets = _find_targets(each, path)
+            for target in targets:
+                if (place := data_folder() / target) != path:
+                    _unpack_or_copy(each, path, place, target)
+                added.append(place)
+        _write_sources(each, "added by hand")
+    return added
+
+
+def _list_files(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
+        if not path.exists():
+            raise InputError(f"{path}: no such file")
+        inside = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else []
+        yield from inside or [path]
+
+
+def _find_targets(each: DataSet, path: Path) -> list[str]:
+    """Return the targets of a user's file, several if it is an archive. Raises ``InputError``."""
+    differences = {}
+    for file in each.files:
+        checks = [(file.checks, file.n_bytes)] if not file.member else []
+        checks += [(file.member_checks, None), (file.checks, file.n_bytes)] if file.member else []
+        for digests, n_bytes in checks:
+            if digests:
+                difference = find_difference(path, digests, n_bytes)
+                if not difference:
+                    return [file.target]
+                differences[file.target] = difference
+        if not any(digests for digests, _ in checks) and _fits_line(path, each.line):
+            return [file.target + path.name if file.target.endswith("/") else file.target]
+    listed = "; ".join(f"{target}: {text}" for target, text in islice(differences.items(), 3))
+    form = "" if listed else "its lines have another form"
+    raise InputError(f"{path} is not a file of {each.name} ({listed or form})")
+
+
+def _fits_line(path: Path, pattern: str) -> bool:
+    with path.open(encoding="utf-8", errors="replace") as stream:
+        return all(re.fullmatch(pattern or r"(?s).*", line) for line in islice(stream, LINES))
+
+
+def _unpack_or_copy(each: DataSet, path: Path, place: Path, target: str) -> None:
+    file = next(file for file in each.files if target.startswith(file.target))
+    if file.member and not (file.member_checks and not find_difference(path, file.member_checks)):
+        extract_zip(path, [file], data_folder())
+        return
+    with atomic_path(place) as copy:
+        shutil.copyfile(path, copy)
+
+
+class _RestrictedError(InputError):
+    """Data that may not be downloaded."""
+
+
+@contextmanager
+def _locked() -> Iterator[None]:
+    """Hold the data folder against other processes; wait for one that holds it."""
+    folder = data_folder()
     try:
-        form = detect_format(path)
-    except InputError:
-        if may_be_corpus:
-            return "corpus"
-        raise
-    return "corpus" if may_be_corpus and form == "glove" and _is_prose(path) else "vectors"
+        folder.mkdir(parents=True, exist_ok=True)
+        stream = (folder / LOCK).open("w")
+    except OSError as error:
+        reason = f"cannot write {folder}: {error.strerror}"
+        raise InputError(
+            f"{reason}; set BIASBRIDGE_DATA to a folder that can be written"
+        ) from error
+    with stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            LOG.warning("waiting for another process that writes to %s", folder)
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        except OSError:  # of a file system without locks
+            pass
+        yield
 
 
-def _is_prose(path: Path) -> bool:
-    """Test whether the first lines have different numbers of words, unlike rows of vectors."""
-    with suppress(InputError):
-        lines = (line.split() for line in read_lines(path))
-        return len({len(words) for words in islice(filter(None, lines), 5)}) > 1
-    return False
+class _Fetcher:
+    """Downloads of one call: the mirror, until it fails to answer, then the authors' addresses."""
+
+    def __init__(self) -> None:
+        self._mirror = os.environ.get(MIRROR, "").rstrip("/")
+        self._folder = data_folder()
+
+    def get(self, each: DataSet) -> list[Path]:
+        """Bring and verify a set."""
+        if each.kind in ("model", "hub data"):
+            if not each.commit:
+                raise _RestrictedError(
+                    f"no commit of {each.name} is known; give {each.name}@COMMIT"
+                )
+            return [_get_from_hub(each.name, each.commit, each.kind)]
+        with _locked():
+            self._require_kept(each)
+            missing = [file for file in each.files if not self._path(file).exists()]
+            if each.recipe and not each.is_here:
+                self._build(each, missing)
+            elif not each.recipe:
+                self._download(each, [file for file in missing if not file.by_user])
+        if any(file.by_user and not self._path(file).exists() for file in each.files):
+            raise _RestrictedError(
+                f"{each.name}: {each.ask}. Then: biasbridge data add {each.name} FILE"
+            )
+        return [self._folder / target for target in each.targets]
+
+    def _path(self, file: DataFile) -> Path:
+        return self._folder / file.target
+
+    def _require_kept(self, each: DataSet) -> None:
+        """Raise ``InputError`` if a file at hand differs: it may be the user's own."""
+        for target, state in _states(each):
+            if state not in ("verified", "missing", "no digest known"):
+                path = self._folder / target
+                raise InputError(
+                    f"{path} is not the file that the registry names: {state}; move it away, and"
+                    " give the command again"
+                )
+
+    def _build(self, corpus: DataSet, missing: list[DataFile]) -> None:
+        target = corpus_target(corpus.name)
+        _announce(corpus)
+        with _Progress(corpus, sum(file.n_bytes or 0 for file in missing)).shown() as progress:
+
+            def differs(path: Path) -> str:
+                return find_text_difference(corpus, path)
+
+            if not self._from_mirror(target, progress.report, differs=differs):
+                self._bring(missing, progress)
+                progress.label = f"building {target}"
+                build_corpus(corpus, self._folder)
+        for source in corpus.recipe["sources"] if corpus.recipe else ():
+            base = f"{source['repository']}/{source['commit']}"
+            shutil.rmtree(self._folder / "sources" / base, ignore_errors=True)
+        with suppress(OSError):
+            for path in sorted((self._folder / "sources").rglob("*"), reverse=True):
+                path.rmdir()
+            (self._folder / "sources").rmdir()
+        _write_sources(corpus, f"fetched {date.today()}")
+
+    def _download(self, each: DataSet, missing: list[DataFile]) -> None:
+        if missing:
+            _announce(each)
+            n_bytes = {file.addresses: file.n_bytes or 0 for file in missing}
+            with _Progress(each, sum(n_bytes.values())).shown() as progress:
+                self._bring(missing, progress)
+            _write_sources(each, f"fetched {date.today()}")
+
+    def _bring(self, missing: Sequence[DataFile], progress: _Progress) -> None:
+        """Download files: from the mirror, in an archive of many, or singly."""
+        rest = []
+        for file in missing:
+            n_bytes = None if file.member else file.n_bytes
+            differs = _compare_with(file.own_checks)
+            is_folder = file.target.endswith("/")
+            if is_folder or not self._from_mirror(file.target, progress.report, n_bytes, differs):
+                rest.append(file)
+        archives: dict[str, dict[str, DataFile]] = {}
+        for file in rest:
+            address, path = file.repository_archive or ("", "")
+            archives.setdefault(address, {})[path or file.target] = file
+        zips: dict[tuple[str, ...], list[DataFile]] = {}
+        for address, files in archives.items():
+            is_many = len(files) > MAX_SINGLE or any(path.endswith("/") for path in files)
+            if address and is_many:
+                archive = self._folder / f"{address.rpartition('/')[2]}.tar.gz"
+                self._bring_archive((address,), archive, None, {}, progress)
+                extract_repository(archive, files, self._folder)
+                archive.unlink()
+                continue
+            for file in files.values():
+                if file.member:
+                    zips.setdefault(file.addresses, []).append(file)
+                    continue
+                progress.label = file.target
+                download(
+                    file.addresses,
+                    self._path(file),
+                    n_bytes=file.n_bytes,
+                    differs=_compare_with(file.checks),
+                    report=progress.report,
+                )
+        for addresses, members in zips.items():
+            first = members[0]
+            archive = self._folder / addresses[0].rpartition("/")[2]
+            self._bring_archive(addresses, archive, first.n_bytes, first.checks, progress)
+            progress.label = f"unpacking {', '.join(file.member for file in members)}"
+            extract_zip(archive, members, self._folder)
+            archive.unlink()
+
+    def _bring_archive(
+        self,
+        addresses: tuple[str, ...],
+        archive: Path,
+        n_bytes: int | None,
+        checks: dict[str, str],
+        progress: _Progress,
+    ) -> None:
+        progress.label = archive.name
+        if not archive.exists():
+            differs = _compare_with(checks)
+            download(addresses, archive, n_bytes=n_bytes, differs=differs, report=progress.report)
+
+    def _from_mirror(
+        self,
+        target: str,
+        report: Callable[[int], object],
+        n_bytes: int | None = None,
+        differs: Differs = lambda _: "",
+    ) -> bool:
+        if not self._mirror:
+            return False
+        address, path = f"{self._mirror}/{quote(target)}", self._folder / target
+        try:
+            download([address], path, n_bytes=n_bytes, differs=differs, report=report, tries=2)
+        except DownloadError as error:
+            if "did not answer" in str(error):
+                LOG.warning("%s does not answer; asking the authors' addresses", self._mirror)
+                self._mirror = ""
+            elif "404" not in str(error):
+                LOG.warning("%s", error)
+            return False
+        return True
 
 
-def guess_languages(data: Data) -> dict[str, str]:
-    """Guess the language of each kind of data by frequent words; of words it may be stated."""
-    languages: dict[str, str] = {}
-    if data.posts is not None:
-        languages["posts"] = guess_language(_tokens(data.texts))
-    if data.sample:
-        languages["corpus"] = guess_language(_tokens(data.sample))
-    if data.vectors is not None:
-        languages["vectors"] = guess_language(data.vectors.index_to_key[:200])
-    stated_languages = {query.language for query in data.queries} - {UNDETERMINED}
-    if len(stated_languages) == 1:
-        languages["words"] = stated_languages.pop()
-    return {kind: code for kind, code in languages.items() if code != UNDETERMINED}
+def _compare_with(checks: dict[str, str]) -> Differs:
+    return lambda path: find_difference(path, checks)
 
 
-def _tokens(texts: Iterable[str]) -> Iterator[str]:
-    return (token for text in texts for token in text.lower().split())
+def _get_from_hub(name: str, commit: str, kind: str) -> Path:
+    from huggingface_hub import snapshot_download
+
+    repository = "dataset" if kind == "hub data" else "model"
+    ignored = [*OTHER_WEIGHTS] if repository == "model" else None
+    try:
+        folder = snapshot_download(
+            name, revision=commit, repo_type=repository, ignore_patterns=ignored
+        )
+    except Exception as error:  # of the network, by several libraries
+        reason = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+        raise InputError(f"the hub did not give {name}@{commit}: {reason}") from error
+    return Path(folder)
 
 
-def _language(data: Data) -> str:
-    languages = guess_languages(data)
-    kinds = (kind for kind in ("posts", "corpus", "words", "vectors") if kind in languages)
-    return next((languages[kind] for kind in kinds), UNDETERMINED)
+def is_offline() -> bool:
+    """Return whether the environment forbids connections."""
+    return bool(_offline_variable())
+
+
+def _offline_variable() -> str:
+    on = (
+        name for name in OFFLINE if os.environ.get(name, "").lower() in ("1", "true", "yes", "on")
+    )
+    return next(on, "")
+
+
+def _announce(each: DataSet) -> None:
+    LOG.warning("%s: %s", each.name, each.what)
+    LOG.warning("  licence: %s (%s)", each.licence, each.licence_source)
+    LOG.warning("  cite: %s", each.citation)
+
+
+def _write_sources(each: DataSet, how: str) -> None:
+    """Write or replace the set's part of ``SOURCE.txt`` in each folder that holds its files."""
+    folder = data_folder()
+    files = [DataFile(corpus_target(each.name), ())] if each.recipe else each.files
+    by_folder: dict[Path, list[DataFile]] = {}
+    for file in files:
+        if (folder / file.target).is_file():
+            by_folder.setdefault((folder / file.target).parent, []).append(file)
+    for place, here in by_folder.items():
+        lines = [f"[{each.name}] {each.what}", f"licence: {each.licence} ({each.licence_source})"]
+        lines += [f"cite: {each.citation}", *([f"note: {each.note}"] if each.note else []), how]
+        for file in here:
+            checks = " ".join(f"{name}:{value}" for name, value in file.own_checks.items())
+            lines.append("  ".join([Path(file.target).name, checks, *file.addresses[:1]]))
+        if each.recipe:
+            lines += [
+                f"{s['repository']}@{s['commit']}  {s['licence']}" for s in each.recipe["sources"]
+            ]
+        path = place / SOURCE
+        old = path.read_text(encoding="utf-8").split("\n\n") if path.exists() else []
+        kept = [
+            part.strip() for part in old if part.strip() and not part.startswith(f"[{each.name}]")
+        ]
+        with atomic_path(path) as temporary:
+            text = "\n\n".join([*kept, "\n".join(lines)]) + "\n"
+            temporary.write_text(text, encoding="utf-8")
+
+
+class _Progress:
+    """Bytes that came, as a bar on a terminal, and as lines elsewhere."""
+
+    def __init__(self, each: DataSet, n_bytes: int) -> None:
+        from rich.progress import (
+            BarColumn,
+            DownloadColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
+        console = open_console(stderr=True)
+        is_shown = console.is_terminal and console.file.isatty() and not is_quiet()
+        columns = TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn()
+        self._bar = Progress(
+            *columns, TimeRemainingColumn(), console=console, transient=True, disable=not is_shown
+        )
+        self.label, self._came, self._expected = each.name, 0, n_bytes or None
+        self._task = self._bar.add_task(each.name, total=self._expected)
+
+    @contextmanager
+    def shown(self) -> Iterator[_Progress]:
+        """Show the progress while the block runs."""
+        with self._bar, progress_lines(self._describe):
+            yield self
+
+    def report(self, n_bytes: int) -> None:
+        """Count bytes that came."""
+        self._came += n_bytes
+        self._bar.update(self._task, completed=self._came, description=self.label)
+
+    def _describe(self) -> str:
+        of = f" of {self._expected / 1e6:,.0f}" if self._expected else ""
+        left = self._bar.tasks[0].time_remaining
+        about = "" if left is None else f", about {duration(left)} left"
+        return f"{self.label}: {self._came / 1e6:,.0f}{of} MB{about}"

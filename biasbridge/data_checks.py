@@ -8,8 +8,8 @@ import numpy as np
 
 from analysis.groups import GENDERS, group_mismatch
 from analysis.naming import MIN_COVERAGE
-from biasbridge.data import LOOKED_AT, Data, Settings, guess_languages
 from biasbridge.post_columns import BINARY, classes
+from biasbridge.user_data import LOOKED_AT, Data, Settings, guess_languages
 from corpora.tweets import tokenise_tweet
 from files import InputError
 from files.language import UNDETERMINED

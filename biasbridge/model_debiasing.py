@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from biasbridge.before_after import compare
-from corpora.items import DATA_VARIABLE, PUBLISHED, named_items, published_source, user_items
+from corpora.items import PUBLISHED, named_items, published_source, user_items
 from debias.base import signed_dose
 from debias.roles import require_roles
 from debias.until import Goal, TargetScore, dose_for_goal
 from files import InputError, atomic_path, nearest
 from files.atomic import require_new
+from files.data.registry import data_folder
 from files.eraser import ERASER, Eraser
 from files.models.encoder import Encoder, Pooling
 from files.models.erased import hook_eraser
@@ -154,9 +155,7 @@ def read_items(items: str | PathLike[str] | None) -> ItemSource | None:
     text = os.fspath(items)
     if Path(text).suffix:
         return user_items(text)
-    collection = (
-        published_source(text, os.environ.get(DATA_VARIABLE, "")) if text in PUBLISHED else None
-    )
+    collection = published_source(text, str(data_folder())) if text in PUBLISHED else None
     source = collection or named_items([text])
     source.load()  # fails early, before a model is opened
     return source

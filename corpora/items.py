@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import string
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from files import InputError, choice
 from files.choice import Count, Fileless
+from files.data.registry import data_folder, how_to_get
 from files.language import UNDETERMINED, language_of_texts
 from files.nested import read_nested
 from files.tables import read_table, require_columns
@@ -20,7 +20,6 @@ from intrinsic.items.library import library, load_items
 from intrinsic.items.read import read_items
 from intrinsic.sentences.similarity import read_sts
 
-DATA_VARIABLE = "BIASBRIDGE_DATA"
 NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 Row = TypeVar("Row", Item, Pair)
 
@@ -356,8 +355,8 @@ class NamedItems:
         _, path = _published_entry(name)
         if name not in sets and path and not source:
             raise InputError(
-                f"{name} is read from a published file, {Path(path).name}, which the project does"
-                f" not contain: give it with --items, or as {path} in the folder {DATA_VARIABLE}"
+                f"{name} is read from a published file, {Path(path).name}, which is not at hand:"
+                f" give it with --items{how_to_get(path)}"
             )
         return sets[name] if name in sets else load_items([name])[0]
 
@@ -391,6 +390,6 @@ def published_source(name: str, data: str) -> PublishedFile | None:
 
 def named_items(names: Sequence[str], *, available_only: bool = False) -> ItemSource:
     """Return the named sets; ``available_only``: only those whose data are available."""
-    data = os.environ.get(DATA_VARIABLE, "")
+    data = str(data_folder())
     available = [name for name in names if name in library() or published_source(name, data)]
     return NamedItems(tuple(available if available_only else names), data)

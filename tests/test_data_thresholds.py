@@ -14,9 +14,9 @@ import pytest
 import biasbridge
 from analysis.naming import SMALLEST_CHANGE
 from biasbridge.cli.gaps import main
-from biasbridge.data import Data, guess_languages, read_data
 from biasbridge.data_checks import _check_coverage
 from biasbridge.post_columns import guess_text
+from biasbridge.user_data import Data, guess_languages, read_data
 from files.language import GRAMMAR
 from files.vectors import keyed
 from train.engine.part import DataReport

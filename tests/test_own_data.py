@@ -12,7 +12,7 @@ import yaml
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from biasbridge.__main__ import main as biasbridge
-from biasbridge.data import kind_of
+from biasbridge.user_data import kind_of
 from files import InputError
 from files.language import guess_language, language_in_name
 from files.vectors import keyed, save_vectors

@@ -27,7 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     require_output(out / "README.md", [".md"])
     readings = read_atlas(args.folder)
     if not any(reading.read for reading in readings):
-        raise InputError("found no table; set BIASBRIDGE_DATA to the folder that holds them")
+        raise InputError(
+            "found no table; biasbridge data get atlas_goldfarb_tarrant atlas_stereoset brings them"
+        )
     replications = args.folder / REPLICATIONS
     table = read_table(replications) if replications.exists() else None
     with atomic_path(out / "README.md") as path:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from analysis.frame import as_text
 from biasbridge.cli.options import add_data
-from biasbridge.data import LOOKED_AT, Data, read_data
 from biasbridge.published_collections import (
     are_documents,
     audit_command,
@@ -22,6 +21,7 @@ from biasbridge.published_collections import (
     is_result_file,
     recognise,
 )
+from biasbridge.user_data import LOOKED_AT, Data, read_data
 from files import InputError
 from files.options import Parser
 from files.printable import printable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from biasbridge.cli.options import add_data
-from biasbridge.data import read_data
+from biasbridge.user_data import read_data
 from files import InputError, atomic_path
 from files.atomic import require_new
 from files.options import Parser
@@ -17,7 +17,7 @@ from files.printable import printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from biasbridge.data import Data, Settings
+    from biasbridge.user_data import Data, Settings
 
 DESCRIPTION = "Write an experiment file for your own data, to read, edit and run."
 SWEEP = """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Mapping
 from dataclasses import field, fields
 from fnmatch import fnmatchcase
@@ -14,6 +13,7 @@ import numpy as np
 
 from analysis.frame import as_labels
 from files import InputError, choice, nearest
+from files.data.registry import data_folder
 from files.nested import read_nested
 from files.tables import read_table, require_columns
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from stats.arrays import Truths
 
-DATA = "BIASBRIDGE_DATA"
 Declared = TypeVar("Declared", bound="PointSet | Correction")
 
 
@@ -74,8 +73,7 @@ class PointSet:
 
     def path(self, beside: Path) -> Path | None:
         """Return where the table lies; None if it is not available."""
-        folder = os.environ.get(DATA)
-        candidates = [beside / self.table, *([Path(folder) / self.table] if folder else [])]
+        candidates = beside / self.table, data_folder() / self.table
         return next((path for path in candidates if path.is_file()), None)
 
     def read(self, path: Path) -> pd.DataFrame:

@@ -25,7 +25,8 @@ from analysis.verdict import FALLS, RISES
 from files import atomic_path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-DECLARED = Declaration(confirmatory=("precision",))  # as in conf/experiment/hatespeech_en.yaml
+# As in conf/experiment/hatespeech_en.yaml
+DECLARED = Declaration(confirmatory=("precision",), smallest_change=0.05)
 PARENTS = 5  # seeds of a study
 PROCESSORS: Mapping[str, Mapping[str, str]] = {
     "own": {},
@@ -40,6 +41,7 @@ def run(folder: Path, processor: str, n_studies: int, transmission: int) -> pd.D
     command = [
         *(sys.executable, str(ROOT / "train.py"), "--config-dir", "tests/reliability/conf"),
         *("+experiment=hatespeech_en", "study=tables_only", "~study.confirmatory"),
+        "~study.smallest_change",
         *(f"seed=range({PARENTS * n_studies})", f"source.transmission={transmission}"),
         *(f"store.dir={folder / processor}", f"results.dir={results}", "hydra/launcher=basic"),
     ]

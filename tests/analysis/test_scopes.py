@@ -145,7 +145,7 @@ def test_a_partial_f_is_that_of_nested_regressions() -> None:
     ("kind", "reason"),
     [
         ("line", ""),
-        ("bent", "not a straight line of the score"),
+        ("bent", "bends with the score"),
         ("methods", "differ between meth"),
     ],
 )

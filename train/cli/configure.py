@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -12,6 +11,7 @@ from omegaconf import OmegaConf
 
 from files import InputError
 from files.choice import FieldError
+from files.data.registry import data_path
 from files.language import UNDETERMINED, language_of
 from files.printable import CONTROL
 from intrinsic.conventions import ALL_CONVENTIONS, ByConvention
@@ -29,21 +29,9 @@ if TYPE_CHECKING:
     from analysis.planner import Planner
     from analysis.study import Study
 
-DATA = "BIASBRIDGE_DATA"
 # Generated corpora by language
 WORLDS = dict.fromkeys(("en", UNDETERMINED), "corpus=generated")
 WORLDS |= {"es": "corpus=generated_es_gender"}
-
-
-def data_path(relative: str) -> str:
-    """Return a path inside the folder of real data, for ``${data:...}`` in configurations."""
-    folder = os.environ.get(DATA)
-    if not folder:
-        raise InputError(
-            f"this choice reads {relative} from the folder in the environment variable {DATA},"
-            " which is not set; set it, or give the path"
-        )
-    return str(Path(folder) / relative)
 
 
 OmegaConf.register_new_resolver("data", data_path, replace=True)

@@ -1,0 +1,289 @@
+"""The registry of real data: names, files, addresses, checksums and licences, and where files lie.
+
+``datasets.yaml`` names what there is, ``registry.tsv`` lists the files of data sets, vectors and
+models, ``recipes.yaml`` and ``recipes.tsv`` the corpora that are built from files of others.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from files.errors import InputError, nearest
+
+HERE = Path(__file__).parent
+DATA_VARIABLE = "BIASBRIDGE_DATA"
+RAW, ARCHIVE = "https://raw.githubusercontent.com/", "https://codeload.github.com/"
+HUB_TARGET = "(hub cache)"
+GIBIBYTE = 2**30
+
+Kind = Literal["data", "corpus", "vectors", "model", "hub data"]
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file of others.
+
+    ``target``: path below the data folder. ``addresses``: in the order to be tried. ``checks``:
+    digests by algorithm (``sha256``, ``gitblob``, ``md5``, ``sha1``) of what is downloaded; with
+    ``member``, that is a zip of which the file is a member with the digests ``member_checks``.
+    ``by_user``: never downloaded.
+    """
+
+    target: str
+    addresses: tuple[str, ...]
+    n_bytes: int | None = None
+    checks: dict[str, str] = field(default_factory=dict, hash=False)
+    member: str = ""
+    member_checks: dict[str, str] = field(default_factory=dict, hash=False)
+    by_user: bool = False
+
+    @property
+    def own_checks(self) -> dict[str, str]:
+        """Return the digests of the file itself."""
+        return self.member_checks if self.member else self.checks
+
+    @property
+    def repository_archive(self) -> tuple[str, str] | None:
+        """Return the address of the archive of the file's GitHub repository, and its path in it."""
+        if not self.addresses[0].startswith(RAW):
+            return None
+        from urllib.parse import unquote
+
+        owner, name, commit, path = self.addresses[0].removeprefix(RAW).split("/", 3)
+        return f"{ARCHIVE}{owner}/{name}/tar.gz/{commit}", unquote(path)
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """What a user can name: a data set, a corpus, vectors or a model on a hub.
+
+    ``ask``: how to get what may not be downloaded. ``line``: pattern of the lines of a file that
+    has no known digest. ``recipe``: sources of a corpus, as in ``recipes.yaml``.
+    """
+
+    name: str
+    kind: Kind
+    what: str
+    licence: str
+    licence_source: str
+    citation: str
+    files: tuple[DataFile, ...]
+    ask: str = ""
+    note: str = ""
+    line: str = ""
+    recipe: dict[str, Any] | None = field(default=None, hash=False)
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Return where the files that are read lie: of a corpus its text."""
+        return (corpus_target(self.name),) if self.recipe else _targets(self.files)
+
+    @property
+    def commit(self) -> str:
+        """Return the commit of a model or data on a hub; empty if none is known."""
+        return self.files[0].checks.get("commit", "") if self.kind in ("model", "hub data") else ""
+
+    @property
+    def is_here(self) -> bool:
+        """Whether all files lie in the data folder; of a restricted set those that are needed."""
+        folder = data_folder()
+        return not self.commit and all((folder / target).exists() for target in self.targets)
+
+    @property
+    def n_bytes(self) -> int | None:
+        """Return the size of the downloads; None if that of a file is not known."""
+        sizes = {file.addresses: file.n_bytes for file in self.files}.values()
+        return None if None in sizes else sum(size or 0 for size in sizes)
+
+
+def _targets(files: Iterable[DataFile]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(file.target for file in files))
+
+
+def corpus_target(name: str) -> str:
+    """Return the path of a corpus below the data folder."""
+    return f"corpora/{name}.txt.xz"
+
+
+def data_folder() -> Path:
+    """Return the folder of real data: ``$BIASBRIDGE_DATA``, else one in the user's cache."""
+    if folder := os.environ.get(DATA_VARIABLE):
+        return Path(folder)
+    if sys.platform == "win32":
+        cache_folder = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+    else:
+        cache_folder = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache_folder) / "biasbridge" / "data"
+
+
+@cache
+def registry() -> dict[str, DataSet]:
+    """Read the sets by name."""
+    import yaml
+
+    def read(name: str) -> Any:
+        return yaml.safe_load((HERE / name).read_text(encoding="utf-8"))
+
+    files: dict[str, list[DataFile]] = {}
+    for row in _rows("registry.tsv"):
+        files.setdefault(row["name"], []).append(
+            DataFile(
+                row["target"],
+                tuple(row["address"].split()),
+                int(row["bytes"]) if row["bytes"] else None,
+                _read_checks(row["checks"]),
+                row["member"],
+                _read_checks(row["member_checks"]),
+                row["by"] == "user",
+            )
+        )
+    sets = {
+        name: DataSet(
+            name, _kind(files[name][0], fields["what"]), files=tuple(files[name]), **fields
+        )
+        for name, fields in read("datasets.yaml")["sets"].items()
+    }
+    sources: dict[tuple[str, str], list[dict[str, str]]] = {}
+    for row in _rows("recipes.tsv"):
+        sources.setdefault((row["corpus"], row["repository"]), []).append(row)
+    for name, recipe in read("recipes.yaml")["corpora"].items():
+        sets[name] = _corpus(name, recipe, sources)
+    return sets
+
+
+def _corpus(
+    name: str, recipe: dict[str, Any], rows: dict[tuple[str, str], list[dict[str, str]]]
+) -> DataSet:
+    from urllib.parse import quote
+
+    files = []
+    for source in recipe["sources"]:
+        base = f"{source['repository']}/{source['commit']}"
+        source["targets"] = []
+        for row in rows[name, source["repository"]]:
+            if row["path"] in source.get("paths", [row["path"]]):
+                target = f"sources/{base}/{row['path']}"
+                address = f"{RAW}{base}/{quote(row['path'])}"
+                checks = {"sha256": row["sha256"]}
+                files.append(DataFile(target, (address,), int(row["bytes"]), checks))
+                source["targets"].append(target)
+    grades = {source["grade"] for source in recipe["sources"]}
+    licences = dict.fromkeys(source["licence"] for source in recipe["sources"])
+    return DataSet(
+        name,
+        "corpus",
+        recipe["title"],
+        "; ".join(licences) + ("; for research, not to be passed on" if "B" in grades else ""),
+        "the repositories",
+        "; ".join(dict.fromkeys(source["cite"] for source in recipe["sources"])),
+        tuple(files),
+        recipe=recipe,
+    )
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    with (HERE / name).open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def _read_checks(text: str) -> dict[str, str]:
+    return dict(check.split(":", 1) for check in text.split())
+
+
+def _kind(file: DataFile, what: str) -> Kind:
+    if file.target == HUB_TARGET:
+        return "hub data" if what.startswith("hub data") else "model"
+    return "vectors" if file.target.startswith("vectors/") else "data"
+
+
+@cache
+def groups() -> dict[str, tuple[str, ...]]:
+    """Read the names that stand for several sets."""
+    import yaml
+
+    text = (HERE / "datasets.yaml").read_text(encoding="utf-8")
+    return {name: tuple(names) for name, names in yaml.safe_load(text)["groups"].items()}
+
+
+def find_sets(name: str) -> list[DataSet]:
+    """Return the sets of a name or of a group. Raises ``InputError`` for an unknown one."""
+    if name not in registry() and name not in groups():
+        hint = nearest(name, [*registry(), *groups()])
+        raise InputError(f"no data {name!r}{hint}; biasbridge data lists what there is")
+    return [registry()[member] for member in groups().get(name, (name,))]
+
+
+def sets_of(relative: str) -> list[DataSet]:
+    """Return the sets whose files a path below the data folder means: of a file, folder or pattern
+    those that have a file there.
+    """
+    relative = relative.rstrip("/")
+    alternatives = {relative, relative.removesuffix(".xz")}  # a table is read compressed or not
+    return [
+        each
+        for each in registry().values()
+        if any(
+            target in alternatives
+            or target.startswith(f"{relative}/")
+            or fnmatchcase(target, relative)
+            for target in each.targets
+        )
+    ]
+
+
+_requested: ContextVar[list[str] | None] = ContextVar("requested", default=None)
+
+
+@contextmanager
+def recorded_requests() -> Iterator[list[str]]:
+    """Collect the paths that ``data_path`` is asked for in the block, where it accepts that they
+    are missing.
+    """
+    requested: list[str] = []
+    token = _requested.set(requested)
+    try:
+        yield requested
+    finally:
+        _requested.reset(token)
+
+
+def data_path(relative: str) -> str:
+    """Return the path of a file, folder or pattern of the data folder.
+
+    Raises ``InputError`` if nothing is there, with the command that brings it.
+    """
+    folder = data_folder()
+    path = folder / relative
+    if (requested := _requested.get()) is not None:
+        requested.append(relative)
+        return str(path)
+    uncompressed = path.with_suffix("") if path.suffix == ".xz" else path
+    if not path.exists() and uncompressed.exists():
+        path = uncompressed
+    if not path.exists() and not any(folder.glob(relative)):
+        raise InputError(f"{path} is not there{how_to_get(relative)}")
+    return str(path)
+
+
+def how_to_get(relative: str) -> str:
+    """Return the end of an error over a missing path: the command that brings it; empty for a path
+    that no set has.
+    """
+    sets = sets_of(relative)
+    if not sets:
+        return f"; give another path, or put it into {data_folder()}"
+    names = " ".join(each.name for each in sets)
+    if restricted := [each for each in sets if each.ask]:
+        own = restricted[0]
+        return f"; {own.ask}. Then: biasbridge data add {own.name} FILE"
+    return f"; biasbridge data get {names} brings it"
