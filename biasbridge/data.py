@@ -13,7 +13,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import islice
 from pathlib import Path
@@ -142,8 +142,17 @@ def find_needs(*names: str) -> Needs:
             _add_requests(needs, [f"+experiment={name}"])
     if overrides:
         _add_requests(needs, overrides)
-    needs.sets = list({each.name: each for each in needs.sets}.values())
+    needs.sets = _united(needs.sets)
     return needs
+
+
+def _united(sets: Iterable[DataSet]) -> list[DataSet]:
+    """Return each set once, with all files that were asked for."""
+    by_name: dict[str, DataSet] = {}
+    for each in sets:
+        files = by_name[each.name].files if each.name in by_name else ()
+        by_name[each.name] = replace(each, files=tuple(dict.fromkeys([*files, *each.files])))
+    return list(by_name.values())
 
 
 def _require_name(name: str) -> None:

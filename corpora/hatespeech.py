@@ -133,7 +133,7 @@ class HatEval(OptionalSplit):
         """Return the posts; see ``corpora.protocols.Source``."""
         train, dev = (self._read(path) for path in self.files()[:2])
         if self.language == "en":
-            parts = {"train": train, "dev": dev, "test": self._read_test()}
+            parts = {"train": train, "dev": dev, "test": _read_paired_lines(*self.files()[2:4])}
             table = pd.concat([part.assign(split=split) for split, part in parts.items()])
         else:
             table = pd.concat([train, dev])
@@ -155,10 +155,54 @@ class HatEval(OptionalSplit):
         about_women = numbers >= FIRST_ABOUT_WOMEN[path.stem]
         return posts.assign(group=np.where(about_women, "women", "migrants"))
 
-    def _read_test(self) -> pd.DataFrame:
-        text_path, label_path = self.files()[2:4]
-        texts, labels = list(read_lines(text_path)), list(read_lines(label_path))
-        if len(texts) != len(labels):
-            problem = f"{text_path} has {len(texts)} lines and {label_path} {len(labels)}"
-            raise InputError(f"{problem}; they are paired by line, copy both again")
-        return pd.DataFrame({"text": texts, "label": labels})
+
+@choice
+class TweetEvalHate(OptionalSplit):
+    """Hate part of TweetEval (Barbieri et al., 2020): 12,970 of HatEval's 13,000 English posts.
+
+    Anybody may download it; handles are masked.
+
+    ``cross_validate`` joins the files train, val and test.
+    """
+
+    folder: str
+    cross_validate: bool = False
+    test_share: TestShare = 0.0
+
+    version: ClassVar[int] = 1
+    name: ClassVar[str] = "tweeteval_hate"
+    language: ClassVar[str] = "en"
+    grouped: ClassVar[bool] = False
+    positive_class: ClassVar[str] = HATE_SPEECH
+    unkeyed: ClassVar[tuple[str, ...]] = ("folder", "test_share")
+
+    @property
+    def has_split(self) -> bool:
+        """Whether the posts come with a split: unless cross-validated."""
+        return not self.cross_validate
+
+    def files(self) -> list[Path]:
+        """Return the files to read: texts and labels of train, val and test."""
+        return [
+            Path(self.folder, f"{part}_{content}.txt")
+            for part in ("train", "val", "test")
+            for content in ("text", "labels")
+        ]
+
+    def load(self, *, seed: int) -> pd.DataFrame:
+        """Return the posts; see ``corpora.protocols.Source``."""
+        files = self.files()
+        pairs = {"train": files[:2], "dev": files[2:4], "test": files[4:]}
+        parts = (_read_paired_lines(*pair).assign(split=split) for split, pair in pairs.items())
+        table = pd.concat(parts)
+        if self.cross_validate:
+            table = table.drop(columns="split")
+        return self.prepare(table, self.folder, (), seed=seed)
+
+
+def _read_paired_lines(text_path: Path, label_path: Path) -> pd.DataFrame:
+    texts, labels = list(read_lines(text_path)), list(read_lines(label_path))
+    if len(texts) != len(labels):
+        problem = f"{text_path} has {len(texts)} lines and {label_path} {len(labels)}"
+        raise InputError(f"{problem}; they are paired by line, copy both again")
+    return pd.DataFrame({"text": texts, "label": labels})

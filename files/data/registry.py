@@ -9,10 +9,10 @@ from __future__ import annotations
 import csv
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -224,20 +224,35 @@ def find_sets(name: str) -> list[DataSet]:
 
 
 def sets_of(relative: str) -> list[DataSet]:
-    """Return the sets whose files a path below the data folder means: of a file, folder or pattern
-    those that have a file there.
+    """Return the sets that a file, folder or pattern below the data folder belongs to, each with
+    the files that it means.
     """
     relative = relative.rstrip("/")
     alternatives = {relative, relative.removesuffix(".xz")}  # a table is read compressed or not
+
+    def is_meant(target: str) -> bool:
+        is_inside = target.startswith(f"{relative}/") or fnmatchcase(target, relative)
+        return target in alternatives or is_inside
+
+    sets = []
+    for each in registry().values():
+        files = tuple(file for file in each.files if is_meant(file.target))
+        if each.recipe and is_meant(corpus_target(each.name)):
+            sets.append(each)
+        elif files:
+            sets.append(replace(each, files=files))
+    public = [each for each in sets if not each.ask]
+    return public if any(relative in each.targets for each in public) else sets
+
+
+def sets_of_content(files: Collection[tuple[str, str]]) -> list[DataSet]:
+    """Return the sets that have one of the files, given by name and sha256; a corpus by its name."""
+    names, digests = {name for name, _ in files}, {digest for _, digest in files}
     return [
         each
         for each in registry().values()
-        if any(
-            target in alternatives
-            or target.startswith(f"{relative}/")
-            or fnmatchcase(target, relative)
-            for target in each.targets
-        )
+        if (each.recipe and Path(corpus_target(each.name)).name in names)
+        or any(file.checks.get("sha256") in digests for file in each.files)
     ]
 
 
@@ -257,33 +272,49 @@ def recorded_requests() -> Iterator[list[str]]:
         _requested.reset(token)
 
 
+@contextmanager
+def required_requests() -> Iterator[None]:
+    """Raise ``InputError`` after the block if paths that ``data_path`` was asked for are missing,
+    with the commands that bring them all.
+    """
+    if _requested.get() is not None:
+        yield
+        return
+    with recorded_requests() as requested:
+        yield
+    missing = [path for path in dict.fromkeys(requested) if not _is_there(path)]
+    if missing:
+        raise InputError(f"not in {data_folder()}: {', '.join(missing)}{how_to_get(*missing)}")
+
+
 def data_path(relative: str) -> str:
     """Return the path of a file, folder or pattern of the data folder.
 
     Raises ``InputError`` if nothing is there, with the command that brings it.
     """
-    folder = data_folder()
-    path = folder / relative
     if (requested := _requested.get()) is not None:
         requested.append(relative)
-        return str(path)
-    uncompressed = path.with_suffix("") if path.suffix == ".xz" else path
-    if not path.exists() and uncompressed.exists():
-        path = uncompressed
-    if not path.exists() and not any(folder.glob(relative)):
-        raise InputError(f"{path} is not there{how_to_get(relative)}")
-    return str(path)
+    elif not _is_there(relative):
+        raise InputError(f"not in {data_folder()}: {relative}{how_to_get(relative)}")
+    path = data_folder() / relative
+    plain = path.with_suffix("")  # a table is read compressed or not
+    return str(plain if path.suffix == ".xz" and not path.exists() and plain.exists() else path)
 
 
-def how_to_get(relative: str) -> str:
-    """Return the end of an error over a missing path: the command that brings it; empty for a path
-    that no set has.
-    """
-    sets = sets_of(relative)
-    if not sets:
-        return f"; give another path, or put it into {data_folder()}"
-    names = " ".join(each.name for each in sets)
-    if restricted := [each for each in sets if each.ask]:
-        own = restricted[0]
-        return f"; {own.ask}. Then: biasbridge data add {own.name} FILE"
-    return f"; biasbridge data get {names} brings it"
+def _is_there(relative: str) -> bool:
+    folder = data_folder()
+    path = folder / relative
+    plain = path.suffix == ".xz" and path.with_suffix("").exists()
+    return path.exists() or plain or any(folder.glob(relative))
+
+
+def how_to_get(*paths: str) -> str:
+    """Return the end of an error over missing paths below the data folder: what brings them."""
+    sets = {each.name: each for path in paths for each in sets_of(path)}.values()
+    restricted = [each for each in sets if any(file.by_user for file in each.files)]
+    public = [each.name for each in sets if each not in restricted]
+    remedies = [f"run biasbridge data get {' '.join(public)}"] if public else []
+    remedies += [
+        f"{each.ask}. Then run biasbridge data add {each.name} FILE" for each in restricted
+    ]
+    return "; " + ("; ".join(remedies) or "give another path, or put it there")

@@ -11,7 +11,7 @@ from omegaconf import OmegaConf
 
 from files import InputError
 from files.choice import FieldError
-from files.data.registry import data_path
+from files.data.registry import data_path, required_requests
 from files.language import UNDETERMINED, language_of
 from files.printable import CONTROL
 from intrinsic.conventions import ALL_CONVENTIONS, ByConvention
@@ -67,6 +67,7 @@ def _tree(config: DictConfig, *, resolve: bool) -> dict[str, Any]:
     return {str(key): value for key, value in tree.items() if key != "hydra"}
 
 
+@required_requests()
 def read_point(config: DictConfig) -> Point:
     """Return the point of a composed configuration.
 

@@ -15,6 +15,7 @@ from analysis.provenance import (
     describe_processor,
     write_provenance,
 )
+from files.data.registry import sets_of_content
 from files.verbosity import LOG
 from stats.formatting import format_number
 from train.engine.join import join_tables
@@ -72,7 +73,11 @@ def finish(
     if processor := describe_processor(records):
         messages.append(processor)
     messages += [*_task_warnings(plans, store), *_describe_coverage(tables)]
-    messages += [*_output_lines(written, results), *_next_command(tables.points)]
+    messages += [
+        *_citations(plans),
+        *_output_lines(written, results),
+        *_next_command(tables.points),
+    ]
     _print([*messages, *unchanged_models], console)
     return _report_failures(tables.points, console) or int(bool(unchanged_models))
 
@@ -163,6 +168,18 @@ def _task_warnings(plans: Sequence[Plan], store: Store) -> list[str]:
         for line in task.warnings(partial(_find_folder, task_plans, store))
     ]
     return list(dict.fromkeys(lines))
+
+
+def _citations(plans: Sequence[Plan]) -> list[str]:
+    """Return a line that cites each registered data set that steps read, known by its content."""
+    digests = {
+        (name.partition(" ")[2], digest)
+        for plan in plans
+        for step in plan.steps().values()
+        for name, digest in step.files.items()
+    }
+    cited = dict.fromkeys(f"{each.name} ({each.citation})" for each in sets_of_content(digests))
+    return [f"data    {'; '.join(cited)}"] if cited else []
 
 
 def _find_folder(plans: Sequence[Plan], store: Store, name: str) -> Path | None:
