@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import islice
@@ -33,11 +33,11 @@ from files.data.recipes import build_corpus, find_text_difference
 from files.data.registry import (
     DataFile,
     DataSet,
+    collected_requests,
     corpus_target,
     data_folder,
     find_sets,
     groups,
-    recorded_requests,
     registry,
     sets_of,
 )
@@ -175,7 +175,7 @@ def _add_requests(needs: Needs, overrides: Sequence[str]) -> None:
     from train.cli.planning import compose_points
 
     with (
-        recorded_requests() as requested,
+        collected_requests() as requested,
         initialize_config_dir(str(CONF), job_name="data", version_base="1.3"),
     ):
         command = read_command(read_options(overrides))
@@ -446,13 +446,7 @@ class _Fetcher:
                 self._bring(missing, progress)
                 progress.label = f"building {target}"
                 build_corpus(corpus, self._folder)
-        for source in corpus.recipe["sources"] if corpus.recipe else ():
-            base = f"{source['repository']}/{source['commit']}"
-            shutil.rmtree(self._folder / "sources" / base, ignore_errors=True)
-        with suppress(OSError):
-            for path in sorted((self._folder / "sources").rglob("*"), reverse=True):
-                path.rmdir()
-            (self._folder / "sources").rmdir()
+        shutil.rmtree(self._folder / "sources", ignore_errors=True)
         _write_sources(corpus, f"fetched {date.today()}")
 
     def _download(self, each: DataSet, missing: list[DataFile]) -> None:
@@ -577,6 +571,14 @@ def _announce(each: DataSet) -> None:
     LOG.warning("  cite: %s", each.citation)
 
 
+def describe_sources(corpus: DataSet) -> list[str]:
+    """Return a line for each collection that a corpus is built from: where, licence, citation."""
+    return [
+        f"{source['repository']}@{source['commit']}  {source['licence']}  {source['cite']}"
+        for source in (corpus.recipe or {"sources": []})["sources"]
+    ]
+
+
 def _write_sources(each: DataSet, how: str) -> None:
     """Write or replace the set's part of ``SOURCE.txt`` in each folder that holds its files."""
     folder = data_folder()
@@ -592,9 +594,7 @@ def _write_sources(each: DataSet, how: str) -> None:
             checks = " ".join(f"{name}:{value}" for name, value in file.own_checks.items())
             lines.append("  ".join([Path(file.target).name, checks, *file.addresses[:1]]))
         if each.recipe:
-            lines += [
-                f"{s['repository']}@{s['commit']}  {s['licence']}" for s in each.recipe["sources"]
-            ]
+            lines += describe_sources(each)
         path = place / SOURCE
         old = path.read_text(encoding="utf-8").split("\n\n") if path.exists() else []
         kept = [

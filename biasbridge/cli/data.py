@@ -89,10 +89,13 @@ def _print_info(name: str, console: Console) -> None:
         console.print(f"  cite: {each.citation}")
         for text in filter(None, (each.note, each.ask)):
             console.print(f"  {text}")
-        for file in each.files[:SHOWN]:
+        for line in data.describe_sources(each):
+            console.print(f"  {line}")
+        for file in () if each.recipe else each.files[:SHOWN]:
             console.print(f"  {file.target}  {file.addresses[0] if file.addresses else ''}")
         if len(each.files) > SHOWN:
-            console.print(f"  and {len(each.files) - SHOWN} more files")
+            shown = 0 if each.recipe else SHOWN
+            console.print(f"  {len(each.files) - shown} {'files' if each.recipe else 'more files'}")
 
 
 def _parser() -> Parser:

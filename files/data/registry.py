@@ -185,7 +185,7 @@ def _corpus(
         recipe["title"],
         "; ".join(licences) + ("; for research, not to be passed on" if "B" in grades else ""),
         "the repositories",
-        "; ".join(dict.fromkeys(source["cite"] for source in recipe["sources"])),
+        f"{name}: {len(recipe['sources'])} collections, listed by biasbridge data info {name}",
         tuple(files),
         recipe=recipe,
     )
@@ -246,7 +246,7 @@ def sets_of(relative: str) -> list[DataSet]:
 
 
 def sets_of_content(files: Collection[tuple[str, str]]) -> list[DataSet]:
-    """Return the sets that have one of the files, given by name and sha256; a corpus by its name."""
+    """Return the sets with one of the files, given by name and sha256; a corpus by its name."""
     names, digests = {name for name, _ in files}, {digest for _, digest in files}
     return [
         each
@@ -257,31 +257,34 @@ def sets_of_content(files: Collection[tuple[str, str]]) -> list[DataSet]:
 
 
 _requested: ContextVar[list[str] | None] = ContextVar("requested", default=None)
+_collected: ContextVar[list[str] | None] = ContextVar("collected", default=None)
 
 
 @contextmanager
-def recorded_requests() -> Iterator[list[str]]:
-    """Collect the paths that ``data_path`` is asked for in the block, where it accepts that they
-    are missing.
-    """
-    requested: list[str] = []
-    token = _requested.set(requested)
+def collected_requests() -> Iterator[list[str]]:
+    """Collect what the points composed in the block read from the data folder, missing or not."""
+    collected: list[str] = []
+    token = _collected.set(collected)
     try:
-        yield requested
+        yield collected
     finally:
-        _requested.reset(token)
+        _collected.reset(token)
 
 
 @contextmanager
 def required_requests() -> Iterator[None]:
     """Raise ``InputError`` after the block if paths that ``data_path`` was asked for are missing,
-    with the commands that bring them all.
+    with the commands that bring them all; or hand them to ``collected_requests``.
     """
-    if _requested.get() is not None:
+    requested: list[str] = []
+    token = _requested.set(requested)
+    try:
         yield
+    finally:
+        _requested.reset(token)
+    if (collected := _collected.get()) is not None:
+        collected.extend(requested)
         return
-    with recorded_requests() as requested:
-        yield
     missing = [path for path in dict.fromkeys(requested) if not _is_there(path)]
     if missing:
         raise InputError(f"not in {data_folder()}: {', '.join(missing)}{how_to_get(*missing)}")
@@ -294,7 +297,7 @@ def data_path(relative: str) -> str:
     """
     if (requested := _requested.get()) is not None:
         requested.append(relative)
-    elif not _is_there(relative):
+    elif _collected.get() is None and not _is_there(relative):
         raise InputError(f"not in {data_folder()}: {relative}{how_to_get(relative)}")
     path = data_folder() / relative
     plain = path.with_suffix("")  # a table is read compressed or not

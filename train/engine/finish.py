@@ -178,7 +178,7 @@ def _citations(plans: Sequence[Plan]) -> list[str]:
         for step in plan.steps().values()
         for name, digest in step.files.items()
     }
-    cited = dict.fromkeys(f"{each.name} ({each.citation})" for each in sets_of_content(digests))
+    cited = dict.fromkeys(each.citation for each in sets_of_content(digests))
     return [f"data    {'; '.join(cited)}"] if cited else []
 
 
