@@ -18,7 +18,6 @@ import pytest
 from analysis.naming import measure_title
 from analysis.results import write_tables
 from biasbridge.commands import COMMANDS
-from corpora.items import PUBLISHED
 from files.charts import save_chart
 from files.vectors import keyed, save_vectors
 from intrinsic.wordsets import load_query
@@ -33,28 +32,6 @@ EXTENDING = "docs/extending.md"  # tests/test_extending.py runs what it shows
 FIRST = "python train.py +experiment=hatespeech_en"
 NUMBER = r"[-+]?(?:\d*\.\d+|\d+)"
 ONES_OWN = {"mine", "NAME"}  # experiments of a reader's own
-
-
-def read_places() -> set[str]:
-    """What the choices read below the folder of real data."""
-    files = [path.read_text(encoding="utf-8") for path in (ROOT / "conf").rglob("*.yaml")]
-    named = {place for text in files for place in re.findall(r"\$\{data:([^}]+)\}", text)}
-    return named | {place for _, place in PUBLISHED.values()}
-
-
-def test_the_layout_of_real_data_is_told() -> None:
-    page = TEXTS["docs/howto/study.md"]
-    places = read_places()
-    assert len(places) > 20
-    for place in places:
-        folder, _, name = place.rpartition("/")
-        assert f"`{place}" in page or (f"`{folder}/`" in page and f"`{name}`" in page), place
-
-
-def test_real_data_lie_as_told(realdata: Path) -> None:
-    sent_on_request = "hatespeech/hatespeech_text_label_vote_RESTRICTED_100K.csv"
-    for place in read_places() - {sent_on_request}:
-        assert any(realdata.glob(place)), place
 
 
 def blocks(language: str, page: str = "README.md") -> list[str]:
