@@ -48,7 +48,7 @@ def _parser() -> Parser:
     add("--answer", metavar="COLUMN", help=column)
     conventions = [*get_args(Convention)]
     add("--convention", choices=conventions, default="paper", help="default paper; see below")
-    data = "folder of BBQ's own files, which bring the fields that a log lacks; default: as got by name"
+    data = "folder of BBQ's own files, which bring fields that a log lacks; default: as got by name"
     add("--data", type=Path, metavar="FOLDER", help=data)
     wanted = "of lm-evaluation-harness: the filter of the answers, where there are several"
     add("--filter", default="", metavar="NAME", help=wanted)
