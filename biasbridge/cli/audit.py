@@ -15,8 +15,8 @@ from files.models.encoder import Pooling
 from files.models.load import Dtype
 from files.models.place import is_model_path
 from files.options import Parser
-from files.packages import PACKAGE
 from files.text import open_plain
+from files.vector_files import locate_vectors
 from intrinsic.lookup import CASES
 from intrinsic.wordsets.parse import EXAMPLE
 
@@ -37,8 +37,9 @@ DESCRIPTION = (
 def _parser() -> Parser:
     options = Parser(prog="biasbridge audit", description=DESCRIPTION)
     add = options.add_argument
-    files = "word2vec text or binary, GloVe, fastText, or a mapped folder, several are ranked; or a"
-    files += " language model: a folder, package:NAME, or a hub name, org/name or org/name@REVISION"
+    files = "word2vec text or binary, GloVe, fastText, a mapped folder, or a name of biasbridge data,"
+    files += " several are ranked; or a language model: a folder, package:NAME, or a hub name,"
+    files += " org/name or org/name@COMMIT"
     add("vectors", nargs="*", help=files)
     similarity = "word similarity files: word, word, number per line"
     add("--metric", nargs="+", default=[], metavar="NAME", help="these metrics only")
@@ -174,8 +175,8 @@ def _audit(args: Namespace) -> tuple[list[AuditedScore], list[str]]:
         )
 
     for path in args.vectors:
-        if not path.startswith(PACKAGE) and not Path(path).exists():
-            open_plain(Path(path))
+        if not (file := locate_vectors(path)).exists():
+            open_plain(file)
     language = query_language(args.query, args.words)
     choose("en" if language == UNDETERMINED else language)  # before a file is read
     from biasbridge.vector_audit import audit_embeddings

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import os
+import shlex
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -282,7 +283,7 @@ def how_to_get(relative: str) -> str:
     sets = sets_of(relative)
     if not sets:
         return f"; give another path, or put it into {data_folder()}"
-    names = " ".join(each.name for each in sets)
+    names = shlex.join(each.name for each in sets)
     if restricted := [each for each in sets if each.ask]:
         own = restricted[0]
         return f"; {own.ask}. Then: biasbridge data add {own.name} FILE"
