@@ -48,13 +48,13 @@ def locate_vectors(path: str | Path) -> Path:
 
 def find_registered(name: str | Path) -> Path | None:
     """Return the file of registered vectors, or of a variant of them (``NAME (gensim)``); None for
-    the path of an existing file and for a name that is not registered.
+    an existing file, a package and a name that is not registered.
 
     Raises ``InputError`` if the file is not in the data folder, with the command that brings it,
     and for a name that is nearly a registered one.
     """
     name = str(name)
-    if Path(name).exists():
+    if name.startswith(PACKAGE) or Path(name).exists():
         return None
     targets = {each.name: each.targets[0] for each in registry().values() if each.kind == "vectors"}
     variants = [

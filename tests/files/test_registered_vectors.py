@@ -60,7 +60,12 @@ def test_a_local_file_comes_before_the_name(folder: Path) -> None:
 def test_an_unknown_name_gets_the_nearest_one_and_a_path_does_not() -> None:
     with pytest.raises(InputError, match=f"no such file: glove-wiki-gigaword-5; .* {NAME!r}"):
         read_vectors("glove-wiki-gigaword-5")
-    for path in ("glove-wiki-gigaword-5.txt", "far/glove-wiki-gigaword-50", "mine.vec"):
+    for path in (
+        "glove-wiki-gigaword-5.txt",
+        "far/glove-wiki-gigaword-50",
+        "mine.vec",
+        f"package:{NAME}",
+    ):
         assert find_registered(path) is None
     with pytest.raises(InputError, match=r"no such file: mine\.vec$"):
         read_vectors("mine.vec")
@@ -72,7 +77,7 @@ def test_a_restricted_set_tells_how_to_add_it(monkeypatch: pytest.MonkeyPatch) -
     sets = {"own": DataSet(*words)}  # type: ignore[arg-type]
     monkeypatch.setattr(registry_module, "registry", lambda: sets)
     monkeypatch.setattr("files.vector_files.registry", lambda: sets)
-    with pytest.raises(InputError, match="ask its authors. Then: biasbridge data add own FILE"):
+    with pytest.raises(InputError, match=r"ask its authors\. Then: biasbridge data add own FILE"):
         find_registered("own")
 
 
