@@ -41,7 +41,6 @@ def audit(
     resamples: int = 0,
     seed: int = 0,
     trusted: bool = False,
-    revision: str | None = None,
     items: str | PathLike[str] | None = None,
     fillers: str | Sequence[str] = (),
     layer: int = -1,
@@ -61,8 +60,8 @@ def audit(
         Word vectors: ``KeyedVectors``, a path, a table with a row per word, or an array by word. A
         list or a mapping by name audits several, told apart in the column ``vectors``. Or a
         language model (a list for several): a folder, ``package:NAME``, a tuple of model and
-        tokenizer, or a hub name (``"org/name"``) with its ``revision`` if that is not the main
-        branch; the commit is in the column ``settings``.
+        tokenizer, or a hub name, ``"org/name"`` or ``"org/name@COMMIT"``; the commit is in the
+        column ``settings``.
     words
         Your own queries or the name of a built-in one, see :func:`query`.
     metrics, queries
@@ -118,7 +117,7 @@ def audit(
     2.0
     """
     metrics, queries = as_names(metrics), as_names(queries)
-    are_models = revision or items or fillers or limit or batch_size or apply_chat_template
+    are_models = items or fillers or limit or batch_size or apply_chat_template
     if not (are_models or (dtype, device) != ("float32", "cpu") or _all_models(vectors)):
         require_vector_options(random_weights, layer, pooling)
         embeddings = cast("Vectors | Mapping[str, Vectors] | Sequence[Vectors]", vectors)
@@ -146,7 +145,6 @@ def audit(
 
     scores, notes = audit_models(
         vectors if isinstance(vectors, list) else [vectors],
-        revision,
         metrics=metrics,
         queries=queries,
         items=None if items is None else str(items),

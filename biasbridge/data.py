@@ -42,6 +42,7 @@ from files.data.registry import (
     sets_of,
 )
 from files.errors import InputError, nearest
+from files.hub import require_commit
 from files.progress import duration, progress_lines
 from files.terminal import open_console
 from files.verbosity import LOG, is_quiet
@@ -171,6 +172,7 @@ def _add_requests(needs: Needs, overrides: Sequence[str]) -> None:
 
     from train.cli import CONF
     from train.cli.command import list_cells, read_command
+    from train.cli.error_messages import INPUT_ERRORS, one_line
     from train.cli.options import read_options
     from train.cli.planning import compose_points
 
@@ -178,9 +180,12 @@ def _add_requests(needs: Needs, overrides: Sequence[str]) -> None:
         collected_requests() as requested,
         initialize_config_dir(str(CONF), job_name="data", version_base="1.3"),
     ):
-        command = read_command(read_options(overrides))
-        for _ in compose_points(command, list_cells(command)):
-            pass
+        try:
+            command = read_command(read_options(overrides))
+            for _ in compose_points(command, list_cells(command)):
+                pass
+        except INPUT_ERRORS as error:
+            raise InputError(one_line(error)) from error
     for path in dict.fromkeys(requested):
         found = sets_of(path)
         needs.sets += found
@@ -226,8 +231,7 @@ def get(*names: str) -> list[Path]:
         except (DownloadError, _RestrictedError) as refusal:
             refusals.append(str(refusal))
     for name in needs.others:
-        model, _, commit = name.partition("@")
-        paths.append(_get_from_hub(model, commit, "model"))
+        paths.append(_get_from_hub(*require_commit(name), "model"))
     if refusals:
         raise InputError("; ".join(refusals))
     return paths

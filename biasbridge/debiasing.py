@@ -57,7 +57,6 @@ def debias(
     case: str = "exact",
     seed: int = 0,
     trusted: bool = False,
-    revision: str | None = None,
     items: str | PathLike[str] | None = None,
     layer: int = -1,
     pooling: Pooling = "mean",
@@ -84,7 +83,7 @@ def debias(
     case
         Of vectors: ``"lower"`` also looks up words in lower case, as in :func:`audit`. Methods find
         the words that they move in either case.
-    seed, trusted, revision, layer, pooling
+    seed, trusted, layer, pooling
         See :func:`audit`.
     items
         For a language model: sentences of two groups instead of words, a file or a name
@@ -126,15 +125,13 @@ def debias(
         raise InputError(f"until={until!r} finds the dose; leave out dose={dose}")
     word_query = query(words)
     fields = {"dose": dose, "direction": direction, **options}
-    if revision or is_model(vectors):
+    if is_model(vectors):
         from biasbridge.model_debiasing import ModelErasure, model_goal, read_items
 
         erasing_method = make_method(method, MODEL_KINDS, items=read_items(items), **fields)
         model = fspath(vectors) if isinstance(vectors, PathLike) else cast("AnyModel", vectors)
         encoding: Any = {"layer": layer, "pooling": pooling}
-        erasure = ModelErasure.fit(
-            model, revision, erasing_method, word_query, **encoding, seed=seed
-        )
+        erasure = ModelErasure.fit(model, erasing_method, word_query, **encoding, seed=seed)
         if until is not None:
             erasure = erasure.until(model_goal(str(until)))
         if out is not None:

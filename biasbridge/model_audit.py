@@ -40,7 +40,6 @@ MANY = 5  # tests of a metric, from which a sentence sums them up
 
 def audit_models(
     models: Sequence[Any],
-    revision: str | None,
     *,
     items: str | None,
     language: str | None,
@@ -53,7 +52,7 @@ def audit_models(
     hub as it was given.
     """
     paths = [str(model) if isinstance(model, str | PathLike) else None for model in models]
-    on_hub = [_find_on_hub(path, revision) if path else None for path in paths]
+    on_hub = [_find_on_hub(path) if path else None for path in paths]
     short_names = [
         Path(path).name if path and not hub else path
         for path, hub in zip(paths, on_hub, strict=True)
@@ -63,10 +62,10 @@ def audit_models(
     scores: list[AuditedScore] = []
     for name, model, hub in zip(names, models, on_hub, strict=True):
         if hub:
-            place = (hub.snapshot or hub.name, hub.commit)
-            scores += audit_model(*place, name=name, commit=hub.commit, **options)
+            place = hub.snapshot or f"{hub.name}@{hub.commit}"
+            scores += audit_model(place, name=name, commit=hub.commit, **options)
         else:
-            scores += audit_model(model, revision, name=name, **options)
+            scores += audit_model(model, name=name, **options)
     warning = f"limit={limit}: the numbers are of {limit} items of each set, no result to report"
     notes = [warning] if limit else []
     for hub in filter(None, on_hub):
@@ -75,14 +74,13 @@ def audit_models(
     return scores, [*notes, *notes_on(scores, items, language), *adjusted_notes(scores)]
 
 
-def _find_on_hub(path: str, revision: str | None) -> HubModel | None:
+def _find_on_hub(path: str) -> HubModel | None:
     is_local = path.startswith(PACKAGE) or is_folder(path)
-    return None if is_local else find_commit(path, revision)
+    return None if is_local else find_commit(path)
 
 
 def audit_model(
     model: AnyModel,
-    revision: str | None = None,
     *,
     metrics: Sequence[str] = (),
     queries: Sequence[str] = (),
@@ -107,7 +105,7 @@ def audit_model(
 
     Parameters
     ----------
-    model, revision, random_seed, device, dtype
+    model, random_seed, device, dtype
         See ``open_model``.
     batch_size, in_chat
         See ``LanguageModel``.
@@ -150,7 +148,6 @@ def audit_model(
         raise InputError(f"limit={limit} is of items; {of_words[0]} measures words: leave it out")
     opened = open_model(
         model,
-        revision,
         device=device,
         dtype=dtype,
         random_seed=random_seed,

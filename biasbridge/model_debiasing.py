@@ -64,7 +64,6 @@ class ModelErasure:
     def fit(
         cls,
         model: AnyModel,
-        revision: str | None,
         method: LinearEraser,
         query: Query | None,
         *,
@@ -75,11 +74,11 @@ class ModelErasure:
         """Open the model and fit. Raise ``InputError`` for a model that has an eraser already."""
         if query:
             require_roles(query, method.roles)
-        opened = open_model(model, revision)
+        opened = open_model(model)
         opened.require_untouched()
         encoder = Encoder(opened, layer=layer, pooling=pooling)
         eraser = method.fit_encoder(encoder, query, seed=seed)
-        place = find_model(model, revision) if isinstance(model, str) else None
+        place = find_model(model) if isinstance(model, str) else None
         return cls(method, encoder, eraser.at(method.dose), place)
 
     def scores(self, metric: ItemMetric, dose: float) -> list[Score]:

@@ -29,7 +29,6 @@ def predict(
     positive: str | Sequence[str] = (),
     text: str | None = None,
     pred: str = "prediction",
-    revision: str | None = None,
 ) -> pd.DataFrame:
     """Classify texts with a trained classifier.
 
@@ -38,7 +37,7 @@ def predict(
     classifier
         A file ``.onnx`` that takes texts, a folder that ``save_pretrained`` wrote for sequence
         classification, ``package:NAME`` for such a file or folder inside an installed package, or
-        a hub name with its commit in ``revision``. A pickle is not opened: it can run any code.
+        ``org/name@COMMIT`` on a hub. A pickle is not opened: it can run any code.
     texts
         A table, or its path, with a row per text.
     positive
@@ -80,7 +79,7 @@ def predict(
     cells = get_column(table, column).fillna("").astype(str).tolist()
     if taken := {pred, f"{pred}_class", f"{pred}_score"} & {*map(str, table.columns)}:
         raise InputError(f"the table has a column {min(taken)!r}; name another with --pred NAME")
-    opened = open_classifier(classifier, revision)
+    opened = open_classifier(classifier)
     classes = list(opened.classes)
     is_positive = [name in _positive_classes(classes, as_names(positive)) for name in classes]
     probabilities = opened.predict_probabilities(cells)
@@ -111,7 +110,7 @@ def _positive_classes(classes: Sequence[str], positive: Collection[str]) -> Coll
     return positive or classes
 
 
-def open_classifier(name: str, revision: str | None = None) -> OnnxClassifier | SequenceClassifier:
+def open_classifier(name: str) -> OnnxClassifier | SequenceClassifier:
     """Open a classifier of texts by its file, folder, package or hub name. See ``predict``."""
     packaged = in_package(name, (ONNX,))
     path = packaged[0] if packaged else Path(name)
@@ -127,4 +126,4 @@ def open_classifier(name: str, revision: str | None = None) -> OnnxClassifier | 
         raise InputError(f"{name} holds {pickles[0].name}, a pickle, which can run code; {remedy}")
     from files.models.sequence_classifier import open_sequence_classifier
 
-    return open_sequence_classifier(name, revision)
+    return open_sequence_classifier(name)

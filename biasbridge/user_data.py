@@ -15,6 +15,7 @@ from files import InputError, read_lines
 from files.language import UNDETERMINED, guess_language
 from files.tables import JSON_LINES, SEPARATORS, read_table, table_suffix
 from files.text import open_plain
+from files.vector_files import find_registered
 from intrinsic.wordsets import Query, read_wordsets
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def kind_of(path: Path) -> str:
     """Return ``posts``, ``corpus``, ``words`` or ``vectors``, by file extension and content."""
     from files.vectors import detect_format  # loads gensim
 
-    if path.is_dir():
+    if path.is_dir() or find_registered(path):
         return "vectors"
     open_plain(path).close()
     if collection := recognise(path):

@@ -17,6 +17,7 @@ from corpora.sentences import split_sentences, tokenise_sentence, tokenise_treeb
 from corpora.tweets import UNKNOWN, is_retweet, tokenise_tweet
 from files import InputError, atomic_path, choice, read_lines
 from files.choice import Count, FieldError
+from files.hub import without_commit
 from files.language import UNDETERMINED
 from files.names import lower_forms
 
@@ -131,7 +132,7 @@ class DatasetCorpus(HubData, PlantableCorpus):
     @property
     def name(self) -> str:
         """``label``, or the last part of ``path``."""
-        return self.label or Path(self.path).name
+        return self.label or Path(without_commit(self.path)).name
 
     def write(self, out: Path, *, seed: int) -> dict[str, int]:
         """Write the text as ``TextCorpus.write`` does."""

@@ -26,21 +26,19 @@ Splits = Mapping[str, tuple[str, ...]]
 
 @choice
 class HubData(RealData):
-    """Data at ``path``: a hub name, a local folder, or a builder such as ``csv``.
+    """Data at ``path``: ``org/name@COMMIT`` on a hub, a local folder, or a builder such as ``csv``.
 
     ``data_files`` names files or patterns, relative to the folder or hub data set, or for a builder
-    to the working directory. ``config`` and ``revision`` belong to hub data sets. Code in a data
-    set is never run. Local data are keyed by their bytes and bypass the library's cache, which
-    identifies a file by its time. Hub data are keyed by name, ``config`` and ``revision``, which
-    must be a commit.
+    to the working directory. ``config`` belongs to hub data sets. Code in a data set is never
+    run. Local data are keyed by their bytes and bypass the library's cache, which identifies a file
+    by its time. Hub data are keyed by name, commit and ``config``.
     """
 
     path: str
     config: str | None = None
     data_files: str | tuple[str, ...] | None = None
-    revision: str | None = None
 
-    unkeyed: ClassVar[tuple[str, ...]] = ("path", "data_files", "revision")
+    unkeyed: ClassVar[tuple[str, ...]] = ("path", "data_files")
 
     def files(self) -> list[Path]:
         """Return the local files that the library reads, and the files that describe them.
@@ -54,12 +52,12 @@ class HubData(RealData):
     def keyed(self) -> Mapping[str, object]:
         """Return the split of each local file, or what identifies a hub data set.
 
-        Raises ``InputError`` for a hub data set whose revision is no commit.
+        Raises ``InputError`` for a hub data set without a commit.
         """
         if not self._is_local:
             _refuse_remote(self._patterns)
-            revision = require_commit(self.path, self.revision)
-            return {"path": self.path, "data_files": self.data_files, "revision": revision}
+            path, revision = require_commit(self.path, "dataset")
+            return {"path": path, "data_files": self.data_files, "revision": revision}
         base = Path(self.path).resolve() if self._is_folder and self.data_files is None else None
         splits = {
             split: [_key_name(file, base) for file in files]
@@ -112,11 +110,13 @@ class HubData(RealData):
         with TemporaryDirectory() as scratch, _as_input_error(f"{self.path!r} (split {split!r})"):
             for file in self.files() if self._is_local else ():
                 require_no_bomb(file)
+            is_local = self._is_local
+            path, revision = (self.path, None) if is_local else require_commit(self.path, "dataset")
             yield load_dataset(
-                self.path,
+                path,
                 self.config,
                 data_files=list(self._patterns) or None,
-                revision=self.revision,
+                revision=revision,
                 split=split,
                 streaming=streaming,
                 cache_dir=scratch if self._is_local else None,

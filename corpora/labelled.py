@@ -18,6 +18,7 @@ from corpora.protocols import SPLITS, RealData, SingleFileData
 from corpora.tweets import tokenise_tweet
 from files import InputError, choice, nearest
 from files.choice import FieldError
+from files.hub import without_commit
 from files.language import UNDETERMINED
 from files.names import find_joined, is_missing, name_key, normalise_text, spell_alike
 from files.tables import read_table
@@ -174,7 +175,7 @@ class DatasetSource(HubData, NamedColumns, OptionalSplit):
     @property
     def name(self) -> str:
         """Name in tables: the last part of ``path``."""
-        return Path(self.path).name
+        return Path(without_commit(self.path)).name
 
     def load(self, *, seed: int) -> pd.DataFrame:
         """Return the posts; see ``corpora.protocols.Source``."""

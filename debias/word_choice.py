@@ -14,7 +14,7 @@ from files import InputError, choice, read_lines
 from files.choice import FieldError, Whole
 from files.digest import digest_of
 from files.language import UNDETERMINED
-from files.vector_files import vector_files
+from files.vector_files import find_registered, vector_files
 from intrinsic.wordsets import (
     Query,
     load_query,
@@ -66,6 +66,8 @@ class WordChoice:
             )
         if self.stop and not self.expand:
             raise FieldError(f"stop={self.stop!r} has no effect without expand; give expand too")
+        if self.neighbours:
+            find_registered(self.neighbours)
 
     @property
     def name(self) -> str:

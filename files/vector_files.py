@@ -5,7 +5,8 @@ from __future__ import annotations
 from glob import escape
 from pathlib import Path
 
-from files.errors import InputError
+from files.data.registry import data_folder, data_path, registry
+from files.errors import InputError, nearest
 from files.packages import PACKAGE, in_package
 from files.text import DAMAGE, open_binary
 
@@ -29,18 +30,45 @@ def vector_files(path: str | Path) -> list[Path]:
 
 def locate_vectors(path: str | Path) -> Path:
     """Return the path; for a result folder of the store, that of its mapped vectors; for
-    ``package:NAME`` the folder of the matrix in an installed package.
+    ``package:NAME`` the folder of the matrix in an installed package; for the name of registered
+    vectors their file in the data folder.
 
-    Raises ``InputError`` for a package that is not installed or contains no matrix.
+    Raises ``InputError`` for a package that is not installed or contains no matrix, and as
+    ``find_registered`` does.
     """
     if str(path).startswith(PACKAGE):
         matrices = in_package(path, (".npy",))
         if not matrices or not indexed_files(matrices[0].parent):
             raise InputError(f"{path} holds no vectors: no .npy beside a .parquet of words")
         return matrices[0].parent
-    path = Path(path)
+    path = find_registered(path) or Path(path)
     mapped_folder = path / "vectors"
     return mapped_folder if mapped_folder.is_dir() and not (path / MAPPED[0]).exists() else path
+
+
+def find_registered(name: str | Path) -> Path | None:
+    """Return the file of registered vectors, or of a variant of them (``NAME (gensim)``); None for
+    an existing file, a package and a name that is not registered.
+
+    Raises ``InputError`` if the file is not in the data folder, with the command that brings it,
+    and for a name that is nearly a registered one.
+    """
+    name = str(name)
+    if name.startswith(PACKAGE) or Path(name).exists():
+        return None
+    targets = {each.name: each.targets[0] for each in registry().values() if each.kind == "vectors"}
+    variants = [
+        targets[other]
+        for other in sorted(targets, key=len)
+        if other == name or other.startswith(f"{name} (")
+    ]
+    if variants:
+        present = [target for target in variants if (data_folder() / target).exists()]
+        return Path(data_path([*present, *variants][0]))
+    looks_like_path = "/" in name or Path(name).suffix[1:].isalpha()
+    if not looks_like_path and (hint := nearest(name, targets)):
+        raise InputError(f"no such file: {name}{hint}; biasbridge data lists vectors by name")
+    return None
 
 
 def indexed_files(folder: Path) -> list[Path]:

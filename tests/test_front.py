@@ -52,7 +52,7 @@ ENCODER = [*MODEL, "source=none"]
 OF_MODELS = ["aul", "aula", "ceat", "crows_pairs", "disco", "lpbs", "next_word", "planted_bias"]
 OF_MODELS += ["neutral_loss", "pll", "probe", "seat", "sts_b", "certificate_models"]
 OF_MODELS += ["certificate_smollm2"]
-HUB = ["embedding.model=bert", "embedding.revision=86b5e0934494bd15c9632b12f734a8a67f723594"]
+HUB = ["embedding.model=bert@86b5e0934494bd15c9632b12f734a8a67f723594"]
 NEEDS = {
     ("challenge", "csv"): ["challenge.path=posts.csv", "challenge.group=who"],
     ("embedding", "pretrained"): ["embedding.path=vectors.txt"],

@@ -507,7 +507,7 @@ WHOLE = "give a whole number"
         (audit, {"model": BY_WORD, "seed": -1}, f"seed=-1: {WHOLE} of at least 0"),
         (audit, {"model": BY_WORD, "seed": None}, f"seed=None: {WHOLE}"),
         (audit, {"model": BY_WORD, "layer": 1.5}, f"layer=1.5: {WHOLE}"),
-        (audit, {"model": BY_WORD, "revision": "x"}, "model=dict: give a folder, a hub name, or"),
+        (audit, {"model": BY_WORD, "limit": 1}, "model=dict: give a folder, a hub name, or"),
         (debias, {"model": BY_WORD, "seed": "x"}, f"seed='x': {WHOLE} of at least 0"),
         (debias, {"model": BY_WORD, "layer": []}, rf"layer=\[\]: {WHOLE}"),
         (

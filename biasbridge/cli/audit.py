@@ -15,8 +15,8 @@ from files.models.encoder import Pooling
 from files.models.load import Dtype
 from files.models.place import is_model_path
 from files.options import Parser
-from files.packages import PACKAGE
 from files.text import open_plain
+from files.vector_files import locate_vectors
 from intrinsic.lookup import CASES
 from intrinsic.wordsets.parse import EXAMPLE
 
@@ -37,8 +37,11 @@ DESCRIPTION = (
 def _parser() -> Parser:
     options = Parser(prog="biasbridge audit", description=DESCRIPTION)
     add = options.add_argument
-    files = "word2vec text or binary, GloVe, fastText, or a mapped folder, several are ranked; or a"
-    files += " language model: a folder, package:NAME, or a hub name, org/name or org/name@REVISION"
+    files = (
+        "word2vec text or binary, GloVe, fastText, a mapped folder, or a name of biasbridge data,"
+    )
+    files += " several are ranked; or a language model: a folder, package:NAME, or a hub name,"
+    files += " org/name, or org/name@COMMIT, also with a branch or tag"
     add("vectors", nargs="*", help=files)
     similarity = "word similarity files: word, word, number per line"
     add("--metric", nargs="+", default=[], metavar="NAME", help="these metrics only")
@@ -47,7 +50,6 @@ def _parser() -> Parser:
     add("--items", metavar="FILE", help=f"of a language model: your own items, {COLUMNS}")
     fillers = "fillers of your items' slots, first and second group: he/she"
     add("--fillers", nargs="+", default=[], metavar="A/B", help=fillers)
-    add("--revision", metavar="COMMIT", help="of a model on a hub, also a branch or tag")
     _add_running(options)
     add("--layer", type=int, default=-1, help="of a model: 0 embeddings, -1 the last (default)")
     pooling = "of a model, how a text becomes a vector: mean (default), words, cls, last"
@@ -109,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not args.vectors:
         raise InputError("give one or more files of word vectors, a language model, or --list")
     args.metric, args.query = _split(args.metric), _split(args.query)
-    has_model_options = bool(args.items or args.fillers or args.revision or args.limit)
+    has_model_options = bool(args.items or args.fillers or args.limit)
     is_run_otherwise = (args.dtype, args.device) != ("float32", "cpu")
     has_model_options |= bool(args.batch_size or args.apply_chat_template or is_run_otherwise)
     are_models = has_model_options or any(map(is_model_path, args.vectors))
@@ -174,8 +176,8 @@ def _audit(args: Namespace) -> tuple[list[AuditedScore], list[str]]:
         )
 
     for path in args.vectors:
-        if not path.startswith(PACKAGE) and not Path(path).exists():
-            open_plain(Path(path))
+        if not (file := locate_vectors(path)).exists():
+            open_plain(file)
     language = query_language(args.query, args.words)
     choose("en" if language == UNDETERMINED else language)  # before a file is read
     from biasbridge.vector_audit import audit_embeddings
@@ -198,7 +200,7 @@ def _refuse_model_metrics(args: Namespace) -> None:
         if metric in MODEL_METRICS:
             raise InputError(
                 f"{metric} measures language models, unlike {args.vectors[0]}: give a folder"
-                " with config.json, package:NAME, or a hub name with --revision COMMIT"
+                " with config.json, package:NAME, or org/name@COMMIT on a hub"
             )
 
 
@@ -213,7 +215,6 @@ def _audit_models(args: Namespace) -> tuple[list[AuditedScore], list[str]]:
             )
     return audit_models(
         args.vectors,
-        args.revision,
         metrics=args.metric,
         queries=args.query,
         items=args.items,

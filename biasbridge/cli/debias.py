@@ -53,15 +53,16 @@ VECTOR_OPTIONS = (
         "trusted",
     ),
 )
-MODEL_OPTIONS = ("items", "layer", "pooling", "revision")
+MODEL_OPTIONS = ("items", "layer", "pooling")
 FIELD_OPTIONS = ("dose", "direction", "norms", "items")  # fields of methods
 
 
 def _parser() -> Parser:
     options = Parser(prog="biasbridge debias", description=DESCRIPTION)
     add = options.add_argument
-    subject = "word2vec text or binary, GloVe, fastText, or a mapped folder; or a language model: a"
-    subject += " folder, a hub name with --revision, or package:NAME"
+    subject = "word2vec text or binary, GloVe, fastText, a mapped folder, or a name of biasbridge"
+    subject += " data; or a language model: a"
+    subject += " folder, org/name@COMMIT on a hub, or package:NAME"
     add("subject", metavar="IN", help=subject)
     out = "the copy; of vectors its suffix says the format where that of IN cannot be written, of a"
     out += " model it is a new folder"
@@ -113,7 +114,6 @@ def _parser() -> Parser:
     add("--layer", type=int, help="to erase from: 0 embeddings, -1 the last (default)")
     pooling = "what becomes a text's vector: mean (default), words, cls, last"
     add("--pooling", choices=get_args(Pooling), help=pooling)
-    add("--revision", metavar="COMMIT", help="of a model on a hub")
     return options
 
 
@@ -122,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = _parser().parse_args(arguments)
     if args.until is not None and args.dose is not None:
         raise InputError("--until finds the dose; leave out --dose")
-    is_model = bool(args.revision) or is_model_path(args.subject)
+    is_model = is_model_path(args.subject)
     for option in VECTOR_OPTIONS if is_model else MODEL_OPTIONS:
         if (value := getattr(args, option)) is not None and value is not False:
             subject = "word vectors" if is_model else f"language models, unlike {args.subject}"
@@ -150,7 +150,6 @@ def _debias_model(args: Namespace) -> int:
     goal = None if args.until is None else model_goal(args.until)
     erasure = ModelErasure.fit(
         args.subject,
-        args.revision,
         method,
         query,
         layer=-1 if args.layer is None else args.layer,

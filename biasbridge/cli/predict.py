@@ -12,7 +12,7 @@ from files.options import Parser
 
 EPILOG = """\
 A classifier is an .onnx file that takes texts, a folder that save_pretrained wrote for sequence
-classification, package:NAME for one inside an installed package, or a hub name with its commit. No
+classification, package:NAME for one inside an installed package, or org/name@COMMIT on a hub. No
 code of the classifier is run, and a pickle is not opened."""
 
 
@@ -29,7 +29,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         positive=args.positive,
         text=args.text,
         pred=args.pred,
-        revision=args.revision,
     )
     with atomic_path(args.out) as work:
         # As it is, for a further classifier reads these texts
@@ -59,5 +58,4 @@ def _parser() -> Parser:
     add("--text", metavar="COL", help="column of the texts (default: by its name)")
     pred = "column of predictions (default: prediction); of scores: with _score"
     add("--pred", default="prediction", metavar="COL", help=pred)
-    add("--revision", metavar="COMMIT", help="commit of a classifier on a hub")
     return parser

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import os
+import shlex
 import sys
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
@@ -316,7 +317,7 @@ def how_to_get(*paths: str) -> str:
     sets = {each.name: each for path in paths for each in sets_of(path)}.values()
     restricted = [each for each in sets if any(file.by_user for file in each.files)]
     public = [each.name for each in sets if each not in restricted]
-    remedies = [f"run biasbridge data get {' '.join(public)}"] if public else []
+    remedies = [f"run biasbridge data get {shlex.join(public)}"] if public else []
     remedies += [
         f"{each.ask}. Then run biasbridge data add {each.name} FILE" for each in restricted
     ]

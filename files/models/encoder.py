@@ -53,13 +53,12 @@ class Encoder:
     def __init__(
         self,
         model: AnyModel,
-        revision: str | None = None,
         *,
         layer: int = -1,
         pooling: Pooling = "mean",
         device: str = "cpu",
     ) -> None:
-        self.opened: LanguageModel = open_model(model, revision, device=device)
+        self.opened: LanguageModel = open_model(model, device=device)
         if pooling not in get_args(Pooling):
             raise InputError(f"pooling={pooling!r}: give one of {', '.join(get_args(Pooling))}")
         self.layer, self.pooling = self._checked(layer), pooling

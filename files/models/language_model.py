@@ -180,15 +180,14 @@ class LanguageModel:
 
 def open_model(
     model: AnyModel,
-    revision: str | None = None,
     *,
     device: str = "cpu",
     dtype: Dtype = "float32",
     random_seed: int | None = None,
     must_predict: bool = False,
 ) -> LanguageModel:
-    """Open a model by its folder, hub name with ``revision``, or ``package:NAME``; or take a loaded
-    model with its tokenizer, which keeps its device and dtype.
+    """Open a model by its folder, ``org/name@COMMIT`` on a hub, or ``package:NAME``; or take a
+    loaded model with its tokenizer, which keeps its device and dtype.
 
     ``random_seed``: use random weights of the same configuration. Raises ``InputError`` for a model
     that cannot be loaded completely, an unknown ``dtype`` or unavailable ``device``, and an
@@ -210,7 +209,7 @@ def open_model(
         kind = type(model).__name__
         raise InputError(f"model={kind}: give a folder, a hub name, or a model with its tokenizer")
     name = fspath(model)
-    place = find_model(name, revision)
+    place = find_model(name)
     # Random weights have not learned the planted bias
     is_trained = place.local and random_seed is None
     planted = read_planted(Path(place.source)) if is_trained else None
@@ -222,7 +221,7 @@ def open_model(
         if is_trained and (adapter := Path(place.source) / ADAPTER).is_dir():
             loaded = merge_adapter(loaded, adapter)
         loaded = loaded.to(device).eval()
-        short_name = Path(name).name if place.local else name
+        short_name = Path(name).name if place.local else place.source
         opened = LanguageModel(short_name, loaded, tokenizer, kind, device, planted)
         opened.require_running()
         if is_trained and (Path(place.source) / ERASER).is_file():

@@ -53,8 +53,7 @@ def convert_load_errors(name: str) -> Iterator[None]:
         reason = shorten(f"{type(error).__name__}: {error}", LONGEST_REASON)
         raise InputError(
             f"model={name!r} cannot be loaded ({reason}); give a folder with config.json,"
-            " *.safetensors and tokenizer.json, as save_pretrained writes it, or a hub name with"
-            " its revision"
+            " *.safetensors and tokenizer.json, as save_pretrained writes it, or org/name@COMMIT"
         ) from error
 
 

@@ -54,9 +54,9 @@ class Place(NamedTuple):
         return sorted(path for path in paths if path.suffix in MODEL_SUFFIXES)
 
 
-def find_model(model: str, revision: str | None = None) -> Place:
+def find_model(model: str) -> Place:
     """Find a model: a folder that ``save_pretrained`` wrote, ``package:NAME`` for the model inside
-    an installed package, or a hub name with its commit.
+    an installed package, or a hub name with its commit, ``org/name@COMMIT``.
 
     Raises ``InputError`` for a path without a model, a package that is not installed or contains no
     model, a folder that names weights elsewhere, and a hub name without a commit.
@@ -66,7 +66,7 @@ def find_model(model: str, revision: str | None = None) -> Place:
     elif is_folder(model):
         place = Place(model)
     else:
-        return Place(model, require_commit(model, revision))
+        return Place(*require_commit(model))
     _require_own_weights(Path(place.source))
     return place
 
@@ -119,7 +119,7 @@ def is_model_path(text: str) -> bool:
 
 
 def is_hub_name(text: str) -> bool:
-    """Test whether a text is ``org/name`` or ``name@revision``, and nothing local is meant."""
+    """Test whether a text is ``org/name`` or ``name@COMMIT``, and nothing local is meant."""
     if not HUB_NAME.fullmatch(text) or not {"/", "@"} & {*text}:
         return False
     return Path(text).suffix.lower() not in FILE_SUFFIXES and not Path(Path(text).parts[0]).exists()

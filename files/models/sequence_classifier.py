@@ -66,7 +66,7 @@ class SequenceClassifier:
         return probabilities
 
 
-def open_sequence_classifier(name: str, revision: str | None = None) -> SequenceClassifier:
+def open_sequence_classifier(name: str) -> SequenceClassifier:
     """Open a folder that ``save_pretrained`` wrote, or a hub name with its commit.
 
     Raises ``InputError`` for a model without a classification head, for a regression, and for
@@ -76,7 +76,7 @@ def open_sequence_classifier(name: str, revision: str | None = None) -> Sequence
     from transformers import AutoConfig, AutoModelForSequenceClassification
 
     with convert_load_errors(name):
-        place = find_model(name, revision)
+        place = find_model(name)
         options: dict[str, Any] = load_options(place)
         config = AutoConfig.from_pretrained(place.source, **options)
         if problem := missing_architectures(config, "SEQUENCE_CLASSIFICATION"):

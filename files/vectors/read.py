@@ -9,13 +9,14 @@ from gensim.models import KeyedVectors, Word2Vec
 from files.errors import InputError
 from files.vector_files import locate_vectors
 from files.vectors.binary import read_binary_blocks
-from files.vectors.blocks import OddRows, check_blocks, gather, refuse_nonfinite, sound
+from files.vectors.blocks import OddRows, check_blocks, gather, keyed, refuse_nonfinite, sound
 from files.vectors.detect import detect_layout
 from files.vectors.fasttext import read_fasttext
 from files.vectors.indexed import read_indexed
 from files.vectors.mapped import open_mapped
 from files.vectors.text import read_text_blocks
 
+CONCEPT, ENGLISH = "/c/", "/c/en/"
 BLOCK_READERS = {
     "word2vec_text": read_text_blocks,
     "glove": read_text_blocks,
@@ -31,7 +32,8 @@ def read_vectors(path: str | Path, *, trusted: bool = False) -> KeyedVectors:
     a folder of a matrix and the table of its words, ``package:NAME`` for such a folder in an
     installed package, or gensim's own pickle. Text and binary may be .gz, .bz2 or .xz, or the only
     file of a .zip. Zero vectors are allowed. Blank words and later rows of a repeated word are left
-    out, and a header may be off by one row: ``reading_notes`` counts them.
+    out, and a header may be off by one row: ``reading_notes`` counts them. Of ConceptNet's concepts
+    (``/c/en/word``, ``/c/es/palabra``) the English ones are read, without their prefix.
 
     trusted: open gensim's own pickle, which can run code.
 
@@ -44,7 +46,7 @@ def read_vectors(path: str | Path, *, trusted: bool = False) -> KeyedVectors:
     if layout.format in BLOCK_READERS:
         odd = OddRows(path)
         blocks = BLOCK_READERS[layout.format](path, layout, odd)
-        return odd.note(gather(check_blocks(blocks, odd)))
+        return odd.note(_take_english(gather(check_blocks(blocks, odd)), odd))
     if layout.format == "indexed":
         return read_indexed(path)
     if layout.format == "mapped":
@@ -55,6 +57,17 @@ def read_vectors(path: str | Path, *, trusted: bool = False) -> KeyedVectors:
         vectors = read_fasttext(path)
     refuse_nonfinite(vectors.index_to_key, vectors.vectors, path)
     return vectors
+
+
+def _take_english(vectors: KeyedVectors, odd: OddRows) -> KeyedVectors:
+    """Return the English words of ConceptNet's concepts; other vectors unchanged."""
+    concepts = vectors.index_to_key
+    rows = [row for row, concept in enumerate(concepts) if concept.startswith(ENGLISH)]
+    if not rows or not all(concept.startswith(CONCEPT) for concept in concepts):
+        return vectors
+    words = [concepts[row].removeprefix(ENGLISH) for row in rows]
+    odd.words[f"with the prefix {ENGLISH}, read without it; other languages left out"] = words
+    return keyed(words, vectors.vectors[rows])
 
 
 def _read_gensim(path: Path, trusted: bool) -> KeyedVectors:

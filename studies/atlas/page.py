@@ -45,7 +45,8 @@ REPLICATIONS = """
 ## Tables and figures of studies replicated here
 
 Every table and figure; the link leads to what stands in this documentation. Commands that begin
-with + follow `python train.py`. Source: [replications.csv](replications.csv).
+with + follow `python train.py`; `biasbridge data get` with the same words brings the data. Source:
+[replications.csv](replications.csv).
 """
 FOOT = """
 ## Adding a set

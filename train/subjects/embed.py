@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 from files import Choice, InputError, choice
 from files.choice import Count, Fileless, NotNegative, Positive, Whole
 from files.language import UNDETERMINED
-from files.vector_files import vector_files
+from files.vector_files import find_registered, vector_files
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -133,7 +133,8 @@ def _whole_words(wv: KeyedVectors) -> KeyedVectors:
 
 @choice
 class Pretrained:
-    """Pretrained vectors from a file of any format that ``files.vectors.read_vectors`` reads.
+    """Pretrained vectors, from a file of any format that ``files.vectors.read_vectors`` reads or by
+    their registered name.
 
     ``trusted`` allows gensim's native format, a pickle that can run code. ``language``: of the
     words (see ``files.language``).
@@ -146,6 +147,10 @@ class Pretrained:
     version: ClassVar[int] = 1
     seeded: ClassVar[bool] = False
     unkeyed: ClassVar[tuple[str, ...]] = ("path", "trusted", "language")
+
+    def __post_init__(self) -> None:
+        """Raise ``InputError`` for registered vectors that are not in the data folder."""
+        find_registered(self.path)
 
     @property
     def name(self) -> str:

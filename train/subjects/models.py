@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from files import Choice, choice
+from files.hub import without_commit
 from files.language import UNDETERMINED
 from files.models.place import Place, find_model
 
@@ -50,14 +51,13 @@ class AdaptedModel(TrainedModel, Protocol):
 
 @choice
 class PretrainedModel:
-    """A local folder, a hub name with its ``revision``, or ``package:NAME``.
+    """A local folder, ``org/name@COMMIT`` on a hub, or ``package:NAME``.
 
     ``random_weights``: the same configuration with weights drawn by the run's seed, a model that
     has learned nothing. ``label``: name in the tables. ``language``: of the model's texts.
     """
 
     model: str
-    revision: str | None = None
     random_weights: bool = False
     label: str | None = None
     language: str = UNDETERMINED
@@ -68,7 +68,7 @@ class PretrainedModel:
     @property
     def name(self) -> str:
         """``label`` or the last part of ``model``, with ``_random`` for random weights."""
-        name = self.label or Path(self.model).name.removeprefix("package:")
+        name = self.label or Path(without_commit(self.model)).name.removeprefix("package:")
         return f"{name}_random" if self.random_weights else name
 
     @property
@@ -78,15 +78,16 @@ class PretrainedModel:
 
     @property
     def _place(self) -> Place:
-        return find_model(self.model, self.revision)
+        return find_model(self.model)
 
     def files(self) -> list[Path]:
         """Return the files of a local model. Raises ``InputError`` if there is no such model."""
         return self._place.files()
 
     def keyed(self) -> Mapping[str, object]:
-        """Return the name of a model on a hub."""
-        return {"model": "" if self._place.local else self.model}
+        """Return the name and commit of a model on a hub."""
+        place = self._place
+        return {"model": "" if place.local else place.source, "revision": place.revision}
 
     def facts(self) -> Facts:
         """Return the column ``random_weights`` if the weights are random."""
@@ -100,7 +101,7 @@ class PretrainedModel:
         from files.models.language_model import open_model
 
         random_seed = seed if self.random_weights else None
-        language_model = open_model(self.model, self.revision, random_seed=random_seed)
+        language_model = open_model(self.model, random_seed=random_seed)
         save_model(language_model, None if self.random_weights else self._place, out)
 
 

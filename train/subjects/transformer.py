@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from files import InputError, choice
 from files.choice import Count, Fileless
 from files.digest import digest_of
+from files.hub import without_commit
 from files.models.encoder import Encoder, WordPooling
 from files.models.place import find_model
 from intrinsic.wordsets import load_queries, read_wordsets
@@ -95,13 +96,12 @@ class Transformer(_WordList):
 
     The template ``{}`` is the word alone; `` {}`` is its form within a sentence for byte-level
     tokenizers (GPT-2, RoBERTa). ``{mask}`` stands for the model's mask token. Underscores in a word
-    are spaces in its text. ``model``: a local folder, keyed by its bytes, or a hub name with its
-    ``revision``, a commit. ``layer``, ``pooling``: see ``files.models.encoder.Encoder.vectors``.
-    ``label``: name in the tables.
+    are spaces in its text. ``model``: a local folder, keyed by its bytes, or
+    ``org/name@COMMIT`` on a hub. ``layer``, ``pooling``: see
+    ``files.models.encoder.Encoder.vectors``. ``label``: name in the tables.
     """
 
     model: str
-    revision: str | None = None
     queries: tuple[str, ...] = ()
     words: str | None = None
     vocabulary: str | None = None
@@ -122,20 +122,20 @@ class Transformer(_WordList):
     @property
     def name(self) -> str:
         """``label``, or the last part of ``model``."""
-        return self.label or Path(self.model).name
+        return self.label or Path(without_commit(self.model)).name
 
     def files(self) -> list[Path]:
         """Return the files of a local model.
 
         Raises ``InputError`` for a path without a model and a hub name without a commit.
         """
-        return find_model(self.model, self.revision).files()
+        return find_model(self.model).files()
 
     def keyed(self) -> Mapping[str, object]:
-        """Return the digest of the words and the name of a model on a hub."""
-        place = find_model(self.model, self.revision)
-        model = "" if place.local else self.model
-        return {"model": model, "listed": digest_of(self.listed())}
+        """Return the digest of the words, and the name and commit of a model on a hub."""
+        place = find_model(self.model)
+        model = {"model": "" if place.local else place.source, "revision": place.revision}
+        return {**model, "listed": digest_of(self.listed())}
 
     def facts(self) -> Facts:
         """Return the columns contexts, layer and pooling."""
@@ -151,7 +151,7 @@ class Transformer(_WordList):
         if not self.templates:
             raise InputError("templates is empty; give {} for words alone")
         contexts = template_contexts(self.listed(), self.templates)  # before the model is loaded
-        encoder = Encoder(self.model, self.revision, device=self.device)
+        encoder = Encoder(self.model, device=self.device)
         if any("{mask}" in template for template in self.templates):
             filled = [template.replace("{mask}", encoder.mask) for template in self.templates]
             contexts = template_contexts(self.listed(), filled)
