@@ -37,7 +37,7 @@ def table() -> str:
     return "\n".join(lines)
 
 
-def test_page_holds_the_registry():
+def test_page_holds_the_registry() -> None:
     assert table() in PAGE.read_text(), "write the table anew: python -m tests.test_data_page"
 
 

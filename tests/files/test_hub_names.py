@@ -34,7 +34,7 @@ def cached(folder: Path, commit: str = COMMIT, ref: str = "main") -> Path:
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache, and a hub that does not answer."""
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
 
     def refuse(*_: object, **__: object) -> None:
         raise ConnectionError("no route to host\nwith a second line")

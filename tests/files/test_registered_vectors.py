@@ -22,7 +22,7 @@ from train.subjects.embed import Pretrained
 CASES = Path(__file__).parents[1] / "cases" / "vectors"
 CLEAN, WORK = CASES / "clean.vec", str(CASES / "work.yaml")
 NAME, GENSIM = "glove-wiki-gigaword-50", "glove-wiki-gigaword-50 (gensim)"
-GET = f"biasbridge data get {NAME} brings it"
+GET = f"run biasbridge data get {NAME}"
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +41,7 @@ def put(path: Path, compress: Callable[[bytes], bytes] = bytes) -> Path:
 
 
 def test_a_name_stands_for_its_file_or_that_of_a_variant(folder: Path) -> None:
-    with pytest.raises(InputError, match=f"glove.6B.50d.txt is not there; {GET}"):
+    with pytest.raises(InputError, match=f"glove.6B.50d.txt; {GET}"):
         find_registered(NAME)
     variant = put(folder / "glove-wiki-gigaword-50.vec.gz", gzip.compress)
     assert find_registered(NAME) == find_registered(GENSIM) == variant
@@ -77,7 +77,9 @@ def test_a_restricted_set_tells_how_to_add_it(monkeypatch: pytest.MonkeyPatch) -
     sets = {"own": DataSet(*words)}  # type: ignore[arg-type]
     monkeypatch.setattr(registry_module, "registry", lambda: sets)
     monkeypatch.setattr("files.vector_files.registry", lambda: sets)
-    with pytest.raises(InputError, match=r"ask its authors\. Then: biasbridge data add own FILE"):
+    with pytest.raises(
+        InputError, match=r"ask its authors\. Then run biasbridge data add own FILE"
+    ):
         find_registered("own")
 
 
