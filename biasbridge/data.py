@@ -33,7 +33,6 @@ from files.data.recipes import build_corpus, find_text_difference
 from files.data.registry import (
     DataFile,
     DataSet,
-    collected_requests,
     corpus_target,
     data_folder,
     find_sets,
@@ -168,25 +167,9 @@ def _require_name(name: str) -> None:
 
 def _add_requests(needs: Needs, overrides: Sequence[str]) -> None:
     """Add what the points of a command line read."""
-    from hydra import initialize_config_dir
+    from train.cli.planning import list_requests
 
-    from train.cli import CONF
-    from train.cli.command import list_cells, read_command
-    from train.cli.error_messages import INPUT_ERRORS, one_line
-    from train.cli.options import read_options
-    from train.cli.planning import compose_points
-
-    with (
-        collected_requests() as requested,
-        initialize_config_dir(str(CONF), job_name="data", version_base="1.3"),
-    ):
-        try:
-            command = read_command(read_options(overrides))
-            for _ in compose_points(command, list_cells(command)):
-                pass
-        except INPUT_ERRORS as error:
-            raise InputError(one_line(error)) from error
-    for path in dict.fromkeys(requested):
+    for path in list_requests(overrides):
         found = sets_of(path)
         needs.sets += found
         needs.unknown += [] if found else [path]

@@ -17,6 +17,7 @@ from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 
+from files.data.registry import collected_requests
 from tests.files.test_bounds import laughs
 from tests.test_certify import write_metric
 from train.cli import CONF
@@ -105,7 +106,7 @@ SMALL = [
 def hydra_conf(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Hydra started on ``conf/`` and left as it was found."""
     monkeypatch.setenv("BIASBRIDGE_DATA", str(ROOT / "nowhere"))
-    with initialize_config_dir(str(CONF), version_base="1.3"):
+    with collected_requests(), initialize_config_dir(str(CONF), version_base="1.3"):
         yield
     assert not GlobalHydra.instance().is_initialized()
 
@@ -182,7 +183,7 @@ REFUSED = [
     ("results=X", "results=X: give the folder as results.dir=X"),
     ("results.dir=", "results.dir='' is no folder"),
     ("plan=maybe", "plan='maybe': give true or false"),
-    ("source=davidson", "BIASBRIDGE_DATA"),
+    ("source=davidson corpus=generated", "biasbridge data get davidson2017"),
     ("store.dir=/dev/null/store", "store.dir"),
     ("results.dir=/dev/null/results", "cannot write"),
     (

@@ -54,6 +54,7 @@ def test_the_names_there_are() -> None:
         "bbq",
         "certify",
         "correlate",
+        "data",
         "debias",
         "gaps",
         "gate",

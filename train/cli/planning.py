@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from hydra import initialize_config_dir
 from hydra.errors import HydraException
 
 from files import InputError
+from files.data.registry import collected_requests
 from files.verbosity import is_quiet, is_verbose
+from train.cli import CONF
+from train.cli.command import list_cells, read_command
 from train.cli.composer import Composer, check_keys, drop_options_of_other_choices
 from train.cli.configure import read_point
-from train.cli.error_messages import one_line
+from train.cli.error_messages import INPUT_ERRORS, one_line
 from train.cli.jobs import Job, distinct_plans
+from train.cli.options import read_options
 from train.engine.estimate import describe_cost, print_plan
 from train.engine.part import ChecksInput
 from train.engine.point import Point, plan_point
@@ -95,3 +101,20 @@ def plan_rebuilds(
         console.print(line)
     report_outdated(results, settings.stale, console)
     return to_rebuild
+
+
+def list_requests(overrides: Sequence[str]) -> list[str]:
+    """Return the paths below the data folder that the points of a command line read, there or not.
+
+    Raises ``InputError``.
+    """
+    with (
+        collected_requests() as requested,
+        initialize_config_dir(str(CONF), job_name="train", version_base="1.3"),
+    ):
+        try:
+            command = read_command(read_options(overrides))
+            deque(compose_points(command, list_cells(command)), maxlen=0)
+        except INPUT_ERRORS as error:
+            raise InputError(one_line(error)) from error
+    return list(dict.fromkeys(requested))
