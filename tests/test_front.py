@@ -79,6 +79,7 @@ NEEDS = {
     ("groups", "hateval"): ["groups.heading=against women", "groups.group=women"],
     # Spanish goes with Spanish
     ("corpus", "es"): ["intrinsic=weat_gender_es", "source=none"],
+    ("corpus", "es_open"): ["intrinsic=weat_gender_es", "source=none"],
     ("corpus", "generated_es_gender"): ["intrinsic=weat_gender_es", "source=none"],
     ("corpus", "generated_es_migrants"): ["intrinsic=weat_migrants_es", "source=none"],
     ("source", "generated_es_gender"): ["corpus=es", "intrinsic=weat_gender_es"],
