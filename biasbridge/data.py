@@ -11,10 +11,12 @@ import fcntl
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -211,9 +213,9 @@ def get(*names: str) -> list[Path]:
         )
     paths: list[Path] = []
     refusals = [f"{path} is not public and has no name here" for path in needs.unknown]
-    for each in needs.sets:
+    for number, each in enumerate(needs.sets, 1):
         try:
-            paths += fetcher.get(each)
+            paths += fetcher.get(each, needs.sets[number:])
         except (DownloadError, _RestrictedError) as refusal:
             refusals.append(str(refusal))
     for name in needs.others:
@@ -225,13 +227,16 @@ def get(*names: str) -> list[Path]:
 
 
 def missing_files(needs: Needs) -> list[DataFile]:
-    """Return the files that ``get`` would download; of a corpus those that it is built from."""
-    folder, missing = data_folder(), []
-    for each in needs.sets:
-        if not is_here(each):
-            missing += [file for file in each.files if not (folder / file.target).exists()]
+    """Return the files that are not here; of a corpus those that it is built from."""
     hub = [DataFile(name, (f"https://huggingface.co/{name}",)) for name in needs.others]
-    return missing + hub
+    return _missing(needs.sets) + hub
+
+
+def _missing(sets: Iterable[DataSet]) -> list[DataFile]:
+    folder = data_folder()
+    files = [file for each in sets if not is_here(each) for file in each.files]
+    # a source that is a folder may have been unpacked in part
+    return [file for file in files if not (folder / file.target).is_file()]
 
 
 def verify(*names: str) -> pd.DataFrame:
@@ -391,8 +396,8 @@ class _Fetcher:
         self._mirror = os.environ.get(MIRROR, "").rstrip("/")
         self._folder = data_folder()
 
-    def get(self, each: DataSet) -> list[Path]:
-        """Bring and verify a set."""
+    def get(self, each: DataSet, later: Sequence[DataSet] = ()) -> list[Path]:
+        """Bring and verify a set, and keep archives that the ``later`` ones need."""
         if each.kind in ("model", "hub data"):
             if not each.commit:
                 raise _RestrictedError(
@@ -401,138 +406,104 @@ class _Fetcher:
             return [_get_from_hub(each.name, each.commit, each.kind)]
         with _locked():
             self._require_kept(each)
-            missing = [file for file in each.files if not self._path(file).exists()]
-            if each.recipe and not each.is_here:
-                self._build(each, missing)
-            elif not each.recipe:
-                self._download(each, [file for file in missing if not file.by_user])
-        if any(file.by_user and not self._path(file).exists() for file in each.files):
+            missing = [file for file in _missing([each]) if not file.by_user]
+            if missing or not (each.is_here or each.ask):
+                _announce(each)
+                sizes = {file.addresses: file.n_bytes or 0 for file in missing}
+                try:
+                    with _Progress(each, sum(sizes.values())).shown() as progress:
+                        if each.recipe:
+                            self._build(each, missing, progress)
+                        else:
+                            self._bring(missing, progress, _missing(later))
+                finally:
+                    _write_sources(each, f"fetched {date.today()}")
+        if not each.is_here:
             raise _RestrictedError(
                 f"{each.name}: {each.ask}. Then: biasbridge data add {each.name} FILE"
             )
         return [self._folder / target for target in each.targets]
 
-    def _path(self, file: DataFile) -> Path:
-        return self._folder / file.target
-
     def _require_kept(self, each: DataSet) -> None:
         """Raise ``InputError`` if a file at hand differs: it may be the user's own."""
         for target, state in _states(each):
             if state not in ("verified", "missing", "no digest known"):
-                path = self._folder / target
                 raise InputError(
-                    f"{path} is not the file that the registry names: {state}; move it away, and"
-                    " give the command again"
+                    f"{self._folder / target} is not the file that the registry names: {state};"
+                    " move it away, and give the command again"
                 )
 
-    def _build(self, corpus: DataSet, missing: list[DataFile]) -> None:
+    def _build(self, corpus: DataSet, missing: list[DataFile], progress: _Progress) -> None:
+        assert corpus.recipe
         target = corpus_target(corpus.name)
-        _announce(corpus)
-        with _Progress(corpus, sum(file.n_bytes or 0 for file in missing)).shown() as progress:
+        if not self._from_mirror(target, partial(find_text_difference, corpus), progress):
+            self._bring(missing, progress)
+            progress.label = f"building {target}"
+            build_corpus(corpus, self._folder)
+        sources = self._folder / "sources"
+        for source in corpus.recipe["sources"]:
+            path = sources / source["repository"] / source["commit"]
+            shutil.rmtree(path, ignore_errors=True)
+            with suppress(OSError):  # others are in use
+                for parent in (path.parent, path.parent.parent, sources):
+                    parent.rmdir()
 
-            def differs(path: Path) -> str:
-                return find_text_difference(corpus, path)
-
-            if not self._from_mirror(target, progress.report, differs=differs):
-                self._bring(missing, progress)
-                progress.label = f"building {target}"
-                build_corpus(corpus, self._folder)
-        for source in corpus.recipe["sources"] if corpus.recipe else ():
-            base = f"{source['repository']}/{source['commit']}"
-            shutil.rmtree(self._folder / "sources" / base, ignore_errors=True)
-        with suppress(OSError):
-            for path in sorted((self._folder / "sources").rglob("*"), reverse=True):
-                path.rmdir()
-            (self._folder / "sources").rmdir()
-        _write_sources(corpus, f"fetched {date.today()}")
-
-    def _download(self, each: DataSet, missing: list[DataFile]) -> None:
-        if missing:
-            _announce(each)
-            n_bytes = {file.addresses: file.n_bytes or 0 for file in missing}
-            with _Progress(each, sum(n_bytes.values())).shown() as progress:
-                self._bring(missing, progress)
-            _write_sources(each, f"fetched {date.today()}")
-
-    def _bring(self, missing: Sequence[DataFile], progress: _Progress) -> None:
-        """Download files: from the mirror, in an archive of many, or singly."""
+    def _bring(
+        self, missing: Iterable[DataFile], progress: _Progress, later: Iterable[DataFile] = ()
+    ) -> None:
+        """Download files: from the mirror, singly, or in archives; those of ``later`` are kept."""
         rest = []
         for file in missing:
-            n_bytes = None if file.member else file.n_bytes
-            differs = _compare_with(file.own_checks)
-            is_folder = file.target.endswith("/")
-            if is_folder or not self._from_mirror(file.target, progress.report, n_bytes, differs):
+            check, n_bytes = _check(file.own_checks), None if file.member else file.n_bytes
+            if not self._from_mirror(file.target, check, progress, n_bytes):
                 rest.append(file)
-        archives: dict[str, dict[str, DataFile]] = {}
+        n_files = Counter(file.archive for file in rest)
+        origins: dict[DataFile, list[DataFile]] = {}
         for file in rest:
-            address, path = file.repository_archive or ("", "")
-            archives.setdefault(address, {})[path or file.target] = file
-        zips: dict[tuple[str, ...], list[DataFile]] = {}
-        for address, files in archives.items():
-            is_many = len(files) > MAX_SINGLE or any(path.endswith("/") for path in files)
-            if address and is_many:
-                archive = self._folder / f"{address.rpartition('/')[2]}.tar.gz"
-                self._bring_archive((address,), archive, None, {}, progress)
-                extract_repository(archive, files, self._folder)
-                archive.unlink()
-                continue
-            for file in files.values():
-                if file.member:
-                    zips.setdefault(file.addresses, []).append(file)
-                    continue
-                progress.label = file.target
+            is_single = n_files[file.archive] <= MAX_SINGLE and not file.target.endswith("/")
+            origin = file if is_single and not file.member else file.archive
+            origins.setdefault(origin or file, []).append(file)
+        for origin, files in origins.items():
+            path = self._folder / origin.target
+            if not path.exists():
+                progress.label = origin.target
+                check, report = _check(origin.checks), progress.report
                 download(
-                    file.addresses,
-                    self._path(file),
-                    n_bytes=file.n_bytes,
-                    differs=_compare_with(file.checks),
-                    report=progress.report,
+                    origin.addresses, path, n_bytes=origin.n_bytes, differs=check, report=report
                 )
-        for addresses, members in zips.items():
-            first = members[0]
-            archive = self._folder / addresses[0].rpartition("/")[2]
-            self._bring_archive(addresses, archive, first.n_bytes, first.checks, progress)
-            progress.label = f"unpacking {', '.join(file.member for file in members)}"
-            extract_zip(archive, members, self._folder)
-            archive.unlink()
-
-    def _bring_archive(
-        self,
-        addresses: tuple[str, ...],
-        archive: Path,
-        n_bytes: int | None,
-        checks: dict[str, str],
-        progress: _Progress,
-    ) -> None:
-        progress.label = archive.name
-        if not archive.exists():
-            differs = _compare_with(checks)
-            download(addresses, archive, n_bytes=n_bytes, differs=differs, report=progress.report)
+            if origin == files[0]:
+                continue
+            progress.label = f"unpacking {origin.target}"
+            extract = extract_zip if files[0].member else extract_repository
+            try:
+                extract(path, files, self._folder)
+            except DownloadError:
+                path.unlink()
+                raise
+            if origin not in [file.archive for file in later]:
+                path.unlink()
 
     def _from_mirror(
-        self,
-        target: str,
-        report: Callable[[int], object],
-        n_bytes: int | None = None,
-        differs: Differs = lambda _: "",
+        self, target: str, differs: Differs, progress: _Progress, n_bytes: int | None = None
     ) -> bool:
-        if not self._mirror:
+        if not self._mirror or target.endswith("/"):
             return False
         address, path = f"{self._mirror}/{quote(target)}", self._folder / target
+        report = progress.report
         try:
             download([address], path, n_bytes=n_bytes, differs=differs, report=report, tries=2)
         except DownloadError as error:
             if "did not answer" in str(error):
                 LOG.warning("%s does not answer; asking the authors' addresses", self._mirror)
                 self._mirror = ""
-            elif "404" not in str(error):
+            elif "answered 404" not in str(error):
                 LOG.warning("%s", error)
             return False
         return True
 
 
-def _compare_with(checks: dict[str, str]) -> Differs:
-    return lambda path: find_difference(path, checks)
+def _check(checks: dict[str, str]) -> Differs:
+    return partial(find_difference, checks=checks)
 
 
 def _get_from_hub(name: str, commit: str, kind: str) -> Path:
