@@ -55,7 +55,7 @@ OFFLINE = ("BIASBRIDGE_OFFLINE", "HF_HUB_OFFLINE")
 MIRROR = "BIASBRIDGE_MIRROR"
 SOURCE = "SOURCE.txt"  # beside fetched files: their licence, citation and addresses
 LOCK = ".biasbridge-data.lock"
-MAX_SINGLE = 25  # files of one repository that are asked for singly; GitHub limits requests
+MAX_SINGLE = 12  # files of a repository that are asked for singly: GitHub allows some 60 an hour
 LINES = 20  # of a file without digest that are looked at
 # Of a model's repository what is not loaded: the same weights in other formats
 OTHER_WEIGHTS = ("*.bin", "*.h5", "*.msgpack", "*.onnx", "*.ot", "*.tflite", "onnx/*", "openvino/*")
@@ -341,7 +341,7 @@ def _find_targets(each: DataSet, path: Path) -> list[str]:
                 if not difference:
                     return [file.target]
                 differences[file.target] = difference
-        if not any(digests for digests, _ in checks) and _fits_line(path, each.line):
+        if not any(digests for digests, _ in checks) and _fits_line(path, each.line or ".*"):
             return [file.target + path.name if file.target.endswith("/") else file.target]
     listed = "; ".join(f"{target}: {text}" for target, text in islice(differences.items(), 3))
     form = "" if listed else "its lines have another form"
@@ -350,7 +350,8 @@ def _find_targets(each: DataSet, path: Path) -> list[str]:
 
 def _fits_line(path: Path, pattern: str) -> bool:
     with path.open(encoding="utf-8", errors="replace") as stream:
-        return all(re.fullmatch(pattern or r"(?s).*", line) for line in islice(stream, LINES))
+        lines = [*islice(stream, LINES)]  # a quoted text may take several
+    return 2 * sum(bool(re.fullmatch(pattern, line, re.DOTALL)) for line in lines) > len(lines)
 
 
 def _unpack_or_copy(each: DataSet, path: Path, place: Path, target: str) -> None:

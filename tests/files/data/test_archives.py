@@ -79,7 +79,7 @@ TARS = {
     "another content": ([(f"{TOP}/a/words.txt", b"x" + TEXT[1:])], "a.txt is not what .*sha256"),
     "another size": ([(f"{TOP}/a/words.txt", TEXT + b"!")], "351 bytes instead of 350"),
     "bomb": ([(f"{TOP}/b", bytes(10**7)), (f"{TOP}/a/words.txt", TEXT)], "unpacks to more than"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", TARS)
@@ -145,7 +145,7 @@ ZIPS = {
     "spoiled packing": (STORED.replace(STORED_METHOD, DEFLATED_METHOD), "Error -3|Bad CRC"),
     "a cipher": (STORED.replace(STORED_METHOD, b"\x14\x00\x01\x00\x00\x00"), "encrypted"),
     "an unknown method": (STORED.replace(STORED_METHOD, b"\x14\x00\x00\x00\x63\x00"), "supported"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", ZIPS)
