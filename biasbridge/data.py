@@ -8,9 +8,11 @@ opened.
 from __future__ import annotations
 
 import fcntl
+import lzma
 import os
 import re
 import shutil
+import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -31,7 +33,7 @@ from files.data.download import (
     extract_zip,
     find_difference,
 )
-from files.data.recipes import build_corpus, find_text_difference
+from files.data.recipes import build_corpus, find_text_difference, is_xz
 from files.data.registry import (
     DataFile,
     DataSet,
@@ -42,6 +44,7 @@ from files.data.registry import (
     recorded_requests,
     registry,
     sets_of,
+    total_size,
 )
 from files.errors import InputError, nearest
 from files.progress import duration, progress_lines
@@ -164,16 +167,24 @@ def _add_requests(needs: Needs, overrides: Sequence[str]) -> None:
 
     from train.cli import CONF
     from train.cli.command import list_cells, read_command
+    from train.cli.error_messages import INPUT_ERRORS, one_line
     from train.cli.options import read_options
     from train.cli.planning import compose_points
 
-    with (
-        recorded_requests() as requested,
-        initialize_config_dir(str(CONF), job_name="data", version_base="1.3"),
-    ):
-        command = read_command(read_options(overrides))
-        for _ in compose_points(command, list_cells(command)):
-            pass
+    try:
+        with (
+            recorded_requests() as requested,
+            initialize_config_dir(str(CONF), job_name="data", version_base="1.3"),
+        ):
+            command = read_command(read_options(overrides))
+            cells = {  # numbers change no path
+                tuple(option for option in cell if not re.search(r"=-?[\d.]+$", option)): cell
+                for cell in list_cells(command)
+            }
+            for _ in compose_points(command, [*cells.values()]):
+                pass
+    except INPUT_ERRORS as error:
+        raise InputError(one_line(error)) from error
     for path in dict.fromkeys(requested):
         found = sets_of(path)
         needs.sets += found
@@ -260,25 +271,30 @@ def verify(*names: str) -> pd.DataFrame:
 
 
 def _states(each: DataSet) -> Iterator[tuple[str, str]]:
-    folder = data_folder()
     if each.kind in ("model", "hub data"):
         yield f"{each.name}@{each.commit}", "verified" if is_here(each) else "missing"
-    elif each.recipe:
-        path = folder / corpus_target(each.name)
-        difference = find_text_difference(each, path) if path.exists() else "missing"
-        yield corpus_target(each.name), difference or "verified"
-    else:
-        for file in {file.target: file for file in each.files}.values():
-            yield file.target, _state(folder / file.target, file)
+        return
+    for file in _own_files(each):
+        path = data_folder() / file.target
+        if not path.exists():
+            yield file.target, "missing"
+        elif not (each.recipe or file.own_checks):
+            yield file.target, "no digest known"
+        else:
+            yield file.target, _find_difference(each, file, path) or "verified"
 
 
-def _state(path: Path, file: DataFile) -> str:
-    if not path.exists():
-        return "missing"
-    if not file.own_checks:
-        return "no digest known"
-    n_bytes = None if file.member else file.n_bytes
-    return find_difference(path, file.own_checks, n_bytes) or "verified"
+def _own_files(each: DataSet) -> Sequence[DataFile]:
+    """Return the files that are read: of a corpus its text."""
+    return [DataFile(corpus_target(each.name), ())] if each.recipe else each.files
+
+
+def _find_difference(each: DataSet, file: DataFile, path: Path) -> str:
+    if each.recipe:
+        return find_text_difference(each, path)
+    if file.own_checks:
+        return find_difference(path, file.own_checks, None if file.member else file.n_bytes)
+    return "" if _fits_line(path, each.line or ".*") else "its lines have another form"
 
 
 def add(name: str, *paths: str | Path) -> list[Path]:
@@ -304,21 +320,32 @@ def add(name: str, *paths: str | Path) -> list[Path]:
     each, *more = find_sets(name)
     if more or each.kind in ("model", "hub data"):
         raise InputError(f"{name} has no files of its own; give the name of a data set or vectors")
-    added = []
     with _locked():
-        for path in _list_files(map(Path, paths)):
-            if each.recipe:
-                if difference := find_text_difference(each, path):
-                    raise InputError(f"{path} is not {name}: {difference}")
-                targets = [corpus_target(name)]
-            else:
-                targets = _find_targets(each, path)
-            for target in targets:
-                if (place := data_folder() / target) != path:
-                    _unpack_or_copy(each, path, place, target)
-                added.append(place)
+        added = [place for path in _list_files(map(Path, paths)) for place in _add(each, path)]
         _write_sources(each, "added by hand")
     return added
+
+
+def _add(each: DataSet, path: Path) -> list[Path]:
+    """Unpack or copy a user's file, and return where it lies."""
+    folder, differences = data_folder(), []
+    members = [file for file in each.files if file.member]
+    if members and zipfile.is_zipfile(path):
+        extract_zip(path, members, folder)
+        return [folder / file.target for file in members]
+    for file in _own_files(each):
+        if difference := _find_difference(each, file, path):
+            differences.append(f"{file.target}: {difference}")
+            continue
+        place = folder / file.target
+        with (
+            atomic_path(place / path.name if file.target.endswith("/") else place) as copy,
+            path.open("rb") as source,
+            lzma.open(copy, "wb") if each.recipe and not is_xz(path) else copy.open("wb") as out,
+        ):
+            shutil.copyfileobj(source, out, 2**20)
+        return [place]
+    raise InputError(f"{path} is not a file of {each.name} ({'; '.join(differences[:3])})")
 
 
 def _list_files(paths: Iterable[Path]) -> Iterator[Path]:
@@ -329,38 +356,10 @@ def _list_files(paths: Iterable[Path]) -> Iterator[Path]:
         yield from inside or [path]
 
 
-def _find_targets(each: DataSet, path: Path) -> list[str]:
-    """Return the targets of a user's file, several if it is an archive. Raises ``InputError``."""
-    differences = {}
-    for file in each.files:
-        checks = [(file.checks, file.n_bytes)] if not file.member else []
-        checks += [(file.member_checks, None), (file.checks, file.n_bytes)] if file.member else []
-        for digests, n_bytes in checks:
-            if digests:
-                difference = find_difference(path, digests, n_bytes)
-                if not difference:
-                    return [file.target]
-                differences[file.target] = difference
-        if not any(digests for digests, _ in checks) and _fits_line(path, each.line or ".*"):
-            return [file.target + path.name if file.target.endswith("/") else file.target]
-    listed = "; ".join(f"{target}: {text}" for target, text in islice(differences.items(), 3))
-    form = "" if listed else "its lines have another form"
-    raise InputError(f"{path} is not a file of {each.name} ({listed or form})")
-
-
 def _fits_line(path: Path, pattern: str) -> bool:
     with path.open(encoding="utf-8", errors="replace") as stream:
         lines = [*islice(stream, LINES)]  # a quoted text may take several
     return 2 * sum(bool(re.fullmatch(pattern, line, re.DOTALL)) for line in lines) > len(lines)
-
-
-def _unpack_or_copy(each: DataSet, path: Path, place: Path, target: str) -> None:
-    file = next(file for file in each.files if target.startswith(file.target))
-    if file.member and not (file.member_checks and not find_difference(path, file.member_checks)):
-        extract_zip(path, [file], data_folder())
-        return
-    with atomic_path(place) as copy:
-        shutil.copyfile(path, copy)
 
 
 class _RestrictedError(InputError):
@@ -410,9 +409,8 @@ class _Fetcher:
             missing = [file for file in _missing([each]) if not file.by_user]
             if missing or not (each.is_here or each.ask):
                 _announce(each)
-                sizes = {file.addresses: file.n_bytes or 0 for file in missing}
                 try:
-                    with _Progress(each, sum(sizes.values())).shown() as progress:
+                    with _Progress(each, total_size(missing)).shown() as progress:
                         if each.recipe:
                             self._build(each, missing, progress)
                         else:
@@ -543,9 +541,8 @@ def _announce(each: DataSet) -> None:
 def _write_sources(each: DataSet, how: str) -> None:
     """Write or replace the set's part of ``SOURCE.txt`` in each folder that holds its files."""
     folder = data_folder()
-    files = [DataFile(corpus_target(each.name), ())] if each.recipe else each.files
     by_folder: dict[Path, list[DataFile]] = {}
-    for file in files:
+    for file in _own_files(each):
         if (folder / file.target).is_file():
             by_folder.setdefault((folder / file.target).parent, []).append(file)
     for place, here in by_folder.items():

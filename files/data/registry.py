@@ -114,12 +114,17 @@ class DataSet:
     @property
     def n_bytes(self) -> int | None:
         """Return the size of the downloads; None if that of a file is not known."""
-        sizes = {file.addresses: file.n_bytes for file in self.files}.values()
-        return None if None in sizes else sum(size or 0 for size in sizes)
+        return None if None in [file.n_bytes for file in self.files] else total_size(self.files)
 
 
 def _targets(files: Iterable[DataFile]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(file.target for file in files))
+
+
+def total_size(files: Iterable[DataFile]) -> int:
+    """Return the bytes of downloads; one zip may have several of the files."""
+    sizes = {file.addresses if file.member else file.target: file.n_bytes or 0 for file in files}
+    return sum(sizes.values())
 
 
 def corpus_target(name: str) -> str:

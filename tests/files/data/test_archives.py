@@ -69,7 +69,8 @@ def test_files_and_folders_of_a_repository(archive: Path) -> None:
     assert (data / "words" / "a.txt").read_bytes() == TEXT
 
 
-TARS = {
+Member = tuple[tarfile.TarInfo | str, bytes]
+TARS: dict[str, tuple[list[Member], str]] = {
     "symbolic link": ([(link(f"{TOP}/a/words.txt", tarfile.SYMTYPE, "/etc/passwd"), b"")], "link"),
     "hard link": ([(link(f"{TOP}/a/words.txt", tarfile.LNKTYPE, f"{TOP}/b"), b"")], "is a link"),
     "device": ([(link(f"{TOP}/a/words.txt", tarfile.CHRTYPE, ""), b"")], "is a link, not a file"),
