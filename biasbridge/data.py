@@ -41,7 +41,6 @@ from files.data.registry import (
     data_folder,
     find_sets,
     groups,
-    recorded_requests,
     registry,
     sets_of,
     total_size,
@@ -163,29 +162,9 @@ def _require_name(name: str) -> None:
 
 def _add_requests(needs: Needs, overrides: Sequence[str]) -> None:
     """Add what the points of a command line read."""
-    from hydra import initialize_config_dir
+    from train.cli.planning import list_requested_data
 
-    from train.cli import CONF
-    from train.cli.command import list_cells, read_command
-    from train.cli.error_messages import INPUT_ERRORS, one_line
-    from train.cli.options import read_options
-    from train.cli.planning import compose_points
-
-    try:
-        with (
-            recorded_requests() as requested,
-            initialize_config_dir(str(CONF), job_name="data", version_base="1.3"),
-        ):
-            command = read_command(read_options(overrides))
-            cells = {  # numbers change no path
-                tuple(option for option in cell if not re.search(r"=-?[\d.]+$", option)): cell
-                for cell in list_cells(command)
-            }
-            for _ in compose_points(command, [*cells.values()]):
-                pass
-    except INPUT_ERRORS as error:
-        raise InputError(one_line(error)) from error
-    for path in dict.fromkeys(requested):
+    for path in list_requested_data(overrides):
         found = sets_of(path)
         needs.sets += found
         needs.unknown += [] if found else [path]

@@ -719,11 +719,18 @@ EXPERIMENTS = {
         *("ontogum", "litbank", "winobias", "gap")
     ],
     "source=founta corpus=en_tweets davidson2017": ["davidson2017", "founta2018", "en_tweets"],
+    "+experiment=hatespeech_en hydra.mode=RUN": [],
     "+experiment=pretrained_audit vectors=[mine.txt]": [],
 }
 
 
-@pytest.mark.parametrize("arguments", EXPERIMENTS)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(arguments, marks=[pytest.mark.slow] * ("sweep" in arguments))
+        for arguments in EXPERIMENTS
+    ],
+)
 def test_an_experiment_asks_for_all_that_it_reads(arguments: str, folder: Path) -> None:
     needs = data.find_needs(*arguments.split())
     assert {each.name for each in needs.sets} == {*EXPERIMENTS[arguments]}

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from hydra import initialize_config_dir
 from hydra.errors import HydraException
 
 from files import InputError
+from files.data.registry import recorded_requests
 from files.verbosity import is_quiet, is_verbose
+from train.cli import CONF
+from train.cli.command import Command, list_cells, read_command
 from train.cli.composer import Composer, check_keys, drop_options_of_other_choices
 from train.cli.configure import read_point
-from train.cli.error_messages import one_line
+from train.cli.error_messages import INPUT_ERRORS, one_line
 from train.cli.jobs import Job, distinct_plans
+from train.cli.options import read_options
 from train.engine.estimate import describe_cost, print_plan
 from train.engine.part import ChecksInput
 from train.engine.point import Point, plan_point
@@ -21,7 +27,6 @@ from train.engine.store.stale import Outdated, outdated, report_outdated
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from train.cli.command import Command
     from train.cli.settings import Settings
     from train.engine.store import Step, Store
 
@@ -43,6 +48,25 @@ def compose_points(command: Command, cells: Sequence[Sequence[str]]) -> Iterator
             overrides = " ".join(cell)
             raise InputError(f"{one_line(error)} (in the cell {overrides})") from error
         yield point
+
+
+def list_requested_data(overrides: Sequence[str]) -> list[str]:
+    """Return the paths below the data folder that the points of a command line read."""
+    try:
+        with (
+            recorded_requests() as requested,
+            initialize_config_dir(str(CONF), job_name="data", version_base="1.3"),
+        ):
+            command = read_command(read_options(overrides))
+            cells = {  # numbers change no path
+                tuple(option for option in cell if not re.search(r"=-?[\d.]+$", option)): cell
+                for cell in list_cells(command)
+            }
+            for _ in compose_points(command, [*cells.values()]):
+                pass
+    except INPUT_ERRORS as error:
+        raise InputError(one_line(error)) from error
+    return list(dict.fromkeys(requested))
 
 
 def check_input(points: Iterable[Point], console: Console) -> list[Point]:
