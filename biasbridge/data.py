@@ -8,13 +8,17 @@ opened.
 from __future__ import annotations
 
 import fcntl
+import lzma
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,7 +33,7 @@ from files.data.download import (
     extract_zip,
     find_difference,
 )
-from files.data.recipes import build_corpus, find_text_difference
+from files.data.recipes import build_corpus, find_text_difference, is_xz
 from files.data.registry import (
     DataFile,
     DataSet,
@@ -39,6 +43,7 @@ from files.data.registry import (
     groups,
     registry,
     sets_of,
+    total_size,
 )
 from files.errors import InputError, nearest
 from files.hub import require_commit
@@ -53,7 +58,7 @@ OFFLINE = ("BIASBRIDGE_OFFLINE", "HF_HUB_OFFLINE")
 MIRROR = "BIASBRIDGE_MIRROR"
 SOURCE = "SOURCE.txt"  # beside fetched files: their licence, citation and addresses
 LOCK = ".biasbridge-data.lock"
-MAX_SINGLE = 25  # files of one repository that are asked for singly; GitHub limits requests
+MAX_SINGLE = 12  # files of a repository that are asked for singly: GitHub allows some 60 an hour
 LINES = 20  # of a file without digest that are looked at
 # Of a model's repository what is not loaded: the same weights in other formats
 OTHER_WEIGHTS = ("*.bin", "*.h5", "*.msgpack", "*.onnx", "*.ot", "*.tflite", "onnx/*", "openvino/*")
@@ -167,9 +172,9 @@ def _require_name(name: str) -> None:
 
 def _add_requests(needs: Needs, overrides: Sequence[str]) -> None:
     """Add what the points of a command line read."""
-    from train.cli.planning import list_requests
+    from train.cli.planning import list_requested_data
 
-    for path in list_requests(overrides):
+    for path in list_requested_data(overrides):
         found = sets_of(path)
         needs.sets += found
         needs.unknown += [] if found else [path]
@@ -208,9 +213,9 @@ def get(*names: str) -> list[Path]:
         )
     paths: list[Path] = []
     refusals = [f"{path} is not public and has no name here" for path in needs.unknown]
-    for each in needs.sets:
+    for number, each in enumerate(needs.sets, 1):
         try:
-            paths += fetcher.get(each)
+            paths += fetcher.get(each, needs.sets[number:])
         except (DownloadError, _RestrictedError) as refusal:
             refusals.append(str(refusal))
     for name in needs.others:
@@ -221,13 +226,16 @@ def get(*names: str) -> list[Path]:
 
 
 def missing_files(needs: Needs) -> list[DataFile]:
-    """Return the files that ``get`` would download; of a corpus those that it is built from."""
-    folder, missing = data_folder(), []
-    for each in needs.sets:
-        if not is_here(each):
-            missing += [file for file in each.files if not (folder / file.target).exists()]
+    """Return the files that are not here; of a corpus those that it is built from."""
     hub = [DataFile(name, (f"https://huggingface.co/{name}",)) for name in needs.others]
-    return missing + hub
+    return _missing(needs.sets) + hub
+
+
+def _missing(sets: Iterable[DataSet]) -> list[DataFile]:
+    folder = data_folder()
+    files = [file for each in sets if not is_here(each) for file in each.files]
+    # a source that is a folder may have been unpacked in part
+    return [file for file in files if not (folder / file.target).is_file()]
 
 
 def verify(*names: str) -> pd.DataFrame:
@@ -251,25 +259,30 @@ def verify(*names: str) -> pd.DataFrame:
 
 
 def _states(each: DataSet) -> Iterator[tuple[str, str]]:
-    folder = data_folder()
     if each.kind in ("model", "hub data"):
         yield f"{each.name}@{each.commit}", "verified" if is_here(each) else "missing"
-    elif each.recipe:
-        path = folder / corpus_target(each.name)
-        difference = find_text_difference(each, path) if path.exists() else "missing"
-        yield corpus_target(each.name), difference or "verified"
-    else:
-        for file in {file.target: file for file in each.files}.values():
-            yield file.target, _state(folder / file.target, file)
+        return
+    for file in _own_files(each):
+        path = data_folder() / file.target
+        if not path.exists():
+            yield file.target, "missing"
+        elif not (each.recipe or file.own_checks):
+            yield file.target, "no digest known"
+        else:
+            yield file.target, _find_difference(each, file, path) or "verified"
 
 
-def _state(path: Path, file: DataFile) -> str:
-    if not path.exists():
-        return "missing"
-    if not file.own_checks:
-        return "no digest known"
-    n_bytes = None if file.member else file.n_bytes
-    return find_difference(path, file.own_checks, n_bytes) or "verified"
+def _own_files(each: DataSet) -> Sequence[DataFile]:
+    """Return the files that are read: of a corpus its text."""
+    return [DataFile(corpus_target(each.name), ())] if each.recipe else each.files
+
+
+def _find_difference(each: DataSet, file: DataFile, path: Path) -> str:
+    if each.recipe:
+        return find_text_difference(each, path)
+    if file.own_checks:
+        return find_difference(path, file.own_checks, None if file.member else file.n_bytes)
+    return "" if _fits_line(path, each.line or ".*") else "its lines have another form"
 
 
 def add(name: str, *paths: str | Path) -> list[Path]:
@@ -295,21 +308,32 @@ def add(name: str, *paths: str | Path) -> list[Path]:
     each, *more = find_sets(name)
     if more or each.kind in ("model", "hub data"):
         raise InputError(f"{name} has no files of its own; give the name of a data set or vectors")
-    added = []
     with _locked():
-        for path in _list_files(map(Path, paths)):
-            if each.recipe:
-                if difference := find_text_difference(each, path):
-                    raise InputError(f"{path} is not {name}: {difference}")
-                targets = [corpus_target(name)]
-            else:
-                targets = _find_targets(each, path)
-            for target in targets:
-                if (place := data_folder() / target) != path:
-                    _unpack_or_copy(each, path, place, target)
-                added.append(place)
+        added = [place for path in _list_files(map(Path, paths)) for place in _add(each, path)]
         _write_sources(each, "added by hand")
     return added
+
+
+def _add(each: DataSet, path: Path) -> list[Path]:
+    """Unpack or copy a user's file, and return where it lies."""
+    folder, differences = data_folder(), []
+    members = [file for file in each.files if file.member]
+    if members and zipfile.is_zipfile(path):
+        extract_zip(path, members, folder)
+        return [folder / file.target for file in members]
+    for file in _own_files(each):
+        if difference := _find_difference(each, file, path):
+            differences.append(f"{file.target}: {difference}")
+            continue
+        place = folder / file.target
+        with (
+            atomic_path(place / path.name if file.target.endswith("/") else place) as copy,
+            path.open("rb") as source,
+            lzma.open(copy, "wb") if each.recipe and not is_xz(path) else copy.open("wb") as out,
+        ):
+            shutil.copyfileobj(source, out, 2**20)
+        return [place]
+    raise InputError(f"{path} is not a file of {each.name} ({'; '.join(differences[:3])})")
 
 
 def _list_files(paths: Iterable[Path]) -> Iterator[Path]:
@@ -320,37 +344,10 @@ def _list_files(paths: Iterable[Path]) -> Iterator[Path]:
         yield from inside or [path]
 
 
-def _find_targets(each: DataSet, path: Path) -> list[str]:
-    """Return the targets of a user's file, several if it is an archive. Raises ``InputError``."""
-    differences = {}
-    for file in each.files:
-        checks = [(file.checks, file.n_bytes)] if not file.member else []
-        checks += [(file.member_checks, None), (file.checks, file.n_bytes)] if file.member else []
-        for digests, n_bytes in checks:
-            if digests:
-                difference = find_difference(path, digests, n_bytes)
-                if not difference:
-                    return [file.target]
-                differences[file.target] = difference
-        if not any(digests for digests, _ in checks) and _fits_line(path, each.line):
-            return [file.target + path.name if file.target.endswith("/") else file.target]
-    listed = "; ".join(f"{target}: {text}" for target, text in islice(differences.items(), 3))
-    form = "" if listed else "its lines have another form"
-    raise InputError(f"{path} is not a file of {each.name} ({listed or form})")
-
-
 def _fits_line(path: Path, pattern: str) -> bool:
     with path.open(encoding="utf-8", errors="replace") as stream:
-        return all(re.fullmatch(pattern or r"(?s).*", line) for line in islice(stream, LINES))
-
-
-def _unpack_or_copy(each: DataSet, path: Path, place: Path, target: str) -> None:
-    file = next(file for file in each.files if target.startswith(file.target))
-    if file.member and not (file.member_checks and not find_difference(path, file.member_checks)):
-        extract_zip(path, [file], data_folder())
-        return
-    with atomic_path(place) as copy:
-        shutil.copyfile(path, copy)
+        lines = [*islice(stream, LINES)]  # a quoted text may take several
+    return 2 * sum(bool(re.fullmatch(pattern, line, re.DOTALL)) for line in lines) > len(lines)
 
 
 class _RestrictedError(InputError):
@@ -387,8 +384,8 @@ class _Fetcher:
         self._mirror = os.environ.get(MIRROR, "").rstrip("/")
         self._folder = data_folder()
 
-    def get(self, each: DataSet) -> list[Path]:
-        """Bring and verify a set."""
+    def get(self, each: DataSet, later: Sequence[DataSet] = ()) -> list[Path]:
+        """Bring and verify a set, and keep archives that the ``later`` ones need."""
         if each.kind in ("model", "hub data"):
             if not each.commit:
                 raise _RestrictedError(
@@ -397,132 +394,103 @@ class _Fetcher:
             return [_get_from_hub(each.name, each.commit, each.kind)]
         with _locked():
             self._require_kept(each)
-            missing = [file for file in each.files if not self._path(file).exists()]
-            if each.recipe and not each.is_here:
-                self._build(each, missing)
-            elif not each.recipe:
-                self._download(each, [file for file in missing if not file.by_user])
-        if any(file.by_user and not self._path(file).exists() for file in each.files):
+            missing = [file for file in _missing([each]) if not file.by_user]
+            if missing or not (each.is_here or each.ask):
+                _announce(each)
+                try:
+                    with _Progress(each, total_size(missing)).shown() as progress:
+                        if each.recipe:
+                            self._build(each, missing, progress)
+                        else:
+                            self._bring(missing, progress, _missing(later))
+                finally:
+                    _write_sources(each, f"fetched {date.today()}")
+        if not each.is_here:
             raise _RestrictedError(
                 f"{each.name}: {each.ask}. Then: biasbridge data add {each.name} FILE"
             )
         return [self._folder / target for target in each.targets]
 
-    def _path(self, file: DataFile) -> Path:
-        return self._folder / file.target
-
     def _require_kept(self, each: DataSet) -> None:
         """Raise ``InputError`` if a file at hand differs: it may be the user's own."""
         for target, state in _states(each):
             if state not in ("verified", "missing", "no digest known"):
-                path = self._folder / target
                 raise InputError(
-                    f"{path} is not the file that the registry names: {state}; move it away, and"
-                    " give the command again"
+                    f"{self._folder / target} is not the file that the registry names: {state};"
+                    " move it away, and give the command again"
                 )
 
-    def _build(self, corpus: DataSet, missing: list[DataFile]) -> None:
+    def _build(self, corpus: DataSet, missing: list[DataFile], progress: _Progress) -> None:
+        assert corpus.recipe
         target = corpus_target(corpus.name)
-        _announce(corpus)
-        with _Progress(corpus, sum(file.n_bytes or 0 for file in missing)).shown() as progress:
+        if not self._from_mirror(target, partial(find_text_difference, corpus), progress):
+            self._bring(missing, progress)
+            progress.label = f"building {target}"
+            build_corpus(corpus, self._folder)
+        sources = self._folder / "sources"
+        for source in corpus.recipe["sources"]:
+            path = sources / source["repository"] / source["commit"]
+            shutil.rmtree(path, ignore_errors=True)
+            with suppress(OSError):  # others are in use
+                for parent in (path.parent, path.parent.parent, sources):
+                    parent.rmdir()
 
-            def differs(path: Path) -> str:
-                return find_text_difference(corpus, path)
-
-            if not self._from_mirror(target, progress.report, differs=differs):
-                self._bring(missing, progress)
-                progress.label = f"building {target}"
-                build_corpus(corpus, self._folder)
-        shutil.rmtree(self._folder / "sources", ignore_errors=True)
-        _write_sources(corpus, f"fetched {date.today()}")
-
-    def _download(self, each: DataSet, missing: list[DataFile]) -> None:
-        if missing:
-            _announce(each)
-            n_bytes = {file.addresses: file.n_bytes or 0 for file in missing}
-            with _Progress(each, sum(n_bytes.values())).shown() as progress:
-                self._bring(missing, progress)
-            _write_sources(each, f"fetched {date.today()}")
-
-    def _bring(self, missing: Sequence[DataFile], progress: _Progress) -> None:
-        """Download files: from the mirror, in an archive of many, or singly."""
+    def _bring(
+        self, missing: Iterable[DataFile], progress: _Progress, later: Iterable[DataFile] = ()
+    ) -> None:
+        """Download files: from the mirror, singly, or in archives; those of ``later`` are kept."""
         rest = []
         for file in missing:
-            n_bytes = None if file.member else file.n_bytes
-            differs = _compare_with(file.own_checks)
-            is_folder = file.target.endswith("/")
-            if is_folder or not self._from_mirror(file.target, progress.report, n_bytes, differs):
+            check, n_bytes = _check(file.own_checks), None if file.member else file.n_bytes
+            if not self._from_mirror(file.target, check, progress, n_bytes):
                 rest.append(file)
-        archives: dict[str, dict[str, DataFile]] = {}
+        n_files = Counter(file.archive for file in rest)
+        origins: dict[DataFile, list[DataFile]] = {}
         for file in rest:
-            address, path = file.repository_archive or ("", "")
-            archives.setdefault(address, {})[path or file.target] = file
-        zips: dict[tuple[str, ...], list[DataFile]] = {}
-        for address, files in archives.items():
-            is_many = len(files) > MAX_SINGLE or any(path.endswith("/") for path in files)
-            if address and is_many:
-                archive = self._folder / f"{address.rpartition('/')[2]}.tar.gz"
-                self._bring_archive((address,), archive, None, {}, progress)
-                extract_repository(archive, files, self._folder)
-                archive.unlink()
-                continue
-            for file in files.values():
-                if file.member:
-                    zips.setdefault(file.addresses, []).append(file)
-                    continue
-                progress.label = file.target
+            is_single = n_files[file.archive] <= MAX_SINGLE and not file.target.endswith("/")
+            origin = file if is_single and not file.member else file.archive
+            origins.setdefault(origin or file, []).append(file)
+        for origin, files in origins.items():
+            path = self._folder / origin.target
+            if not path.exists():
+                progress.label = origin.target
+                check, report = _check(origin.checks), progress.report
                 download(
-                    file.addresses,
-                    self._path(file),
-                    n_bytes=file.n_bytes,
-                    differs=_compare_with(file.checks),
-                    report=progress.report,
+                    origin.addresses, path, n_bytes=origin.n_bytes, differs=check, report=report
                 )
-        for addresses, members in zips.items():
-            first = members[0]
-            archive = self._folder / addresses[0].rpartition("/")[2]
-            self._bring_archive(addresses, archive, first.n_bytes, first.checks, progress)
-            progress.label = f"unpacking {', '.join(file.member for file in members)}"
-            extract_zip(archive, members, self._folder)
-            archive.unlink()
-
-    def _bring_archive(
-        self,
-        addresses: tuple[str, ...],
-        archive: Path,
-        n_bytes: int | None,
-        checks: dict[str, str],
-        progress: _Progress,
-    ) -> None:
-        progress.label = archive.name
-        if not archive.exists():
-            differs = _compare_with(checks)
-            download(addresses, archive, n_bytes=n_bytes, differs=differs, report=progress.report)
+            if origin == files[0]:
+                continue
+            progress.label = f"unpacking {origin.target}"
+            extract = extract_zip if files[0].member else extract_repository
+            try:
+                extract(path, files, self._folder)
+            except DownloadError:
+                path.unlink()
+                raise
+            if origin not in [file.archive for file in later]:
+                path.unlink()
 
     def _from_mirror(
-        self,
-        target: str,
-        report: Callable[[int], object],
-        n_bytes: int | None = None,
-        differs: Differs = lambda _: "",
+        self, target: str, differs: Differs, progress: _Progress, n_bytes: int | None = None
     ) -> bool:
-        if not self._mirror:
+        if not self._mirror or target.endswith("/"):
             return False
         address, path = f"{self._mirror}/{quote(target)}", self._folder / target
+        report = progress.report
         try:
             download([address], path, n_bytes=n_bytes, differs=differs, report=report, tries=2)
         except DownloadError as error:
             if "did not answer" in str(error):
                 LOG.warning("%s does not answer; asking the authors' addresses", self._mirror)
                 self._mirror = ""
-            elif "404" not in str(error):
+            elif "answered 404" not in str(error):
                 LOG.warning("%s", error)
             return False
         return True
 
 
-def _compare_with(checks: dict[str, str]) -> Differs:
-    return lambda path: find_difference(path, checks)
+def _check(checks: dict[str, str]) -> Differs:
+    return partial(find_difference, checks=checks)
 
 
 def _get_from_hub(name: str, commit: str, kind: str) -> Path:
@@ -569,9 +537,8 @@ def describe_sources(corpus: DataSet) -> list[str]:
 def _write_sources(each: DataSet, how: str) -> None:
     """Write or replace the set's part of ``SOURCE.txt`` in each folder that holds its files."""
     folder = data_folder()
-    files = [DataFile(corpus_target(each.name), ())] if each.recipe else each.files
     by_folder: dict[Path, list[DataFile]] = {}
-    for file in files:
+    for file in _own_files(each):
         if (folder / file.target).is_file():
             by_folder.setdefault((folder / file.target).parent, []).append(file)
     for place, here in by_folder.items():

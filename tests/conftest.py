@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
+
+from tests.data_server import Server, serve
 
 # Small networks gain nothing from more threads, and two test processes would share the cores
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -27,6 +30,34 @@ def realdata() -> Path:
     if not folder or not Path(folder).is_dir():
         pytest.skip("BIASBRIDGE_DATA names no folder of real data")
     return Path(folder).resolve()
+
+
+@pytest.fixture
+def only_local(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse connections to other machines, and look-ups of their names."""
+    real = socket.socket.connect, socket.getaddrinfo
+
+    def connect(self: socket.socket, address: Any) -> None:
+        assert self.family == socket.AF_UNIX or address[0] == "127.0.0.1", address
+        real[0](self, address)
+
+    def getaddrinfo(host: Any, *arguments: Any, **options: Any) -> Any:
+        assert host == "127.0.0.1", host
+        return real[1](host, *arguments, **options)
+
+    monkeypatch.setattr(socket.socket, "connect", connect)
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    for name in ("BIASBRIDGE_MIRROR", "BIASBRIDGE_OFFLINE", "HF_HUB_OFFLINE", "GITHUB_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def server(tmp_path: Path, only_local: None) -> Iterator[Server]:
+    """A local server of the folder ``served``, which can misbehave."""
+    (tmp_path / "served").mkdir()
+    with serve(tmp_path / "served") as running:
+        yield running
 
 
 class Ended(NamedTuple):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from biasbridge import data
 from files import InputError
-from files.data.registry import DATA_VARIABLE, data_folder, find_sets, groups
+from files.data.registry import DATA_VARIABLE, data_folder, find_sets, groups, total_size
 from files.options import Parser
 from files.terminal import open_console, print_columns
 
@@ -57,8 +57,10 @@ def _get(names: Sequence[str], dry_run: bool, console: Console) -> int:
                 f"{file.addresses[0] if file.addresses else '-'}  {file.target}  {checks}"
             )
         if dry_run:
-            size = sum({file.addresses: file.n_bytes or 0 for file in missing}.values())
-            console.print(f"{len(missing)} files to download, {size / 1e6:,.1f} MB")
+            public = [file for file in missing if not file.by_user]
+            by_hand = f"; {len(missing) - len(public)} to be added by hand"
+            size = f"{total_size(public) / 1e6:,.1f} MB{by_hand * (public != missing)}"
+            console.print(f"{len(public)} files to download, {size}")
             return int(bool(missing))
     paths = data.get(*names)
     for path in dict.fromkeys(path.parent if len(paths) > SHOWN else path for path in paths):

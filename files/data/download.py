@@ -14,6 +14,7 @@ import shutil
 import tarfile
 import time
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from http.client import HTTPException, HTTPResponse
@@ -180,7 +181,7 @@ def _append(address: str, part: Path, n_bytes: int | None, report: Report) -> No
         with part.open("ab" if is_rest else "wb") as stream:
             _copy(answer, stream, report, n_bytes)
     if expected is not None and _size(part) < expected:
-        raise OSError("broke off")
+        raise OSError("the connection ended early")
 
 
 def _expected_size(answer: HTTPResponse, n_here: int) -> int | None:
@@ -203,7 +204,7 @@ def _pause(error: HTTPError, n_failures: int) -> float:
 
 def _explain(error: OSError) -> str:
     if isinstance(error, HTTPError):
-        reason = f"answered {error.code} {error.reason}"
+        reason = f"answered {error.code} {str(error.reason).partition('.')[0]}"
         is_github = urlsplit(error.url or "").hostname in GITHUB
         if error.code in (403, 429) and is_github:
             reason += " (GitHub limits requests: wait an hour, or set GITHUB_TOKEN)"
@@ -254,18 +255,19 @@ def extract_zip(archive: Path, files: Iterable[DataFile], folder: Path) -> None:
                     _write_member(stream, file, folder, file.member_checks, entry.file_size)
     except KeyError as error:
         raise DownloadError(f"{archive.name}: {error.args[0]}") from error
-    except zipfile.BadZipFile as error:
-        raise DownloadError(f"{archive.name} is not a zip file: {error}") from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:  # or a cipher
+        raise DownloadError(f"{archive.name} is not a whole zip file: {error}") from error
 
 
-def extract_repository(archive: Path, wanted: Mapping[str, DataFile], folder: Path) -> None:
-    """Write files of a repository's ``.tar.gz``, by their paths in the repository, to their targets
-    below ``folder``; a path that ends with ``/`` is a folder, of which every file is written.
+def extract_repository(archive: Path, files: Iterable[DataFile], folder: Path) -> None:
+    """Write files of a repository's ``.tar.gz`` to their targets below ``folder``; of a path that
+    ends with ``/``, every file in that folder.
 
     Raises ``DownloadError`` for a member that is a link, is missing, or differs.
     """
+    wanted = {file.repository_path: file for file in files}
     folders = {path: file for path, file in wanted.items() if path.endswith("/")}
-    missing, largest, n_bytes = dict(wanted), MAX_RATIO * archive.stat().st_size, 0
+    missing, largest, n_bytes = {*wanted}, MAX_RATIO * archive.stat().st_size, 0
     try:
         with tarfile.open(archive, mode="r|gz") as opened:
             for member in opened:
@@ -285,13 +287,13 @@ def extract_repository(archive: Path, wanted: Mapping[str, DataFile], folder: Pa
                 elif around:
                     target = folders[around].target + path.removeprefix(around)
                     _write_member(stream, DataFile(target, ()), folder, {}, member.size)
-                missing.pop(around or path, None)
+                missing.discard(around or path)
     except (tarfile.TarError, EOFError, OSError) as error:
         if isinstance(error, OSError) and error.errno in DISK_FULL:
             raise
         raise DownloadError(f"{archive.name} is not a whole .tar.gz: {error}") from error
     if missing:
-        raise DownloadError(f"{archive.name} has no {', '.join(list(missing)[:3])}")
+        raise DownloadError(f"{archive.name} has no {', '.join(sorted(missing)[:3])}")
 
 
 def _write_member(

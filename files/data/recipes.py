@@ -201,7 +201,8 @@ def _compare(corpus: DataSet, computed: str) -> str:
     return f"a text of sha256 {computed[:12]} instead of {expected[:12]}"
 
 
-def _is_xz(path: Path) -> bool:
+def is_xz(path: Path) -> bool:
+    """Return whether a file is compressed by xz, under any name."""
     with path.open("rb") as stream:
         return stream.read(len(XZ)) == XZ
 
@@ -210,7 +211,7 @@ def find_text_difference(corpus: DataSet, path: Path) -> str:
     """Return how the text of a corpus in a file differs from the recipe's; empty if it does not."""
     computed = hashlib.sha256()
     try:
-        with lzma.open(path) if _is_xz(path) else path.open("rb") as stream:
+        with lzma.open(path) if is_xz(path) else path.open("rb") as stream:
             while chunk := stream.read(2**20):
                 computed.update(chunk)
     except (lzma.LZMAError, EOFError) as error:

@@ -18,6 +18,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import quote, unquote
 
 from files.errors import InputError, nearest
 
@@ -54,14 +55,25 @@ class DataFile:
         return self.member_checks if self.member else self.checks
 
     @property
-    def repository_archive(self) -> tuple[str, str] | None:
-        """Return the address of the archive of the file's GitHub repository, and its path in it."""
-        if not self.addresses[0].startswith(RAW):
-            return None
-        from urllib.parse import unquote
+    def repository_path(self) -> str:
+        """Return the path in the file's GitHub repository; empty if it is in none."""
+        return unquote(self._raw_parts[3]) if self._raw_parts else ""
 
-        owner, name, commit, path = self.addresses[0].removeprefix(RAW).split("/", 3)
-        return f"{ARCHIVE}{owner}/{name}/tar.gz/{commit}", unquote(path)
+    @property
+    def archive(self) -> DataFile | None:
+        """Return the zip that has the file as a member, or the archive of its repository."""
+        if self.member:
+            name = self.addresses[0].rpartition("/")[2]
+            return DataFile(name, self.addresses, self.n_bytes, self.checks)
+        if not self._raw_parts:
+            return None
+        owner, name, commit = self._raw_parts[:3]
+        return DataFile(f"{commit}.tar.gz", (f"{ARCHIVE}{owner}/{name}/tar.gz/{commit}",))
+
+    @property
+    def _raw_parts(self) -> list[str]:
+        address = next(iter(self.addresses), "")
+        return address.removeprefix(RAW).split("/", 3) if address.startswith(RAW) else []
 
 
 @dataclass(frozen=True)
@@ -103,12 +115,17 @@ class DataSet:
     @property
     def n_bytes(self) -> int | None:
         """Return the size of the downloads; None if that of a file is not known."""
-        sizes = {file.addresses: file.n_bytes for file in self.files}.values()
-        return None if None in sizes else sum(size or 0 for size in sizes)
+        return None if None in [file.n_bytes for file in self.files] else total_size(self.files)
 
 
 def _targets(files: Iterable[DataFile]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(file.target for file in files))
+
+
+def total_size(files: Iterable[DataFile]) -> int:
+    """Return the bytes of downloads; one zip may have several of the files."""
+    sizes = {file.addresses if file.member else file.target: file.n_bytes or 0 for file in files}
+    return sum(sizes.values())
 
 
 def corpus_target(name: str) -> str:
@@ -165,8 +182,6 @@ def registry() -> dict[str, DataSet]:
 def _corpus(
     name: str, recipe: dict[str, Any], rows: dict[tuple[str, str], list[dict[str, str]]]
 ) -> DataSet:
-    from urllib.parse import quote
-
     files = []
     for source in recipe["sources"]:
         base = f"{source['repository']}/{source['commit']}"

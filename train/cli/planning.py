@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from files import InputError
 from files.data.registry import collected_requests
 from files.verbosity import is_quiet, is_verbose
 from train.cli import CONF
-from train.cli.command import list_cells, read_command
+from train.cli.command import Command, list_cells, read_command
 from train.cli.composer import Composer, check_keys, drop_options_of_other_choices
 from train.cli.configure import read_point
 from train.cli.error_messages import INPUT_ERRORS, one_line
@@ -27,7 +27,6 @@ from train.engine.store.stale import Outdated, outdated, report_outdated
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from train.cli.command import Command
     from train.cli.settings import Settings
     from train.engine.store import Step, Store
 
@@ -49,6 +48,25 @@ def compose_points(command: Command, cells: Sequence[Sequence[str]]) -> Iterator
             overrides = " ".join(cell)
             raise InputError(f"{one_line(error)} (in the cell {overrides})") from error
         yield point
+
+
+def list_requested_data(overrides: Sequence[str]) -> list[str]:
+    """Return the paths below the data folder that the points of a command line read."""
+    try:
+        with (
+            collected_requests() as requested,
+            initialize_config_dir(str(CONF), job_name="data", version_base="1.3"),
+        ):
+            command = read_command(read_options(overrides))
+            cells = {  # numbers change no path
+                tuple(option for option in cell if not re.search(r"=-?[\d.]+$", option)): cell
+                for cell in list_cells(command)
+            }
+            for _ in compose_points(command, [*cells.values()]):
+                pass
+    except INPUT_ERRORS as error:
+        raise InputError(one_line(error)) from error
+    return list(dict.fromkeys(requested))
 
 
 def check_input(points: Iterable[Point], console: Console) -> list[Point]:
@@ -101,20 +119,3 @@ def plan_rebuilds(
         console.print(line)
     report_outdated(results, settings.stale, console)
     return to_rebuild
-
-
-def list_requests(overrides: Sequence[str]) -> list[str]:
-    """Return the paths below the data folder that the points of a command line read, there or not.
-
-    Raises ``InputError``.
-    """
-    with (
-        collected_requests() as requested,
-        initialize_config_dir(str(CONF), job_name="train", version_base="1.3"),
-    ):
-        try:
-            command = read_command(read_options(overrides))
-            deque(compose_points(command, list_cells(command)), maxlen=0)
-        except INPUT_ERRORS as error:
-            raise InputError(one_line(error)) from error
-    return list(dict.fromkeys(requested))
