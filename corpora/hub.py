@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from annotated_types import doc
 
 from corpora.protocols import RealData
 from files import InputError, choice, nearest
@@ -37,8 +39,14 @@ class HubData(RealData):
 
     path: str
     config: str | None = None
-    data_files: str | tuple[str, ...] | None = None
-    revision: str | None = None
+    data_files: Annotated[
+        str | tuple[str, ...] | None,
+        doc("for builders: corpus.path=json corpus.data_files=posts.jsonl"),
+    ] = None
+    revision: Annotated[
+        str | None,
+        doc("commit of a hub data set; required, because the data behind a name may change"),
+    ] = None
 
     unkeyed: ClassVar[tuple[str, ...]] = ("path", "data_files", "revision")
 
