@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Self
 
-from annotated_types import Gt
+from annotated_types import Gt, doc
 
 from analysis.naming import ALL, CONFIRMATORY, SMALLEST_CHANGE, UTILITY, present_confirmatory
 from files import InputError, choice, nearest
@@ -37,12 +37,23 @@ class Declaration(Fileless):
     of how well the task is done.
     """
 
-    confirmatory: tuple[str, ...] = CONFIRMATORY
-    queries: tuple[str, ...] = ()
-    embeddings: tuple[str, ...] = (ALL,)
+    confirmatory: Annotated[
+        tuple[str, ...],
+        doc("measures of confirmatory gaps (printed, figure 3); if none is there, all measures"),
+    ] = CONFIRMATORY
+    queries: Annotated[
+        tuple[str, ...], doc("confirmatory queries, each on its own; []: every query")
+    ] = ()
+    embeddings: Annotated[
+        tuple[str, ...], doc("all: all embeddings pooled; or names, each on its own")
+    ] = (ALL,)
     methods: tuple[str, ...] = (ALL,)
-    smallest_change: Annotated[float, Gt(0)] = SMALLEST_CHANGE
-    utility: str = UTILITY
+    smallest_change: Annotated[
+        float,
+        Gt(0),
+        doc("of the gap, over the range of the score: at most so much is called so"),
+    ] = SMALLEST_CHANGE
+    utility: Annotated[str, doc("measure of task performance, over all posts")] = UTILITY
 
     @classmethod
     def of(cls, folder: Path) -> Self:

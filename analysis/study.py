@@ -75,6 +75,7 @@ class Correlation(Declaration):
     name: ClassVar[str] = "correlation"
     version: ClassVar[int] = 1
     writes: ClassVar[tuple[str, ...]] = WRITES
+    chosen_as: ClassVar[tuple[str, ...]] = ("study/correlation",)
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, correlate and draw; return the paths written."""

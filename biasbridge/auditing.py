@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from biasbridge.input_tables import as_names
 from biasbridge.inputs import OpenedModel, Vectors, Words, built_in, is_model, word_file
+from biasbridge.own_classes import use_folder
 from biasbridge.vector_audit import (
     audit_embeddings,
     embeddings_by_name,
@@ -51,6 +52,7 @@ def audit(
     batch_size: int | None = None,
     limit: int | None = None,
     apply_chat_template: bool = False,
+    config_dir: str | PathLike[str] | None = None,
 ) -> pd.DataFrame:
     """Measure every bias metric on word vectors or on a language model.
 
@@ -95,6 +97,8 @@ def audit(
         a command; no result to report.
     apply_chat_template
         For a causal language model: texts are answers to an empty message in its chat template.
+    config_dir
+        Folder with modules of your own metrics, which are then known by their names.
 
     Returns
     -------
@@ -116,6 +120,7 @@ def audit(
     >>> print(audit(vectors, words, metrics="weat")["value"].item())
     2.0
     """
+    use_folder(config_dir)
     metrics, queries = as_names(metrics), as_names(queries)
     are_models = items or fillers or limit or batch_size or apply_chat_template
     if not (are_models or (dtype, device) != ("float32", "cpu") or _all_models(vectors)):

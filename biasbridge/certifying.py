@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from files import InputError, nearest
 from files.choice import Whole, check_arguments
+from files.choice_classes import METRICS, PROJECT, find_choice
 from files.nested import read_nested
 from files.rooms import HOME
+from train.cli import CONF
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,10 +80,10 @@ def certify(
     Parameters
     ----------
     metric
-        Name of its YAML file in ``conf/intrinsic``, or in ``config_dir``. Word-vector metrics are
-        certified on embeddings with seven planted strengths, reversed ones included, with a
-        stereotype of other words and on random ones; others on small BERTs and GPT-2s with five
-        strengths, the same of other words, and random weights. Models are kept in ``store``.
+        Name, also that of your own class in ``config_dir``. Word-vector metrics are certified on
+        embeddings with seven planted strengths, reversed ones included, with a stereotype of other
+        words and on random ones; others on small BERTs and GPT-2s with five strengths, the same of
+        other words, and random weights. Models are kept in ``store``.
     convention
         Name, by default all.
     query
@@ -89,7 +91,7 @@ def certify(
     seeds
         Models per strength, by default 8 embeddings or 3 language models.
     config_dir
-        Folder with ``intrinsic/METRIC.yaml`` and the module of your own metric.
+        Folder of your own metric: a module, and ``intrinsic/METRIC.yaml`` if it has one.
     stale
         For stored results of former code: ``"refuse"``, ``"use"`` or ``"rebuild"``.
     results
@@ -143,19 +145,24 @@ def certify(
 
 
 def _find(metric: str, config_dir: str | PathLike[str] | None) -> _ConfiguredMetric:
-    """Find the YAML and the class of a metric. Raise ``InputError`` if there is none."""
-    from train.cli.choices import TARGET, find_class, search_modules
+    """Find the class of a metric, or its YAML. Raise ``InputError`` if there is none."""
+    from train.cli.choices import TARGET, choices, find_class, search_modules
+    from train.cli.class_configs import configuration
 
     folders = [Path(config_dir)] if config_dir else []
     if config_dir and not Path(config_dir).is_dir():
-        raise InputError(f"no such folder: {config_dir}; give the one that holds intrinsic/")
-    candidates = [folder / "intrinsic" / f"{metric}.yaml" for folder in [*folders, HOME / "conf"]]
+        raise InputError(f"no such folder: {config_dir}; give the one of your own metric")
+    search_modules(folders)
+    candidates = [folder / METRICS / f"{metric}.yaml" for folder in [*folders, CONF]]
     path = next((candidate for candidate in candidates if candidate.is_file()), None)
-    if path is None:
-        names = sorted(file.stem for file in (HOME / "conf" / "intrinsic").glob("*.yaml"))
-        remedy = "your own metric has its YAML in FOLDER/intrinsic: --config-dir FOLDER"
-        raise InputError(f"unknown metric {metric!r}{nearest(metric, names)}; {remedy}")
-    content = read_nested(path)
+    if path:
+        content = read_nested(path)
+    elif found := find_choice([PROJECT, *folders], METRICS, metric):
+        content = configuration(found)
+    else:
+        hint = nearest(metric, choices(METRICS, folders))
+        remedy = "your own metric is a class in a folder: --config-dir FOLDER"
+        raise InputError(f"unknown metric {metric!r}{hint}; {remedy}")
     if not isinstance(content, dict):
         raise InputError(f"{path} holds no metric; write NAME: {{_target_: module.Class}}")
     nodes = {key: node for key, node in content.items() if TARGET in (node or ())}
@@ -163,7 +170,6 @@ def _find(metric: str, config_dir: str | PathLike[str] | None) -> _ConfiguredMet
         keys = ", ".join(key for key in content if key != "defaults")
         raise InputError(f"{metric} is not one metric but several: certify one of {keys}")
     [(key, node)] = nodes.items()
-    search_modules(folders)
     return _ConfiguredMetric(key, node, find_class(node[TARGET], f"intrinsic.{key}"))
 
 

@@ -20,6 +20,7 @@ from biasbridge.inputs import (
     query,
     word_file,
 )
+from biasbridge.own_classes import use_folder
 from files import InputError
 from files.choice import Whole, check_arguments
 from files.language import UNDETERMINED
@@ -61,6 +62,7 @@ def debias(
     layer: int = -1,
     pooling: Pooling = "mean",
     out: str | PathLike[str] | None = None,
+    config_dir: str | PathLike[str] | None = None,
     **options: object,
 ) -> Any:
     """Debias or overbias a copy of word vectors or of a language model.
@@ -90,6 +92,8 @@ def debias(
         (``"bec_pro"``).
     out
         For a language model: a new folder for the copy with its eraser.
+    config_dir
+        Folder with a module of your own method.
     **options
         Further fields of the method, such as ``rounds=4`` of ``inlp``.
 
@@ -119,6 +123,7 @@ def debias(
     from debias.until import Goal
     from intrinsic.lookup import CASES
 
+    use_folder(config_dir)
     if case not in CASES:
         raise InputError(f"case={case!r}: give one of {', '.join(CASES)}")
     if until is not None and dose is not None:

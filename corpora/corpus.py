@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice, repeat
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
+
+from annotated_types import doc
 
 from corpora.hub import HubData, pick_cell
 from corpora.planting import PLANTING, PlantableCorpus, Strength
@@ -52,21 +54,38 @@ class TextCorpus(PlantableCorpus):
     """
 
     path: str | tuple[str, ...]
-    tokeniser: Tokeniser | tuple[Tokeniser, ...] = "tweets"
-    min_count: Count = 10
-    lowercase: bool = False
+    tokeniser: Annotated[
+        Tokeniser | tuple[Tokeniser, ...],
+        doc("tweets, sentences, treebank or whitespace; one for all files, or a list"),
+    ] = "tweets"
+    min_count: Annotated[Count, doc("rarer types become <UNK>")] = 10
+    lowercase: Annotated[bool, doc("the tweet tokeniser lower-cases")] = False
     drop_retweets: bool = True
-    limit: Count | None = None
-    workers: Count = 1
-    label: str | None = None
-    language: str = UNDETERMINED
-    planted: Strength | None = None
-    off_target: Strength = 0.0
-    planting_words: str | None = None
+    limit: Annotated[Count | None, doc("number of texts to read; null: all")] = None
+    workers: Annotated[Count, doc("processes; no effect on the result")] = 1
+    label: Annotated[str | None, doc("name of the corpus in tables")] = None
+    language: Annotated[
+        str, doc("ISO 639 code such as es; words in another language are refused")
+    ] = UNDETERMINED
+    planted: Annotated[
+        Strength | None,
+        doc("strength in (-1, 1) of a stereotype that is planted in the text; null: none"),
+    ] = None
+    off_target: Annotated[Strength, doc("the same of other words")] = 0.0
+    planting_words: Annotated[
+        str | None,
+        doc("file with your own queries planted_text, held_out_text and off_target_text"),
+    ] = None
 
     version: ClassVar[int] = 3
     seeded: ClassVar[bool] = False
     unkeyed: ClassVar[tuple[str, ...]] = ("path", "workers", "label", "language", *PLANTING)
+    chosen_as: ClassVar[tuple[str, ...]] = ("corpus/text",)
+    configuration: ClassVar[Mapping[str, object]] = {
+        "tokeniser": "sentences",
+        "drop_retweets": False,
+        "language": "${language}",
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -117,10 +136,18 @@ class DatasetCorpus(HubData, PlantableCorpus):
     limit: Count | None = None
     workers: Count = 1
     label: str | None = None
-    language: str = UNDETERMINED
-    planted: Strength | None = None
-    off_target: Strength = 0.0
-    planting_words: str | None = None
+    language: Annotated[
+        str, doc("ISO 639 code such as es; words in another language are refused")
+    ] = UNDETERMINED
+    planted: Annotated[
+        Strength | None,
+        doc("strength in (-1, 1) of a stereotype that is planted in the text; null: none"),
+    ] = None
+    off_target: Annotated[Strength, doc("the same of other words")] = 0.0
+    planting_words: Annotated[
+        str | None,
+        doc("file with your own queries planted_text, held_out_text and off_target_text"),
+    ] = None
 
     version: ClassVar[int] = 3
     seeded: ClassVar[bool] = False
@@ -128,6 +155,8 @@ class DatasetCorpus(HubData, PlantableCorpus):
         *HubData.unkeyed,
         *("workers", "label", "language", *PLANTING),
     )
+    chosen_as: ClassVar[tuple[str, ...]] = ("corpus/datasets",)
+    configuration: ClassVar[Mapping[str, object]] = {"language": "${language}"}
 
     @property
     def name(self) -> str:

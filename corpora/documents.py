@@ -7,7 +7,9 @@ from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+from annotated_types import doc
 
 from corpora.protocols import SPLITS, DocumentSource, RealData, Singletons
 from files import InputError, choice, nearest
@@ -42,16 +44,22 @@ class DocumentFiles(RealData):
     """
 
     path: str | tuple[str, ...]
-    scheme: str
-    dev: Share | tuple[str, ...] = 0.1
+    scheme: Annotated[str, doc("name of the annotators' definition of a mention; any word")]
+    dev: Annotated[
+        Share | tuple[str, ...],
+        doc("share of the documents, or names and patterns: [dev*, news_1]"),
+    ] = 0.1
     test: Share | tuple[str, ...] = 0.1
-    singletons: Singletons = "drop"
-    sentences: Literal["given", "marks"] = "given"
-    mend: bool = False
+    singletons: Annotated[Singletons, doc("or keep")] = "drop"
+    sentences: Annotated[Literal["given", "marks"], doc("or marks: split at punctuation")] = "given"
+    mend: Annotated[
+        bool, doc("true: repair and log faults such as unmatched brackets instead of failing")
+    ] = False
     label: str | None = None
 
     version: ClassVar[int] = 1
     unkeyed: ClassVar[tuple[str, ...]] = ("path", "label")
+    chosen_as: ClassVar[tuple[str, ...]] = ("documents/files",)
 
     @property
     def name(self) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 import pandas as pd
+from annotated_types import doc
 
 from corpora.labelled import OptionalSplit, TestShare
 from corpora.protocols import SingleFileData
@@ -32,14 +33,18 @@ class Founta(SingleFileData, OptionalSplit):
 
     path: str
     positive: tuple[Label, ...] = ("abusive", "hateful")
-    quoted: bool = True
-    test_share: TestShare = 0.0
+    quoted: Annotated[bool, doc("false: quotation marks are text")] = True
+    test_share: TestShare = 0
 
     version: ClassVar[int] = 1
     name: ClassVar[str] = "founta"
     language: ClassVar[str] = "en"
     grouped: ClassVar[bool] = False
     unkeyed: ClassVar[tuple[str, ...]] = ("path", "test_share")  # see keyed
+    chosen_as: ClassVar[tuple[str, ...]] = ("source/founta",)
+    configuration: ClassVar[Mapping[str, object]] = {
+        "path": "${data:hatespeech/hatespeech_text_label_vote_RESTRICTED_100K.csv}"
+    }
 
     @property
     def positive_class(self) -> str:

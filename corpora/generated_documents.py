@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-from annotated_types import Ge
+from annotated_types import Ge, doc
 
 from corpora import occupation_sentences as grammar
 from corpora.draws import apportion, draw_quota, pick
@@ -103,12 +103,15 @@ class GeneratedDocuments(_Generated):
     """
 
     documents: Annotated[int, Ge(20)] = 150
-    skew: Bias = 0.5
+    skew: Annotated[
+        Bias, doc("in [-1, 1]; positive: pronouns have the majority gender of their occupation")
+    ] = 0.5
 
     version: ClassVar[int] = 1
     name: ClassVar[str] = "generated"
     scheme: ClassVar[str] = "generated"
     singletons: ClassVar[Literal["drop"]] = "drop"
+    chosen_as: ClassVar[tuple[str, ...]] = ("documents/generated",)
 
     def parameters(self) -> Mapping[str, float]:
         """Return ``skew``."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from annotated_types import doc
 
 from corpora.query_wordings import QUERIES, Language, Occupation, list_occupations
 from files import choice
@@ -21,11 +23,12 @@ class GeneratedQueries(Fileless):
     Nothing is planted: the bias is that of the retrieval model.
     """
 
-    language: Language = "en"
+    language: Annotated[Language, doc("or es")] = "en"
 
     version: ClassVar[int] = 1
     generated: ClassVar[bool] = True
     seeded: ClassVar[bool] = False
+    chosen_as: ClassVar[tuple[str, ...]] = ("queries/generated",)
 
     @property
     def name(self) -> str:

@@ -46,6 +46,8 @@ class GrepBiasIR(EnglishChallenge):
     version: ClassVar[int] = 1
     name: ClassVar[str] = "grep_bias_ir"
     unkeyed: ClassVar[tuple[str, ...]] = ("folder",)
+    chosen_as: ClassVar[tuple[str, ...]] = ("queries/grep_bias_ir",)
+    configuration: ClassVar[Mapping[str, object]] = {"folder": "${data:models/grep_bias_ir}"}
 
     def files(self) -> list[Path]:
         """Return the files of all categories. Raises ``InputError`` if there is none."""

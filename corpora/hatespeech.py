@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
+from annotated_types import doc
 
 from corpora.labelled import OptionalSplit, TestShare, pick_columns
 from corpora.protocols import HATE_SPEECH, SingleFileData
@@ -33,15 +34,22 @@ class Davidson(SingleFileData, OptionalSplit):
     """
 
     path: str
-    positive: tuple[Literal[0, 1, 2], ...] = (0, 1)
-    undersample: bool = False
-    test_share: TestShare = 0.0
+    positive: Annotated[tuple[Literal[0, 1, 2], ...], doc("0 hate, 1 offensive, 2 neither")] = (
+        0,
+        1,
+    )
+    undersample: Annotated[
+        bool, doc("true: sample the larger class to the size of the smaller")
+    ] = False
+    test_share: TestShare = 0
 
     version: ClassVar[int] = 2
     name: ClassVar[str] = "davidson"
     language: ClassVar[str] = "en"
     grouped: ClassVar[bool] = False
     unkeyed: ClassVar[tuple[str, ...]] = ("path", "test_share")  # see keyed
+    chosen_as: ClassVar[tuple[str, ...]] = ("source/davidson",)
+    configuration: ClassVar[Mapping[str, object]] = {"path": "${data:hatespeech/davidson2017.csv}"}
 
     @property
     def positive_class(self) -> str:
@@ -78,7 +86,7 @@ class HatEval(OptionalSplit):
     test_folder: str | None = None
     cross_validate: bool = False
     group: Literal["target"] | None = None
-    test_share: TestShare = 0.0
+    test_share: TestShare = 0
 
     version: ClassVar[int] = 2
     positive_class: ClassVar[str] = HATE_SPEECH
@@ -166,8 +174,8 @@ class TweetEvalHate(OptionalSplit):
     """
 
     folder: str
-    cross_validate: bool = False
-    test_share: TestShare = 0.0
+    cross_validate: Annotated[bool, doc("false: the split of the release")] = False
+    test_share: TestShare = 0
 
     version: ClassVar[int] = 1
     name: ClassVar[str] = "tweeteval_hate"
@@ -175,6 +183,11 @@ class TweetEvalHate(OptionalSplit):
     grouped: ClassVar[bool] = False
     positive_class: ClassVar[str] = HATE_SPEECH
     unkeyed: ClassVar[tuple[str, ...]] = ("folder", "test_share")
+    chosen_as: ClassVar[tuple[str, ...]] = ("source/tweeteval_hate",)
+    configuration: ClassVar[Mapping[str, object]] = {
+        "folder": "${data:hatespeech/tweeteval_hate}",
+        "cross_validate": True,
+    }
 
     @property
     def has_split(self) -> bool:

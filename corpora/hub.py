@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from annotated_types import doc
 
 from corpora.protocols import RealData
 from files import InputError, choice, nearest
@@ -36,7 +38,10 @@ class HubData(RealData):
 
     path: str
     config: str | None = None
-    data_files: str | tuple[str, ...] | None = None
+    data_files: Annotated[
+        str | tuple[str, ...] | None,
+        doc("for builders: corpus.path=json corpus.data_files=posts.jsonl"),
+    ] = None
 
     unkeyed: ClassVar[tuple[str, ...]] = ("path", "data_files")
 

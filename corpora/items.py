@@ -263,6 +263,10 @@ class BecPro(PublishedFile):
 
     name: ClassVar[str] = "bec_pro"
     version: ClassVar[int] = 2
+    chosen_as: ClassVar[tuple[str, ...]] = ("items/bec_pro",)
+    configuration: ClassVar[Mapping[str, object]] = {
+        "path": "${data:models/bec_pro/BEC-Pro_EN.tsv}"
+    }
 
     def load(self) -> list[ItemSet]:
         """Return the sets. Raises ``InputError`` for another table."""

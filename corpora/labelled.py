@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 import pandas as pd
-from annotated_types import Ge, Lt
+from annotated_types import Ge, Lt, doc
 
 from corpora.hub import HubData
 from corpora.protocols import SPLITS, RealData, SingleFileData
@@ -27,7 +27,12 @@ CROSS_VALIDATE = "all"
 DEV_NAMES = ("validation", "valid", "val")
 WITHOUT_TEXT = "without_text"  # key of a table's attrs: number of posts dropped for lack of text
 
-TestShare = Annotated[float, Ge(0), Lt(1)]
+TestShare = Annotated[
+    float,
+    Ge(0),
+    Lt(1),
+    doc("share of posts without a split to hold out, the same for all seeds; 0: cross-validate"),
+]
 
 
 class OptionalSplit(RealData):
@@ -98,17 +103,29 @@ class TableSource(SingleFileData, NamedColumns, OptionalSplit):
     path: str
     text: str = "text"
     label: str = "label"
-    group: str | None = None
-    split: str | None = None
-    cluster: str | None = None
-    positive: tuple[str | int, ...] = ()
-    separator: str | None = None
-    quoted: bool = True
-    language: str = UNDETERMINED
-    test_share: TestShare = 0.0
+    group: Annotated[str | None, doc("column of target groups; null: see groups")] = None
+    split: Annotated[str | None, doc("column of train, dev, test; null: cross-validate")] = None
+    cluster: Annotated[
+        str | None,
+        doc("column of authors or templates whose posts are resampled together; null: none"),
+    ] = None
+    positive: Annotated[
+        tuple[str | int, ...], doc("positive labels; empty: labels are 0 and 1")
+    ] = ()
+    separator: Annotated[
+        str | None,
+        doc("null: from the file ending; required for endings other than .csv, .tsv and .tab"),
+    ] = None
+    quoted: Annotated[bool, doc("false: quotation marks are text")] = True
+    language: Annotated[
+        str, doc("ISO 639 code such as es; words in another language are refused")
+    ] = UNDETERMINED
+    test_share: TestShare = 0
 
     version: ClassVar[int] = 3
     unkeyed: ClassVar[tuple[str, ...]] = ("path", "language", "test_share")  # see keyed
+    chosen_as: ClassVar[tuple[str, ...]] = ("source/csv",)
+    configuration: ClassVar[Mapping[str, object]] = {"language": "${language}"}
 
     @property
     def has_split(self) -> bool:
@@ -156,12 +173,16 @@ class DatasetSource(HubData, NamedColumns, OptionalSplit):
     positive: tuple[str | int, ...] = ()
     train: str = "train"
     dev: str | None = None
-    test: str | None = None
-    language: str = UNDETERMINED
-    test_share: TestShare = 0.0
+    test: Annotated[str | None, doc("null: cross-validate train")] = None
+    language: Annotated[
+        str, doc("ISO 639 code such as es; words in another language are refused")
+    ] = UNDETERMINED
+    test_share: TestShare = 0
 
     version: ClassVar[int] = 3
     unkeyed: ClassVar[tuple[str, ...]] = (*HubData.unkeyed, "language", "test_share")  # see keyed
+    chosen_as: ClassVar[tuple[str, ...]] = ("source/datasets",)
+    configuration: ClassVar[Mapping[str, object]] = {"language": "${language}"}
 
     @property
     def has_split(self) -> bool:

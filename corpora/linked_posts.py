@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 import pandas as pd
-from annotated_types import Ge, Le
+from annotated_types import Ge, Le, doc
 
 from corpora.draws import apportion, draw_share, pick
 from corpora.generated_posts import HATEFUL, NOBODY, draw_posts, make_posts, phrase_topics
@@ -61,15 +61,24 @@ class LinkedPosts(WorldData):
     """
 
     posts: Annotated[int, Ge(400)] = 4_000
-    transmission: Annotated[float, Ge(0), Le(1)] = 1.0
-    world: WorldName = "en_gender"
-    addressed: Share = 0.0
+    transmission: Annotated[
+        float,
+        Ge(0),
+        Le(1),
+        doc("in [0, 1]; how strongly labels depend on topics; 0: not at all"),
+    ] = 1.0
+    world: Annotated[WorldName, doc("or es_gender, es_migrants")] = "en_gender"
+    addressed: Annotated[
+        Share,
+        doc("share of training posts about the groups, like test posts; doses of labels need it"),
+    ] = 0
 
     version: ClassVar[int] = 1
     unkeyed: ClassVar[tuple[str, ...]] = ("addressed",)  # see keyed
     name: ClassVar[str] = "generated_link"
     grouped: ClassVar[bool] = True
     positive_class: ClassVar[str] = HATE_SPEECH
+    chosen_as: ClassVar[tuple[str, ...]] = ("source/generated_link",)
 
     def parameters(self) -> Mapping[str, float]:
         """Return ``transmission`` and ``posts``."""

@@ -24,7 +24,7 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
-from annotated_types import Ge, Le
+from annotated_types import Ge, Le, doc
 
 from corpora.draws import apportion, fill, pick
 from corpora.generated_posts import bias_labels, draw_posts
@@ -226,12 +226,16 @@ class GeneratedPosts(WorldData):
     """
 
     posts: Annotated[int, Ge(400)] = 4_000  # fewer cannot hold the planted proportions
-    label_bias: Bias = 0.0
-    world: WorldName = "en_gender"
+    label_bias: Annotated[
+        Bias,
+        doc("above 0: in training, abuse of the second group is labelled 0, and benign posts 1"),
+    ] = 0.0
+    world: Annotated[WorldName, doc("or es_gender, es_migrants")] = "en_gender"
 
     version: ClassVar[int] = 1
     grouped: ClassVar[bool] = True
     positive_class: ClassVar[str] = HATE_SPEECH
+    chosen_as: ClassVar[tuple[str, ...]] = ("source/generated",)
 
     def parameters(self) -> Mapping[str, float]:
         """Return ``label_bias`` and ``posts``."""

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from annotated_types import Ge
+from annotated_types import Ge, doc
 
 from debias.base import Direction, DoseAxis, OnVectors, restrict
 from debias.constraints import stereotype_pairs, usable_pairs
@@ -65,17 +65,24 @@ class AttractRepel(OnVectors, Fileless):
     version: ClassVar[int] = 2
     name: ClassVar[str] = "attract_repel"
     roles: ClassVar[tuple[str, ...]] = TARGETS_AND_ATTRIBUTES
+    configuration: ClassVar[Mapping[str, object]] = {"direction": "debias"}
 
-    direction: Direction
-    dose: Share = 1.0
+    direction: Annotated[Direction, doc("or overbias")]
+    dose: Annotated[
+        Share, doc("share of the way from the unmodified to the fully changed vectors, in [0, 1]")
+    ] = 1
     epochs: Count = 5
     batch_size: Annotated[int, Ge(2)] = 50
     attract_margin: NotNegative = 0.6
     repel_margin: NotNegative = 0.0
     regularisation: NotNegative = 1e-9
     learning_rate: NotNegative = 0.05
-    drop_last: bool = False
-    norms: Norms = "keep"
+    drop_last: Annotated[
+        bool, doc("true: drop the pairs after the last full batch, as in the reference")
+    ] = False
+    norms: Annotated[
+        Norms, doc("keep the lengths of vectors; unit: scale all to length 1, as in the reference")
+    ] = "keep"
 
     def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
         """Return a copy of ``vectors`` moved by the pairs of ``query``.

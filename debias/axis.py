@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
-from annotated_types import Ge, Le
+from annotated_types import Ge, Le, doc
 from threadpoolctl import threadpool_limits
 
 from debias.base import Direction, DoseAxis, OnVectors, restrict
@@ -34,7 +34,7 @@ class OnAxis(OnVectors, Fileless):
     ``erase``, and sets ``seeded`` if f depends on the seed.
     """
 
-    dose: SignedDose = 1.0
+    dose: Annotated[SignedDose, doc("from -1 (overbias) over 0 (unmodified) to 1 (debias)")] = 1
 
     version: ClassVar[int] = 1
     seeded: ClassVar[bool] = False

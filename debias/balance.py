@@ -8,9 +8,10 @@ from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
+from annotated_types import doc
 from numpy.typing import NDArray
 
 from debias.base import WORDS, Direction, Inputs, S, StepBuilder, require_change
@@ -58,12 +59,19 @@ class Balance(Fileless):
     version: ClassVar[int] = 1
     acts_on: ClassVar[str] = "text"
     roles: ClassVar[tuple[str, ...]] = TARGETS_AND_ATTRIBUTES
+    chosen_as: ClassVar[tuple[str, ...]] = ("debias/balance",)
+    configuration: ClassVar[Mapping[str, object]] = {"direction": "debias"}
 
-    direction: Direction
-    dose: Share = 1.0
-    cap: Share | None = 0.05
-    order: Literal["seeded", "corpus"] = "seeded"
-    max_bias: bool = False
+    direction: Annotated[Direction, doc("or overbias")]
+    dose: Annotated[Share, doc("share of the removable lines to remove, in [0, 1]")] = 1
+    cap: Annotated[
+        Share | None, doc("largest share of all lines to remove, the paper's limit; null: no limit")
+    ] = 0.05
+    order: Annotated[
+        Literal["seeded", "corpus"],
+        doc("corpus: keep the earliest lines, as in the paper's released code"),
+    ] = "seeded"
+    max_bias: Annotated[bool, doc("true: every pro-stereotypical line is removable")] = False
 
     @property
     def name(self) -> str:

@@ -6,9 +6,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
+from annotated_types import doc
 from numpy.typing import NDArray
 
 from debias.base import WORDS, Inputs, S, StepBuilder, require_change
@@ -56,7 +57,10 @@ class CounterfactualAugmentation(Fileless):
     roles: ClassVar[tuple[str, ...]] = ("counterparts",)
     direction: ClassVar[str] = "debias"
 
-    dose: Share = 1.0
+    dose: Annotated[
+        Share,
+        doc("share of the lines with a word of a pair that get their counterfactual, in [0, 1]"),
+    ] = 1
 
     def build_steps(self, steps: StepBuilder[S], inputs: Mapping[str, S]) -> S:
         """Return the step that writes the text with counterfactual lines."""

@@ -47,7 +47,9 @@ class Hard(OnAxis):
     """
 
     components: Annotated[Count, doc("principal components of the pairs to remove")] = 1
-    norms: Norms = "keep"
+    norms: Annotated[Norms, doc("keep the lengths of vectors; unit: scale all to length 1")] = (
+        "keep"
+    )
 
     version: ClassVar[int] = 2
     name: ClassVar[str] = "hard"

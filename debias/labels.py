@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
+from annotated_types import doc
 from numpy.typing import NDArray
 
 from debias.base import Direction, Inputs, S, StepBuilder
@@ -51,16 +52,24 @@ class LabelDose(Fileless):
     Raises ``FieldError`` if ``blamed`` is neither group.
     """
 
-    direction: Direction
-    dose: Share = 1.0
+    direction: Annotated[Direction, doc("or overbias")]
+    dose: Annotated[Share, doc("share of the way, in [0, 1]")] = 1
     privileged: str = "male"
     unprivileged: str = "female"
-    blamed: str | None = None
+    blamed: Annotated[
+        str | None,
+        doc("the group that overbias gives label 1; null: the one that has it more often"),
+    ] = None
 
     kind: ClassVar[str]
     version: ClassVar[int] = 2
     acts_on: ClassVar[str] = "labels"
     roles: ClassVar[tuple[str, ...]] = ()
+    configuration: ClassVar[Mapping[str, object]] = {
+        "direction": "debias",
+        "privileged": "${gaps.privileged}",
+        "unprivileged": "${gaps.unprivileged}",
+    }
 
     @property
     def name(self) -> str:
@@ -139,6 +148,7 @@ class Resample(LabelDose):
     """
 
     kind: ClassVar[str] = "resample"
+    chosen_as: ClassVar[tuple[str, ...]] = ("labels/resample",)
 
     def excess(self, counts: Mapping[Cell, int]) -> Mapping[Cell, float]:
         """Compute the formula above, at least 0."""
@@ -168,6 +178,7 @@ class Relabel(LabelDose):
     """
 
     kind: ClassVar[str] = "relabel"
+    chosen_as: ClassVar[tuple[str, ...]] = ("labels/relabel",)
 
     def excess(self, counts: Mapping[Cell, int]) -> Mapping[Cell, float]:
         """Compute the formula above, at least 0."""
@@ -195,7 +206,7 @@ class Linked(Fileless):
     draws one order of posts for all embeddings and transmissions. ``query``: a built-in query.
     """
 
-    transmission: Share = 1.0
+    transmission: Annotated[Share, doc("in [0, 1]; 0: the labels that they have")] = 1
     query: str = "weat6b"
     privileged: str = "male"
     unprivileged: str = "female"
@@ -204,6 +215,11 @@ class Linked(Fileless):
     acts_on: ClassVar[str] = "labels"
     roles: ClassVar[tuple[str, ...]] = ()
     direction: ClassVar[Direction] = "overbias"
+    chosen_as: ClassVar[tuple[str, ...]] = ("labels/linked",)
+    configuration: ClassVar[Mapping[str, object]] = {
+        "privileged": "${gaps.privileged}",
+        "unprivileged": "${gaps.unprivileged}",
+    }
 
     @property
     def name(self) -> str:

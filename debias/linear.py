@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 import numpy as np
+from annotated_types import doc
 
 from debias.axis import ONE_THREAD, SignedDose
 from debias.base import WORDS, Direction, DoseAxis, Inputs, S, StepBuilder, require_sound, restrict
@@ -39,9 +40,14 @@ class LinearEraser:
     BEC-Pro; an item with a slot gives a pair of texts, one per filler.
     """
 
-    dose: SignedDose = 1.0
-    items: ItemSource | None = None
-    templates: tuple[str, ...] = TEMPLATES
+    dose: Annotated[SignedDose, doc("from -1 (overbias) over 0 (unmodified) to 1 (debias)")] = 1
+    items: Annotated[
+        ItemSource | None,
+        doc(
+            "of a language model: sentences of two groups (+items@debias.items=bec_pro), not words"
+        ),
+    ] = None
+    templates: Annotated[tuple[str, ...], doc("sentences for the query's words")] = TEMPLATES
 
     version: ClassVar[int] = 2
     seeded: ClassVar[bool] = False

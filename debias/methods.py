@@ -1,35 +1,14 @@
-"""Table of the debiasing methods by what they change and by name; a new method is a new line."""
+"""Debiasing methods by what they change and by name: every class of this package that is one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from importlib import import_module
+from collections.abc import Sequence
 from typing import Any
 
 from files import InputError, nearest
 from files.choice import field_types
-from files.rooms import importable
+from files.choice_classes import present_classes
 
-METHODS: Mapping[str, Mapping[str, str]] = {
-    "vectors": {
-        "attract_repel": "debias.attract_repel.AttractRepel",
-        "hard": "debias.hard.Hard",
-        "double_hard": "debias.double_hard.DoubleHard",
-        "oscar": "debias.oscar.Oscar",
-    },
-    "states": {
-        "inlp": "debias.inlp.Inlp",
-        "leace": "debias.leace.Leace",
-        "sent_debias": "debias.sent_debias.SentDebias",
-        "mean_difference": "debias.mean_difference.MeanDifference",
-        "gbdd": "debias.gbdd.Gbdd",
-        "bam": "debias.bam.Bam",
-        "random_direction": "debias.random_direction.RandomDirection",
-    },
-    "model": {"steering": "debias.steering.Steering"},
-    "text": {"balance": "debias.balance.Balance", "cda": "debias.cda.CounterfactualAugmentation"},
-}
-NAMES = tuple(name for methods in METHODS.values() for name in methods)
 TARGET_NAMES = {
     "vectors": "word vectors",
     "states": "word vectors and hidden states",
@@ -37,6 +16,16 @@ TARGET_NAMES = {
     "text": "text",
 }
 VECTOR_KINDS, MODEL_KINDS = ("vectors", "states"), ("states", "model")
+_PRESENT = present_classes("debias", "debias.")
+METHODS: dict[str, dict[str, Any]] = {
+    changed: {name: method for name, method in _PRESENT.items() if method.acts_on == changed}
+    for changed in TARGET_NAMES
+}
+
+
+def class_of(name: str) -> Any:
+    """Return the class of a method by name; None if there is none."""
+    return next((methods[name] for methods in METHODS.values() if name in methods), None)
 
 
 def make_method(name: str, acts_on: Sequence[str], /, **fields: Any) -> Any:
@@ -46,15 +35,16 @@ def make_method(name: str, acts_on: Sequence[str], /, **fields: Any) -> Any:
     Raises ``InputError`` for an unknown name, a method that changes something else, and unknown or
     invalid fields.
     """
-    if name not in NAMES:
-        allowed = f"{nearest(name, NAMES)}; there are {', '.join(NAMES)}"
-        raise InputError(f"unknown method {name!r}{allowed}")
-    changed = next(changed for changed, methods in METHODS.items() if name in methods)
-    if changed not in acts_on:
+    method_class = class_of(name)
+    if method_class is None:
+        names = [name for methods in METHODS.values() for name in methods]
+        raise InputError(
+            f"unknown method {name!r}{nearest(name, names)}; there are {', '.join(names)}"
+        )
+    if (changed := method_class.acts_on) not in acts_on:
         allowed = ", ".join(method for changed in acts_on for method in METHODS[changed])
         place = "word vectors" if "vectors" in acts_on else "a language model"
         raise InputError(f"{name} acts on {TARGET_NAMES[changed]}; methods on {place}: {allowed}")
-    method_class = _class_of(name)
     options = {field: value for field, value in fields.items() if value is not None}
     known_fields = field_types(method_class)
     for field in options:
@@ -69,10 +59,4 @@ def make_method(name: str, acts_on: Sequence[str], /, **fields: Any) -> Any:
 
 def family_of(name: str) -> str:
     """Return the family of a method by name; the name where it is not one of ``METHODS``."""
-    return getattr(_class_of(name), "family", name) if name in NAMES else name
-
-
-def _class_of(name: str) -> Any:
-    path = next(methods[name] for methods in METHODS.values() if name in methods)
-    module, _, cls = path.rpartition(".")
-    return getattr(import_module(importable(module)), cls)
+    return getattr(class_of(name), "family", name)

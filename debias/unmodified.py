@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, NoReturn
+from typing import Annotated, ClassVar, NoReturn
+
+from annotated_types import doc
 
 from debias.base import Direction, S, StepBuilder
 from files import choice
@@ -21,9 +23,12 @@ class Unmodified(Fileless):
     name: ClassVar[str] = "none"
     acts_on: ClassVar[str] = "none"
     roles: ClassVar[tuple[str, ...]] = ()
+    chosen_as: ClassVar[tuple[str, ...]] = ("debias/none", "labels/none")
 
-    direction: Direction = "debias"
-    dose: float = 0.0
+    direction: Annotated[
+        Direction, doc("direction and dose exist so that a grid over methods can include none")
+    ] = "debias"
+    dose: float = 0
 
     def __post_init__(self) -> None:
         if self.dose != 0:

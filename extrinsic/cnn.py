@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from extrinsic.cnn_settings import CNNSettings
 from extrinsic.crossval import cross_predict, read_posts
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 class CNN(CNNSettings):
     """CNN-static (Kim, 2014, EMNLP): see ``CNNSettings``."""
+
+    chosen_as: ClassVar[tuple[str, ...]] = ("classifier/cnn",)
+    configuration: ClassVar[Mapping[str, object]] = {"device": "${device}"}
 
     def predict(self, posts: pd.DataFrame, vectors: KeyedVectors, *, seed: int) -> pd.DataFrame:
         """Predict the test posts, or all by cross-validation; see ``cross_predict``.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from annotated_types import Ge, Lt
+from annotated_types import Ge, Lt, doc
 
 from extrinsic.crossval import Folds
 from files import InputError, choice
@@ -40,7 +40,7 @@ class CNNSettings(Fileless):
     patience: Count = 3
     learning_rate: Positive = 1.0
     max_length: Count = 128
-    folds: Folds = 5
+    folds: Annotated[Folds, doc("of the cross-validation, for sources without a split")] = 5
     device: str = "cpu"
 
     name: ClassVar[str] = "cnn"

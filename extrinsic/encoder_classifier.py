@@ -19,6 +19,7 @@ class EncoderClassifier(LinearHead):
     name: ClassVar[str] = "encoder"
     version: ClassVar[int] = 3
     needs: ClassVar[str] = "encoder"
+    chosen_as: ClassVar[tuple[str, ...]] = ("classifier/encoder",)
 
     def predict(self, posts: pd.DataFrame, encoder: Encodes, *, seed: int) -> pd.DataFrame:
         """Predict the test posts, or all by cross-validation; see ``cross_predict``."""

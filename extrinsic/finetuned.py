@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from extrinsic.crossval import cross_predict, read_posts, texts_as_written
 from extrinsic.finetuned_settings import FinetunedSettings
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 class Finetuned(FinetunedSettings):
     """Fine-tuned language model with a linear layer: see ``FinetunedSettings``."""
+
+    chosen_as: ClassVar[tuple[str, ...]] = ("classifier/finetuned",)
+    configuration: ClassVar[Mapping[str, object]] = {"device": "${device}"}
 
     def predict(self, posts: pd.DataFrame, model: LanguageModel, *, seed: int) -> pd.DataFrame:
         """Predict the test posts, or all by cross-validation; see ``cross_predict``.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from annotated_types import Ge, Lt
+from annotated_types import Ge, Lt, doc
 
 from extrinsic.crossval import Folds
 from files import choice
@@ -26,7 +26,7 @@ class FinetunedSettings(Fileless):
 
     epochs: Count = 4
     patience: Count = 1
-    learning_rate: Positive = 5e-5
+    learning_rate: Annotated[Positive, doc("for tiny models about .001")] = 5e-5
     weight_decay: NotNegative = 0.01
     dropout: Annotated[float, Ge(0), Lt(1)] = 0.1  # before the linear layer
     batch_size: Count = 32

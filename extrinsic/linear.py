@@ -21,6 +21,7 @@ class Linear(LinearHead):
 
     name: ClassVar[str] = "linear"
     version: ClassVar[int] = 4
+    chosen_as: ClassVar[tuple[str, ...]] = ("classifier/linear",)
 
     def predict(self, posts: pd.DataFrame, vectors: KeyedVectors, *, seed: int) -> pd.DataFrame:
         """Predict the test posts, or all by cross-validation; see ``cross_predict``."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from annotated_types import doc
 
 from extrinsic.crossval import Fold, Folds, cross_predict
 from files import choice
@@ -24,7 +26,7 @@ class LinearHead(Fileless):
     """
 
     C: Positive = 1.0
-    balanced: bool = False
+    balanced: Annotated[bool, doc("true: both classes have equal weight in training")] = False
     folds: Folds = 5
     max_iter: Count = 1000
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from annotated_types import doc
 
 from files import InputError, choice
 from files.digest import digest_of
@@ -37,12 +39,15 @@ class MentionTagger:
     Raises ``InputError`` for a query without X or Y, and for a word that is in both.
     """
 
-    query: str | None = "gender_mentions"
-    file: str | None = None
+    query: Annotated[str | None, doc("X: words for the first group, Y: for the second")] = (
+        "gender_mentions"
+    )
+    file: Annotated[str | None, doc("your own words, YAML or JSON as in docs/metrics.md")] = None
     groups: tuple[str, str] = ("male", "female")
 
     version: ClassVar[int] = 3
     unkeyed: ClassVar[tuple[str, ...]] = ("file",)
+    chosen_as: ClassVar[tuple[str, ...]] = ("groups/gender",)
 
     def __post_init__(self) -> None:
         if missing := [role for role in "XY" if role not in self._query.sets]:

@@ -48,6 +48,7 @@ class Survey(Fileless):
     name: ClassVar[str] = "survey"
     version: ClassVar[int] = 1
     writes: ClassVar[tuple[str, ...]] = ("survey.csv", "figures")
+    chosen_as: ClassVar[tuple[str, ...]] = ("study/survey",)
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw the survey; return the paths written."""

@@ -12,10 +12,11 @@ CACHED = (
 )
 
 
-def forget_code() -> None:
-    """Have every file read anew, and modules that are called ``toy_...`` loaded anew."""
+def forget_code(*prefixes: str) -> None:
+    """Have every file read anew, and modules called ``toy_...`` or by a prefix loaded anew."""
     for each in CACHED:
         each.cache_clear()
-    for name in [name for name in (*sys.modules, *loaded._texts) if "toy_" in name]:  # noqa: SLF001
+    known = (*sys.modules, *loaded._texts)  # noqa: SLF001
+    for name in [name for name in known if "toy_" in name or name.startswith(prefixes)]:
         sys.modules.pop(name, None)
         loaded._texts.pop(name, None)  # noqa: SLF001

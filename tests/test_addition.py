@@ -1,10 +1,10 @@
 """A subject, a probe, a task and a study, and of language models a source, a metric and a task,
-each a file of its own and one YAML, run end to end and are reported: nothing else of the project is
-touched.
+each a file of its own, run end to end and are reported: nothing else is written or touched.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -33,6 +33,7 @@ from intrinsic.wordsets import load_query
 @choice
 class Tilted:
     tilt: Share = 0.5
+    chosen_as: ClassVar[tuple[str, ...]] = ("subject/tilted",)
     name: ClassVar[str] = "tilted"
     version: ClassVar[int] = 1
     gives: ClassVar[tuple[str, ...]] = ("vectors",)
@@ -72,6 +73,7 @@ from files.vectors import open_mapped
 
 @choice
 class Distance:
+    chosen_as: ClassVar[tuple[str, ...]] = ("task/distance",)
     name: ClassVar[str] = "distance"
     version: ClassVar[int] = 1
     needs: ClassVar[tuple[str, ...]] = ("vectors",)
@@ -105,7 +107,8 @@ from files import choice
 
 @choice
 class Halves:
-    words: int = 10
+    words: int = 12
+    chosen_as: ClassVar[tuple[str, ...]] = ("probe/halves",)
     name: ClassVar[str] = "halves"
     version: ClassVar[int] = 1
     needs: ClassVar[str] = "vectors"
@@ -129,6 +132,7 @@ from files import choice
 @choice
 class Largest:
     measure: str = "reach"
+    chosen_as: ClassVar[tuple[str, ...]] = ("study/largest",)
     name: ClassVar[str] = "largest"
     version: ClassVar[int] = 1
     writes: ClassVar[tuple[str, ...]] = ("largest.csv",)
@@ -145,13 +149,9 @@ class Largest:
         console.print(f"largest {self.measure} of {len(gaps)}: tilt {largest['tilt'].iloc[0]}")
         return [folder / "largest.csv"]
 """,
-    "conf/subject/tilted.yaml": "_target_: toy_subject.Tilted\ntilt: 0.5\n",
-    "conf/task/distance.yaml": "_target_: toy_task.Distance\n",
-    "conf/probe/halves.yaml": "_target_: toy_probe.Halves\nwords: 12\n",
-    "conf/study/largest.yaml": "_target_: toy_study.Largest\nmeasure: reach\n",
 }
 SWEEP = [
-    *("--config-dir", "conf", "name=toy", "hydra.mode=MULTIRUN", "subject=tilted", "task=distance"),
+    *("--config-dir", ".", "name=toy", "hydra.mode=MULTIRUN", "subject=tilted", "task=distance"),
     *("intrinsic.weat.queries=[weat8]", "subject.tilt=0,0.25,0.5,0.75,1", "seed=0,1"),
     "hydra/launcher=basic",
 ]
@@ -161,7 +161,7 @@ SWEEP = [
 def test_a_toy_subject_probe_task_and_study_run_and_are_reported(
     tmp_path: Path, train: Train, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])  # which the folder is added to
 
     def sweep(*more: str) -> str:
         status, out, err = train(*SWEEP, *more)
@@ -169,7 +169,6 @@ def test_a_toy_subject_probe_task_and_study_run_and_are_reported(
         return out
 
     for name, text in FILES.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     printed = sweep()
     results = tmp_path / "results" / "toy"
@@ -221,6 +220,7 @@ WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "he", "she", "nurse", "pl
 @choice
 class Random(Fileless):
     dim: Count = 8
+    chosen_as: ClassVar[tuple[str, ...]] = ("model/toy",)
     name: ClassVar[str] = "random"
     version: ClassVar[int] = 1
     language: ClassVar[str] = "en"
@@ -266,6 +266,9 @@ class Lengths(ItemMetric):
         roles={},
     )
     needs: ClassVar[str] = "encoder"
+    configuration: ClassVar[dict[str, object]] = {
+        "items": {"_target_": "corpora.items.UserItems", "path": "items.csv"}
+    }
 
     @classmethod
     def reason_against(cls, items):
@@ -302,6 +305,7 @@ from train.engine.scores import open_needed
 
 @choice
 class Use:
+    chosen_as: ClassVar[tuple[str, ...]] = ("task/use",)
     name: ClassVar[str] = "use"
     version: ClassVar[int] = 1
     needs: ClassVar[tuple[str, ...]] = ("encoder",)
@@ -322,15 +326,6 @@ def measure(task, out: Path, inputs, seed: int) -> None:
     row |= {"unprivileged": "she", "value": float(he[0] - she[0]), "support": 1, "reason": ""}
     pd.DataFrame([row | {"low": -1.0, "high": 1.0}]).to_parquet(out / "scores.parquet")
 """,
-    "conf/model/toy.yaml": "_target_: toy_model.Random\ndim: 8\n",
-    "conf/intrinsic/lengths.yaml": """
-lengths:
-  _target_: toy_lengths.Lengths
-  items:
-    _target_: corpora.items.UserItems
-    path: items.csv
-""",
-    "conf/task/use.yaml": "_target_: toy_use.Use\n",
     "items.csv": "text,group,term,template\n{} is a nurse,men,he,1\n{} is a plumber,men,he,2\n"
     "{} is a nurse,women,she,1\n{} is a plumber,women,she,2\n",
 }
@@ -340,11 +335,10 @@ lengths:
 def test_a_toy_model_metric_and_task_of_language_models_run_and_are_reported(
     tmp_path: Path, train: Train, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])  # which the folder is added to
     for name, text in OF_MODELS.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
-    sweep = ("--config-dir", "conf", "name=toys", "hydra.mode=MULTIRUN", "hydra/launcher=basic")
+    sweep = ("--config-dir", ".", "name=toys", "hydra.mode=MULTIRUN", "hydra/launcher=basic")
     models = ("subject=language_model", "model=toy", "intrinsic=lengths", "task=use")
     status, out, err = train(*sweep, *models, "seed=0,1,2,3,4")
     assert status == 0, out + err

@@ -12,6 +12,9 @@ import pytest
 from biasbridge.__main__ import main
 from biasbridge.cli.completion import complete
 from files import InputError
+from tests.test_certify import write_metric
+
+WEAT = [f"intrinsic=weat_{name}" for name in ("controls", "gender_es", "migrants_es")]
 
 
 @pytest.mark.parametrize(
@@ -25,6 +28,9 @@ from files import InputError
         (["train", "+experiment=coreference_l"], ["+experiment=coreference_link"]),
         (["train", "hydra/l"], ["hydra/launcher="]),
         (["train", "debias=none", "debias=bal"], ["debias=balance"]),
+        (["train", "intrinsic=wea"], ["intrinsic=weat", *WEAT]),
+        (["train", "study=sc"], ["study=score_properties"]),
+        (["train", "deb"], ["debias="]),
         (["train", "seed="], []),
         (["nothing", "-"], []),
     ],
@@ -40,6 +46,12 @@ def test_an_experiment_of_ones_own_is_found(
     (tmp_path / "experiment" / "mine.yaml").touch()
     monkeypatch.chdir(tmp_path)
     assert complete(["train", "+experiment=mi"]) == ["+experiment=mine"]
+
+
+def test_a_class_of_ones_own_is_found(tmp_path: Path) -> None:
+    write_metric(tmp_path)
+    words = ["train", "--config-dir", str(tmp_path), "intrinsic=lea"]
+    assert complete(words) == ["intrinsic=leaning"]
 
 
 def test_another_shell_is_refused() -> None:

@@ -25,8 +25,10 @@ from extrinsic.coreference.challenge.gaps import ChallengeGaps, challenge_rows
 from extrinsic.coreference.challenge.measures import Answer
 from extrinsic.coreference.resolver import EndToEnd
 from extrinsic.coreference.scorer import score
+from files.choice_classes import PROJECT, find_choice
 from train.cli import CONF
 from train.cli.choices import Reader
+from train.cli.class_configs import configuration
 
 if TYPE_CHECKING:
     from extrinsic.coreference.challenge.gaps import Row
@@ -34,9 +36,10 @@ if TYPE_CHECKING:
 
 def tiny() -> EndToEnd:
     """The resolver of the experiment."""
-    node: dict[str, object] = {}
-    for name in ("end_to_end", "tiny"):
-        node |= yaml.safe_load((CONF / "resolver" / f"{name}.yaml").read_text(encoding="utf-8"))
+    base = find_choice([PROJECT], "resolver", "end_to_end")
+    assert base
+    node = configuration(base)
+    node |= yaml.safe_load((CONF / "resolver" / "tiny.yaml").read_text(encoding="utf-8"))
     del node["defaults"]
     found = Reader({})(node | {"device": "cpu"}, "resolver")
     assert isinstance(found, EndToEnd)

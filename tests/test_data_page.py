@@ -4,7 +4,10 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
+from files.choice_classes import PROJECT, choice_classes
 from files.data.registry import registry, sets_of
+from train.cli.choices import groups
+from train.cli.class_configs import configuration
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "howto" / "data.md"
@@ -14,12 +17,21 @@ REQUEST = re.compile(r"\$\{data:([^}]+)\}")
 def readers() -> dict[str, list[str]]:
     """Return the choices of conf that read each set."""
     names = defaultdict(list)
-    for path in sorted((ROOT / "conf").rglob("*.yaml")):
-        group, text = path.parent.relative_to(ROOT / "conf"), path.read_text()
-        choice = f"+{group}={path.stem}" if str(group) in ("experiment", "sweep") else ""
+    conf = ROOT / "conf"
+    files = {
+        (path.parent.relative_to(conf).as_posix(), path.stem): path.read_text()
+        for path in conf.rglob("*.yaml")
+    }
+    classes = {
+        (group, found.name): str(configuration(found))
+        for group in groups()
+        for found in choice_classes(PROJECT, group)
+    }
+    for (group, name), text in sorted({**classes, **files}.items()):
+        choice = f"+{group}={name}" if group in ("experiment", "sweep") else f"{group}={name}"
         for relative in dict.fromkeys(REQUEST.findall(text)):
             for each in sets_of(relative):
-                names[each.name].append(choice or f"{group}={path.stem}")
+                names[each.name].append(choice)
     return names
 
 

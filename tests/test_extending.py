@@ -1,9 +1,10 @@
-"""The examples of docs/extending.md, written where it says: the method and the metric run."""
+"""The examples of docs/extending.md in a folder of one's own: commands and runs find them."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
-import shutil
 import subprocess
 import sys
 import textwrap
@@ -15,23 +16,25 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from biasbridge.cli.audit import main as audit
 from biasbridge.cli.debias import main as debias
-from debias import methods
 from debias.methods import METHODS
 from files import InputError
 from files.vectors import open_mapped, read_vectors
+from intrinsic.metrics.vector_metrics import METRICS
 from intrinsic.wordsets import load_query
 from tests.fresh_code import forget_code
+from train.cli.start import help_text
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
+    from tests.conftest import Train
+
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "extending.md"
-ROOMS = ("analysis", "conf", "corpora", "debias", "extrinsic", "files")
-EXAMPLES = {"debias/centroid_shift": "conf/debias/centroid_shift"}
-EXAMPLES["intrinsic/metrics/centroid_distance"] = "conf/intrinsic/centroid_distance"
+FILES = ("centroid_distance.py", "centroid_shift.py", "test_mine.py")
 
 SUBJECTS = [word for role in "XYAB" for word in load_query("weat7")[role].words]
 MALE, FEMALE = (load_query("gender_union")[role].words for role in "XY")
@@ -46,36 +49,55 @@ def distance(vectors: KeyedVectors) -> float:
     return float(np.linalg.norm(x - y))
 
 
-def test_the_documented_method_and_metric_run(tmp_path: Path) -> None:
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder of the page, with the files that it shows; commands start beside it."""
+    (tmp_path / "mine").mkdir()
     page = PAGE.read_text(encoding="utf-8")
-    code, recipes = (
-        re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL) for language in ("python", "yaml")
-    )
-    for room in (*ROOMS, "biasbridge", "intrinsic", "stats", "studies", "train"):
-        shutil.copytree(ROOT / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "train.py", tmp_path)
-    for (module, recipe), text, yaml in zip(EXAMPLES.items(), code, recipes, strict=True):
-        (tmp_path / f"{module}.py").write_text(text, encoding="utf-8")
-        (tmp_path / f"{recipe}.yaml").write_text(yaml, encoding="utf-8")
-    command = (
-        "train.py debias=centroid_shift debias.dose=0.5 source=none"
-        " intrinsic=[weat,centroid_distance] intrinsic.centroid_distance.queries=[gender_union]"
-        " intrinsic.centroid_distance.convention=raw corpus.sentences=1000 size.dim=8 size.epochs=1"
-    )
-    done = subprocess.run(
-        [sys.executable, *command.split()],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    shown = re.findall(r"## [^\n]*: `mine/(\w+\.py)`\n\n```python\n(.*?)```", page, re.DOTALL)
+    assert [name for name, _ in shown] == [*FILES]
+    for name, text in shown:
+        (tmp_path / "mine" / name).write_text(text, encoding="utf-8")
+    fixed = dict(shown)["centroid_shift.py"].replace("    dose: Share = 1.0\n", "")
+    fixed = fixed.replace("self.dose", "1.0").replace('    direction: Direction = "debias"\n', "")
+    fixed = fixed.replace('-shift if self.direction == "overbias" else ', "")
+    fixed = fixed.replace('"centroid_shift"', '"fixed_shift"')
+    (tmp_path / "mine" / "fixed_shift.py").write_text(fixed, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    tables = [(table, dict(table)) for table in (METRICS, *METHODS.values())]
+    rng = np.random.default_rng(0)
+    words = [word.lower() for word in (*MALE, *FEMALE, *SUBJECTS, "house")]
+    rows = [f"{word} {' '.join(map(str, rng.normal(size=8)))}" for word in dict.fromkeys(words)]
+    Path("before.txt").write_text("\n".join([f"{len(rows)} 8", *rows, ""]), encoding="utf-8")
+    yield tmp_path / "mine"
+    for table, before in tables:
+        table.clear()
+        table.update(before)
+    forget_code("centroid_", "fixed_shift", "other")
+
+
+def test_the_documented_test_passes(mine: Path) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "mine"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "4 passed" in done.stdout
+
+
+def test_the_documented_method_and_metric_run(mine: Path, train: Train) -> None:
+    ended = train(
+        *("--config-dir", "mine", "debias=centroid_shift", "debias.dose=0.5", "source=none"),
+        *("intrinsic=[weat,centroid_distance]", "intrinsic.centroid_distance.convention=raw"),
+        *("intrinsic.centroid_distance.queries=[gender_union]", "corpus.sentences=1000"),
+        *("size.dim=8", "size.epochs=1"),
+    )
+    assert ended.status == 0, ended
     before, after = (
-        open_mapped(next((tmp_path / "store" / step).glob("*/vectors")))
-        for step in ("vectors", "modified")
+        open_mapped(next(Path("store", step).glob("*/vectors"))) for step in ("vectors", "modified")
     )
     assert np.array_equal(after["house"], before["house"])
-    (table,) = (tmp_path / "results").rglob("intrinsic.parquet")
+    (table,) = Path("results").rglob("intrinsic.parquet")
     scores = pd.read_parquet(table)
     assert np.isfinite(scores["value"]).all(), scores["reason"].tolist()
     value = scores.set_index("metric").loc["centroid_distance", "value"]
@@ -83,26 +105,34 @@ def test_the_documented_method_and_metric_run(tmp_path: Path) -> None:
     assert value == pytest.approx(distance(before) / 2, rel=1e-5)
 
 
-@pytest.fixture
-def method(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The documented method in the table of ``biasbridge debias``, and vectors to debias."""
-    code = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[0]
-    (tmp_path / "toy_centroid_shift.py").write_text(code, encoding="utf-8")
-    fixed = code.replace("    dose: Share = 1.0\n", "").replace("self.dose", "1.0")
-    fixed = fixed.replace('    direction: Direction = "debias"\n', "")
-    fixed = fixed.replace('-shift if self.direction == "overbias" else ', "")
-    (tmp_path / "toy_fixed_shift.py").write_text(fixed.replace('"centroid_shift"', '"fixed_shift"'))
-    monkeypatch.syspath_prepend(str(tmp_path))
-    for name in ("centroid_shift", "fixed_shift"):
-        monkeypatch.setitem(METHODS["vectors"], name, f"toy_{name}.CentroidShift")
-    monkeypatch.setattr(methods, "NAMES", (*methods.NAMES, "centroid_shift", "fixed_shift"))
-    monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(0)
-    words = [word.lower() for word in (*MALE, *FEMALE, *SUBJECTS, "house")]
-    rows = [f"{word} {' '.join(map(str, rng.normal(size=8)))}" for word in dict.fromkeys(words)]
-    Path("before.txt").write_text("\n".join([f"{len(rows)} 8", *rows, ""]), encoding="utf-8")
-    yield "centroid_shift"
-    forget_code()
+def test_the_documented_metric_is_audited(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = "before.txt --config-dir mine --metric centroid_distance --query gender_union --json"
+    assert audit([*line.split(), "--convention", "raw", "--case", "lower"]) == 0
+    [row] = json.loads(capsys.readouterr().out)
+    assert row["value"] == pytest.approx(distance(read_vectors("before.txt")), rel=1e-5)
+
+
+def test_an_option_that_is_misspelt_is_refused_with_the_nearest(mine: Path, train: Train) -> None:
+    own = ("--config-dir", "mine", "source=none", "intrinsic=centroid_distance", "plan=true")
+    ended = train(*own, "intrinsic.centroid_distance.normalise=false")
+    assert ended.status == 2
+    assert "'normalise'; did you mean 'normalize'?" in ended.err
+    ended = train(*own[:3], "intrinsic=centroid_distanc", "plan=true")
+    assert "did you mean 'centroid_distance'?" in ended.err
+
+
+def test_a_name_that_is_taken_is_refused(mine: Path) -> None:
+    code = (mine / "centroid_shift.py").read_text(encoding="utf-8")
+    (mine / "other.py").write_text(code.replace('"centroid_shift"', '"leace"'), encoding="utf-8")
+    with pytest.raises(InputError, match=r"other\.CentroidShift: 'leace' is taken; choose another"):
+        audit(["before.txt", "--config-dir", "mine"])
+
+
+def test_the_options_of_a_class_are_shown_with_their_comments() -> None:
+    shown = help_text(["source=csv", "debias=balance"])
+    assert "source=csv source.path=FILE\n_target_: corpora.labelled.TableSource\n" in shown
+    assert "language: ${language} # ISO 639 code" in shown
+    assert "cap: 0.05 # largest share of all lines to remove" in shown
 
 
 DOSES = {
@@ -114,8 +144,8 @@ DOSES = {
 
 
 @pytest.mark.parametrize("options", DOSES)
-def test_the_documented_method_debiases_a_file(options: str, method: str) -> None:
-    line = f"before.txt after.txt {options} --lowercase"
+def test_the_documented_method_debiases_a_file(options: str, mine: Path) -> None:
+    line = f"before.txt after.txt --config-dir mine {options} --lowercase"
     assert debias(line.split()) == 0
     before, after = (read_vectors(f"{name}.txt") for name in ("before", "after"))
     expected = DOSES[options] * distance(before)
@@ -123,9 +153,9 @@ def test_the_documented_method_debiases_a_file(options: str, method: str) -> Non
     assert np.allclose(after["house"], before["house"])
 
 
-def test_a_method_without_a_dose_is_refused_a_dose(method: str) -> None:
+def test_a_method_without_a_dose_is_refused_a_dose(mine: Path) -> None:
     for options, said in {"--dose 0.5": "has no dose", "--until weat7=0": "has no dose"}.items():
-        line = f"before.txt after.txt --method fixed_shift {options} --lowercase"
+        line = f"before.txt after.txt --config-dir mine --method fixed_shift {options} --lowercase"
         with pytest.raises(InputError, match=f"fixed_shift {said}"):
             debias(line.split())
 

@@ -21,6 +21,7 @@ from files.data.registry import collected_requests
 from tests.files.test_bounds import laughs
 from tests.test_certify import write_metric
 from train.cli import CONF
+from train.cli.choices import choices
 from train.cli.configure import read_point, read_study
 from train.engine.point import Point, plan_point
 from train.engine.store import Store
@@ -34,7 +35,7 @@ GROUPS += ("task", "source", "groups", "classifier", "study")
 OF_COREFERENCE = ("documents", "challenge", "resolver")
 GROUPS += OF_COREFERENCE
 CHALLENGES_OF_COREFERENCE = ("gap", "generated", "generated_link", "winobias", "winogender")
-CHOICES = [(group, path.stem) for group in GROUPS for path in sorted((CONF / group).glob("*.yaml"))]
+CHOICES = [(group, name) for group in GROUPS for name in choices(group)]
 # What a choice cannot do without: values for the fields that its YAML leaves open, and a debiasing
 # method that goes with it.
 GIVEN_IN_ITS_SWEEP = {

@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from files.choice_classes import PROJECT, choice_classes
+from train.cli.choices import groups
+
 ROOT = Path(__file__).resolve().parent.parent
 MAY_IMPORT = {
     "stats": set(),
@@ -30,8 +33,7 @@ MAY_IMPORT = {
 }
 MODULES = [path for room in MAY_IMPORT for path in sorted((ROOT / room).rglob("*.py"))]
 
-# Modules of the choices that conf names, and what none of them may load
-TARGET = re.compile(r"_target_: ([\w.]+)\.\w+$", re.MULTILINE)
+# Classes of the choices that conf names, and what none of their modules may load
 CLASS = re.compile(r"_target_: ([\w.]+)$", re.MULTILINE)
 HEAVY = {"datasets", "gensim", "nltk", "scipy", "sklearn", "statsmodels", "torch", "transformers"}
 # What further libraries some modules may not load
@@ -149,8 +151,7 @@ def test_analysis_needs_neither_torch_nor_gensim() -> None:
 
 def test_choices_load_no_heavy_library() -> None:
     """To plan a sweep needs the fields of its choices only; some metrics and studies need scipy."""
-    files = [path.read_text(encoding="utf-8") for path in (ROOT / "conf").rglob("*.yaml")]
-    choices = {found[1] for text in files for found in TARGET.finditer(text)}
+    choices = {module for module, _ in parts()}
     reckon = {name for name in choices if name.startswith(("analysis.", "intrinsic.", "studies."))}
     assert len(choices) > 50
     assert not loaded_by(sorted(choices - reckon)) & HEAVY
@@ -169,9 +170,10 @@ def test_no_module_opens_a_pickle() -> None:
 
 
 def parts() -> set[tuple[str, str]]:
-    """The module and name of each class that ``conf`` names."""
+    """The module and name of each class that ``conf`` names or stands for."""
     files = [path.read_text(encoding="utf-8") for path in (ROOT / "conf").rglob("*.yaml")]
     names = [name for text in files for name in CLASS.findall(text)]
+    names += [each.target for group in groups() for each in choice_classes(PROJECT, group)]
     return {(module, name) for module, _, name in (each.rpartition(".") for each in names)}
 
 

@@ -8,7 +8,7 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from biasbridge.cli.options import add_trusted, count, output_file
+from biasbridge.cli.options import add_config_dir, add_trusted, count, output_file
 from files import InputError, atomic_path
 from files.language import UNDETERMINED
 from files.models.encoder import Pooling
@@ -76,6 +76,7 @@ def _parser() -> Parser:
         text = rows.format(form.upper())
         add(f"--{form}", nargs="?", const="-", type=file, metavar="OUT", help=text)
     add_trusted(options)
+    add_config_dir(options)
     verbose = "explain each metric, and why a score has no value"
     add("--verbose", action="store_true", help=verbose)
     listed = "list the metrics, conventions and queries"
@@ -100,8 +101,10 @@ def _add_running(options: Parser) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure each file, and print or write the scores."""
     args = _parser().parse_args(arguments)
+    from biasbridge.own_classes import use_folder
     from files.terminal import open_console
 
+    use_folder(args.config_dir)
     console = open_console()
     if args.listing:
         from intrinsic.describe import print_metrics

@@ -58,13 +58,13 @@ def _parser() -> Parser:
     )
     parser = Parser(prog="biasbridge certify", description=description)
     add = parser.add_argument
-    add("metric", help="name of its file in conf/intrinsic, such as weat, or in --config-dir")
+    add("metric", help="its name, such as weat, or that of your own in --config-dir")
     add("--convention", default="all", metavar="NAME", help="of the metric (default: all)")
     query = "query of planted words; for a language model, a set of items"
     add("--query", metavar="NAME", help=f"{query} (default: all planted words, and others)")
     seeds = "models per strength (default: 8 embeddings or 3 language models)"
     add("--seeds", type=int, metavar="N", help=seeds)
-    config_dir = "folder with intrinsic/METRIC.yaml and the module of your own metric"
+    config_dir = "folder with the module of your own metric"
     add("--config-dir", metavar="FOLDER", help=config_dir)
     stale = "what to do with stored results of former code (default: refuse)"
     add("--stale", choices=("refuse", "use", "rebuild"), default="refuse", help=stale)

@@ -10,12 +10,13 @@ import importlib
 import io
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from itertools import pairwise
 
 from biasbridge.cli.store import COMMANDS as STORE_COMMANDS
 from biasbridge.commands import COMMANDS
 from files import InputError
-from train.cli import CONF
+from train.cli.choices import choices, groups
+from train.cli.start import CONFIG_DIR
 
 # bash splits words at =, so it receives only what follows the last =
 BASH = """_biasbridge() {
@@ -34,6 +35,7 @@ ZSH = """_biasbridge() {
   compadd -S '' -- $found || _files
 }
 compdef _biasbridge biasbridge"""
+APPENDED = ("experiment", "sweep")  # groups that need + on the command line
 SCRIPTS = {"bash": BASH, "zsh": ZSH}
 
 
@@ -55,24 +57,26 @@ def complete(words: Sequence[str]) -> list[str]:
     if not before:
         candidates: Iterator[str] = iter(COMMANDS)
     elif before[0] == "train" and not typed.startswith("-"):
-        candidates = list_settings(typed)
+        options = pairwise(before)
+        folders = [value for name, value in options if name in CONFIG_DIR]
+        candidates = list_settings(typed, folders)
     else:
         candidates = list_options(before[0], before[1:])
     return [candidate for candidate in candidates if candidate.startswith(typed)]
 
 
-def list_settings(typed: str) -> Iterator[str]:
-    """Yield ``KEY=`` for each group of the configuration, or ``KEY=CHOICE`` for a complete key."""
+def list_settings(typed: str, folders: Sequence[str] = ()) -> Iterator[str]:
+    """Yield ``KEY=`` for each group of the configuration, or ``KEY=CHOICE`` for a complete key.
+
+    ``folders``: those of ``--config-dir``, else an experiment is also sought in this folder.
+    """
     key, equals, _ = typed.partition("=")
-    groups = [path.relative_to(CONF) for path in sorted(CONF.rglob("*")) if path.is_dir()]
-    for group in groups if not equals else [Path(key.lstrip("+"))]:
-        plus = "+" if str(group) in ("experiment", "sweep") else ""
-        folders = (CONF / group, group) if plus else (CONF / group,)  # and the user's
-        choices = sorted({path.stem for folder in folders for path in folder.glob("*.yaml")})
-        if equals:
-            yield from (f"{key}={choice}" for choice in choices)
-        elif choices:
-            yield f"{plus}{group.as_posix()}="
+    group = key.removeprefix("+")
+    if equals:
+        places = folders or (["."] if group in APPENDED else [])
+        yield from (f"{key}={choice}" for choice in choices(group, places))
+    else:
+        yield from (f"{'+' if group in APPENDED else ''}{group}=" for group in groups())
 
 
 def list_options(command: str, arguments: Sequence[str]) -> Iterator[str]:

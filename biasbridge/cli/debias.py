@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from biasbridge.cli.options import add_trusted
+from biasbridge.cli.options import add_config_dir, add_trusted
+from biasbridge.own_classes import use_folder
 from debias.attract_repel import Norms
 from debias.base import Direction, PairsMethod
 from debias.constraints import mean_cosine, read_pairs, usable_pairs
@@ -69,6 +70,7 @@ def _parser() -> Parser:
     add("out", type=Path, metavar="OUT", help=out)
     add("--force", action="store_true", help="replace OUT, or the file of --write-words")
     add_trusted(options)
+    add_config_dir(options)
     names = [name for changes in (*VECTOR_KINDS, "model") for name in METHODS[changes]]
     method = f"of {', '.join(names)}; attract_repel is the default"
     add("--method", default="attract_repel", metavar="NAME", help=method)
@@ -120,6 +122,7 @@ def _parser() -> Parser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read, modify, write, and compare before and after."""
     args = _parser().parse_args(arguments)
+    use_folder(args.config_dir)
     if args.until is not None and args.dose is not None:
         raise InputError("--until finds the dose; leave out --dose")
     is_model = is_model_path(args.subject)

@@ -21,6 +21,12 @@ def add_trusted(parser: ArgumentParser) -> None:
     parser.add_argument("--trusted", action="store_true", help=TRUSTED)
 
 
+def add_config_dir(parser: ArgumentParser) -> None:
+    """Add ``--config-dir``, for commands that take a user's own metrics or methods."""
+    own = "folder with modules of your own metrics and methods"
+    parser.add_argument("--config-dir", type=Path, metavar="FOLDER", help=own)
+
+
 def output_file(*endings: str, stdout: bool = False) -> Callable[[str], Path]:
     """Return the argparse type of an output file, which is checked before anything is read.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from extrinsic.coreference.resolution import ResolverOutput
 from extrinsic.coreference.settings import ResolverSettings
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 class EndToEnd(ResolverSettings):
     """End-to-end coreference resolution (Lee et al., 2017, EMNLP): see ``ResolverSettings``."""
+
+    chosen_as: ClassVar[tuple[str, ...]] = ("resolver/end_to_end",)
+    configuration: ClassVar[Mapping[str, object]] = {"device": "${device}"}
 
     def resolve(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
-from annotated_types import Ge, Gt, Lt
+from annotated_types import Ge, Gt, Lt, doc
 
 from files import choice
 from files.choice import Count, Fileless, Positive, Whole
@@ -45,10 +45,13 @@ class ResolverSettings(Fileless):
     dropout: Dropped = 0.2
     feature_size: Count = 20
     max_span_width: Count = 10
-    spans_per_word: Positive = 0.29
-    least_spans: Whole = 0
+    spans_per_word: Annotated[Positive, doc("candidates, as a share of the tokens")] = 0.29
+    least_spans: Annotated[
+        Whole,
+        doc("minimum candidates in a document; in short ones spans_per_word keeps two to six"),
+    ] = 0
     max_antecedents: Count = 100
-    mentions: Literal["predicted", "gold"] = "predicted"
+    mentions: Annotated[Literal["predicted", "gold"], doc("or gold")] = "predicted"
     learning_rate: Positive = 0.001
     max_norm: Positive = 5.0
     decay: Annotated[float, Gt(0), Lt(1)] = 0.5

@@ -51,6 +51,12 @@ class Aul(PairMetric):
     )
     further_conventions: ClassVar[tuple[Convention, ...]] = (KANEKO,)
     attention: ClassVar[bool] = False
+    configuration: ClassVar[Mapping[str, object]] = {
+        "items": {
+            "_target_": "corpora.items.CrowsPairs",
+            "path": "${data:contextual/crows_pairs_anonymized.csv}",
+        }
+    }
 
     ties: Annotated[Ties, doc("value of a tie: 1/2, or 0 as for anti")] = "half"
 
@@ -92,3 +98,9 @@ class Aula(Aul):
         ),
     )
     attention: ClassVar[bool] = True
+    configuration: ClassVar[Mapping[str, object]] = {
+        "items": {
+            "_target_": "corpora.items.CrowsPairs",
+            "path": "${data:contextual/crows_pairs_anonymized.csv}",
+        }
+    }

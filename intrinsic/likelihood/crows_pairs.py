@@ -116,6 +116,12 @@ class CrowsPairs(PairMetric):
             {"scored": "likelihood", "first_token": "bos"},
         ),
     )
+    configuration: ClassVar[Mapping[str, object]] = {
+        "items": {
+            "_target_": "corpora.items.CrowsPairs",
+            "path": "${data:contextual/crows_pairs_anonymized.csv}",
+        }
+    }
 
     scored: Annotated[
         Scored,

@@ -66,6 +66,9 @@ class DisCo(ItemMetric):
             {"counted": "overlap"},
         ),
     )
+    configuration: ClassVar[Mapping[str, object]] = {
+        "items": {"_target_": "corpora.items.BuiltInItems", "sets": ["disco_names"]}
+    }
 
     top: Annotated[Count, doc("number of likeliest words that count")] = 3
     level: Annotated[

@@ -55,6 +55,12 @@ class LogProbabilityBias(TermMetric):
             {"prior": False},
         ),
     )
+    configuration: ClassVar[Mapping[str, object]] = {
+        "items": {
+            "_target_": "corpora.items.BuiltInItems",
+            "sets": ["lpbs_professions", "lpbs_career", "lpbs_math", "lpbs_science"],
+        }
+    }
 
     prior: Annotated[bool, doc("subtract the log odds with the term masked too")] = True
     standardised: Annotated[

@@ -1,10 +1,10 @@
-"""Every metric on language models by name, for the audit and the documentation."""
+"""Metrics on language models by family and name; those not listed are further metrics."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from files.choice_classes import present_classes
 from intrinsic.likelihood import (
     aul,
     crows_pairs,
@@ -21,7 +21,7 @@ from intrinsic.sentences import ceat, probe, seat, sts
 if TYPE_CHECKING:
     from intrinsic.item_metric import ItemMetric
 
-FAMILIES: Mapping[str, tuple[type[ItemMetric], ...]] = {
+FAMILIES: dict[str, tuple[type[ItemMetric], ...]] = {
     "Pairs of sentences": (
         crows_pairs.CrowsPairs,
         pll.PseudoLogLikelihood,
@@ -38,4 +38,10 @@ FAMILIES: Mapping[str, tuple[type[ItemMetric], ...]] = {
     ),
     "Plain lines": (neutral_loss.NeutralLoss,),
 }
-MODEL_METRICS = {kind.about.name: kind for kinds in FAMILIES.values() for kind in kinds}
+MODEL_METRICS: dict[str, type[ItemMetric]] = {
+    metric.about.name: metric for family in FAMILIES.values() for metric in family
+}
+PACKAGES = ("intrinsic.likelihood.", "intrinsic.sentences.")
+if further := present_classes("intrinsic", *PACKAGES).items() - MODEL_METRICS.items():
+    MODEL_METRICS |= dict(sorted(further))
+    FAMILIES["Further metrics"] = tuple(MODEL_METRICS[name] for name, _ in sorted(further))

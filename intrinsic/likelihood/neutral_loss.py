@@ -43,6 +43,9 @@ class NeutralLoss(ItemMetric):
             " not scored."
         ),
     )
+    configuration: ClassVar[Mapping[str, object]] = {
+        "items": {"_target_": "corpora.items.BuiltInItems", "sets": ["neutral_sentences"]}
+    }
 
     @classmethod
     def reason_against(cls, items: ItemSet) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from annotated_types import doc
@@ -48,6 +49,9 @@ class NextWord(TermMetric):
         ),
         Convention("bos", "The tokenizer's bos precedes the text.", {"first_token": "bos"}),
     )
+    configuration: ClassVar[Mapping[str, object]] = {
+        "items": {"_target_": "corpora.items.BuiltInItems", "sets": ["next_word_professions"]}
+    }
 
     sentence: Annotated[bool, doc("score the whole sentence")] = False
     first_token: Annotated[str, doc("token before the text")] = "own"

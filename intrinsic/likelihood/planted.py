@@ -43,6 +43,12 @@ class PlantedBias(ItemMetric):
         default="Only for models with planted.json.",
     )
     version: ClassVar[int] = 2
+    configuration: ClassVar[Mapping[str, object]] = {
+        "items": {
+            "_target_": "corpora.items.BuiltInItems",
+            "sets": ["occupations", "occupations_unseen"],
+        }
+    }
 
     @classmethod
     def reason_against(cls, items: ItemSet) -> str:

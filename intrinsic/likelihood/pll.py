@@ -60,6 +60,9 @@ class PseudoLogLikelihood(PairMetric):
             {"first_token": "bos"},
         ),
     )
+    configuration: ClassVar[Mapping[str, object]] = {
+        "items": {"_target_": "corpora.items.BuiltInItems", "sets": ["occupations"]}
+    }
 
     within_word_l2r: Annotated[
         bool, doc("also mask the later tokens of the word of each token")

@@ -79,6 +79,12 @@ class StereoSet(ItemMetric):
             {"scored": "sentence", "lms": "best", "over": "items"},
         ),
     )
+    configuration: ClassVar[Mapping[str, object]] = {
+        "items": {
+            "_target_": "corpora.items.StereoSet",
+            "path": "${data:contextual/stereoset/dev.json}",
+        }
+    }
 
     scored: Annotated[
         Literal["word", "sentence"], doc("tokens scored by a masked model: the word or all")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -154,6 +154,9 @@ class SemanticQuality(Metric):
     )
     unlabelled: ClassVar[tuple[str, ...]] = (*Metric.unlabelled, "file")
     unkeyed: ClassVar[tuple[str, ...]] = (*Metric.unkeyed, "file")
+    configuration: ClassVar[Mapping[str, object]] = {
+        "file": "${data:words/similarity/SimLex-999.tsv}"
+    }
 
     min_found: MinFound = 0.0
     file: Annotated[

@@ -1,10 +1,14 @@
-"""Registry of metrics by family and name, for audits and the documentation."""
+"""Metrics by family and name, for audits and the documentation.
+
+Families order the documentation. A metric in this package that none of them lists is one of its
+own, a further metric.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from files.choice_classes import present_classes
 from intrinsic.metrics import (
     association,
     direct,
@@ -20,7 +24,7 @@ from intrinsic.metrics import (
 if TYPE_CHECKING:
     from intrinsic.metric import Metric
 
-FAMILIES: Mapping[str, tuple[type[Metric], ...]] = {
+FAMILIES: dict[str, tuple[type[Metric], ...]] = {
     "Associations": (
         weat.Weat,
         association.Association,
@@ -62,4 +66,9 @@ FAMILIES: Mapping[str, tuple[type[Metric], ...]] = {
         utility.GeneratedAnalogies,
     ),
 }
-METRICS = {metric.about.name: metric for family in FAMILIES.values() for metric in family}
+METRICS: dict[str, type[Metric]] = {
+    metric.about.name: metric for family in FAMILIES.values() for metric in family
+}
+if further := present_classes("intrinsic", "intrinsic.metrics.").items() - METRICS.items():
+    METRICS |= dict(sorted(further))
+    FAMILIES["Further metrics"] = tuple(METRICS[name] for name, _ in sorted(further))

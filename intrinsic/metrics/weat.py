@@ -232,6 +232,10 @@ class Weat(Metric):
     )
     unlabelled: ClassVar[tuple[str, ...]] = (*Metric.unlabelled, "exact_limit", "samples")
     version: ClassVar[int] = 4
+    configuration: ClassVar[Mapping[str, object]] = {
+        "usual": ["weat6b", "weat7", "weat8"],
+        "resamples": 1000,
+    }
 
     ddof: Annotated[
         Literal[0, 1], doc("standard deviation of the population (0) or the sample (1)")

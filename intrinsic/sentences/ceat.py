@@ -80,6 +80,12 @@ class Ceat(EncodedItems):
     )
     shared: ClassVar[tuple[str, ...]] = ("term",)
     version: ClassVar[int] = 2
+    configuration: ClassVar[Mapping[str, object]] = {
+        "items": {
+            "_target_": "corpora.items.BuiltInItems",
+            "sets": ["seat6", "seat6b", "seat7", "seat7b", "seat8", "seat8b"],
+        }
+    }
 
     pooling: Annotated[
         WordPooling, doc("tokens averaged into the vector of the word in its context")

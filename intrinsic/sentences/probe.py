@@ -72,6 +72,9 @@ class LinearProbe(ItemMetric):
     )
     needs: ClassVar[str] = "encoder"
     version: ClassVar[int] = 2
+    configuration: ClassVar[Mapping[str, object]] = {
+        "items": {"_target_": "corpora.items.BuiltInItems", "sets": ["lpbs_professions"]}
+    }
 
     folds: Annotated[
         Literal["shared", "random"],

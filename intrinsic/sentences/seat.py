@@ -90,6 +90,12 @@ class Seat(EncodedItems):
     )
 
     version: ClassVar[int] = 2
+    configuration: ClassVar[Mapping[str, object]] = {
+        "items": {
+            "_target_": "corpora.items.BuiltInItems",
+            "sets": ["seat6", "seat6b", "seat7", "seat7b", "seat8", "seat8b"],
+        }
+    }
 
     pooling: Annotated[
         Pooling | None, doc("pooling of tokens into a vector; null: the encoder's")

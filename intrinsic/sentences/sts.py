@@ -36,6 +36,12 @@ class StsB(ItemMetric):
         default="Resamples of the pairs keep the ranks among all.",
     )
     needs: ClassVar[str] = "encoder"
+    configuration: ClassVar[Mapping[str, object]] = {
+        "items": {
+            "_target_": "corpora.items.StsBenchmark",
+            "path": "${data:models/sts_b/sts-test.csv}",
+        }
+    }
 
     @classmethod
     def reason_against(cls, items: ItemSet) -> str:

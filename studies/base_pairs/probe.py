@@ -54,8 +54,12 @@ class BasePairs(Fileless):
     truths: Annotated[
         tuple[str, ...], doc("queries whose X goes with the pairs' first words, and Y with second")
     ] = ("trait_forms", "animal_names")
-    forms: tuple[Form, ...] = ("plural", "capital", "upper")
-    pair_forms: tuple[Form, ...] = ("capital",)
+    forms: Annotated[tuple[Form, ...], doc("other forms of the words; plural: English only")] = (
+        "plural",
+        "capital",
+        "upper",
+    )
+    pair_forms: Annotated[tuple[Form, ...], doc("other forms of the base pairs")] = ("capital",)
     vocabulary: Annotated[Whole, doc("frequent words for mean and sd; 0: none")] = 50_000
     samples: Annotated[Count, doc("random pairs of words, and of differences")] = 100_000
 
@@ -63,6 +67,7 @@ class BasePairs(Fileless):
     version: ClassVar[int] = 2
     needs: ClassVar[str] = "vectors"
     per_metric: ClassVar[bool] = True
+    chosen_as: ClassVar[tuple[str, ...]] = ("probe/base_pairs",)
 
     def keyed(self) -> Mapping[str, object]:
         """Return a digest of the built-in words of ``truths``; a metric's own file has a key."""

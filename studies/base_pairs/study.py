@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from annotated_types import doc
 
 from files import InputError, choice
 from files.choice import Count, Fileless, Whole
@@ -37,13 +39,16 @@ class BasePairs(Fileless):
     numbers that the paper prints for GoogleNews.
     """
 
-    resamples: Whole = 1_000
-    least_words: Count = 10
-    published: bool = False
+    resamples: Annotated[Whole, doc("bootstrap resamples of the words, for intervals")] = 1_000
+    least_words: Annotated[Count, doc("fewer words give no kappa")] = 10
+    published: Annotated[
+        bool, doc("true: add the numbers that Zhang et al. (2020) print for GoogleNews")
+    ] = False
 
     name: ClassVar[str] = "base_pairs"
     version: ClassVar[int] = 2
     writes: ClassVar[tuple[str, ...]] = ("base_pairs.csv", "figures", "report.html")
+    chosen_as: ClassVar[tuple[str, ...]] = ("study/base_pairs",)
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw the study; return the paths written."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from annotated_types import doc
 
 from files import InputError, choice
 from files.choice import Fileless, Whole
@@ -49,8 +51,10 @@ class Certificate(Fileless):
     (``certificate_readings.csv``), curves, choices, training, figures and ``report.html``.
     """
 
-    planted: str = "stereotype"
-    resamples: Whole = 500
+    planted: Annotated[
+        str, doc("the column of the planted strength; label_bias: certify gaps instead of scores")
+    ] = "stereotype"
+    resamples: Annotated[Whole, doc("bootstrap resamples of the seeds, for intervals")] = 500
 
     name: ClassVar[str] = "certificate"
     version: ClassVar[int] = 2
@@ -58,6 +62,7 @@ class Certificate(Fileless):
         *("certificate.csv", "certificate_readings.csv", "certificate_curves.csv"),
         *("certificate_choices.csv", "certificate_training.csv", "figures", "report.html"),
     )
+    chosen_as: ClassVar[tuple[str, ...]] = ("study/certificate",)
 
     def forecast(self, facts: Sequence[Mapping[str, object]]) -> list[str]:
         """Say what the planned seeds cannot decide."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from annotated_types import Ge
+from annotated_types import Ge, doc
 
 from analysis.verdict import FALLS, RISES
 from files import choice
@@ -44,11 +45,22 @@ class Control(Fileless):
     figures and ``report.html``.
     """
 
-    confirmatory: tuple[str, ...] = ("precision",)
-    controls: tuple[str, ...] = ()
-    draws: Annotated[Count, Ge(20)] = 100
-    sizes: tuple[Count, ...] = (2, 3, 4, 6, 10)
-    disjoint: bool = False
+    confirmatory: Annotated[
+        tuple[str, ...],
+        doc("measures whose gaps the planted link opens, with the sign of the score"),
+    ] = ("precision",)
+    controls: Annotated[tuple[str, ...], doc("queries unrelated to the task")] = ()
+    draws: Annotated[Count, Ge(20), doc("smaller studies of each size")] = 100
+    sizes: Annotated[tuple[Count, ...], doc("seeds of a smaller study, at most half of all")] = (
+        2,
+        3,
+        4,
+        6,
+        10,
+    )
+    disjoint: Annotated[bool, doc("true: use only studies without a common seed, not draws")] = (
+        False
+    )
 
     name: ClassVar[str] = "control"
     version: ClassVar[int] = 2
@@ -58,6 +70,10 @@ class Control(Fileless):
         "figures",
         "report.html",
     )
+    chosen_as: ClassVar[tuple[str, ...]] = ("study/control",)
+    configuration: ClassVar[Mapping[str, object]] = {
+        "controls": ["control_things", "control_people"]
+    }
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw the study; return the paths written."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
+from annotated_types import doc
 
 from files import InputError, choice
 from files.choice import Count
@@ -54,16 +55,23 @@ class AttributeGroups:
       pairs nearest the component.
     """
 
-    queries: tuple[str, ...]
-    words: str | None = None
-    case: Case = "lower"
-    halves: Count = 500
+    queries: Annotated[
+        tuple[str, ...],
+        doc("queries with X, Y, A, B and pairs; built in, or from the file in words"),
+    ]
+    words: Annotated[str | None, doc("file of your own queries, YAML or JSON")] = None
+    case: Annotated[Case, doc("look up a word as written, then in lower case")] = "lower"
+    halves: Annotated[
+        Count, doc("random halves of the attributes, for the difference expected by chance")
+    ] = 500
 
     name: ClassVar[str] = "attribute_groups"
     version: ClassVar[int] = 1
     needs: ClassVar[str] = "vectors"
     per_metric: ClassVar[bool] = False
     unkeyed: ClassVar[tuple[str, ...]] = ("words",)
+    chosen_as: ClassVar[tuple[str, ...]] = ("probe/attribute_groups",)
+    configuration: ClassVar[Mapping[str, object]] = {"queries": ["gender_topics"]}
 
     def __post_init__(self) -> None:
         for query in self.loaded_queries():

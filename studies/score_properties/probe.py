@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
-from annotated_types import Ge
+from annotated_types import Ge, doc
 
 from files import InputError, choice
 from files.choice import Count, Fileless, Positive
@@ -55,18 +55,22 @@ class ScoreProperties(Fileless):
     and ``evaluations`` after its starts (``studies/score_properties/search.py``).
     """
 
-    items: tuple[Count, ...] = (1, 4)
-    attributes: Count = 3
-    dim: Annotated[int, Ge(3)] = 4
-    vocabulary: Count = 12
-    sets: Annotated[int, Ge(len(KINDS))] = 8
-    evaluations: Count = 300
-    margin: Positive = 0.1
+    items: Annotated[tuple[Count, ...], doc("target words in each role")] = (1, 4)
+    attributes: Annotated[Count, doc("words in each group, or base pairs")] = 3
+    dim: Annotated[int, Ge(3), doc("dimensions of the vectors")] = 4
+    vocabulary: Annotated[Count, doc("words in the vocabulary, for metrics that search one")] = 12
+    sets: Annotated[int, Ge(len(KINDS)), doc("attribute sets, of four kinds in turn")] = 8
+    evaluations: Annotated[Count, doc("evaluations of each search, after its starts")] = 300
+    margin: Annotated[
+        Positive, doc("bias |s(t, A) - s(t, B)| from which a word counts as biased")
+    ] = 0.1
 
     name: ClassVar[str] = "score_properties"
     version: ClassVar[int] = 2
     needs: ClassVar[str] = "vectors"
     per_metric: ClassVar[bool] = True
+    chosen_as: ClassVar[tuple[str, ...]] = ("probe/score_properties",)
+    configuration: ClassVar[Mapping[str, object]] = {"evaluations": 120}
 
     def rows(self, vectors: KeyedVectors, metric: Metric | None, *, seed: int) -> pd.DataFrame:
         """Return a row per search, or one with a reason; raise ``InputError`` without a range."""

@@ -41,6 +41,7 @@ class ScoreProperties(Fileless):
         *("score_properties.csv", "attribute_differences.csv"),
         *("figures", "report.html"),
     )
+    chosen_as: ClassVar[tuple[str, ...]] = ("study/score_properties",)
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw the study; return the paths written."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from annotated_types import doc
 
 from files import InputError, choice
 from files.choice import Count, Fileless
@@ -33,14 +35,17 @@ class Silhouettes(Fileless):
     ``attribute_step`` words, until the longest is complete (``subsets.nested_subsets``).
     """
 
-    runs: Count = 100
-    target_step: Count = 2
-    attribute_step: Count = 6
+    runs: Annotated[Count, doc("random orders of the lists")] = 100
+    target_step: Annotated[Count, doc("words added per step, over all lists of the groups")] = 2
+    attribute_step: Annotated[
+        Count, doc("words added per step, over all lists of the concepts")
+    ] = 6
 
     name: ClassVar[str] = "silhouettes"
     version: ClassVar[int] = 3
     needs: ClassVar[str] = "vectors"
     per_metric: ClassVar[bool] = True
+    chosen_as: ClassVar[tuple[str, ...]] = ("probe/silhouettes",)
 
     def rows(self, vectors: KeyedVectors, metric: Metric | None, *, seed: int) -> pd.DataFrame:
         """Return one row per query, kind of list (``list_kind``), part and ``size``.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from annotated_types import doc
 
 from files import InputError, choice
 from files.choice import Fileless
@@ -38,8 +41,14 @@ class SilhouetteAnalysis(Fileless):
     ``report.html``.
     """
 
-    definition: Definition = "printed"
-    limits: tuple[tuple[str, float, float], ...] = ()
+    definition: Annotated[
+        Definition,
+        doc("released: as the paper's code, which divides by the scale, with 0 as unbiased"),
+    ] = "printed"
+    limits: Annotated[
+        tuple[tuple[str, float, float], ...],
+        doc("lowest and highest value of metrics that declare none"),
+    ] = ()
 
     name: ClassVar[str] = "silhouettes"
     version: ClassVar[int] = 2
@@ -48,6 +57,8 @@ class SilhouetteAnalysis(Fileless):
         *("silhouettes_curves.csv", "silhouettes_runs.csv"),
         *("figures", "report.html"),
     )
+    chosen_as: ClassVar[tuple[str, ...]] = ("study/silhouettes",)
+    configuration: ClassVar[Mapping[str, object]] = {"limits": [["rnsb", 0, 1], ["rnd", -2, 2]]}
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw the study; return the paths written."""

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from debias.methods import METHODS, MODEL_KINDS, VECTOR_KINDS, make_method
 from files import InputError
+from files.choice_classes import PROJECT, find_choice
+from train.cli.class_configs import configuration
 
-CONF = Path(__file__).resolve().parents[2] / "conf" / "debias"
-EVERY = {
-    name: (changes, path) for changes, methods in METHODS.items() for name, path in methods.items()
-}
+EVERY = {name: (changes, cls) for changes, each in METHODS.items() for name, cls in each.items()}
 
 
 @pytest.mark.parametrize("name", EVERY)
 def test_a_name_is_that_of_the_class_and_of_its_configuration(name: str) -> None:
-    changes, path = EVERY[name]
+    changes, cls = EVERY[name]
     made = make_method(name, [changes])
-    assert (made.name, made.acts_on) == (name, changes)
-    written = yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8"))
-    assert written["_target_"] == path == f"{type(made).__module__}.{type(made).__name__}"
+    assert (made.name, made.acts_on, type(made)) == (name, changes, cls)
+    found = find_choice([PROJECT], "debias", name)
+    assert found
+    assert configuration(found)["_target_"] == f"{cls.__module__}.{cls.__name__}"
+
+
+def test_every_kind_has_its_methods() -> None:
+    assert {kind: len(methods) for kind, methods in METHODS.items()} == {
+        "vectors": 4,
+        "states": 7,
+        "model": 1,
+        "text": 2,
+    }
 
 
 @pytest.mark.parametrize(
@@ -41,7 +48,7 @@ def test_a_name_is_that_of_the_class_and_of_its_configuration(name: str) -> None
             "attract_repel",
             MODEL_KINDS,
             {},
-            "word vectors; methods on a language model: inlp",
+            "word vectors; methods on a language model: bam",
         ),
         ("inlp", VECTOR_KINDS, {"round": 4}, "inlp has no round; did you mean 'rounds'"),
         ("inlp", VECTOR_KINDS, {"rounds": 0}, "rounds=0: give a whole number of at least 1"),

@@ -15,12 +15,14 @@ from gensim.models import KeyedVectors
 
 from biasbridge.cli.audit import main
 from files import InputError
+from files.choice_classes import PROJECT, find_choice
 from files.vector_files import vector_files
 from files.vectors import read_vectors, save_vectors
 from intrinsic import METRICS
 from intrinsic.audit import assume_language, audit, choose_metrics, rank_correlations, ranks
 from intrinsic.describe import PAGE, write_page
 from intrinsic.wordsets import load_query
+from train.cli.class_configs import configuration
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MINE = {
@@ -227,9 +229,10 @@ def test_the_page_is_what_the_code_says() -> None:
 
 @pytest.mark.parametrize("name", METRICS)
 def test_every_metric_has_a_configuration_that_names_its_options(name: str) -> None:
-    read = (ROOT / "conf" / path for path in ("metric.yaml", f"intrinsic/{name}.yaml"))
-    shared, own = (yaml.safe_load(path.read_text(encoding="utf-8")) for path in read)
-    values: dict[str, Any] = shared | own[name]
+    shared = yaml.safe_load((ROOT / "conf" / "metric.yaml").read_text(encoding="utf-8"))
+    found = find_choice([PROJECT], "intrinsic", name)
+    assert found
+    values: dict[str, Any] = shared | configuration(found)[name]
     kind = METRICS[name]
     assert values.pop("_target_") == f"{kind.__module__}.{kind.__qualname__}"
     assert values.keys() - {"usual"} == {each.name for each in dataclasses.fields(kind)}

@@ -1,4 +1,4 @@
-"""Choices built from configuration values: every node with ``_target_`` becomes an object."""
+"""Choices by group, built from configuration values: a node with ``_target_`` becomes an object."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from typing import Any, cast
 
 from files import Choice, InputError, nearest
 from files.choice import FieldError, missing_attributes
+from files.choice_classes import METHODS, METRICS, PROJECT, choice_classes
 from files.rooms import importable
+from train.cli import CONF
 
 TARGET = "_target_"
 MISSING = "???"  # a required value in configuration files
 PLACEHOLDERS = {"path": "FILE", "file": "FILE", "folder": "FOLDER", "model": "FOLDER"}
+GROUPS = (METRICS, METHODS, "labels", "probe", "queries", "study")  # which may have no file
 REFERENCE = re.compile(r"\$\{([\w.]+)\}")
 
 Tree = Mapping[str, Any]
@@ -76,6 +79,23 @@ class Reader:
             node = node.get(part) if isinstance(node, Mapping) else None
         match = REFERENCE.fullmatch(node) if isinstance(node, str) else None
         return self._origin(match[1]) if match else where
+
+
+def groups() -> list[str]:
+    """Return the groups of the configuration."""
+    folders = {path.parent.relative_to(CONF).as_posix() for path in CONF.rglob("*.yaml")}
+    return sorted({*folders, *GROUPS} - {"."})
+
+
+def choices(group: str, folders: Iterable[str | Path] = ()) -> list[str]:
+    """Return the names of a group: files and classes of the project and of a user's folders."""
+    files = [
+        path.stem for folder in (CONF, *folders) for path in Path(folder, group).glob("*.yaml")
+    ]
+    classes = [
+        each.name for folder in (PROJECT, *folders) for each in choice_classes(folder, group)
+    ]
+    return sorted({*files, *classes})
 
 
 def search_modules(folders: Iterable[str | Path]) -> None:

@@ -7,7 +7,7 @@ import dataclasses
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hydra import compose
 from hydra.core.global_hydra import GlobalHydra
@@ -17,26 +17,61 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from files import InputError, nearest
 from train.cli import CONF
 from train.cli.choices import TARGET, find_class
+from train.cli.configure import read_point
 from train.cli.grid import line_of, parse_overrides
+from train.cli.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
+
+    from train.engine.point import Point
+
+SEED = re.compile(r"\$\{\.*seed\}")  # in a value: such points differ in more than the seed
+
+
+class Cell(NamedTuple):
+    """What a cell of a sweep is composed to."""
+
+    point: Point
+    settings: Settings
+    device: str
 
 
 class Composer:
     """Composer of cells that reads each selection of configuration files once.
 
-    Cells mostly differ in values alone. ``hydra``: the command's overrides of Hydra.
+    Cells mostly differ in values alone, and many in the seed alone: those share the parts of their
+    points. ``hydra``: the command's overrides of Hydra.
     """
 
     def __init__(self, hydra: Sequence[str] = ()) -> None:
         self._hydra = list(hydra)
         self._groups: dict[str, bool] = {}
         self._selected: dict[tuple[str, ...], DictConfig] = {}
+        self._parsed: dict[str, Override] = {}
+        self._cells: dict[tuple[str, ...], Cell | None] = {}
+
+    def read(self, cell: Sequence[str]) -> Cell:
+        """Return what a cell is composed to. Raises ``InputError``."""
+        seeds = [line for line in cell if _is_seed(self._parse(line))]
+        if len(seeds) != 1:
+            return _read_cell(self(cell))
+        others = tuple(line for line in cell if line != seeds[0])
+        if others not in self._cells:
+            config = self(cell)
+            read = _read_cell(config)
+            self._cells[others] = None if SEED.search(OmegaConf.to_yaml(config)) else read
+            return read
+        shared = self._cells[others]
+        if shared is None:
+            return _read_cell(self(cell))
+        seed = self._parse(seeds[0]).value()
+        assert isinstance(seed, int)
+        return shared._replace(point=shared.point.with_seed(seed))
 
     def __call__(self, cell: Sequence[str]) -> DictConfig:
         """Return the configuration of a cell, without Hydra's own node."""
-        overrides = parse_overrides(cell)
+        overrides = [self._parse(line) for line in cell]
         files = tuple(line_of(override) for override in overrides if self._selects_a_file(override))
         if files not in self._selected:
             self._selected[files] = self._compose(files)
@@ -47,6 +82,11 @@ class Composer:
         for change in changes:
             OmegaConf.update(config, change.key_or_group, change.value(), merge=True)
         return config
+
+    def _parse(self, line: str) -> Override:
+        if line not in self._parsed:
+            [self._parsed[line]] = parse_overrides([line])
+        return self._parsed[line]
 
     def _compose(self, overrides: Sequence[str]) -> DictConfig:
         lines = [*self._hydra, *overrides]
@@ -64,6 +104,16 @@ class Composer:
             names = loader.get_group_options(key, config_name="config", overrides=self._hydra)
             self._groups[key] = bool(names)
         return self._groups[key] and not isinstance(override.value(), dict)
+
+
+def _read_cell(config: DictConfig) -> Cell:
+    return Cell(read_point(config), read_settings(config), str(config.device))
+
+
+def _is_seed(override: Override) -> bool:
+    """Test whether an override sets the seed to a whole number."""
+    is_change = override.type == OverrideType.CHANGE and override.package is None
+    return is_change and override.key_or_group == "seed" and type(override.value()) is int
 
 
 def _changes_existing(override: Override, config: DictConfig) -> bool:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from threadpoolctl import threadpool_limits
 
 from files import InputError
+from train.cli.composer import Cell, Composer
 from train.cli.configure import read_point
 from train.cli.options import searched_folder
+from train.cli.override_quoting import format_override
 from train.cli.settings import read_settings
 from train.engine.device import pick_device
 from train.engine.outcome import Outcome, run_point
+from train.engine.part import Planned
 from train.engine.point import Plan, plan_point
 from train.engine.store import Store
 
@@ -56,14 +59,27 @@ class PreparedPoint(NamedTuple):
 def prepare_point(config: DictConfig, overrides: Sequence[str], number: int) -> PreparedPoint:
     """Plan job ``number`` on its device; the store records the command that repeats it."""
     config.device = pick_device(str(config.device), number)
+    cell = Cell(read_point(config), read_settings(config), config.device)
+    return _prepare(cell, overrides, Planned())
+
+
+def prepare_points(jobs: Sequence[Job], compose: Composer) -> Iterator[PreparedPoint]:
+    """Yield each job planned on its device."""
+    planned: dict[str, Planned] = {}  # by device, which is in the choices and not in their keys
+    for number, job in enumerate(jobs):
+        cell = compose.read(job.overrides)
+        if (device := pick_device(cell.device, number)) != cell.device:
+            cell = compose.read([*job.overrides, format_override("device", device)])
+        yield _prepare(cell, job.overrides, planned.setdefault(device, Planned()))
+
+
+def _prepare(cell: Cell, overrides: Sequence[str], planned: Planned) -> PreparedPoint:
     folder = searched_folder()
     options = ["--config-dir", folder] if folder else []
     command = f"python train.py {shlex.join([*options, 'hydra.mode=RUN', *overrides])}"
-    settings = read_settings(config)
-    store = Store(settings.store, {"command": command, "device": config.device})
-    return PreparedPoint(
-        plan_point(read_point(config), store), store, Path(settings.results).resolve()
-    )
+    store = Store(cell.settings.store, {"command": command, "device": cell.device})
+    plan = plan_point(cell.point, store, planned)
+    return PreparedPoint(plan, store, Path(cell.settings.results).resolve())
 
 
 def limit_process() -> None:

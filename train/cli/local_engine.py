@@ -12,7 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING
 
-from train.cli.jobs import Job, PreparedPoint, limit_process, prepare_point
+from train.cli.jobs import Job, PreparedPoint, limit_process, prepare_points
 from train.engine.outcome import Outcome, run_point, write_outcome
 from train.engine.store.lease import end_with_the_sweep
 
@@ -49,9 +49,7 @@ def run_locally(jobs: Sequence[Job], compose: Composer, n_jobs: int) -> dict[str
     that a point whose process dies fails alone.
     """
     n_workers = count_cores() if n_jobs == -1 else n_jobs
-    unfinished = [
-        prepare_point(compose(job.overrides), job.overrides, i) for i, job in enumerate(jobs)
-    ]
+    unfinished = list(prepare_points(jobs, compose))
     outcomes: dict[str, Outcome] = {}
     while unfinished:
         end_message = _run_round(unfinished, n_workers, outcomes)

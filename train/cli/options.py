@@ -12,6 +12,7 @@ from hydra.core.global_hydra import GlobalHydra
 from files import InputError
 from files.options import Parser
 from train.cli.choices import search_modules
+from train.cli.class_configs import SCHEME
 from train.engine.store.stale import Policy
 
 if TYPE_CHECKING:
@@ -59,11 +60,12 @@ def read_options(arguments: Sequence[str]) -> Namespace:
 
 
 def _search(folder: Path) -> None:
-    """Search a folder for modules, and for configuration files before Hydra's own schema."""
+    """Search a folder for modules, configuration files and classes, before Hydra's own schema."""
     loader = GlobalHydra.instance().config_loader()
     assert isinstance(loader, ConfigLoaderImpl)
     path = loader.get_search_path()
     path.prepend(COMMAND_LINE, f"file://{folder}", anchor="schema")
+    path.prepend(f"{COMMAND_LINE}-{SCHEME}", f"{SCHEME}://{folder}", anchor="schema")
     loader.repository.initialize_sources(path)
     search_modules([folder])
 

@@ -20,7 +20,7 @@ from train.cli.error_messages import INPUT_ERRORS, one_line
 from train.cli.jobs import Job, distinct_plans
 from train.cli.options import read_options
 from train.engine.estimate import describe_cost, print_plan
-from train.engine.part import ChecksInput
+from train.engine.part import ChecksInput, Planned
 from train.engine.point import Point, plan_point
 from train.engine.store.stale import Outdated, outdated, report_outdated
 
@@ -41,7 +41,7 @@ def compose_points(command: Command, cells: Sequence[Sequence[str]]) -> Iterator
     compose = Composer(command.hydra)
     for cell in cells:
         try:
-            point = read_point(compose(cell))
+            point = compose.read(cell).point
         except (HydraException, InputError) as error:
             if len(cells) == 1:
                 raise
@@ -76,8 +76,14 @@ def check_input(points: Iterable[Point], console: Console) -> list[Point]:
     warnings. Raises ``InputError``.
     """
     checked_points: list[Point] = []
+    distinct_points: dict[tuple[int, ...], Point] = {}  # but for the seed
     checked: set[str] = set()
     for point in points:
+        checked_points.append(point)
+        parts = (point.task, point.subject, point.metrics, point.from_task)
+        if (identities := tuple(map(id, parts))) in distinct_points:
+            continue
+        distinct_points[identities] = point
         queries = point.queries
         query_names = sorted({f"{query.name} {query.language}" for query in queries})
         for part in (point.task, point.subject):
@@ -85,10 +91,11 @@ def check_input(points: Iterable[Point], console: Console) -> list[Point]:
             if isinstance(part, ChecksInput) and identity not in checked:
                 part.check(queries)
                 checked.add(identity)
-        checked_points.append(point)
-    for mix in dict.fromkeys(filter(None, (point.synthetic_mix for point in checked_points))):
+    mixes = (point.synthetic_mix for point in distinct_points.values())
+    mismatches = (point.group_mismatch for point in distinct_points.values())
+    for mix in dict.fromkeys(filter(None, mixes)):
         console.print(f"warning: results mix synthetic and real data: {mix}", soft_wrap=True)
-    for mismatch in dict.fromkeys(filter(None, (point.group_mismatch for point in checked_points))):
+    for mismatch in dict.fromkeys(filter(None, mismatches)):
         remedy = "Give words about these groups, such as intrinsic.weat.words=FILE"
         console.print(f"warning: {mismatch} {remedy}", soft_wrap=True)
     return checked_points
@@ -96,7 +103,9 @@ def check_input(points: Iterable[Point], console: Console) -> list[Point]:
 
 def plan_jobs(points: Iterable[Point], cells: Iterable[list[str]], store: Store) -> list[Job]:
     """Return one job per cell, so that invalid input ends the sweep before anything runs."""
-    return [Job(plan_point(point, store), cell) for point, cell in zip(points, cells, strict=True)]
+    planned = Planned()
+    pairs = zip(points, cells, strict=True)
+    return [Job(plan_point(point, store, planned), cell) for point, cell in pairs]
 
 
 def plan_rebuilds(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 
 from files.errors import run_cli
 from train.cli import CONF
 from train.cli.interrupt import listen
 
 HELP = ("--help", "-h")
+CONFIG_DIR = ("--config-dir", "-cd")
 OPTIONS = """
 Options; all but the last three are Hydra's:
 
@@ -38,15 +40,25 @@ def _start() -> None:
 
 def help_text(arguments: Sequence[str]) -> str:
     """Return the configuration with its comments, all choices, and the files the arguments name."""
+    from files.choice_classes import PROJECT, find_choice
+    from train.cli.choices import choices, groups, search_modules
+
+    pairs = pairwise(arguments)
+    folders = [value for name, value in pairs if name in CONFIG_DIR]
+    search_modules(folders)
     parts = ["python train.py KEY=VALUE ... +experiment=NAME; the keys and their defaults:"]
     parts += [OPTIONS, (CONF / "config.yaml").read_text(encoding="utf-8"), "Choices:", ""]
-    for group in sorted(path for path in CONF.iterdir() if path.is_dir()):
-        if options := sorted(path.stem for path in group.glob("*.yaml")):
-            parts.append(f"{group.name}: {', '.join(options)}")
-    parts += ["", "debias=balance --help prints that file", ""]
+    for group in groups():
+        if "/" not in group:
+            parts.append(f"{group}: {', '.join(choices(group, folders))}")
+    parts += ["", "debias=balance --help prints the options of that choice", ""]
     for argument in arguments:
         group_name, _, option = argument.lstrip("+").partition("=")
         path = CONF / group_name / f"{option}.yaml"
         if option and path.is_file():
             parts += [f"conf/{group_name}/{option}.yaml:", "", path.read_text(encoding="utf-8")]
+        elif option and (found := find_choice([PROJECT, *folders], group_name, option)):
+            from train.cli.class_configs import describe  # loads Hydra
+
+            parts += [f"{found.target}:", "", describe(found)]
     return "\n".join(parts)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from files import Choice
 from train.engine.provenance.source import full_name, module_of, require_findable
@@ -132,12 +132,31 @@ class PredictsVocabulary(Protocol):
         """Return the words that would get a vector, judged by the first lines of the corpus."""
 
 
+class Described(NamedTuple):
+    """What a choice and the function that carries it out give their step at any seed."""
+
+    choice: Choice  # kept: another object must not get its id
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What the plans of a sweep share: descriptions of choices by identity, and steps by key."""
+
+    described: dict[tuple[int, Callable[..., None]], Described] = field(default_factory=dict)
+    steps: dict[str, Step] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class StepBuilder:
-    """Builder of steps for one run seed: outside files are hashed, nothing is built."""
+    """Builder of steps for one run seed: outside files are hashed, nothing is built.
+
+    ``planned``: shared with the builders of other points.
+    """
 
     run_seed: int
     store: Store
+    planned: Planned = field(default_factory=Planned)
 
     def __call__(
         self,
@@ -164,24 +183,35 @@ class StepBuilder:
         """
         seeded = getattr(choice, "seeded", True)
         seed = derive_seed(self.run_seed, drawn or name) if seeded else None
-        require_findable(carry_out)
-        for cls in classes(choice):
-            require_findable(cls)
-        params, files = decide(choice, self.store.digest)
-        return Step(
+        step = Step(
             name=name,
-            made_by=full_name(type(choice)),
-            done_by=full_name(carry_out),
-            version=choice.version,
-            params=params,
             build=partial(_build, choice, carry_out, seed or 0),
             inputs=dict(inputs),
-            files=files,
             seed=seed,
-            decide=partial(decide, choice),
-            n_bytes=sum(path.stat().st_size for path in choice.files()),
-            made_of=(__name__, module_of(carry_out), *map(module_of, classes(choice))),
+            **self._describe(choice, carry_out).fields,
         )
+        return self.planned.steps.setdefault(step.key, step)
+
+    def _describe(self, choice: Choice, carry_out: Callable[..., None]) -> Described:
+        described = self.planned.described.get((id(choice), carry_out))
+        if described is None:
+            require_findable(carry_out)
+            for cls in classes(choice):
+                require_findable(cls)
+            params, files = decide(choice, self.store.digest)
+            fields = {
+                "made_by": full_name(type(choice)),
+                "done_by": full_name(carry_out),
+                "version": choice.version,
+                "params": params,
+                "files": files,
+                "decide": partial(decide, choice),
+                "n_bytes": sum(path.stat().st_size for path in choice.files()),
+                "made_of": (__name__, module_of(carry_out), *map(module_of, classes(choice))),
+            }
+            described = Described(choice, fields)
+            self.planned.described[id(choice), carry_out] = described
+        return described
 
 
 def derive_seed(run_seed: int, step: str) -> int:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from extrinsic.task_words import FROM_TASK
 from files import InputError, choice, nearest
 from files.digest import digest_of
 from files.language import require_one_language
 from intrinsic.probe import AnyMetric, Probe
-from train.engine.part import ComparesGroups, Facts, StepBuilder, Subject, Task
+from train.engine.part import ComparesGroups, Facts, Planned, StepBuilder, Subject, Task
 from train.engine.provenance.source import full_name
 from train.engine.scores import build_probes, build_score
 from train.tasks.genders import compares_genders
@@ -69,6 +70,12 @@ class Point:
                     f"{name} needs {', '.join(sorted(missing))}; subject={self.subject.name} gives"
                     f" {', '.join(self.subject.gives)}"
                 )
+
+    def with_seed(self, seed: int) -> Self:
+        """Return the point at another seed; all its parts are shared."""
+        other = copy(self)
+        object.__setattr__(other, "seed", seed)
+        return other
 
     @property
     def queries(self) -> list[Query]:
@@ -229,9 +236,12 @@ def _options(ends: Iterable[Step]) -> dict[str, object]:
     return options
 
 
-def plan_point(point: Point, store: Store) -> Plan:
-    """Plan the point's steps: outside files are hashed, nothing is built."""
-    steps = StepBuilder(point.seed, store)
+def plan_point(point: Point, store: Store, planned: Planned | None = None) -> Plan:
+    """Plan the point's steps: outside files are hashed, nothing is built.
+
+    ``planned``: what it shares with the plans of other points.
+    """
+    steps = StepBuilder(point.seed, store, planned or Planned())
     subject = point.subject.build_steps(steps)
     words = point.from_task.build_steps(steps) if point.from_task and point.asks_task else None
     scores = [build_score(steps, metric, subject, words) for metric in point.metrics]

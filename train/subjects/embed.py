@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol, runtime_checkable
+
+from annotated_types import doc
 
 from files import Choice, InputError, choice
 from files.choice import Count, Fileless, NotNegative, Positive, Whole
@@ -47,14 +49,23 @@ class Word2Vec(Fileless):
     dim: Count = 300
     window: Count = 5
     min_count: Count = 5
-    epochs: Whole = 5
+    epochs: Annotated[Whole, doc("0: random vectors")] = 5
     negative: Count = 5
     sample: NotNegative = 1e-3
     learning_rate: Positive = 0.025
-    workers: Count = 1
+    workers: Annotated[
+        Count, doc("1: the same vectors for the same seed; more: faster, not reproducible")
+    ] = 1
 
     version: ClassVar[int] = 1
     name: ClassVar[str] = "word2vec"
+    chosen_as: ClassVar[tuple[str, ...]] = ("embedding/word2vec",)
+    configuration: ClassVar[Mapping[str, object]] = {
+        "dim": "${size.dim}",
+        "min_count": "${size.min_count}",
+        "epochs": "${size.epochs}",
+        "workers": "${size.workers}",
+    }
 
     def facts(self) -> dict[str, object]:
         """Return the column ``training_steps``: 0 for random vectors."""
@@ -111,6 +122,14 @@ class FastText(Word2Vec):
     bucket: Count = 2_000_000
 
     name: ClassVar[str] = "fasttext"
+    chosen_as: ClassVar[tuple[str, ...]] = ("embedding/fasttext",)
+    configuration: ClassVar[Mapping[str, object]] = {
+        "dim": "${size.dim}",
+        "min_count": "${size.min_count}",
+        "epochs": "${size.epochs}",
+        "workers": "${size.workers}",
+        "bucket": "${size.bucket}",
+    }
 
     def train(self, corpus: Path, *, seed: int) -> KeyedVectors:
         """Train as ``Word2Vec.train`` does."""
@@ -141,12 +160,19 @@ class Pretrained:
     """
 
     path: str
-    trusted: bool = False
-    language: str = UNDETERMINED
+    trusted: Annotated[
+        bool, doc("true allows gensim's native format, a pickle: only for files you made")
+    ] = False
+    language: Annotated[
+        str,
+        doc("an ISO 639 code such as es: words and queries in another language are then refused"),
+    ] = UNDETERMINED
 
     version: ClassVar[int] = 1
     seeded: ClassVar[bool] = False
     unkeyed: ClassVar[tuple[str, ...]] = ("path", "trusted", "language")
+    chosen_as: ClassVar[tuple[str, ...]] = ("embedding/pretrained",)
+    configuration: ClassVar[Mapping[str, object]] = {"language": "${language}"}
 
     def __post_init__(self) -> None:
         """Raise ``InputError`` for registered vectors that are not in the data folder."""

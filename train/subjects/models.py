@@ -5,7 +5,9 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol, runtime_checkable
+
+from annotated_types import doc
 
 from files import Choice, choice
 from files.hub import without_commit
@@ -57,13 +59,15 @@ class PretrainedModel:
     has learned nothing. ``label``: name in the tables. ``language``: of the model's texts.
     """
 
-    model: str
-    random_weights: bool = False
-    label: str | None = None
+    model: Annotated[str, doc("a folder, org/name@COMMIT, or package:NAME")]
+    random_weights: Annotated[bool, doc("true: the same configuration with random weights")] = False
+    label: Annotated[str | None, doc("stands for the model in the tables")] = None
     language: str = UNDETERMINED
 
     version: ClassVar[int] = 1
     unkeyed: ClassVar[tuple[str, ...]] = ("model", "label", "language")
+    chosen_as: ClassVar[tuple[str, ...]] = ("model/loaded",)
+    configuration: ClassVar[Mapping[str, object]] = {"language": "${language}"}
 
     @property
     def name(self) -> str:

@@ -47,6 +47,13 @@ class StaticVectors(Fileless):
     version: ClassVar[int] = 1
     gives: ClassVar[tuple[str, ...]] = ("vectors",)
     unit: ClassVar[str] = "vectors"
+    chosen_as: ClassVar[tuple[str, ...]] = ("subject/static",)
+    configuration: ClassVar[Mapping[str, object]] = {
+        "corpus": "${corpus}",
+        "embedding": "${embedding}",
+        "debias": "${debias}",
+        "words": "${words}",
+    }
 
     def __post_init__(self) -> None:
         acts_on, method = self.debias.acts_on, self.debias.name

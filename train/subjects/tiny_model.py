@@ -7,7 +7,9 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
+
+from annotated_types import doc
 
 from corpora.truths import Half
 from files import InputError, choice
@@ -77,12 +79,16 @@ class TinyModel(Fileless):
     vocabulary: Count = 10_000
     batch: Count = 64
     learning_rate: Positive = 2e-3
-    masked: Share = 0.15
-    steps: Whole = 6_000  # maximum; exact number if not until_learned
-    settle: Count = 500  # last steps, in which the learning rate falls to 0
-    until_learned: bool = True  # train until the planted bias is learned; False: exactly steps
+    masked: Annotated[Share, doc("share of words filled in")] = 0.15
+    steps: Annotated[Whole, doc("at most")] = 6_000
+    settle: Annotated[Count, doc("of them the last, in which the learning rate falls to 0")] = 500
+    until_learned: Annotated[
+        bool,
+        doc("of what is planted; false: all steps, at the first learning rate; steps=0: random"),
+    ] = True
 
     version: ClassVar[int] = 1
+    chosen_as: ClassVar[tuple[str, ...]] = ("model/tiny_bert",)
 
     def __post_init__(self) -> None:
         if self.dim % self.heads:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from annotated_types import doc
 
 from files import InputError, choice
 from files.choice import Count, Fileless
@@ -101,16 +103,23 @@ class Transformer(_WordList):
     ``files.models.encoder.Encoder.vectors``. ``label``: name in the tables.
     """
 
-    model: str
-    queries: tuple[str, ...] = ()
-    words: str | None = None
-    vocabulary: str | None = None
-    layer: int = -1
-    pooling: WordPooling = "mean"
+    model: Annotated[str, doc("a local folder with tokenizer and safetensors, or org/name@COMMIT")]
+    queries: Annotated[
+        tuple[str, ...], doc("whose words have vectors; of the file words all where there are none")
+    ] = ()
+    words: Annotated[str | None, doc("file of one's own queries, YAML or JSON")] = None
+    vocabulary: Annotated[str | None, doc("further words, a file of one word a line")] = None
+    layer: Annotated[int, doc("of the hidden states: 0 embeddings, -1 the last")] = -1
+    pooling: Annotated[
+        WordPooling,
+        doc("of the word's tokens; first or last of them; cls, text: of the whole text"),
+    ] = "mean"
     batch_size: Count = 32
     device: str = "cpu"
-    label: str | None = None
-    templates: tuple[str, ...] = ALONE
+    label: Annotated[str | None, doc("stands for the model in the tables")] = None
+    templates: Annotated[
+        tuple[str, ...], doc("texts with {} in the word's place, averaged; {mask}: the mask token")
+    ] = ALONE
 
     version: ClassVar[int] = 1
     seeded: ClassVar[bool] = False
@@ -118,6 +127,11 @@ class Transformer(_WordList):
         *("model", "queries", "words", "vocabulary"),
         *("device", "label"),
     )
+    chosen_as: ClassVar[tuple[str, ...]] = ("embedding/transformers",)
+    configuration: ClassVar[Mapping[str, object]] = {
+        "queries": ["gender_authors", "weat6b", "weat7", "weat8"],
+        "device": "${device}",
+    }
 
     @property
     def name(self) -> str:

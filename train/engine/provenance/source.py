@@ -32,7 +32,7 @@ from train.engine.provenance.syntax import loaded_digest, path_of, read_module
 # and a value that passes is in the key. Imports of them by a user's module count.
 PASSIVE = (
     *("analysis", "train.cli", "train.engine.provenance", "train.engine.store"),
-    *("files.choice", "files.errors", "files.rooms"),
+    *("files.choice", "files.choice_classes", "files.errors", "files.rooms"),
 )
 USERS = "./"  # prefix of a user's module with the name of a room, if a wheel is installed
 PATCHED = "patched "  # prefix of a name of the project that a user's module has replaced
