@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from corpora.protocols import RealData
 from files import InputError, choice, nearest
 from files.hub import require_commit
-from files.text import require_no_bomb
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,8 +109,6 @@ class HubData(RealData):
         from datasets import load_dataset  # slow to import
 
         with TemporaryDirectory() as scratch, _as_input_error(f"{self.path!r} (split {split!r})"):
-            for file in self.files() if self._is_local else ():
-                require_no_bomb(file)
             yield load_dataset(
                 self.path,
                 self.config,
