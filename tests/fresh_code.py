@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import sys
 
-from train.engine.provenance import libraries, loaded, source, syntax
+from train.engine import source, syntax
 
-CACHED = (
-    *(source.source_of, source._planned_source, libraries.library_versions),  # noqa: SLF001
-    *(syntax.read_module, syntax.path_of),
-)
+CACHED = (source.source_of, source.library_versions, syntax.read_module, syntax.path_of)
 
 
 def forget_code() -> None:
     """Have every file read anew, and modules that are called ``toy_...`` loaded anew."""
     for each in CACHED:
         each.cache_clear()
-    for name in [name for name in (*sys.modules, *loaded._texts) if "toy_" in name]:  # noqa: SLF001
+    for name in [name for name in (*sys.modules, *syntax._loaded) if "toy_" in name]:  # noqa: SLF001
         sys.modules.pop(name, None)
-        loaded._texts.pop(name, None)  # noqa: SLF001
+        syntax._loaded.pop(name, None)  # noqa: SLF001
