@@ -17,7 +17,7 @@ from train.engine.join import join_tables
 from train.engine.outcome import run_point
 from train.engine.point import Plan, Point, plan_point
 from train.engine.store import Store
-from train.engine.store.entry import outdated
+from train.engine.store.stale import outdated
 from train.subjects.embed import Word2Vec
 from train.subjects.static import StaticVectors
 

@@ -18,7 +18,7 @@ from files.rooms import HOME
 if TYPE_CHECKING:
     import pandas as pd
 
-    from train.engine.store.entry import Policy
+    from train.engine.store.stale import Policy
 
 # The first is for metrics of words by two groups, which elsewhere are A and B
 PLANTED_QUERIES = (

@@ -30,7 +30,8 @@ from tests.fresh_code import forget_code
 from tests.points import SUBJECT, TASK, WEAT, plan
 from train.engine.part import Inputs, StepBuilder, keyed_params
 from train.engine.store import Step, Store
-from train.engine.store.entry import outdated, read_recipe
+from train.engine.store.entry import read_recipe
+from train.engine.store.stale import outdated
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

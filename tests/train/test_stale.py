@@ -28,7 +28,7 @@ from tests.points import TASK, plan
 from train.engine import source
 from train.engine.outcome import Outcome, run_point
 from train.engine.store import Step, Store
-from train.engine.store.entry import outdated, report_outdated
+from train.engine.store.stale import outdated, report_outdated
 from train.engine.store.tools import build_records
 
 if TYPE_CHECKING:

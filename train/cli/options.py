@@ -12,7 +12,7 @@ from hydra.core.global_hydra import GlobalHydra
 from files import InputError
 from files.options import Parser
 from train.cli.choices import search_modules
-from train.engine.store.entry import Policy
+from train.engine.store.stale import Policy
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -16,7 +16,7 @@ from train.cli.jobs import Job, distinct_plans
 from train.engine.estimate import describe_cost, print_plan
 from train.engine.part import ChecksInput
 from train.engine.point import Point, plan_point
-from train.engine.store.entry import Outdated, outdated, report_outdated
+from train.engine.store.stale import Outdated, outdated, report_outdated
 
 if TYPE_CHECKING:
     from rich.console import Console

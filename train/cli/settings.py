@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from files import InputError, choice
-from train.engine.store.entry import Policy
+from train.engine.store.stale import Policy
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
