@@ -15,7 +15,6 @@ from annotated_types import doc
 from corpora.protocols import RealData
 from files import InputError, choice, nearest
 from files.hub import require_commit
-from files.text import require_no_bomb
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,8 +112,6 @@ class HubData(RealData):
         from datasets import load_dataset  # slow to import
 
         with TemporaryDirectory() as scratch, _as_input_error(f"{self.path!r} (split {split!r})"):
-            for file in self.files() if self._is_local else ():
-                require_no_bomb(file)
             is_local = self._is_local
             path, revision = (self.path, None) if is_local else require_commit(self.path, "dataset")
             yield load_dataset(

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import shutil
-import uuid
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
 
 from files.errors import DISK_FULL, InputError, nearest
 
-TEMPORARY = ".biasbridge-tmp"  # beside the targets: a folder for each file that is being written
-LOCK = ".lock"  # in each of these folders: locked while its process is writing
-MAX_TRIES = 9  # to make such a folder while others remove the one around it
+TEMPORARY = ".biasbridge-tmp-"  # a folder beside the target; a killed process leaves it behind
 
 
 @contextmanager
@@ -29,14 +25,13 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
     """
     target = Path(target)
     try:
-        folder, lock = _open_folder(target.parent / TEMPORARY)
-        work = folder / target.name
-        work.touch()
-        work.unlink()
+        target.parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=TEMPORARY, dir=target.parent))
     except OSError as error:
         reason = f"cannot write {target}: {error.strerror}"
         raise InputError(f"{reason}; choose a folder that can be written") from error
     try:
+        work = folder / target.name
         yield work
         os.replace(work, target)
     except OSError as error:
@@ -46,26 +41,6 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
         raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        with suppress(OSError):  # others are writing beside
-            folder.parent.rmdir()
-        lock.close()
-
-
-def _open_folder(parent: Path) -> tuple[Path, TextIO]:
-    """Return a new folder in ``parent`` and its open lock, which ends with this process."""
-    for _ in range(MAX_TRIES):
-        folder = parent / uuid.uuid4().hex
-        try:
-            folder.mkdir(parents=True)
-            lock = (folder / LOCK).open("w")
-        except FileNotFoundError:  # another process has removed the folder while it was empty
-            continue
-        with suppress(OSError):  # of file systems without locks; sweeps refuse these
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        if (folder / LOCK).exists():
-            return folder, lock
-        lock.close()
-    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(parent))
 
 
 def require_output(target: str | Path, endings: Sequence[str]) -> Path:
@@ -105,15 +80,3 @@ def require_new(
         raise InputError(f"{target} is there already; give another name, or --force to replace it")
     if not target.parent.is_dir():
         raise InputError(f"cannot write {target}: there is no folder {target.parent}; make it")
-
-
-def clear_leftovers(folder: Path) -> None:
-    """Remove what killed processes left of ``atomic_path`` in a folder and the folders in it."""
-    for place in (parent / TEMPORARY for parent in (folder, *folder.glob("*"))):
-        for leftover in place.glob("*"):
-            if not any(path.is_symlink() for path in (place.parent, place, leftover)):
-                with suppress(OSError), (leftover / LOCK).open("a") as lock:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails for a live process
-                    shutil.rmtree(leftover)
-        with suppress(OSError):
-            place.rmdir()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Opener = Callable[[IO[bytes], str], object]
 # Errors of the openers while reading; bz2 and gzip raise a bare OSError for bad data.
-DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
+DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error, zipfile.BadZipFile, MemoryError)
 
 
 def _open_member(packed: IO[bytes], mode: str) -> IO[bytes]:
@@ -50,9 +50,6 @@ OPENERS: dict[str, Opener] = {
     ".zip": _open_member,
 }
 
-# Bytes to which an archive may unpack: more than any corpus or vectors have. Its ratio tells
-# nothing, as sorted tables are packed a hundred times smaller too.
-UNPACKED = 64 << 30
 LARGEST = 1 << 40
 LONGEST_LINE = 64 << 20
 PIECE = 1 << 17
@@ -62,19 +59,16 @@ CONVERT = "convert the file, for example with iconv"
 UTF16_REMEDY = "save it as 'CSV UTF-8' (Excel), or convert it with 'iconv -f UTF-16 -t UTF-8'"
 
 
-class Bounded(io.RawIOBase):
+class _Unpacked(io.RawIOBase):
     """The decompressed bytes of a file; every reading error is an ``InputError``.
 
-    ``largest`` bounds the bytes, of an archive also ``UNPACKED``; ``longest_line`` those of a line
-    (None: no bound).
+    ``largest`` bounds the bytes, ``longest_line`` those of a line (None: no bound).
     """
 
-    def __init__(
-        self, path: Path, packed: IO[bytes], *, largest: int, longest_line: int | None
-    ) -> None:
+    def __init__(self, path: Path, *, largest: int, longest_line: int | None) -> None:
         opener = OPENERS.get(path.suffix.lower())
-        self._path, self._packed, self._archive = path, packed, opener is not None
-        self._plain = cast("IO[bytes]", opener(packed, "rb") if opener else packed)
+        self._path, self._packed = path, open_plain(path)
+        self._plain = cast("IO[bytes]", opener(self._packed, "rb") if opener else self._packed)
         self._largest, self._longest_line = largest, longest_line
         self._size = self._line = 0
 
@@ -90,7 +84,13 @@ class Bounded(io.RawIOBase):
         self._size += len(data)
         newline = data.rfind(b"\n")
         self._line = len(data) - newline - 1 if newline >= 0 else self._line + len(data)
-        self._check()
+        if self._size > self._largest:
+            problem = f"{self._path} holds more than {self._largest:,} bytes, the most allowed for"
+            raise InputError(f"{problem} such a file; split it, or remove a part of it")
+        if self._longest_line is not None and self._line > self._longest_line:
+            problem = f"holds a line of more than {self._longest_line:,} bytes from byte"
+            remedy = "break it, for example with 'fold -s -w 10000'"
+            raise InputError(f"{self._path} {problem} {self._size - self._line:,}; {remedy}")
         return len(data)
 
     def close(self) -> None:
@@ -104,31 +104,11 @@ class Bounded(io.RawIOBase):
         try:
             return self._plain.read(size)
         except DAMAGE as error:
-            if not self._archive:
+            if self._plain is self._packed:
                 raise InputError(f"cannot read {self._path}: {error}; check its disk") from error
-            damage = f"damaged archive after {self._size:,} unpacked bytes ({error})"
-            raise InputError(f"{self._path}: {damage}; copy the file again") from error
-        except MemoryError:
-            problem = "there is too little memory to unpack it"
-            raise InputError(f"{self._path}: {problem}; give the unpacked file") from None
-
-    def _check(self) -> None:
-        path = self._path
-        if self._archive:
-            _check_unpacked(path, self._size)
-        if self._size > self._largest:
-            problem = f"{path} holds more than {self._largest:,} bytes, the most allowed for"
-            raise InputError(f"{problem} such a file; split it, or remove a part of it")
-        if self._longest_line is not None and self._line > self._longest_line:
-            problem = f"holds a line of more than {self._longest_line:,} bytes from byte"
-            remedy = "break it, for example with 'fold -s -w 10000'"
-            raise InputError(f"{path} {problem} {self._size - self._line:,}; {remedy}")
-
-
-def _check_unpacked(path: Path, size: int) -> None:
-    if size > UNPACKED:
-        problem = f"{path} unpacks to more than {UNPACKED:,} bytes, the most allowed for an archive"
-        raise InputError(f"{problem}; if you trust it, give the unpacked file")
+            reason = f"{self._size:,} unpacked bytes ({str(error) or type(error).__name__})"
+            problem = f"{self._path}: damaged archive after {reason}"
+            raise InputError(f"{problem}; copy the file again, or unpack it") from error
 
 
 def unpacked_name(path: Path) -> Path:
@@ -142,28 +122,15 @@ def require_written_archive(path: Path) -> None:
         raise InputError(f"{path}: of archives only .gz is written; give another name")
 
 
-def require_no_bomb(path: Path) -> None:
-    """Raise ``InputError`` for an archive that is a bomb or damaged, before a library opens it."""
-    if zipfile.is_zipfile(path):  # of one file or several
-        with zipfile.ZipFile(path) as archive:
-            size = sum(member.file_size for member in archive.infolist())
-        _check_unpacked(path, size)
-    elif path.suffix.lower() in OPENERS:
-        with open_binary(path) as raw:
-            while raw.read(PIECE):
-                pass
-
-
 def open_binary(
     path: str | Path, *, largest: int = LARGEST, longest_line: int | None = None
 ) -> IO[bytes]:
     """Open the decompressed bytes of a file (by its suffix) for sequential reading.
 
     Raises ``InputError`` as ``open_plain`` does; reading raises it for a truncated or corrupt
-    archive or a bomb, for more bytes than ``largest``, and for a line longer than ``longest_line``.
+    archive, for more bytes than ``largest``, and for a line longer than ``longest_line``.
     """
-    path = Path(path)
-    raw = Bounded(path, open_plain(path), largest=largest, longest_line=longest_line)
+    raw = _Unpacked(Path(path), largest=largest, longest_line=longest_line)
     return io.BufferedReader(raw, PIECE)
 
 

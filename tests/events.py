@@ -1,4 +1,4 @@
-"""File-system events of this process, and its end at one of them, as by a loss of power."""
+"""File-system events of this process, and its end at one of them, as by a kill."""
 
 from __future__ import annotations
 
@@ -6,10 +6,6 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from _typeshed import HasFileno
 
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.utime", "os.link")
@@ -37,9 +33,4 @@ def count(folder: Path, tell: Callable[[], object], crash_at: int) -> None:
         if name in CHANGES or (isinstance(flags, int) and flags & WRITES):
             event()
 
-    def flushed(fd: int | HasFileno) -> None:
-        event()
-        fsync(fd)
-
-    fsync, os.fsync = os.fsync, flushed
     sys.addaudithook(hook)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import sys
 
-from train.engine.provenance import libraries, loaded, source, syntax
+from train.engine import source, syntax
 
-CACHED = (
-    *(source.source_of, source._planned_source, libraries.library_versions),  # noqa: SLF001
-    *(syntax.read_module, syntax.path_of),
-)
+CACHED = (source.source_of, source.library_versions, syntax.read_module, syntax.path_of)
 
 
 def forget_code(*prefixes: str) -> None:
     """Have every file read anew, and modules called ``toy_...`` or by a prefix loaded anew."""
     for each in CACHED:
         each.cache_clear()
-    known = (*sys.modules, *loaded._texts)  # noqa: SLF001
+    known = (*sys.modules, *syntax._loaded)  # noqa: SLF001
     for name in [name for name in known if "toy_" in name or name.startswith(prefixes)]:
         sys.modules.pop(name, None)
-        loaded._texts.pop(name, None)  # noqa: SLF001
+        syntax._loaded.pop(name, None)  # noqa: SLF001

@@ -34,7 +34,6 @@ from studies.certificate.recorded import (
     recorded_verdict,
 )
 from studies.certificate.verdict import VERDICTS
-from tests.files.test_bounds import laughs
 from tests.tiny_models import SMALL, byte_pieces, save_model
 
 if TYPE_CHECKING:
@@ -150,13 +149,6 @@ def test_a_file_without_a_metric_is_named(tmp_path: Path, name: str, said: str) 
     (tmp_path / "intrinsic" / "broken.yaml").write_text("a: [", encoding="utf-8")
     with pytest.raises(InputError, match=said):
         main(["certify", name, "--config-dir", str(tmp_path)])
-
-
-def test_a_metric_of_ones_own_that_laughs_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "intrinsic").mkdir()
-    (tmp_path / "intrinsic" / "mine.yaml").write_text(laughs(9), encoding="utf-8")
-    with pytest.raises(InputError, match=r"mine\.yaml: line 6: more than 200,000 values"):
-        main(["certify", "mine", "--config-dir", str(tmp_path)])
 
 
 def test_a_folder_that_is_missing_is_named() -> None:

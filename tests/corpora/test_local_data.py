@@ -156,20 +156,14 @@ def test_a_file_in_an_archive_is_keyed_by_the_archive(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".zip"])
-def test_a_bomb_and_a_damaged_archive_are_refused(
-    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("files.text.UNPACKED", 1_000_000)
-    content = b"text,label\n" + b"a,1\nb,0\n" * 500_000
+def test_a_damaged_archive_is_refused(suffix: str, tmp_path: Path) -> None:
+    content = b"text,label\n" + b"a,1\nb,0\n" * 500
     path = tmp_path / f"posts.csv{suffix}"
     if suffix == ".gz":
         path.write_bytes(gzip.compress(content))
     else:
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr("posts.csv", content)
-    data = DatasetSource(path="csv", data_files=str(path))
-    with pytest.raises(InputError, match="unpacks to more than 1,000,000 bytes"):
-        data.load(seed=0)
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(InputError, match=r"damaged archive|datasets cannot load|unpacks to more"):
-        data.load(seed=0)
+    with pytest.raises(InputError, match="datasets cannot load"):
+        DatasetSource(path="csv", data_files=str(path)).load(seed=0)

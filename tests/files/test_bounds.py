@@ -11,22 +11,7 @@ import yaml
 from files import InputError, read_lines
 from files.errors import LONGEST
 from files.nested import MAX_DEPTH, read_nested
-from files.tables import read_table
 from tests.fuzz import PACKED
-
-
-@pytest.mark.parametrize("suffix", PACKED)
-def test_a_bomb_is_refused_by_its_size(
-    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / f"t.csv{suffix}"
-    path.write_bytes(PACKED[suffix][0](b"a\n" * 1_000_000))
-    assert len(list(read_lines(path))) == 1_000_000, "its ratio tells nothing"
-    monkeypatch.setattr("files.text.UNPACKED", 1_000_000)
-    message = "unpacks to more than 1,000,000 bytes.*give the unpacked file"
-    for read in (lambda: list(read_lines(path)), lambda: read_table(path)):
-        with pytest.raises(InputError, match=message):
-            read()
 
 
 @pytest.mark.parametrize("suffix", PACKED)
@@ -56,26 +41,14 @@ def nested(depth: int) -> str:
     return "[" * depth + "1" + "]" * depth
 
 
-def laughs(width: int, levels: int = 9) -> str:
-    """Lists of aliases for lists, which grow by ``width`` from line to line."""
-    lines = [f"a0: &a0 [{', '.join('x' * width)}]"]
-    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * width)}]" for i in range(1, levels + 1)]
-    return "\n".join(lines)
-
-
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
         ("a.yaml", "[" * 200_000, f"line 1: nested too deeply; allowed are {MAX_DEPTH} lists"),
         ("a.yaml", "\n".join(" " * i + "a:" for i in range(300)), "line 21: nested too deeply"),
         ("a.json", "[" * 200_000, "nested too deeply"),
-        ("a.yaml", "x: 1\na: &a [*a]", r"line 2: \*a stands for no value before it; write"),
-        ("a.yaml", "x: *a\na: &a 1", r"line 1: \*a stands for no value before it"),
-        ("a.yaml", "[" + "1," * 199_999 + "1]", "line 1: more than 200,000 values, aliases"),
-        ("a.yaml", laughs(9), "line 6: more than 200,000 values"),
-        ("a.yaml", laughs(1, MAX_DEPTH - 1), "line 20: nested too deeply"),
-        ("a.yaml", f"a: &a '{'x' * 1_000}'\nb: [{'*a, ' * 99_999}]", "more than 200,000 values"),
-        ("a.yaml", "1" * 5_000, "5,000 characters without quotation marks, allowed are 1,000"),
+        ("a.yaml", "1" * 5_000, "is not valid YAML: Exceeds the limit"),
+        ("a.yaml", "x: *a\na: &a 1", "is not valid YAML: found undefined alias"),
         ("a.json", "1" * 5_000, "is not valid JSON: Exceeds the limit"),
         ("a.yaml", "2001-13-45", "is not valid YAML: month must be in 1..12"),
         ("a.yaml", "!!timestamp x", "is not valid YAML"),
@@ -96,12 +69,9 @@ def test_nested_files_within_bounds(tmp_path: Path) -> None:
     content = read_nested(tmp_path / "a.yaml")
     assert isinstance(content, dict)
     assert content["c"] == "x" * 5_000
-    (tmp_path / "a.yaml").write_text("[" + "1," * 199_998 + "1]")
-    assert read_nested(tmp_path / "a.yaml") == [1] * 199_999
     merged = "a: &a {x: 1, y: 2}\nb: &b {<<: *a, x: 3}\nc: {<<: *b, y: 4}"
-    for text in (laughs(3, 7), laughs(1, MAX_DEPTH - 2), merged):
-        (tmp_path / "a.yaml").write_text(text)
-        assert read_nested(tmp_path / "a.yaml") == yaml.safe_load(text)
+    (tmp_path / "a.yaml").write_text(merged)
+    assert read_nested(tmp_path / "a.yaml") == yaml.safe_load(merged)
 
 
 def test_an_error_is_one_line_that_can_be_printed() -> None:

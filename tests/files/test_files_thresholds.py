@@ -20,7 +20,6 @@ from files.language import guess_language
 from files.models.language_model import LanguageModel
 from files.nested import read_nested
 from files.tables import read_table
-from files.text import _check_unpacked
 from files.vectors import detect_format, read_vectors
 from files.vectors.fasttext import HEADER, _words
 
@@ -94,14 +93,10 @@ def read_error(read: Callable[[], object]) -> str:
     [
         ("[" * 20 + "]" * 20, ""),
         ("[" * 21 + "]" * 21, "nested too deeply; allowed are 20"),
-        ("x" * 1_000, ""),
-        ("x" * 1_001, "1,001 characters without quotation marks, allowed are 1,000"),
-        ("[" + "1," * 199_999 + "]", ""),  # with the list itself 200,000 values
-        ("[" + "1," * 200_000 + "]", "more than 200,000 values, aliases written out"),
     ],
-    ids=["deep", "too deep", "long", "too long", "many", "too many"],
+    ids=["deep", "too deep"],
 )
-def test_yaml_at_and_beyond_its_bounds(content: str, message: str, tmp_path: Path) -> None:
+def test_yaml_has_20_levels(content: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(content, encoding="utf-8")
     found = read_error(lambda: read_nested(tmp_path / "a.yaml"))
     assert message in found
@@ -124,12 +119,6 @@ def test_bytes_and_lines_up_to_the_bound_are_read(
     for bound in bounds:
         found = read_error(lambda bound=bound: text.open_binary(tmp_path / "a.txt", **bound).read())  # type: ignore[misc]
         assert bool(found) == is_refused
-
-
-@pytest.mark.parametrize(("size", "is_bomb"), [(64 << 30, False), ((64 << 30) + 1, True)])
-def test_an_archive_unpacks_to_64_gibibytes(size: int, is_bomb: bool) -> None:
-    found = read_error(lambda: _check_unpacked(Path("a.gz"), size))
-    assert bool(found) == is_bomb
 
 
 @pytest.mark.parametrize(("dim", "is_read"), [(50_000, True), (50_001, False)])

@@ -9,7 +9,6 @@ import itertools
 import logging
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,11 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biasbridge.cli.store import main
-from files import InputError, atomic_path
-from files.atomic import TEMPORARY
-from tests.reliability.sweeps import ROOT
+from files import InputError
 from train.engine.estimate import timings
-from train.engine.outcome import Outcome, cleared_results, read_stamp, write_outcome
+from train.engine.outcome import Outcome, read_stamp, write_outcome
 from train.engine.store import DamagedError, Step, Store, StoreError
 from train.engine.store.entry import check, read_recipe, seal
 
@@ -75,7 +72,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("what", DAMAGE)
-def test_damage_is_reported_set_aside_and_built_again(
+def test_damage_is_reported_and_built_again(
     what: str, store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
     damage, reason = DAMAGE[what]
@@ -84,10 +81,9 @@ def test_damage_is_reported_set_aside_and_built_again(
     damage(entry)
     with caplog.at_level(logging.WARNING):
         assert not store.intact(CORPUS)
-    (aside,) = (store.root / "damaged").iterdir()
-    assert reason in (aside / "damage.txt").read_text()
+    assert f"rebuilding a damaged result: corpus {CORPUS.key}: " in caplog.text
     assert reason in caplog.text
-    assert f"rebuilding a damaged result, moved to {aside}: corpus {CORPUS.key}" in caplog.text
+    assert not entry.exists()
     assert check(store.make(CORPUS))
     assert store.built == ["corpus", "corpus"]
 
@@ -127,7 +123,6 @@ def test_error_at_every_single_write_leaves_the_store_valid(
     calls: dict[tuple[object, str], Callable[..., object]] = {
         (os, "replace"): os.replace,
         (os, "mkdir"): os.mkdir,
-        (os, "fsync"): os.fsync,
         (Path, "write_text"): Path.write_text,
         (np, "save"): np.save,
     }
@@ -160,7 +155,7 @@ def test_error_at_every_single_write_leaves_the_store_valid(
         assert check(store.make(VECTORS))
         if not reached:
             break
-    assert len(messages) > 15
+    assert len(messages) > 10
     assert all(
         "store.dir=" in text and "run the same command to continue" in text for text in messages
     )
@@ -233,7 +228,7 @@ def strewn(store: Store) -> Store:
     entry = store.make(VECTORS)
     for folder in (store.root, entry.parent, entry, *map(store.root.joinpath, ("work", "locks"))):
         (folder / ".DS_Store").write_text("a desktop was here")
-    for folder in (store.root, entry.parent, store.root / "digests", store.root / "damaged"):
+    for folder in (store.root, entry.parent, store.root / "digests"):
         folder.mkdir(exist_ok=True)
         (folder / "dangling").symlink_to("nowhere")
         (folder / "notes.txt").write_text("mine")
@@ -256,7 +251,7 @@ def test_stray_files_are_nobodys_results(strewn: Store, capsys: pytest.CaptureFi
     assert strewn.built == ["corpus", "vectors", "vectors"]
 
 
-def test_what_a_kill_left_is_cleared_by_the_next_sweep(store: Store, tmp_path: Path) -> None:
+def test_what_a_kill_left_is_cleared_by_the_next_sweep(store: Store) -> None:
     store.make(CORPUS)
     work = store.root / "work"
     (work / f".removed-{CORPUS.key}").mkdir()
@@ -264,45 +259,3 @@ def test_what_a_kill_left_is_cleared_by_the_next_sweep(store: Store, tmp_path: P
     (work / ".probe-17").touch()
     assert len(store.orphans(remove=True)) == 2
     assert not list(work.iterdir())
-    results = tmp_path / "results"
-    with atomic_path(results / "a.json") as work:
-        with cleared_results(results):  # this process is writing
-            work.mkdir()
-        assert [path.name for path in work.parent.iterdir() if path.is_dir()] == ["a.json"]
-    (results / "a.json").rmdir()
-    leave_half_written(results / "points.parquet", results / "points" / "ab12.json")
-    (results / TEMPORARY / "cut short").mkdir(parents=True)  # before it was locked
-    with cleared_results(results):
-        assert {*results.rglob("*")} == {results / "points", results / "points" / ".lock"}
-        leave_half_written(results / "points" / "ab12.json")
-    assert {*results.rglob("*")} == {results / "points", results / "points" / ".lock"}
-
-
-def leave_half_written(*paths: Path) -> None:
-    """Write the files in a process that is killed at work."""
-    write = (
-        "import contextlib, os, sys; from files import atomic_path\n"
-        "stack = contextlib.ExitStack()\n"
-        "for path in sys.argv[1:]:\n"
-        "    stack.enter_context(atomic_path(path)).write_text('half')\n"
-        "os.kill(os.getpid(), 9)"
-    )
-    names = [str(path) for path in paths]
-    done = subprocess.run([sys.executable, "-c", write, *names], cwd=ROOT, check=False)
-    assert done.returncode == -9
-    assert all((path.parent / TEMPORARY).is_dir() for path in paths)
-
-
-def test_a_sweep_into_a_folder_of_the_user_removes_nothing_of_his(tmp_path: Path) -> None:
-    mine = [".bashrc-0123456789ab", ".notes-0123456789ab.txt", "thesis/.draft-0123456789ab.tex"]
-    mine += [".biasbridge-tmp.txt", "linked/kept.txt", "thesis/figure-0123456789ab.pdf"]
-    for name in mine:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("mine")
-    (tmp_path / "thesis" / TEMPORARY).symlink_to(tmp_path)
-    (tmp_path / TEMPORARY).mkdir()
-    (tmp_path / TEMPORARY / "link").symlink_to(tmp_path / "linked")
-    with cleared_results(tmp_path):
-        pass
-    assert all((tmp_path / name).read_text() == "mine" for name in mine)
-    assert not (tmp_path / "linked" / ".lock").exists()

@@ -18,12 +18,10 @@ from extrinsic.cnn import CNN
 from tests.points import SUBJECT, TASK, plan
 from tests.reliability.sweeps import SWEEP, results_of, start
 from train.engine.outcome import read_outcome, run_point
-from train.engine.provenance import source
 from train.engine.store import Store
 from train.subjects.embed import Word2Vec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from debias.base import Method
@@ -80,18 +78,6 @@ def outcome_of(
     return outcome.error
 
 
-def forget_plans() -> None:
-    vars(source)["_planned_source"].cache_clear()
-
-
-@pytest.fixture
-def replanned() -> Iterator[None]:
-    """Plans of a patched process that no later test of this process sees."""
-    yield
-    forget_plans()
-
-
-@pytest.mark.usefixtures("replanned")
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_divergence_is_a_failure_with_its_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -105,11 +91,7 @@ def test_divergence_is_a_failure_with_its_remedy(
         vectors.vectors[:] = 3e38
         return vectors
 
-    def patch(train: Callable[..., KeyedVectors]) -> None:
-        monkeypatch.setattr(Word2Vec, "train", train)
-        forget_plans()  # as if this process had begun with it
-
-    patch(train_hugely)
+    monkeypatch.setattr(Word2Vec, "train", train_hugely)
     task = replace(TASK, classifier=CNN(windows=(2,), maps=2, epochs=2, folds=2))
     message = "the loss is not finite in epoch 1; lower learning_rate"
     assert message in outcome_of(tmp_path / "two", task=task)
@@ -119,6 +101,6 @@ def test_divergence_is_a_failure_with_its_remedy(
         vectors.add_vectors(["he", "she"], np.array([[0.0, np.nan], [1.0, 1.0]]))
         return vectors
 
-    patch(train_badly)
+    monkeypatch.setattr(Word2Vec, "train", train_badly)
     message = "the training diverged: 1 of 2 vectors are not finite; lower embedding.learning_rate"
     assert message in outcome_of(tmp_path / "three")

@@ -23,10 +23,9 @@ from files import InputError
 from tests.reliability.sweeps import ROOT, processes
 from tests.reliability.test_faults_disk import CORPUS, VECTORS
 from train.cli.orphan_processes import guarded
-from train.engine.outcome import cleared_results
+from train.engine.outcome import results_folder
 from train.engine.store import Store, StoreError
-from train.engine.store.lease import lease, leased_keys
-from train.engine.store.lock import LEASE, HeldError, is_held, locked
+from train.engine.store.locks import LEASE, HeldError, is_held, lease, leased_keys, locked
 
 
 def test_a_file_system_without_locks_is_said_before_anything_runs(
@@ -41,11 +40,8 @@ def test_a_file_system_without_locks_is_said_before_anything_runs(
         Store(tmp_path / "store").prove_writable()
     with pytest.raises(StoreError, match=rf"store\.dir=.*{said}\. Finished results stay"):
         Store(tmp_path / "store").make(CORPUS)
-    with (
-        pytest.raises(InputError, match=rf"results\.dir=.*{said}"),
-        cleared_results(tmp_path / "results"),
-    ):
-        pytest.fail("the results folder was taken for one with locks")
+    with pytest.raises(InputError, match=rf"{said}; choose another folder with results\.dir=PATH"):
+        results_folder(str(tmp_path / "results"))
 
 
 def test_a_lock_is_held_by_one(tmp_path: Path) -> None:
@@ -85,7 +81,7 @@ def test_a_lock_whose_holder_cannot_be_noted_is_let_go(
     def wait_for_oneself() -> None:
         pytest.fail("the process waits for a lock that it holds itself")
 
-    monkeypatch.setattr("train.engine.store.lock.time", Clock({0: wait_for_oneself}))
+    monkeypatch.setattr("train.engine.store.locks.time", Clock({0: wait_for_oneself}))
     store, descriptors = Store(tmp_path / "store"), len(os.listdir("/proc/self/fd"))
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", refuse)
@@ -116,7 +112,7 @@ def wait(
     with ExitStack() as stack:
         stack.enter_context(locked(path))
         clock = Clock({until: stack.close})
-        monkeypatch.setattr("train.engine.store.lock.time", clock)
+        monkeypatch.setattr("train.engine.store.locks.time", clock)
         work_for(waiter)
         with locked(path, "corpus"):
             assert clock.now >= until
@@ -148,7 +144,7 @@ def hold_and_stop(path: Path) -> None:
 def test_who_waits_for_a_stopped_process_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("train.engine.store.lock.SECONDS_BEFORE_MESSAGE", 0.5)
+    monkeypatch.setattr("train.engine.store.locks.SECONDS_BEFORE_MESSAGE", 0.5)
     store = Store(tmp_path / "store")
     store.prove_writable()
     lock = store.root / "locks" / f"{CORPUS.key}.lock"
@@ -188,7 +184,7 @@ def test_gc_leaves_what_a_sweep_has_a_lease_on(
 
 def test_the_lease_of_a_killed_sweep_holds_nothing(tmp_path: Path) -> None:
     code = (
-        "import os, sys; from pathlib import Path; from train.engine.store.lease import lease\n"
+        "import os, sys; from pathlib import Path; from train.engine.store.locks import lease\n"
         "with lease(Path(sys.argv[1]), ['ab']): os._exit(9)"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, check=False)
@@ -199,7 +195,7 @@ def test_the_lease_of_a_killed_sweep_holds_nothing(tmp_path: Path) -> None:
 
 def test_a_worker_on_any_machine_ends_when_the_lease_does(tmp_path: Path) -> None:
     code = (
-        "import time; from train.engine.store.lease import end_with_the_sweep\n"
+        "import time; from train.engine.store.locks import end_with_the_sweep\n"
         "end_with_the_sweep()\n"
         "print('at work', flush=True); time.sleep(600)"
     )

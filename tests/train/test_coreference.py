@@ -27,10 +27,10 @@ from files import choice
 from files.choice import Fileless
 from files.documents import Document, read_cases, read_documents
 from intrinsic.metrics.weat import Weat
+from train.engine import syntax
 from train.engine.point import Plan, Point, plan_point
-from train.engine.provenance import loaded
 from train.engine.store import Store
-from train.engine.store.lock import locked
+from train.engine.store.locks import locked
 from train.engine.store.tools import gc
 from train.subjects.embed import Word2Vec
 from train.subjects.static import StaticVectors
@@ -190,7 +190,7 @@ def test_a_training_on_inputs_built_since_starts_anew(
 def test_a_training_by_other_code_is_not_continued(monkeypatch: pytest.MonkeyPatch) -> None:
     digest = code_digest(TINY)
     text = Path(resolver_training.__file__).read_bytes() + b"\nMORE = 1\n"
-    monkeypatch.setitem(loaded._texts, resolver_training.__name__, text)  # noqa: SLF001
+    monkeypatch.setitem(syntax._loaded, resolver_training.__name__, text)  # noqa: SLF001
     assert code_digest(TINY) != digest
 
 

@@ -25,11 +25,11 @@ from files import InputError
 from files.rooms import is_ours
 from tests.fresh_code import forget_code
 from tests.points import TASK, plan
+from train.engine import source
 from train.engine.outcome import Outcome, run_point
-from train.engine.provenance import source
 from train.engine.store import Step, Store
-from train.engine.store.explain import build_records
 from train.engine.store.stale import outdated, report_outdated
+from train.engine.store.tools import build_records
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -140,29 +140,13 @@ def run_vectors(folder: Path, build: Callable[[Path, Mapping[str, Path]], None])
     return run_point(planned, store, folder)
 
 
-def test_code_that_is_edited_after_it_was_loaded_is_not_said_to_have_made_it(
-    tmp_path: Path, code: Code
-) -> None:
-    def train(out: Path, inputs: Mapping[str, Path]) -> None:
-        write(out, inputs)
-        importlib.import_module("toy_vectors")
-        code.replace("ones", "zeros")
-
-    assert run_vectors(tmp_path, train).built == ("corpus", "vectors")
-    store = Store(tmp_path / "store")
-    assert outdated(store, [VECTORS]) == []
-    code.begin_anew()
-    assert [each.modules for each in outdated(store, [VECTORS])] == [("toy_vectors",)]
-
-
-def test_code_that_is_edited_between_plan_and_load_and_put_back_stores_nothing(
+def test_code_that_is_edited_between_plan_and_end_stores_nothing(
     tmp_path: Path, code: Code
 ) -> None:
     def train(out: Path, inputs: Mapping[str, Path]) -> None:
         write(out, inputs)
         code.replace("ones", "zeros")
         importlib.import_module("toy_vectors")
-        code.replace("zeros", "ones")
 
     outcome = run_vectors(tmp_path, train)
     assert outcome.error == (

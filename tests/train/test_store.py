@@ -19,8 +19,8 @@ from analysis.provenance import describe_mixture, describe_processor
 from files import InputError
 from train.engine.store import Step, Store
 from train.engine.store.entry import DamagedError, read_recipe
-from train.engine.store.explain import build_records
 from train.engine.store.step import SCHEME
+from train.engine.store.tools import build_records
 
 
 def write(out: Path, inputs: Mapping[str, Path]) -> None:

@@ -19,7 +19,7 @@ from biasbridge.cli.store import main
 from files import InputError
 from files.vectors import keyed, read_vectors, save_mapped
 from train.engine.store import Step, Store
-from train.engine.store.lock import locked
+from train.engine.store.locks import locked
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DAY = 86400
@@ -74,7 +74,7 @@ def test_ls_counts_results_and_bytes(store: Store, capsys: pytest.CaptureFixture
         "1",
         f"{bytes_there / 1000:.1f} kB",
     ]
-    assert "0 being built, 1 orphaned, 0 damaged" in out
+    assert "0 being built, 1 orphaned" in out
 
 
 def test_explain_prints_recipe_inputs_and_command(
@@ -135,13 +135,12 @@ def test_verify_finds_a_flipped_byte_and_changes_nothing(
     assert everything(store) == before
 
 
-def test_gc_removes_orphans_and_damage_but_not_what_is_being_built(
+def test_gc_removes_orphans_but_not_what_is_being_built(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     orphan, busy = store.root / "work" / ("0" * 32), store.root / "work" / ("1" * 32)
     orphan.mkdir()
     busy.mkdir()
-    (store.root / "damaged" / "corpus-x-1").mkdir(parents=True)
     before = everything(store)
     with locked(store.root / "locks" / f"{busy.name}.lock"):
         run(store, capsys, "gc", "--dry-run")
@@ -152,7 +151,6 @@ def test_gc_removes_orphans_and_damage_but_not_what_is_being_built(
         assert not orphan.exists()
         assert busy.exists()
         assert (store.root / "locks" / f"{busy.name}.lock").exists()
-    assert not list((store.root / "damaged").iterdir())
     assert store.intact(VECTORS)
     assert store.intact(CORPUS)
 
@@ -218,7 +216,7 @@ def test_vectors_are_exported_in_the_format_of_the_ending(
             run(store, capsys, "export", *arguments)
 
 
-@pytest.mark.parametrize("name", ["damaged", "unfinished", "work", "vectors"])
+@pytest.mark.parametrize("name", ["unfinished", "work", "vectors"])
 def test_nothing_behind_a_link_is_removed(
     name: str, store: Store, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -235,7 +233,7 @@ def test_nothing_behind_a_link_is_removed(
     assert thesis.read_text() == "mine"
 
 
-@pytest.mark.parametrize("name", ["work", "unfinished", "damaged"])
+@pytest.mark.parametrize("name", ["work", "unfinished"])
 def test_a_folder_of_the_user_is_not_made_a_store(name: str, tmp_path: Path) -> None:
     (tmp_path / name).mkdir()
     with pytest.raises(InputError, match=rf"is not a store, and has a folder {name}; choose an"):

@@ -29,7 +29,7 @@ from train.cli.jobs import check_engine
 from train.engine.finish import _describe_coverage, models_like_parent
 from train.engine.part import DataReport
 from train.engine.store import Store, StoreError
-from train.engine.store.lock import locked
+from train.engine.store.locks import locked
 from train.engine.store.tools import _age
 from train.subjects.planted_probe import Fit
 from train.tasks.check_posts import describe_groups
@@ -102,7 +102,7 @@ def test_an_error_of_writing_is_a_full_disk_where_less_than_a_mebibyte_is_free(
         raise OSError(errno.EIO, "short write")
 
     monkeypatch.setattr(
-        "train.engine.store.disk_errors.shutil.disk_usage", lambda _: SimpleNamespace(free=free)
+        "train.engine.store.locks.shutil.disk_usage", lambda _: SimpleNamespace(free=free)
     )
     with pytest.raises(StoreError if full else OSError, match="disk is full" if full else "short"):
         Store(tmp_path).make(replace(CORPUS, build=fail))
@@ -142,9 +142,9 @@ def test_who_waits_for_more_than_five_seconds_says_so(
     """Between two tries half a second passes at most."""
     clock, slept, tries = iter([0.0]), list[float](), iter([None] * 12)
     fake = SimpleNamespace(monotonic=lambda: next(clock, waits), sleep=slept.append)
-    monkeypatch.setattr("train.engine.store.lock.time", fake)
+    monkeypatch.setattr("train.engine.store.locks.time", fake)
     monkeypatch.setattr(
-        "train.engine.store.lock._open", lambda *_: next(tries, os.open(tmp_path, os.O_RDONLY))
+        "train.engine.store.locks._open", lambda *_: next(tries, os.open(tmp_path, os.O_RDONLY))
     )
     with locked(tmp_path, "a result"):
         assert (slept[0], max(slept)) == (0.01, 0.5)

@@ -12,7 +12,6 @@ from files.rooms import HOME
 from files.verbosity import set_verbosity
 from train.cli import CONF
 from train.cli.command import read_command
-from train.cli.config_files import bound_config_files
 from train.cli.error_messages import refuse
 from train.cli.interrupt import GO_ON, Interrupted, interruptible
 from train.cli.options import read_options, show
@@ -25,7 +24,6 @@ def main() -> NoReturn:
     os.environ["PYTHONPATH"] = os.pathsep.join(
         filter(None, (str(HOME), os.environ.get("PYTHONPATH")))
     )
-    bound_config_files()
     try:
         with (
             interruptible(),

@@ -20,7 +20,7 @@ from files import InputError
 from train.cli.choices import search_modules
 from train.cli.jobs import Job, limit_process, prepare_point
 from train.engine.outcome import Outcome, read_outcome, run_point
-from train.engine.store.lease import end_with_the_sweep
+from train.engine.store.locks import end_with_the_sweep
 
 if TYPE_CHECKING:
     from hydra.plugins.launcher import Launcher

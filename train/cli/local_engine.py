@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from train.cli.jobs import Job, PreparedPoint, limit_process, prepare_points
 from train.engine.outcome import Outcome, run_point, write_outcome
-from train.engine.store.lease import end_with_the_sweep
+from train.engine.store.locks import end_with_the_sweep
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig

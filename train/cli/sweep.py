@@ -25,17 +25,10 @@ from train.cli.local_engine import count_workers, run_locally
 from train.cli.orphan_processes import guarded
 from train.cli.planning import check_input, compose_points, plan_jobs, plan_rebuilds
 from train.cli.settings import read_settings
-from train.engine.outcome import (
-    Outcome,
-    cleared_results,
-    read_outcome,
-    results_folder,
-    write_outcome,
-)
+from train.engine.outcome import Outcome, read_outcome, results_folder, write_outcome
 from train.engine.progress import SweepProgress
 from train.engine.store import Store
-from train.engine.store.lease import lease
-from train.engine.store.lock import LEASE
+from train.engine.store.locks import LEASE, lease
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -74,7 +67,7 @@ def run(command: Command) -> int:
 
     require_own(Path(folder), study.writes)
     sweep = Sweep(command, cells, store, results_folder(folder), settings.overwrite, console)
-    with lease(store.root, _keys(jobs)) as hold_lease, cleared_results(sweep.results):
+    with lease(store.root, _keys(jobs)) as hold_lease:
         if to_rebuild:
             store.prove_writable()
         for step in to_rebuild.values():

@@ -20,8 +20,8 @@ from files.verbosity import LOG
 from stats.formatting import format_number
 from train.engine.join import join_tables
 from train.engine.part import HasWarnings
-from train.engine.store.explain import build_records
-from train.engine.store.lock import locked
+from train.engine.store.locks import locked
+from train.engine.store.tools import build_records
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

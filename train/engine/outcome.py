@@ -8,17 +8,13 @@ from __future__ import annotations
 import json
 import time
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from files import InputError, atomic_path
-from files.atomic import clear_leftovers
 from train.engine.store import Store, StoreError
-from train.engine.store.lock import NoLockError, locked
+from train.engine.store.locks import NoLockError, locked
 
 if TYPE_CHECKING:
     from train.engine.point import Plan
@@ -46,32 +42,19 @@ class Outcome:
 
 
 def results_folder(path: str) -> Path:
-    """Return the results folder after testing that it is writable. Raises ``InputError``."""
+    """Return the results folder after testing that it can be written and locked. Raises
+    ``InputError``.
+    """
     folder = Path(path).resolve()
     try:
         (folder / "points").mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=folder / "points"):
+        with locked(folder / "points" / ".lock", f"the tables in {folder}"):
             return folder
     except OSError as error:
+        reason = str(error) if isinstance(error, NoLockError) else error.strerror
         raise InputError(
-            f"cannot write {folder}: {error.strerror}; choose another folder with results.dir=PATH"
+            f"cannot write {folder}: {reason}; choose another folder with results.dir=PATH"
         ) from error
-
-
-@contextmanager
-def cleared_results(results: Path) -> Iterator[None]:
-    """Remove what killed processes left in the folder, before and after the block.
-
-    Raises ``InputError`` for a file system without locks.
-    """
-    try:
-        (results / "points").mkdir(parents=True, exist_ok=True)
-        with locked(results / "points" / ".lock"):
-            clear_leftovers(results)
-    except NoLockError as error:
-        raise InputError(f"results.dir={results}: {error}; choose another folder") from error
-    yield
-    clear_leftovers(results)
 
 
 def _path(results: Path, point: str) -> Path:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from files import Choice
-from train.engine.provenance.source import full_name, module_of, require_findable
+from train.engine.source import full_name, module_of, require_findable
 from train.engine.store import Step, Store
 from train.engine.store.step import Decided
 

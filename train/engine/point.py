@@ -16,8 +16,8 @@ from files.digest import digest_of
 from files.language import require_one_language
 from intrinsic.probe import AnyMetric, Probe
 from train.engine.part import ComparesGroups, Facts, Planned, StepBuilder, Subject, Task
-from train.engine.provenance.source import full_name
 from train.engine.scores import build_probes, build_score
+from train.engine.source import full_name
 from train.tasks.genders import compares_genders
 from train.tasks.task_words import TaskWords
 

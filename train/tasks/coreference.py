@@ -19,7 +19,7 @@ from files.choice import Fileless, Whole
 from files.documents import read_cases, read_documents, write_cases, write_documents
 from files.language import language_of
 from train.engine.device import one_thread
-from train.engine.provenance.source import loaded_source, source_of
+from train.engine.source import loaded_source, source_of
 
 if TYPE_CHECKING:
     from extrinsic.coreference.resolution import Resolution

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from files.digest import digest_of, sha256
 from files.rooms import HOME
-from train.engine.provenance.libraries import library_versions
-from train.engine.provenance.source import Source, user_module_hashes
+from train.engine.source import Source, library_versions, user_hashes
 from train.engine.store.step import SCHEME
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ def describe_build(
         "project": library_versions("biasbridge").get("biasbridge", ""),
         "commit": _commit(),
         "modules": dict(source.modules),
-        "loaded": user_module_hashes(),
+        "loaded": user_hashes(),
         "libraries": dict(source.libraries),
         "lineage": lineage(source, lineages),
         **request,  # type: ignore[typeddict-item]
@@ -129,10 +128,7 @@ class DamagedError(Exception):
 
 
 def seal(folder: Path, recipe: Recipe, made: Provenance) -> None:
-    """Write ``recipe.json`` with recipe, provenance and checksums; flush all files to the disk.
-
-    Then renaming ``folder`` completes the result: a power failure leaves all of it or none.
-    """
+    """Write ``recipe.json`` with recipe, provenance and checksums of all files."""
     files: dict[str, Checksum] = {
         str(path.relative_to(folder)): {"bytes": path.stat().st_size, "sha256": sha256(path)}
         for path in _files(folder)
@@ -140,8 +136,6 @@ def seal(folder: Path, recipe: Recipe, made: Provenance) -> None:
     content: Content = {"recipe": recipe, "made": made, "files": files}
     text = json.dumps({**content, "sha256": _hash(content)}, indent=1, sort_keys=True)
     (folder / RECIPE).write_text(text, encoding="utf-8")
-    for path in [*folder.rglob("*"), folder]:
-        flush(path)
 
 
 def read_recipe(folder: Path) -> Content:
@@ -184,15 +178,6 @@ def check(folder: Path) -> Content:
     if added := sorted(paths.keys() - content["files"].keys()):
         raise DamagedError(f"{added[0]} was added")
     return content
-
-
-def flush(path: Path) -> None:
-    """Flush a file or folder to the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _files(folder: Path) -> list[Path]:

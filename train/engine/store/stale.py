@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from files import InputError
-from train.engine.provenance.source import current_source
+from train.engine.source import current_source
 from train.engine.store.entry import DamagedError, Lineage, lineage, read_recipe
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, TypedDict
 
 from files.digest import digest_of
-from train.engine.provenance.source import Source, planned_source
+from train.engine.source import Source, source_of
 
 SCHEME = 6  # of keys: raised when the composition of keys changes, which changes every key
 
@@ -84,7 +84,7 @@ class Step:
     @cached_property
     def source(self) -> Source:
         """Code that makes the result, as this process first read or loaded it."""
-        return planned_source(self.made_of)
+        return source_of(self.made_of)
 
     @property
     def choice(self) -> str:

@@ -1,12 +1,13 @@
 """Folder of results, shared by processes: built once, never used if incomplete or altered.
 
 ``root/STEP/KEY/`` holds a result and its ``recipe.json``. It is built in ``root/work/KEY`` under a
-file lock, which ends with its process, and renamed into place; ``root/damaged`` holds results with
-wrong checksums.
+file lock, which ends with its process, and renamed into place. One whose checksums are wrong is
+removed and built again.
 """
 
 from __future__ import annotations
 
+import builtins
 import logging
 import os
 import re
@@ -15,29 +16,19 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from files import InputError
 from files.digest import sha256
 from train.engine.device import on_device
-from train.engine.provenance.loaded import importing
-from train.engine.provenance.source import changed_modules, loaded_source
-from train.engine.store.disk_errors import StoreError, writing
-from train.engine.store.entry import (
-    RECIPE,
-    DamagedError,
-    Request,
-    check,
-    describe_build,
-    flush,
-    seal,
-)
-from train.engine.store.lock import HeldError, NoLockError, locked
+from train.engine.source import changed_modules, loaded_source
+from train.engine.store.entry import RECIPE, DamagedError, Request, check, describe_build, seal
+from train.engine.store.locks import HeldError, NoLockError, StoreError, locked, writing
 
 if TYPE_CHECKING:
     from train.engine.store.step import Step
 
-RESERVED = ("work", "unfinished", "locks", "leases", "digests", "damaged")
+RESERVED = ("work", "unfinished", "locks", "leases", "digests")
 KEY = re.compile("[0-9a-f]{32}")
 Identity = tuple[tuple[int, ...], ...]
 MIN_AGE = 2_000_000_000  # nanoseconds; the coarsest resolution of file times
@@ -55,6 +46,28 @@ def identity(path: Path) -> Identity:
     links = [link for link in (path, *path.absolute().parents) if link.is_symlink()]
     stats = [path.stat(), *map(Path.lstat, links)]
     return tuple((s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for s in stats)
+
+
+@contextmanager
+def _timed_imports() -> Iterator[list[float]]:
+    """Collect the seconds of the block's imports, which only the first step of a process needs."""
+    seconds: list[float] = []
+    starts: list[float] = []
+    original = builtins.__import__
+
+    def timed(*arguments: Any, **named: Any) -> Any:
+        starts.append(time.perf_counter())
+        try:
+            return original(*arguments, **named)
+        finally:
+            start = starts.pop()
+            seconds.append(0.0 if starts else time.perf_counter() - start)
+
+    builtins.__import__ = timed
+    try:
+        yield seconds
+    finally:
+        builtins.__import__ = original
 
 
 class Store:
@@ -78,7 +91,7 @@ class Store:
         where a store has what it may remove.
         """
         if not (self.root / "locks").exists():
-            for folder in ("work", "unfinished", "damaged"):
+            for folder in ("work", "unfinished"):
                 if (self.root / folder).exists():
                     reason = f"it is not a store, and has a folder {folder}"
                     raise InputError(f"store.dir={self.root}: {reason}; choose an empty folder")
@@ -106,7 +119,7 @@ class Store:
     def intact(self, step: Step) -> bool:
         """Test whether a result is stored and passes its checksums (compared once per process).
 
-        A damaged result is moved away and reported.
+        A damaged result is removed and reported.
         """
         entry = self.path(step)
         try:
@@ -116,7 +129,9 @@ class Store:
                 try:
                     return self._passes(entry)  # another process may have rebuilt it
                 except DamagedError as damage:
-                    self._set_aside(entry, damage)
+                    self.remove(entry)
+                    message = "rebuilding a damaged result: %s %s: %s"
+                    log.warning(message, step.name, step.key, damage)
                     return False
 
     def make(self, step: Step) -> Path:
@@ -155,7 +170,7 @@ class Store:
                 entry.parent.mkdir(exist_ok=True)
                 read_files = self._refuse_changed(step)
                 start = time.perf_counter()
-                with importing() as imports, on_device(self.made.get("device", "cpu")):
+                with _timed_imports() as imports, on_device(self.made.get("device", "cpu")):
                     step.build(work, inputs)
                 seconds = time.perf_counter() - start
                 self._refuse_changed(step, read_files)
@@ -163,7 +178,6 @@ class Store:
                 made = describe_build(loaded_source(step.source), inputs, seconds, request)
                 seal(work, step.recipe(), made)
                 os.replace(work, entry)
-                flush(entry.parent)
             finally:
                 shutil.rmtree(work, ignore_errors=True)
         self.checked.add((entry, (entry / RECIPE).stat().st_ino))
@@ -263,7 +277,8 @@ class Store:
                 if path.exists():
                     leftovers.append(path)
                     if remove:
-                        _erase(path)
+                        with writing(self.root):
+                            _erase(path)
         return leftovers
 
     def _passes(self, entry: Path) -> bool:
@@ -281,20 +296,6 @@ class Store:
             with suppress(OSError):
                 os.utime(entry / RECIPE)  # the time of last use for gc
         return True
-
-    def _set_aside(self, entry: Path, damage: DamagedError) -> None:
-        folder = self.root / "damaged"
-        target = folder / f"{entry.parent.name}-{entry.name}-{time.time_ns()}"
-        with writing(self.root):
-            try:
-                folder.mkdir(exist_ok=True)
-                os.replace(entry, target)
-            except FileNotFoundError:  # another process is removing it
-                return
-            (target / "damage.txt").write_text(f"{damage}\n", encoding="utf-8")
-        step, key = entry.parent.name, entry.name
-        message = "rebuilding a damaged result, moved to %s: %s %s: %s"
-        log.warning(message, target, step, key, damage)
 
     @contextmanager
     def _locked(self, key: str, what: str = "result", *, wait: bool = True) -> Iterator[None]:

@@ -1,9 +1,10 @@
-"""Actions of ``biasbridge store``: list, check, clean up and export results."""
+"""Actions of ``biasbridge store``: list, explain, check, clean up and export results."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,19 +12,30 @@ from typing import TYPE_CHECKING
 
 from rich.filesize import decimal
 from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
 
+from analysis.provenance import INSTRUCTIONS, BuildRecord
 from files import InputError
 from files.atomic import require_new
+from files.digest import digest_of
 from files.progress import duration
 from files.terminal import print_columns
-from train.engine.store.disk_errors import StoreError
 from train.engine.store.entry import RECIPE, Content, DamagedError, check, read_recipe
-from train.engine.store.lease import leased_keys
-from train.engine.store.lock import HeldError, NoLockError, locked
+from train.engine.store.locks import (
+    HeldError,
+    NoLockError,
+    StoreError,
+    leased_keys,
+    locked,
+    writing,
+)
 from train.engine.store.store import RESERVED, Store
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from train.engine.store.entry import Provenance
 
 UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
@@ -65,10 +77,7 @@ def ls(store: Store, step: str | None, console: Console) -> None:
     print_columns(table, console, names=1 if step is None else 2)
     orphans = {path.name for path in store.orphans(remove=False)}
     being_built = store.in_progress() - orphans
-    damaged = store.listed("damaged")
-    console.print(
-        f"{len(being_built)} being built, {len(orphans)} orphaned, {len(damaged)} damaged"
-    )
+    console.print(f"{len(being_built)} being built, {len(orphans)} orphaned")
 
 
 def _list_steps(store: Store) -> Table:
@@ -123,13 +132,13 @@ def verify(store: Store, step: str | None, console: Console) -> int:
     total = decimal(sum(map(size, results)))
     console.print(f"{len(results)} results, {total} checked, {n_damaged} damaged")
     if n_damaged:
-        console.print("a damaged result is moved away and rebuilt when a sweep next needs it")
+        console.print("a damaged result is rebuilt when a sweep next needs it")
     return 1 if n_damaged else 0
 
 
 def gc(store: Store, older_than: str | None, console: Console, *, dry_run: bool) -> None:
-    """Remove orphaned work, damaged results and unused locks; with an age also older unfinished
-    trainings and results.
+    """Remove orphaned work and unused locks; with an age also older unfinished trainings and
+    results.
 
     Ages are times since the last use (recorded once per process). What running sweeps need is kept.
     Removed results are rebuilt when needed.
@@ -158,7 +167,6 @@ def _garbage(
     store: Store, oldest: float | None, needed: set[str]
 ) -> Iterator[tuple[str, list[Path]]]:
     yield "orphaned work", store.orphans(remove=False)
-    yield "damaged results", store.listed("damaged")
     if oldest is not None:
         unneeded = [path for path in store.listed("unfinished") if path.name not in needed]
         yield "unfinished trainings", [path for path in unneeded if _last_written(path) < oldest]
@@ -180,7 +188,8 @@ def _remove(store: Store, path: Path) -> bool:
             if path.is_dir() and not path.is_symlink():
                 store.remove(path)
             else:
-                path.unlink(missing_ok=True)
+                with writing(store.root):
+                    path.unlink(missing_ok=True)
     except HeldError:
         return False
     except (OSError, StoreError) as error:
@@ -228,3 +237,87 @@ def export(entry: Path, out: str | Path, console: Console, *, force: bool = Fals
     require_new(Path(out), force=force)
     save_vectors(open_mapped(entry / "vectors"), Path(out))
     console.print(f"wrote {out}", soft_wrap=True)
+
+
+def explain(store: Store, prefix: str, console: Console) -> None:
+    """Print the recipe of a result and its ancestors, and the command that rebuilds it.
+
+    Raises ``InputError`` for an unknown or ambiguous prefix of a key.
+    """
+    entry = find(store, prefix)
+    by_key = {path.name: path for path in entries(store)}
+    console.print(_tree(entry.parent.name, entry.name, by_key))
+    if not (content := content_of(entry)):
+        return
+    made = content["made"]
+    code, loaded = made["modules"], made.get("loaded", {})
+    lines = [
+        f"\nmade {made['time']} on {made['host']}, {made.get('device', 'cpu')}, by",
+        f"  biasbridge {made['project'] or '(no version)'}, commit {made['commit'] or 'unknown'}",
+        f"  {_list(_libraries(made))}",
+        f"  code {_list({name: digest[:8] for name, digest in code.items()})}",
+        f"  other loaded code: {', '.join(sorted(loaded.keys() - code)) or 'none'}",
+        "to rebuild, in any store:",
+        f"  {made.get('command', 'unknown: not made by train.py')}",
+    ]
+    console.print("\n".join(lines), soft_wrap=True)
+
+
+def _tree(step: str, key: str, by_key: Mapping[str, Path]) -> Tree:
+    """Return the recipe of a result and, below, those of its inputs."""
+    title = Text.assemble((step, "bold"), f" {key}")
+    if key not in by_key:
+        return Tree(title + " (no longer in the store)")
+    try:
+        content = read_recipe(by_key[key])
+    except DamagedError as damage:
+        return Tree(title + f" (damaged: {damage})")
+    recipe = content["recipe"]
+    made_by = f"{recipe['made_by']} v{recipe['version']}"
+    cost = f"{decimal(size(by_key[key]))}, {content['made']['seconds']:.1f} s"
+    tree = Tree(title + f"  {made_by}, {cost}")
+    if params := recipe["params"]:
+        tree.add(", ".join(f"{name}={value}" for name, value in params.items()))
+    if recipe["seed"] is not None:
+        tree.add(f"seed {recipe['seed']}")
+    for name, digest in recipe["files"].items():
+        tree.add(f"file {name.partition(' ')[2]} sha256 {digest}")
+    tree.children += [_tree(name, key, by_key) for name, key in recipe["inputs"].items()]
+    return tree
+
+
+def _libraries(made: Provenance) -> Mapping[str, str]:
+    """Return the versions of libraries, and the instructions of torch where they were recorded."""
+    instructions = made.get("instructions")
+    return made["libraries"] | ({INSTRUCTIONS: instructions} if instructions else {})
+
+
+def _list(values: Mapping[str, str]) -> str:
+    """Return ``Python 3.11.7, gensim 4.4.0``."""
+    return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+def build_records(store: Store, keys: Iterable[str]) -> list[BuildRecord]:
+    """Return build records of the stored results with these keys and of their ancestors."""
+    folders = {entry.name: entry for entry in entries(store)}
+    queue, visited = list(keys), set[str]()
+    counts: Counter[BuildRecord] = Counter()
+    while queue:
+        if (key := queue.pop()) in visited or key not in folders:
+            continue
+        visited.add(key)
+        if not (content := content_of(folders[key])):
+            continue
+        made, recipe = content["made"], content["recipe"]
+        queue += recipe["inputs"].values()
+        record = BuildRecord(
+            step=recipe["step"],
+            made_by=recipe["made_by"],
+            results=0,
+            project=made["project"],
+            commit=made["commit"],
+            code=digest_of(made["modules"])[:12],
+            libraries=_list(_libraries(made)),
+        )
+        counts[record] += 1
+    return [record._replace(results=counts[record]) for record in sorted(counts)]

@@ -1,31 +1,27 @@
-"""Parsing of source files: the hash of their syntax, their imports and their literals.
+"""Source files of the project and the user: the hash of their syntax, and their imports.
 
-Only the syntax counts: comments, docstrings, layout, imports for type checkers and the difference
-between a checkout and a wheel do not.
+Only the syntax counts: comments, docstrings, layout and imports for type checkers do not. Files are
+parsed, not run.
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
+import os
 import sys
-from collections.abc import Iterable
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 from files.digest import digest_of
-from files.rooms import is_ours
-from train.engine.provenance.loaded import file_of, loaded_text
-
-# The only differences between the imports and texts of a wheel and a checkout
-WHEEL = "biasbridge.rooms."
-CHECKOUT_COMMAND, WHEEL_COMMAND = " ".join(("python", "train.py")), "biasbridge train"
 
 Json = str | list["Json"]
+
+_loaded: dict[str, bytes] = {}  # texts of loaded modules, as they were first read
 
 
 class Imported(NamedTuple):
@@ -37,8 +33,8 @@ class Imported(NamedTuple):
 
 @dataclass(eq=False)
 class SourceFile:
-    """A parsed source file: the hash of its syntax, its imports, the imports of its top level by
-    the name they bind, and the literal values that it and its classes assign.
+    """A parsed source file: the hash of its syntax, its imports, and those of its top level by the
+    name they bind.
     """
 
     module: str
@@ -46,30 +42,40 @@ class SourceFile:
     digest: str = ""
     imports: list[Imported] = field(default_factory=list)
     imports_by_name: dict[str, Imported] = field(default_factory=dict)
-    literals: dict[str, object] = field(default_factory=dict)
 
 
 @cache
 def read_module(name: str) -> SourceFile:
-    """Parse a module as it was loaded, or its file as it is now; without source text the result is
-    empty. The stub of a package that loads names lazily adds their imports.
+    """Parse a module, or a file that is given by its path, as this process first reads it; without
+    source text the result is empty. The stub of a package that loads names lazily adds their
+    imports.
     """
     path = path_of(name)
-    content = loaded_text(name)
-    if content is None and path:
-        content = path.read_bytes()
-    is_package = path is not None and path.stem == "__init__"
-    text = parse(name, is_package=is_package, content=content or b"")
+    text = _parse_now(name)
     stub = path.with_suffix(".pyi") if path and text.is_package else None
-    if stub and stub.is_file():
-        stub_text = parse(name, is_package=True, content=stub.read_bytes())
-        imports = text.imports + stub_text.imports
-        return replace(
-            text,
-            imports=imports,
-            imports_by_name={**text.imports_by_name, **stub_text.imports_by_name},
-        )
-    return text
+    if not (stub and stub.is_file()):
+        return text
+    further = parse(name, is_package=True, content=stub.read_bytes())
+    by_name = {**text.imports_by_name, **further.imports_by_name}
+    return SourceFile(name, True, text.digest, text.imports + further.imports, by_name)
+
+
+def current_digest(name: str) -> str:
+    """Hash the syntax of a module: a loaded one as it was first read, another as it is now."""
+    return _parse_now(name).digest
+
+
+def _parse_now(name: str) -> SourceFile:
+    path = path_of(name)
+    content = _loaded.get(name)
+    if content is None:
+        try:
+            content = path.read_bytes() if path else b""
+        except OSError:  # removed since
+            content = b""
+        if name in sys.modules or os.path.isabs(name):
+            _loaded[name] = content
+    return parse(name, is_package=path is not None and path.stem == "__init__", content=content)
 
 
 @cache
@@ -86,33 +92,7 @@ def parse(name: str, *, is_package: bool, content: bytes) -> SourceFile:
         if isinstance(node, ast.Import | ast.ImportFrom):
             bound = [alias.asname or alias.name for alias in node.names]
             text.imports_by_name |= dict(zip(bound, _imported(node, text), strict=True))
-    text.literals = _literals(tree.body)
     return text
-
-
-def _literals(body: Iterable[ast.stmt], prefix: str = "") -> dict[str, object]:
-    literals: dict[str, object] = {}
-    for node in body:
-        match node:
-            case ast.ClassDef():
-                literals |= _literals(node.body, f"{prefix}{node.name}.")
-            case (
-                ast.Assign(targets=[ast.Name(id=name)], value=ast.expr() as value)
-                | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
-            ):
-                with suppress(ValueError, TypeError):
-                    literal = ast.literal_eval(value)
-                    if name.isupper() or not isinstance(literal, list | dict | set):  # a cache
-                        literals[f"{prefix}{name}"] = literal
-    return literals
-
-
-def loaded_digest(name: str) -> str:
-    """Hash the syntax of a module as this process loaded it; empty if it is not loaded."""
-    content = loaded_text(name)
-    if not content:
-        return ""
-    return parse(name, is_package=read_module(name).is_package, content=content).digest
 
 
 def _as_json(node: ast.AST, text: SourceFile) -> Json:
@@ -127,17 +107,9 @@ def _as_json(node: ast.AST, text: SourceFile) -> Json:
             continue
         values = value if isinstance(value, list) else [value]
         code = [item for item in values if not (_is_text(item) or _for_type_checkers(item))]
-        content.append([name, *(_value(name, item, text) for item in code)])
+        parts = [_as_json(x, text) if isinstance(x, ast.AST) else repr(x) for x in code]
+        content.append([name, *parts])
     return content
-
-
-def _value(name: str, value: object, text: SourceFile) -> Json:
-    if isinstance(value, ast.AST):
-        return _as_json(value, text)
-    if name == "module":
-        return repr(value).replace(WHEEL, "")
-    is_own = is_ours(text.module)
-    return repr(value).replace(CHECKOUT_COMMAND, WHEEL_COMMAND) if is_own else repr(value)
 
 
 def _is_text(node: object) -> bool:
@@ -157,16 +129,24 @@ def _imported(node: ast.Import | ast.ImportFrom, text: SourceFile) -> list[Impor
     if isinstance(node, ast.Import):
         return [Imported(alias.name, "") for alias in node.names]
     module = node.module or ""
-    if node.level:
+    if node.level and os.path.isabs(text.module):
+        module = text.module
+    elif node.level:
         package = text.module if text.is_package else text.module.rpartition(".")[0]
         module = resolve_name(f"{'.' * node.level}{module}", package)
     return [Imported(module, alias.name) for alias in node.names]
 
 
+def file_of(module: object) -> str:
+    """Return the path of the file that a module was loaded from; empty if it has none."""
+    file = getattr(module, "__file__", None) if isinstance(module, ModuleType) else None
+    return os.path.abspath(file) if isinstance(file, str) else ""
+
+
 @cache
 def path_of(module: str) -> Path | None:
     """Return the file of a module, found without importing it or its package."""
-    if loaded_from := module if module.startswith("/") else file_of(sys.modules.get(module)):
+    if loaded_from := module if os.path.isabs(module) else file_of(sys.modules.get(module)):
         return Path(loaded_from) if Path(loaded_from).is_file() else None
     top, *submodules = module.split(".")
     loaded = sys.modules.get(top)

@@ -1,1 +1,0 @@
-"""The code that produces a result, by which the store recognises results of other code."""

@@ -1,0 +1,230 @@
+"""The code that produces a result, by which the store recognises results of other code: the source
+files that its imports reach, and the versions of the libraries imported there.
+
+The import statements of a module, those inside functions included, lead to other modules of the
+project and the user. A module that a user's module holds without such a statement, as after
+``spec_from_file_location``, is added once it is loaded.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import sysconfig
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from files.digest import digest_of
+from files.errors import InputError
+from files.rooms import HOME, ROOMS, is_ours, plain
+from train.engine.syntax import current_digest, file_of, path_of, read_module
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+# Modules of ours that compute no result: they analyse or store results, hash code, or check values,
+# and a value that passes is in the key. Imports of them by a user's module count.
+PASSIVE = (
+    *("analysis", "train.cli", "train.engine.source", "train.engine.syntax", "train.engine.store"),
+    *("files.choice", "files.choice_classes", "files.data", "files.errors", "files.rooms"),
+)
+OURS = (*ROOMS, "biasbridge", "train.py")  # the project's own entries of HOME
+SCRIPTS = ("__main__", "__mp_main__")  # names of a running script, which its path replaces
+LIBRARIES = ("/site-packages/", "/dist-packages/")
+FOLDERS = tuple(f"{sysconfig.get_path(name)}/" for name in ("stdlib", "platstdlib", "scripts"))
+# Libraries that check, print and lock, and compute nothing
+PLUMBING = frozenset({"annotated_types", "lazy_loader", "pydantic", "rich"})
+# Distributions whose name differs from their module's; searching for others is slow
+DISTRIBUTIONS = {"sklearn": "scikit-learn", "yaml": "PyYAML"}
+
+
+class Source(NamedTuple):
+    """``modules``: hashes of files, by the module's name or, of a script, its path. ``libraries``:
+    versions of Python and of the imported libraries.
+    """
+
+    modules: Mapping[str, str]
+    libraries: Mapping[str, str]
+
+    @property
+    def digest(self) -> str:
+        """Hash of the modules."""
+        return digest_of(dict(self.modules))
+
+
+def full_name(definition: type | Callable[..., object]) -> str:
+    """Return the name of a class or function with its module's name in a checkout, or with the file
+    name of a script.
+    """
+    module = module_of(definition)
+    home = Path(module).stem if definition.__module__ in SCRIPTS else plain(module)
+    return f"{home}.{definition.__qualname__}"
+
+
+def module_of(definition: type | Callable[..., object]) -> str:
+    """Return the module that defines a class or function; of a script its path. Raise
+    ``InputError`` if the module has no readable file.
+    """
+    name = definition.__module__
+    module = file_of(sys.modules.get(name)) if name in SCRIPTS else name
+    if not (name in sys.modules and path_of(module)):
+        raise InputError(
+            f"{definition.__qualname__} is defined in {name!r}, which has no file to identify its"
+            " results by; define it in a module, and import that by its name"
+        )
+    return module
+
+
+def require_findable(definition: type | Callable[..., object]) -> None:
+    """Raise ``InputError`` unless a class or function is what its module has under its name."""
+    value: object = sys.modules.get(definition.__module__, definition)
+    for name in definition.__qualname__.split(".") if value is not definition else ():
+        value = getattr(value, name, None)
+    if "<" in definition.__qualname__ or value is not definition:
+        raise InputError(
+            f"{definition.__module__}.{definition.__qualname__} cannot be told from others of this"
+            " name: it is defined in a function, or again; define it once, at the top level of a"
+            " module"
+        )
+
+
+@cache
+def source_of(roots: tuple[str, ...]) -> Source:
+    """Return the code of the modules ``roots`` and their imports, as first read."""
+    return _source(roots, {root.partition(".")[0] for root in roots})
+
+
+def loaded_source(planned: Source) -> Source:
+    """Return ``planned`` with the hashes of the code that this process has loaded or would load
+    now, and with the modules that a user's module holds without an import statement.
+    """
+    holders = [module for name, module in _user_modules().items() if name in planned.modules]
+    held = {file_of(value) for module in holders for value in list(vars(module).values())}
+    new = filter(_is_users, held - {str(path_of(name)) for name in planned.modules})
+    further = _source(sorted(new), set())
+    modules = {name: current_digest(name) for name in (*further.modules, *planned.modules)}
+    return Source(modules, {**further.libraries, **planned.libraries})
+
+
+def changed_modules(planned: Source, run: Source) -> list[str]:
+    """Return the names of modules that differ from the plan; further modules do not count."""
+    return sorted(name for name in planned.modules if planned.modules[name] != run.modules[name])
+
+
+def current_source(source: Source, recorded: Iterable[str]) -> Source:
+    """Return ``source`` with the further modules that a recipe has recorded; the hash of a module
+    that no longer exists is empty.
+    """
+    further = {name: read_module(name).digest for name in {*recorded} - source.modules.keys()}
+    return source._replace(modules={**source.modules, **further})
+
+
+def user_hashes() -> dict[str, str]:
+    """Return the hashes of all modules and scripts of the user that this process has loaded, also
+    of those that no step imports.
+    """
+    return {name: current_digest(name) for name in sorted(_user_modules())}
+
+
+def _user_modules() -> dict[str, ModuleType]:
+    """Return the loaded modules of the user by name, scripts by path."""
+    modules: dict[str, ModuleType] = {}
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and _is_users(file):
+            modules[file_of(module) if name in SCRIPTS else name] = module
+    return modules
+
+
+@cache
+def _is_users(file: str) -> bool:
+    if not file or is_library(file):
+        return False
+    path = Path(os.path.realpath(file))
+    return not (path.is_relative_to(HOME) and path.relative_to(HOME).parts[0] in OURS)
+
+
+def is_library(file: str) -> bool:
+    """Return whether a file is the standard library's or an installed package's."""
+    return file.startswith(FOLDERS) or any(folder in file for folder in LIBRARIES)
+
+
+def _source(roots: Iterable[str], tops: set[str]) -> Source:
+    digests: dict[str, str] = {}
+    libraries: set[str] = set()
+    pending = [module for root in roots for module in _executed(root)]
+    while pending:
+        name = pending.pop()
+        if name in digests:
+            continue
+        text = read_module(name)
+        digests[name] = text.digest
+        follows_all = _is_passive(name) or not is_ours(name)
+        for module, imported_name in text.imports:
+            if not _counts(module, tops):
+                libraries.add(module.partition(".")[0])
+            elif follows_all or not _is_passive(_target(module, imported_name)):
+                pending += _executed(_target(module, imported_name))
+    modules = {name: digests[name] for name in sorted(digests) if digests[name]}
+    return Source(modules, _versions_of(libraries))
+
+
+def _executed(module: str) -> list[str]:
+    """Return the modules whose code runs on import, besides imports: the module and the packages
+    that contain a user's module. Packages of ours only re-export names, which a test checks.
+    """
+    if os.path.isabs(module) or is_ours(module):
+        return [module]
+    parts = module.split(".")
+    return [".".join(parts[:end]) for end in range(1, len(parts) + 1)]
+
+
+def _target(module: str, name: str) -> str:
+    """Return the module that defines an imported name, followed through packages of ours."""
+    text = read_module(module)
+    reexport = text.imports_by_name.get(name)
+    submodule = f"{module}.{name}"
+    if text.is_package and is_ours(module) and reexport and reexport.module != module:
+        return _target(*reexport)
+    return submodule if name and text.is_package and path_of(submodule) else module
+
+
+def _counts(module: str, tops: set[str]) -> bool:
+    top = module.partition(".")[0]
+    if is_ours(module) or top in tops:
+        return True
+    path = None if top in sys.stdlib_module_names else path_of(top)
+    return path is not None and not is_library(str(path))
+
+
+def _is_passive(module: str) -> bool:
+    name = plain(module)
+    return is_ours(module) and any(f"{name}.".startswith(f"{module}.") for module in PASSIVE)
+
+
+@cache
+def library_versions(module: str) -> Mapping[str, str]:
+    """Return the versions of a library's distributions by name."""
+    name = DISTRIBUTIONS.get(module, module)
+    try:
+        return {name: metadata.version(name)}
+    except (metadata.PackageNotFoundError, ValueError):
+        names = _distributions().get(module, ())
+        return {name: metadata.version(name) for name in names}
+
+
+@cache
+def _distributions() -> Mapping[str, list[str]]:
+    return metadata.packages_distributions()
+
+
+def _versions_of(modules: set[str]) -> dict[str, str]:
+    """Return the versions of Python and of the libraries that modules belong to."""
+    versions = {"Python": platform.python_version()}
+    for module in sorted(modules - PLUMBING - sys.stdlib_module_names):
+        versions |= library_versions(module)
+    return versions

@@ -1,0 +1,246 @@
+"""Who uses a store: locks (``flock``) that end with their process, also on shared file systems, the
+leases of sweeps, and errors of the disk under it.
+
+A lease is a file that a running sweep keeps locked and that lists the results it needs. ``gc``
+leaves these alone, and workers see by the lock that their sweep is running.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import logging
+import os
+import platform
+import shutil
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from files.errors import DISK_FULL
+
+SECONDS_BEFORE_MESSAGE = 5.0  # of waiting for a lock
+MAX_PAUSE = 0.5  # seconds between two tries
+LEASE = "BIASBRIDGE_LEASE"  # the environment variable that all processes of one sweep share
+CHECK_INTERVAL = 0.5  # seconds between a worker's checks that the sweep is running
+MIN_FREE_BYTES = 1 << 20  # with less, a write error is reported as a full disk
+NOT_WRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)
+
+log = logging.getLogger(__name__)
+
+_leases: set[str] = set()  # held or watched by this process
+
+
+class StoreError(RuntimeError):
+    """The store cannot be written; its results stay valid."""
+
+
+class HeldError(Exception):
+    """Another process holds the lock."""
+
+
+class NoLockError(OSError):
+    """The file system does not support locks."""
+
+    def __str__(self) -> str:
+        return f"its file system does not support locks ({self.strerror})"
+
+
+@contextmanager
+def locked(path: Path, what: str = "", *, wait: bool = True) -> Iterator[None]:
+    """Hold the lock of a file, which is created if missing and stays.
+
+    The file then holds the process id, host and sweep. A process that waits for
+    ``SECONDS_BEFORE_MESSAGE`` logs it, unless the holder works for the same sweep. Raises
+    ``HeldError`` without ``wait``, and ``NoLockError``.
+    """
+    start, pause, is_logged = time.monotonic(), 0.01, False
+    while (descriptor := _open(path)) is None:
+        if not wait:
+            raise HeldError(path)
+        if (
+            not is_logged
+            and time.monotonic() - start > SECONDS_BEFORE_MESSAGE
+            and (holder := _other_holder(path))
+        ):
+            log.warning("waiting for %s, locked by %s", what or path, holder)
+            is_logged = True
+        time.sleep(pause)
+        pause = min(2 * pause, MAX_PAUSE)
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def is_held(path: Path) -> bool:
+    """Test whether a process holds the exclusive lock; False for a missing file."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        return not _lock(descriptor, fcntl.LOCK_SH, path)  # takes the lock itself for an instant
+    finally:
+        os.close(descriptor)
+
+
+def _open(path: Path) -> int | None:
+    """Return the descriptor that holds the lock; None if another process holds it."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    is_locked = False
+    try:
+        if _lock(descriptor, fcntl.LOCK_EX, path) and _is_current(descriptor, path):
+            holder = f"{os.getpid()} on {platform.node()}\n{os.environ.get(LEASE, '')}"
+            os.truncate(descriptor, 0)
+            os.write(descriptor, holder.encode())
+            is_locked = True  # only now: with a full disk another process may get it
+    finally:
+        if not is_locked:
+            os.close(descriptor)
+    return descriptor if is_locked else None
+
+
+def _lock(descriptor: int, kind: int, path: Path) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):  # either means that it is held
+        return False
+    except OSError as error:
+        raise NoLockError(error.errno, os.strerror(error.errno or 0), os.fspath(path)) from error
+    return True
+
+
+def _is_current(descriptor: int, path: Path) -> bool:
+    """Test whether the file still has its name: cleaning removes lock files that nobody holds."""
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    return False
+
+
+def _other_holder(path: Path) -> str:
+    """Return who holds the lock; empty for a process of the same sweep."""
+    holder, sweep = "", ""
+    with suppress(OSError):
+        holder, _, sweep = path.read_text(encoding="utf-8").partition("\n")
+    if sweep and sweep == os.environ.get(LEASE):
+        return ""
+    return f"process {holder}" if holder else "another process"
+
+
+@contextmanager
+def lease(root: Path, keys: Iterable[str]) -> Iterator[Callable[[Iterable[str]], None]]:
+    """Hold a lease on results with these keys; the block gets a function that adds keys.
+
+    The function raises ``StoreError`` if the store is gone or full. A read-only store has no
+    leases, as nothing is removed from it.
+    """
+    path = root / "leases" / uuid.uuid4().hex
+
+    def add(new_keys: Iterable[str]) -> None:
+        if str(path) in _leases:
+            if not path.exists():
+                raise error_of_removed(root)
+            with writing(root), open(path, "a", encoding="ascii") as file:
+                file.writelines(f"{key}\n" for key in new_keys)
+
+    with ExitStack() as stack:
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _remove_dead_leases(path.parent)
+            stack.enter_context(locked(path))
+            stack.callback(path.unlink, missing_ok=True)
+            os.truncate(path, 0)
+            _leases.add(str(path))
+            stack.enter_context(_in_environment(path))
+        add(keys)
+        yield add
+
+
+@contextmanager
+def _in_environment(path: Path) -> Iterator[None]:
+    previous = os.environ.get(LEASE)
+    os.environ[LEASE] = str(path)
+    try:
+        yield
+    finally:
+        os.environ.pop(LEASE)
+        os.environ |= {LEASE: previous} if previous else {}
+
+
+def leased_keys(root: Path) -> set[str]:
+    """Return the keys on which running sweeps hold a lease."""
+    _remove_dead_leases(root / "leases")
+    keys: set[str] = set()
+    for path in (root / "leases").glob("*"):
+        with suppress(FileNotFoundError):
+            keys |= set(path.read_text(encoding="ascii").split())
+    return keys
+
+
+def _remove_dead_leases(folder: Path) -> None:
+    """Remove the leases of sweeps that were killed."""
+    for path in folder.glob("*"):
+        with suppress(HeldError), locked(path, wait=False):
+            path.unlink(missing_ok=True)
+
+
+def end_with_the_sweep() -> None:
+    """Make this worker process end soon after its sweep, on any machine."""
+    path = os.environ.get(LEASE)
+    if path and path not in _leases:
+        _leases.add(path)
+        threading.Thread(target=_watch, args=(Path(path),), daemon=True).start()
+
+
+def _watch(path: Path) -> None:
+    while True:
+        with suppress(OSError):  # an unavailable file system is no sign of a dead sweep
+            if not is_held(path):
+                os._exit(1)
+        time.sleep(CHECK_INTERVAL)
+
+
+def error_of_removed(root: Path) -> StoreError:
+    """Return the error for a store that was removed during the sweep."""
+    return StoreError(
+        f"store.dir={root} was removed during the sweep; run the same command to rebuild its"
+        " results"
+    )
+
+
+@contextmanager
+def writing(root: Path) -> Iterator[None]:
+    """Turn an error of the disk into a ``StoreError`` with a remedy; let other errors pass."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno == errno.ENOENT and not root.is_dir():
+            raise error_of_removed(root) from error
+        if reason := _disk_problem(error, root):
+            raise StoreError(
+                f"store.dir={root}: {reason}. Finished results stay; free some space"
+                " (biasbridge store gc) or choose another folder with store.dir=PATH, then"
+                " run the same command to continue"
+            ) from error
+        raise
+
+
+def _disk_problem(error: OSError, root: Path) -> str:
+    """Return what is wrong with the disk; empty for an error of another kind."""
+    if isinstance(error, NoLockError):
+        return str(error)
+    if error.errno in DISK_FULL:
+        return f"the disk is full ({error.strerror})"
+    path = error.filename2 or error.filename
+    is_in_store = path is not None and Path(os.fsdecode(path)).is_relative_to(root)
+    if is_in_store and error.errno in NOT_WRITABLE:
+        return f"it cannot be written ({error.strerror})"
+    with suppress(OSError):
+        # Libraries report a short write by errors of their own
+        if shutil.disk_usage(root).free < MIN_FREE_BYTES:
+            return f"the disk is full ({error})"
+    return ""
