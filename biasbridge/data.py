@@ -41,6 +41,7 @@ from files.data.registry import (
     data_folder,
     find_sets,
     groups,
+    how_to_get,
     registry,
     sets_of,
     total_size,
@@ -72,7 +73,7 @@ def table() -> pd.DataFrame:
     pandas.DataFrame
         ``name``, ``kind`` (``data``, ``corpus``, ``vectors``, ``model``, ``hub data``), ``what``,
         ``megabytes`` of its download (missing: not known), ``licence``, ``here`` (all its files
-        are in the data folder), ``download`` (False: only ``add``).
+        are in the data folder), ``part`` (``3 of 7`` of them), ``download`` (False: only ``add``).
 
     Examples
     --------
@@ -89,6 +90,7 @@ def table() -> pd.DataFrame:
             "megabytes": None if each.n_bytes is None else round(each.n_bytes / 1e6, 1),
             "licence": each.licence,
             "here": is_here(each),
+            "part": f"{each.n_here} of {len(each.targets)}" if each.n_here else "",
             "download": not each.ask,
         }
         for each in registry().values()
@@ -208,16 +210,19 @@ def get(*names: str) -> list[Path]:
     fetcher = _Fetcher()
     if is_offline() and (rows := missing_files(needs)):
         raise InputError(
-            f"{_offline_variable()} is set, and {len(rows)} files are missing: save each under its"
-            " target, or give it to biasbridge data add NAME FILE"
+            f"{_offline_variable()} is set, and {len(rows)} of the files named are missing: save"
+            f" each under its path below {data_folder()}, or run biasbridge data add"
+            f" {' or '.join(each.name for each in needs.sets)} FILE"
         )
     paths: list[Path] = []
     refusals = [f"{path} is not public and has no name here" for path in needs.unknown]
     for number, each in enumerate(needs.sets, 1):
         try:
             paths += fetcher.get(each, needs.sets[number:])
-        except (DownloadError, _RestrictedError) as refusal:
+        except _RestrictedError as refusal:
             refusals.append(str(refusal))
+        except DownloadError as failure:
+            refusals.append(f"{failure}; a copy of yours: biasbridge data add {each.name} FILE")
     for name in needs.others:
         paths.append(_get_from_hub(*require_commit(name), "model"))
     if refusals:
@@ -239,7 +244,7 @@ def _missing(sets: Iterable[DataSet]) -> list[DataFile]:
 
 
 def verify(*names: str) -> pd.DataFrame:
-    """Compare the files of names with the registry; of all that is here without names.
+    """Compare the files of names with the registry; by default of all sets with a file here.
 
     Returns
     -------
@@ -249,7 +254,8 @@ def verify(*names: str) -> pd.DataFrame:
     """
     import pandas as pd
 
-    sets = find_needs(*names).sets if names else [*filter(is_here, registry().values())]
+    present = (each for each in registry().values() if each.n_here or is_here(each))
+    sets = find_needs(*names).sets if names else [*present]
     rows = [
         {"name": each.name, "target": target, "state": state}
         for each in sets
@@ -406,9 +412,8 @@ class _Fetcher:
                 finally:
                     _write_sources(each, f"fetched {date.today()}")
         if not each.is_here:
-            raise _RestrictedError(
-                f"{each.name}: {each.ask}. Then: biasbridge data add {each.name} FILE"
-            )
+            count = f"{each.name}: {each.n_here} of {len(each.targets)} files are here"
+            raise _RestrictedError(f"{count}{how_to_get(*each.targets)}")
         return [self._folder / target for target in each.targets]
 
     def _require_kept(self, each: DataSet) -> None:

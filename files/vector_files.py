@@ -5,7 +5,7 @@ from __future__ import annotations
 from glob import escape
 from pathlib import Path
 
-from files.data.registry import data_folder, data_path, registry
+from files.data.registry import data_folder, data_path, how_to_get, registry
 from files.errors import InputError, nearest
 from files.packages import PACKAGE, in_package
 from files.text import DAMAGE, open_binary
@@ -65,6 +65,9 @@ def find_registered(name: str | Path) -> Path | None:
     if variants:
         present = [target for target in variants if (data_folder() / target).exists()]
         return Path(data_path([*present, *variants][0]))
+    named = [other for other in targets if Path(targets[other]).name == Path(name).name]
+    if named:  # the file of the authors
+        raise InputError(f"no such file: {name}{how_to_get(targets[named[0]])}")
     looks_like_path = "/" in name or Path(name).suffix[1:].isalpha()
     if not looks_like_path and (hint := nearest(name, targets)):
         raise InputError(f"no such file: {name}{hint}; biasbridge data lists vectors by name")

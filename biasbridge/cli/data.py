@@ -35,6 +35,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _print_info(name, console)
     elif args.action == "verify":
         states = data.verify(*args.names)
+        is_missing = states["state"] == "missing"
+        for name in states["name"].unique() if not args.names else ():
+            rows = states[states["name"] == name]
+            n_here = int((rows["state"] != "missing").sum())
+            if n_here < len(rows):
+                console.print(f"{name}: {n_here} of {len(rows)} files are here")
+        states = states[~is_missing] if not args.names else states
         wrong = states[~states["state"].isin(VERIFIED)]
         for row in wrong.to_dict("records"):
             console.print(f"{row['name']}: {row['target']}: {row['state']}")
@@ -43,6 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     elif args.action == "add":
         for path in data.add(args.names[0], *args.names[1:]):
             console.print(str(path))
+        for each in find_sets(args.names[0]):
+            console.print(f"{each.name}: {each.n_here} of {len(each.targets)} files are here")
     else:
         return _get(args.names, args.dry_run, console)
     return 0
@@ -76,7 +85,7 @@ def _print_table(table: pd.DataFrame, console: Console) -> None:
         shown.add_column(name, overflow="fold")
     shown.add_column("MB", justify="right")
     for row in table.to_dict("records"):
-        here = "yes" if row["here"] else "" if row["download"] else "add"
+        here = "yes" if row["here"] else row["part"] or ("" if row["download"] else "add")
         size = "" if row["megabytes"] != row["megabytes"] else f"{row['megabytes']:,.1f}"
         shown.add_row(row["name"], row["what"], row["licence"][:40], here, size)
     print_columns(shown, console)
@@ -84,7 +93,8 @@ def _print_table(table: pd.DataFrame, console: Console) -> None:
 
 def _print_info(name: str, console: Console) -> None:
     for each in find_sets(name):
-        here = "here" if data.is_here(each) else "not here"
+        part = f"{each.n_here} of {len(each.targets)} files here"
+        here = "here" if data.is_here(each) else part if each.n_here else "not here"
         size = "size unknown" if each.n_bytes is None else f"{each.n_bytes / 1e6:,.1f} MB"
         console.print(f"{each.name}: {each.what} ({each.kind}, {size}, {here})")
         console.print(f"  licence: {each.licence} ({each.licence_source})")

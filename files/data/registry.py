@@ -102,6 +102,16 @@ class DataSet:
         return (corpus_target(self.name),) if self.recipe else _targets(self.files)
 
     @property
+    def is_private(self) -> bool:
+        """Whether nobody else can have the data."""
+        return self.ask.startswith("not public")
+
+    @property
+    def n_here(self) -> int:
+        """How many of the files that are read lie in the data folder."""
+        return sum((data_folder() / target).exists() for target in self.targets)
+
+    @property
     def commit(self) -> str:
         """Return the commit of a model or data on a hub; empty if none is known."""
         return self.files[0].checks.get("commit", "") if self.kind in ("model", "hub data") else ""
@@ -109,8 +119,7 @@ class DataSet:
     @property
     def is_here(self) -> bool:
         """Whether all files lie in the data folder; of a restricted set those that are needed."""
-        folder = data_folder()
-        return not self.commit and all((folder / target).exists() for target in self.targets)
+        return not self.commit and self.n_here == len(self.targets)
 
     @property
     def n_bytes(self) -> int | None:
@@ -333,7 +342,16 @@ def how_to_get(*paths: str) -> str:
     restricted = [each for each in sets if any(file.by_user for file in each.files)]
     public = [each.name for each in sets if each not in restricted]
     remedies = [f"run biasbridge data get {shlex.join(public)}"] if public else []
-    remedies += [
-        f"{each.ask}. Then run biasbridge data add {each.name} FILE" for each in restricted
-    ]
+    for each in restricted:
+        then = "" if each.is_private else f". Then run biasbridge data add {each.name} FILE"
+        remedies.append(f"{each.ask}{then}")
     return "; " + ("; ".join(remedies) or "give another path, or put it there")
+
+
+def how_to_get_path(path: Path) -> str:
+    """Return ``how_to_get`` for a path in the data folder that a set has; empty for any other."""
+    try:
+        relative = path.resolve().relative_to(data_folder().resolve()).as_posix()
+    except ValueError:
+        return ""
+    return how_to_get(relative) if sets_of(relative) else ""

@@ -233,8 +233,11 @@ def run(train: Train, model: Path, *arguments: str) -> Ended:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "task.data"),
-        (["task.data=nowhere"], "nowhere holds no file of BBQ (Age.jsonl and others); give their"),
+        ([], "biasbridge data get bbq"),
+        (
+            ["task.data=nowhere"],
+            "nowhere holds no file of BBQ (Age.jsonl and others); run biasbridge data get bbq",
+        ),
         (["task.data=bbq", "task.categories=[Ages]"], "task.categories=Ages: bbq has Age; give"),
         (["task.data=bbq", "task.normalisation=mean"], "give one of sum, per_token, per_byte"),
         (["task.data=bbq", "task.limit=0"], "a whole number of at least 1"),

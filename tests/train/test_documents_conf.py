@@ -10,6 +10,7 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from corpora.protocols import DocumentSource
+from files.data.registry import collected_requests
 from train.cli import CONF, configure  # noqa: F401 (registers the resolver of paths)
 from train.cli.choices import Reader
 from train.engine.part import keyed_params
@@ -21,7 +22,7 @@ NEEDS = {
 
 def built(option: str, *more: str) -> DocumentSource:
     overrides = [f"+documents={option}", *NEEDS.get(option, []), *more]
-    with initialize_config_dir(str(CONF), version_base="1.3"):
+    with collected_requests(), initialize_config_dir(str(CONF), version_base="1.3"):
         node = OmegaConf.to_container(
             compose("config", overrides=overrides).documents, resolve=True
         )

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from files import InputError
+from files.data.registry import how_to_get_path
 from files.digest import sha256
 from train.engine.device import on_device
 from train.engine.source import changed_modules, loaded_source
@@ -225,7 +226,7 @@ class Store:
         A second change could leave the times of such a file as they are.
         """
         if not path.is_file():
-            raise InputError(f"no such file: {path}")
+            raise InputError(f"no such file: {path}{how_to_get_path(path)}")
         file_identity = identity(path)
         if file_identity not in self.hashed:
             sha = sha256(path)
