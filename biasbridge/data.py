@@ -41,7 +41,6 @@ from files.data.registry import (
     data_folder,
     find_sets,
     groups,
-    how_to_get,
     registry,
     sets_of,
     total_size,
@@ -413,7 +412,7 @@ class _Fetcher:
                     _write_sources(each, f"fetched {date.today()}")
         if not each.is_here:
             count = f"{each.name}: {each.n_here} of {len(each.targets)} files are here"
-            raise _RestrictedError(f"{count}{how_to_get(*each.targets)}")
+            raise _RestrictedError(f"{count}; {each.remedy}")
         return [self._folder / target for target in each.targets]
 
     def _require_kept(self, each: DataSet) -> None:

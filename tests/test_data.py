@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import lzma
+import re
 import subprocess
 import sys
 import textwrap
@@ -144,7 +145,8 @@ def test_a_file_that_does_not_come_leaves_the_rest(
     ended = run("get", *["toy", "other"][:n_sets])
     assert ended.status == 2
     assert ended.err.splitlines()[-1] == (
-        f"error: b.csv did not come: {server.url}/authors/b.csv answered 404 Not Found"
+        f"error: b.csv did not come: {server.url}/authors/b.csv answered 404 Not Found; a copy of"
+        " yours: biasbridge data add toy FILE"
     )
     more = ["more/SOURCE.txt", "more/c.csv"] if n_sets == 2 else []
     assert tree(folder) == [*more, *TOY[:2]]
@@ -280,7 +282,8 @@ def test_restricted_files_are_never_downloaded(
     ended = run("get", "asked")
     assert ended.status == 2
     assert ended.err.splitlines()[-1] == (
-        "error: asked: ask the Does at http://doe.example. Then: biasbridge data add asked FILE"
+        "error: asked: 1 of 2 files are here; ask the Does at http://doe.example. Then run biasbridge"
+        " data add asked FILE"
     )
     assert tree(folder) == TOY[:2]
     assert not [path for path, _ in server.requests if path.endswith("b.csv")]
@@ -291,7 +294,7 @@ def test_restricted_files_are_never_downloaded(
 def test_no_restricted_set_of_the_registry_opens_a_connection(folder: Path, server: Server) -> None:
     for each in [*registry().values()]:
         if each.ask and all(file.by_user for file in each.files):
-            with pytest.raises(InputError, match=f"biasbridge data add {each.name.split()[0]}"):
+            with pytest.raises(InputError, match=re.escape(each.ask)):
                 data.get(each.name)
     assert server.requests == []
 
@@ -307,8 +310,8 @@ def test_offline_nothing_is_opened(
         f"{server.url}/authors/{name}.csv  words/{name}.csv  sha256:{sha(content)['sha256']}"
         for name, content in [("a", A), ("b", B)]
     ]
-    assert f"error: {variable} is set, and 2 files are missing: save each under" in ended.err
-    with pytest.raises(InputError, match="2 files are missing"):
+    assert f"error: {variable} is set, and 2 of the files named are missing: save each" in ended.err
+    with pytest.raises(InputError, match="2 of the files named are missing"):
         data.get("toy")
     for path, content in zip(TOY[1:], (A, B), strict=True):
         write(folder / path, content)

@@ -11,6 +11,7 @@ from files import InputError
 from files.data.registry import DATA_VARIABLE, data_folder, find_sets, groups, total_size
 from files.options import Parser
 from files.terminal import open_console, print_columns
+from files.verbosity import LOG
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for path in data.add(args.names[0], *args.names[1:]):
             console.print(str(path))
         for each in find_sets(args.names[0]):
-            console.print(f"{each.name}: {each.n_here} of {len(each.targets)} files are here")
+            LOG.warning("%s: %d of %d files are here", each.name, each.n_here, len(each.targets))
     else:
         return _get(args.names, args.dry_run, console)
     return 0

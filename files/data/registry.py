@@ -102,9 +102,11 @@ class DataSet:
         return (corpus_target(self.name),) if self.recipe else _targets(self.files)
 
     @property
-    def is_private(self) -> bool:
-        """Whether nobody else can have the data."""
-        return self.ask.startswith("not public")
+    def remedy(self) -> str:
+        """Return how to get what may not be downloaded."""
+        if self.ask.startswith("not public"):
+            return self.ask
+        return f"{self.ask}. Then run biasbridge data add {self.name} FILE"
 
     @property
     def n_here(self) -> int:
@@ -342,9 +344,7 @@ def how_to_get(*paths: str) -> str:
     restricted = [each for each in sets if any(file.by_user for file in each.files)]
     public = [each.name for each in sets if each not in restricted]
     remedies = [f"run biasbridge data get {shlex.join(public)}"] if public else []
-    for each in restricted:
-        then = "" if each.is_private else f". Then run biasbridge data add {each.name} FILE"
-        remedies.append(f"{each.ask}{then}")
+    remedies += [each.remedy for each in restricted]
     return "; " + ("; ".join(remedies) or "give another path, or put it there")
 
 
