@@ -282,8 +282,8 @@ def test_restricted_files_are_never_downloaded(
     ended = run("get", "asked")
     assert ended.status == 2
     assert ended.err.splitlines()[-1] == (
-        "error: asked: 1 of 2 files are here; ask the Does at http://doe.example. Then run biasbridge"
-        " data add asked FILE"
+        "error: asked: 1 of 2 files are here; ask the Does at http://doe.example. Then run"
+        " biasbridge data add asked FILE"
     )
     assert tree(folder) == TOY[:2]
     assert not [path for path, _ in server.requests if path.endswith("b.csv")]
