@@ -17,7 +17,7 @@ from files.printable import CONTROL
 from intrinsic.conventions import ALL_CONVENTIONS, ByConvention
 from intrinsic.probe import AnyMetric, Probe
 from train.cli import CONF
-from train.cli import class_configs as class_configs  # Hydra finds classes from here on
+from train.cli import class_source as class_source  # Hydra finds classes from here on
 from train.cli.choices import TARGET, Reader, Tree, find_class, require_kind
 from train.cli.error_messages import INPUT_ERRORS, one_line
 from train.engine.part import Subject, Task
