@@ -38,9 +38,9 @@ OWN_WORDS = """
 SEEDS = 3
 # A verdict takes 8 degrees of freedom (docs/inference.md): one parent needs more doses than three
 DOSES = {"loaded": (0.02, 0.05, 0.1, 0.2), "trained": (0.05, 0.1, 0.3)}
-N_CONFIRMATORY = 2  # measures with confirmatory gaps: see conf/study/correlation.yaml
+N_CONFIRMATORY = 2  # measures with confirmatory gaps: see analysis/declaration.py
 MODIFIED: Settings = {"debias": "attract_repel", "debias.direction": "debias", "debias.dose": 0.1}
-N_DEFAULT_QUERIES = 3  # see conf/intrinsic/weat.yaml
+N_DEFAULT_QUERIES = 3  # see configuration in intrinsic/metrics/weat.py
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

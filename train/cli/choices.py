@@ -35,13 +35,23 @@ def require_kind(choice: object, kind: type, where: str) -> Any:
 
 
 class Reader:
-    """Builder of choices from nodes; errors name the key that the user wrote, not ``${...}``."""
+    """Builder of choices from nodes; errors name the key that the user wrote, not ``${...}``.
 
-    def __init__(self, written: Tree) -> None:
+    ``built``: choices by their nodes, which the points of a sweep share.
+    """
+
+    def __init__(self, written: Tree, built: dict[str, Choice] | None = None) -> None:
         self.written = written
+        self._built = {} if built is None else built
 
     def __call__(self, node: Tree, where: str) -> Choice:
         """Return the choice that a node names by ``_target_``."""
+        key = repr(node)
+        if key not in self._built:
+            self._built[key] = self._build(node, where)
+        return self._built[key]
+
+    def _build(self, node: Tree, where: str) -> Choice:
         if not isinstance(node, Mapping):
             raise InputError(f"{where}={node!r}: give a mapping with {TARGET} and its fields")
         values = {key: value for key, value in node.items() if key != TARGET}

@@ -14,7 +14,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.types import OverrideType
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from files import InputError, nearest
+from files import Choice, InputError, nearest
 from train.cli import CONF
 from train.cli.choices import TARGET, find_class
 from train.cli.configure import read_point
@@ -49,25 +49,27 @@ class Composer:
         self._groups: dict[str, bool] = {}
         self._selected: dict[tuple[str, ...], DictConfig] = {}
         self._parsed: dict[str, Override] = {}
-        self._cells: dict[tuple[str, ...], Cell | None] = {}
+        self._cells: dict[tuple[str, ...], Cell | None] = {}  # by all overrides but the seed
+        self._built: dict[str, Choice] = {}
 
     def read(self, cell: Sequence[str]) -> Cell:
         """Return what a cell is composed to. Raises ``InputError``."""
         seeds = [line for line in cell if _is_seed(self._parse(line))]
-        if len(seeds) != 1:
-            return _read_cell(self(cell))
-        others = tuple(line for line in cell if line != seeds[0])
-        if others not in self._cells:
+        others = tuple(line for line in cell if line not in seeds)
+        if len(seeds) == 1 and others not in self._cells:
             config = self(cell)
-            read = _read_cell(config)
-            self._cells[others] = None if SEED.search(OmegaConf.to_yaml(config)) else read
-            return read
-        shared = self._cells[others]
-        if shared is None:
-            return _read_cell(self(cell))
+            is_shared = not SEED.search(OmegaConf.to_yaml(config))
+            self._cells[others] = self._read(config) if is_shared else None
+        shared = self._cells.get(others)
+        if len(seeds) != 1 or shared is None:
+            return self._read(self(cell))
         seed = self._parse(seeds[0]).value()
         assert isinstance(seed, int)
         return shared._replace(point=shared.point.with_seed(seed))
+
+    def _read(self, config: DictConfig) -> Cell:
+        point = read_point(config, self._built)
+        return Cell(point, read_settings(config), str(config.device))
 
     def __call__(self, cell: Sequence[str]) -> DictConfig:
         """Return the configuration of a cell, without Hydra's own node."""
@@ -104,10 +106,6 @@ class Composer:
             names = loader.get_group_options(key, config_name="config", overrides=self._hydra)
             self._groups[key] = bool(names)
         return self._groups[key] and not isinstance(override.value(), dict)
-
-
-def _read_cell(config: DictConfig) -> Cell:
-    return Cell(read_point(config), read_settings(config), str(config.device))
 
 
 def _is_seed(override: Override) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from files import InputError
+from files import Choice, InputError
 from files.choice import FieldError
 from files.data.registry import data_path, groups, required_requests
 from files.language import UNDETERMINED, language_of
@@ -17,7 +17,7 @@ from files.printable import CONTROL
 from intrinsic.conventions import ALL_CONVENTIONS, ByConvention
 from intrinsic.probe import AnyMetric, Probe
 from train.cli import CONF
-from train.cli import class_configs as class_configs  # Hydra finds classes from here on
+from train.cli import class_source as class_source  # Hydra finds classes from here on
 from train.cli.choices import TARGET, Reader, Tree, find_class, require_kind
 from train.cli.error_messages import INPUT_ERRORS, one_line
 from train.engine.part import Subject, Task
@@ -76,14 +76,14 @@ def _tree(config: DictConfig, *, resolve: bool) -> dict[str, Any]:
 
 
 @required_requests()
-def read_point(config: DictConfig) -> Point:
-    """Return the point of a composed configuration.
+def read_point(config: DictConfig, built: dict[str, Choice] | None = None) -> Point:
+    """Return the point of a composed configuration; ``built``: choices that it may share.
 
     Raises ``InputError`` for an unknown key, an invalid value, or a choice that lacks an attribute.
     """
     tree = _tree(config, resolve=True)
     _require_fitting_challenge(tree)
-    read = Reader(_tree(config, resolve=False))
+    read = Reader(_tree(config, resolve=False), built)
 
     def read_part(key: str, kind: type) -> Any:
         node = tree.get(key)

@@ -12,7 +12,7 @@ from hydra.core.global_hydra import GlobalHydra
 from files import InputError
 from files.options import Parser
 from train.cli.choices import search_modules
-from train.cli.class_configs import SCHEME
+from train.cli.class_source import SCHEME
 from train.engine.store.stale import Policy
 
 if TYPE_CHECKING:

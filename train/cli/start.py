@@ -42,6 +42,7 @@ def help_text(arguments: Sequence[str]) -> str:
     """Return the configuration with its comments, all choices, and the files the arguments name."""
     from files.choice_classes import PROJECT, find_choice
     from train.cli.choices import choices, groups, search_modules
+    from train.cli.class_configs import describe
 
     pairs = pairwise(arguments)
     folders = [value for name, value in pairs if name in CONFIG_DIR]
@@ -58,7 +59,5 @@ def help_text(arguments: Sequence[str]) -> str:
         if option and path.is_file():
             parts += [f"conf/{group_name}/{option}.yaml:", "", path.read_text(encoding="utf-8")]
         elif option and (found := find_choice([PROJECT, *folders], group_name, option)):
-            from train.cli.class_configs import describe  # loads Hydra
-
             parts += [f"{found.target}:", "", describe(found)]
     return "\n".join(parts)
