@@ -5,19 +5,20 @@
 Importing the package loads none of them.
 """
 
-from importlib import metadata
+import sys
+from pathlib import Path
+from types import ModuleType
 
 import lazy_loader
 
-from biasbridge.shadowed_packages import NEEDED, refuse_hidden
-
-refuse_hidden("files")
-__version__ = metadata.version("biasbridge")
+__version__ = "0.1.0"
+_folder = Path(__file__).parent
+if not (_folder / "files").is_dir():
+    __path__.append(str(_folder.parent))  # a checkout has the rooms beside this folder
 _loaded, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 def __getattr__(name: str) -> object:
-    refuse_hidden(*NEEDED.get(name, ()))
     value = _loaded(name)
     if callable(value):
         from biasbridge.extras import named_extra
@@ -26,3 +27,14 @@ def __getattr__(name: str) -> object:
         value.__module__ = __name__  # where a pickle by name looks for it
         globals()[name] = value
     return value
+
+
+class _Front(ModuleType):
+    """A package whose function ``debias`` stays in its place when its room ``debias`` is loaded."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name != "debias" or not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Front
