@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.frame import as_text, text_rows
 from analysis.naming import ALL, REVERSED_SIGN, SLICE_COLUMNS, gap_titles, score_titles
 from analysis.verdict import FALLS, RISES
-from files.rooms import HOME
+from files.folders import HOME
 
 if TYPE_CHECKING:
     from analysis.slice_results import SliceResult

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.row import Row, Work
-from files.rooms import HOME
+from files.folders import IMPORTED_FROM
 from tests.test_mistakes import MISTAKES, prepare
 
 MAIN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from biasbridge.__main__ import run; run()"
@@ -22,7 +22,7 @@ SWEEP = [
 
 def run(folder: Path, *command: str, status: int = 0) -> None:
     """Run a command of ``biasbridge``."""
-    arguments = [sys.executable, "-c", MAIN, str(HOME), *command]
+    arguments = [sys.executable, "-c", MAIN, str(IMPORTED_FROM), *command]
     process = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=False)
     assert process.returncode == status, process.stderr
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 
+from biasbridge import __version__
 from biasbridge.commands import COMMANDS
 from biasbridge.extras import named_extra
 from files import InputError, nearest, run_cli
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(format_usage())
         return 0
     if name == "--version":
-        print(f"biasbridge {version('biasbridge')}")
+        print(f"biasbridge {__version__}")
         return 0
     if name not in COMMANDS:
         hint = nearest(name, COMMANDS)

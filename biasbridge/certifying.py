@@ -14,7 +14,7 @@ from files import InputError, nearest
 from files.choice import Whole, check_arguments
 from files.choice_classes import METRICS, PROJECT, find_choice
 from files.nested import read_nested
-from files.rooms import HOME
+from files.folders import HOME, IMPORTED_FROM
 from train.cli import CONF
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def _convention_override(configured: _ConfiguredMetric, convention: str) -> list
 
 
 def _run(command: Sequence[str], out: TextIO | None) -> None:
-    path = os.pathsep.join(filter(None, (str(HOME), os.environ.get("PYTHONPATH"))))
+    path = os.pathsep.join(filter(None, (str(IMPORTED_FROM), os.environ.get("PYTHONPATH"))))
     run = subprocess.run(
         [sys.executable, "-m", "biasbridge", *command],
         stdout=out or sys.__stderr__,  # notebooks replace sys.stderr

@@ -3,7 +3,3 @@
 ``tagger`` tags posts by gender words, ``cnn`` and ``linear`` classify them, ``gap_table`` computes
 performance gaps from any predictions.
 """
-
-from biasbridge.shadowed_packages import refuse_hidden
-
-refuse_hidden("files", "intrinsic")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Mapping
 from hashlib import sha256
-from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
+from biasbridge import __version__
 from analysis.naming import measure_title
 from analysis.report.gap_sentences import ERROR_RATES
 
@@ -39,7 +39,7 @@ def evaluation_log(
             "source_organization_name": "unknown",
             "evaluator_relationship": "other",
         },
-        "eval_library": {"name": "biasbridge", "version": metadata.version("biasbridge")},
+        "eval_library": {"name": "biasbridge", "version": __version__},
         "model_info": {"name": model, "id": f"unknown/{model}", "additional_details": unknown},
         "evaluation_results": results,
     }

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from importlib import metadata
 from typing import TYPE_CHECKING, NamedTuple
 
+from biasbridge import __version__
 from analysis.report.every_eval_ever import evaluation_log
 from analysis.report.gap_blocks import LIMITS, GapBlock, read_blocks
 from analysis.report.tex import escape
@@ -34,7 +34,7 @@ class GapFacts(NamedTuple):
     positive: list[str]
     n_rows: int
     notes: list[str]
-    version: str = f"biasbridge {metadata.version('biasbridge')}"
+    version: str = f"biasbridge {__version__}"
 
 
 def _json(table: pd.DataFrame, facts: GapFacts) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import date
-from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import vl_convert
 
+from biasbridge import __version__
 from analysis.charts import CONFIG
 from analysis.gap_charts import MAX_GROUPS, gap_panels, thresholds_chart
 from analysis.naming import measure_title
@@ -85,7 +85,7 @@ def write_gaps_page(
         limits=LIMITS,
         text_columns=TEXT_COLUMNS,
         measures={measure_title(name): MEANINGS[name] for name in MEANINGS if name in present},
-        provenance=f"{date.today():%d %B %Y}, biasbridge {metadata.version('biasbridge')}.",
+        provenance=f"{date.today():%d %B %Y}, biasbridge {__version__}.",
     )
 
 

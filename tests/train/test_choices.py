@@ -51,6 +51,7 @@ def _choices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "sample_choices", raising=False)
 
 
+EARLIER = "debias", "leace", "Leace"  # a name without biasbridge
 INNER = {"_target_": "sample_choices.Inner"}
 
 
@@ -75,6 +76,7 @@ def test_nodes_within_nodes_are_built_and_lists_are_tuples() -> None:
         ({"_target_": "nowhere.Nothing"}, "cannot be imported"),
         ({"_target_": "Nothing"}, "cannot be imported"),
         ({"_target_": "os.system"}, "is no choice"),
+        ({"_target_": ".".join(EARLIER)}, "Leace: give biasbridge.debias.leace.Leace"),
         ({"_target_": "antigravity.fly"}, "is no choice"),  # to import it opens a browser
         ({"_target_": "sample_choices.Plain"}, "is no choice"),
         ({"_target_": "sample_choices.Rootless"}, "has no files, which every choice needs"),

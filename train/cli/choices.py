@@ -7,13 +7,14 @@ import importlib
 import re
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
 from files import Choice, InputError, nearest
 from files.choice import FieldError, missing_attributes
 from files.choice_classes import METHODS, METRICS, PROJECT, choice_classes
-from files.rooms import importable
+from files.folders import ROOMS
 from train.cli import CONF
 
 TARGET = "_target_"
@@ -116,7 +117,11 @@ def search_modules(folders: Iterable[str | Path]) -> None:
 
 def find_class(target: object, where: str) -> type:
     """Return the class that ``_target_`` names. Raises ``InputError``."""
-    module, _, name = importable(str(target)).rpartition(".")
+    module, _, name = str(target).rpartition(".")
+    if module.partition(".")[0] in ROOMS:  # a user's own file may have such a name
+        with suppress(ImportError):
+            if hasattr(importlib.import_module(f"biasbridge.{module}"), name):
+                raise InputError(f"{where}.{TARGET}={target}: give biasbridge.{target}")
     if module.partition(".")[0] in sys.stdlib_module_names:  # which an import may run
         raise InputError(f"{where}.{TARGET}={target} is no choice; decorate it with files.choice")
     try:

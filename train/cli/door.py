@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from hydra import initialize_config_dir
 
-from files.rooms import HOME
+from files.folders import IMPORTED_FROM
 from files.verbosity import set_verbosity
 from train.cli import CONF
 from train.cli.command import read_command
@@ -22,7 +22,7 @@ def main() -> NoReturn:
     """Run the command and exit: 0 all done, 1 a point failed, 2 input refused."""
     # Workers of an engine start in other folders; they must import this copy of the project.
     os.environ["PYTHONPATH"] = os.pathsep.join(
-        filter(None, (str(HOME), os.environ.get("PYTHONPATH")))
+        filter(None, (str(IMPORTED_FROM), os.environ.get("PYTHONPATH")))
     )
     try:
         with (

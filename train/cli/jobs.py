@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from threadpoolctl import threadpool_limits
 
 from files import InputError
+from files.folders import TRAIN
 from train.cli.composer import Cell, Composer
 from train.cli.configure import read_point
 from train.cli.options import searched_folder
@@ -76,7 +77,7 @@ def prepare_points(jobs: Sequence[Job], compose: Composer) -> Iterator[PreparedP
 def _prepare(cell: Cell, overrides: Sequence[str], planned: Planned) -> PreparedPoint:
     folder = searched_folder()
     options = ["--config-dir", folder] if folder else []
-    command = f"python train.py {shlex.join([*options, 'hydra.mode=RUN', *overrides])}"
+    command = f"{TRAIN} {shlex.join([*options, 'hydra.mode=RUN', *overrides])}"
     store = Store(cell.settings.store, {"command": command, "device": cell.device})
     plan = plan_point(cell.point, store, planned)
     return PreparedPoint(plan, store, Path(cell.settings.results).resolve())

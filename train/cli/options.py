@@ -10,6 +10,7 @@ from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra.core.global_hydra import GlobalHydra
 
 from files import InputError
+from files.folders import TRAIN
 from files.options import Parser
 from train.cli.choices import search_modules
 from train.cli.class_source import SCHEME
@@ -39,7 +40,7 @@ def read_options(arguments: Sequence[str]) -> Namespace:
     Hydra, already started, searches the user's configuration folder from here on. Raises
     ``InputError`` for any other argument.
     """
-    parser = Parser(prog="python train.py", add_help=False, allow_abbrev=False)
+    parser = Parser(prog=TRAIN, add_help=False, allow_abbrev=False)
     modes = parser.add_mutually_exclusive_group()
     for names, settings in MODES.items():
         modes.add_argument(*names, **settings)

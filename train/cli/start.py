@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from files.errors import run_cli
+from files.folders import TRAIN
 from train.cli import CONF
 from train.cli.interrupt import listen
 
@@ -60,4 +61,4 @@ def help_text(arguments: Sequence[str]) -> str:
             parts += [f"conf/{group_name}/{option}.yaml:", "", path.read_text(encoding="utf-8")]
         elif option and (found := find_choice([PROJECT, *folders], group_name, option)):
             parts += [f"{found.target}:", "", describe(found)]
-    return "\n".join(parts)
+    return "\n".join(parts).replace("python train.py", TRAIN)

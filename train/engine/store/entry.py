@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from files.digest import digest_of, sha256
-from files.rooms import HOME
+from files.folders import HOME
 from train.engine.source import Source, library_versions, user_hashes
 from train.engine.store.step import SCHEME
 
