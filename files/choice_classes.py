@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from files.errors import InputError
-from files.rooms import ROOMS, importable
+from files.folders import ROOMS
 
 PROJECT = Path(__file__).resolve().parents[1]  # folder of the rooms
 METRICS, METHODS = "intrinsic", "debias"  # groups
@@ -38,7 +38,7 @@ class ChoiceClass(NamedTuple):
     def load(self) -> Any:
         """Import the class. Raises ``InputError`` if its module cannot be imported."""
         try:
-            return getattr(import_module(importable(self.module)), self.qualname)
+            return getattr(import_module(self.module), self.qualname)
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             raise InputError(f"{self.target} cannot be imported ({reason}); correct it") from error

@@ -22,11 +22,11 @@ from rich.console import Console
 
 from analysis.provenance import describe_mixture
 from files import InputError
-from files.rooms import is_ours
 from tests.fresh_code import forget_code
 from tests.points import TASK, plan
 from train.engine import source
 from train.engine.outcome import Outcome, run_point
+from train.engine.source import is_ours
 from train.engine.store import Step, Store
 from train.engine.store.stale import outdated, report_outdated
 from train.engine.store.tools import build_records

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from files.digest import digest_of
 from files.errors import InputError
-from files.rooms import HOME, ROOMS, is_ours, plain
+from files.folders import HOME, ROOMS
 from train.engine.syntax import current_digest, file_of, path_of, read_module
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 # Modules of ours that compute no result: they analyse or store results, hash code, or check values,
 # and a value that passes is in the key. Imports of them by a user's module count.
 PASSIVE = (
-    *("analysis", "train.cli", "train.engine.source", "train.engine.syntax", "train.engine.store"),
-    *("files.choice", "files.choice_classes", "files.data", "files.errors", "files.rooms"),
+    *("biasbridge.analysis", "train.cli", "train.engine.source", "train.engine.syntax", "train.engine.store"),
+    *("files.choice", "files.choice_classes", "files.data", "files.errors", "files.folders"),
 )
 OURS = (*ROOMS, "biasbridge", "train.py")  # the project's own entries of HOME
 SCRIPTS = ("__main__", "__mp_main__")  # names of a running script, which its path replaces
@@ -57,11 +57,9 @@ class Source(NamedTuple):
 
 
 def full_name(definition: type | Callable[..., object]) -> str:
-    """Return the name of a class or function with its module's name in a checkout, or with the file
-    name of a script.
-    """
+    """Return the name of a class or function with that of its module, or of the script."""
     module = module_of(definition)
-    home = Path(module).stem if definition.__module__ in SCRIPTS else plain(module)
+    home = Path(module).stem if definition.__module__ in SCRIPTS else module
     return f"{home}.{definition.__qualname__}"
 
 
@@ -201,9 +199,13 @@ def _counts(module: str, tops: set[str]) -> bool:
     return path is not None and not is_library(str(path))
 
 
+def is_ours(module: str) -> bool:
+    """Test whether a module is the project's own."""
+    return f"{module}.".startswith("biasbridge.")
+
+
 def _is_passive(module: str) -> bool:
-    name = plain(module)
-    return is_ours(module) and any(f"{name}.".startswith(f"{module}.") for module in PASSIVE)
+    return any(f"{module}.".startswith(f"{passive}.") for passive in PASSIVE)
 
 
 @cache
