@@ -23,7 +23,7 @@ PLACES = {METRICS: ("intrinsic", "studies"), METHODS: ("debias",)}  # rooms with
 
 
 class ChoiceClass(NamedTuple):
-    """A class that is chosen as ``GROUP=NAME``; ``module``: its name in a checkout."""
+    """A class that is chosen as ``GROUP=NAME``; ``module``: its import name."""
 
     group: str
     name: str
@@ -73,7 +73,10 @@ def _project_classes(group: str, name: str) -> list[ChoiceClass]:
 def _room_modules(room: str) -> list[tuple[str, str]]:
     """Return the modules of a room and their texts, which do not change in a process."""
     return [
-        (".".join(path.relative_to(PROJECT).with_suffix("").parts), path.read_text("utf-8"))
+        (
+            ".".join(("biasbridge", *path.relative_to(PROJECT).with_suffix("").parts)),
+            path.read_text("utf-8"),
+        )
         for path in sorted((PROJECT / room).rglob("*.py"))
     ]
 

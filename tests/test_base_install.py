@@ -23,7 +23,7 @@ from biasbridge.commands import COMMANDS
 from biasbridge.extras import STUDY, named_extra
 from files import InputError
 from files.documents import Document, write_documents
-from files.rooms import ROOMS
+from files.folders import ROOMS
 from tests.analysis.conftest import make_tables
 from tests.extrinsic.answers.test_lm_eval_samples import choice_line, write
 from tests.extrinsic.bbq_items import item
@@ -233,7 +233,7 @@ def test_base_and_study_share_no_package_and_declare_every_import() -> None:
     assert not lists["base"] & lists["study"]
     assert lists["study"] == {*STUDY.values()}
     needed = {STUDY.get(name, BROUGHT.get(name, name)) for name in imported()}
-    needed -= {*sys.stdlib_module_names, *ROOMS, "biasbridge"}
+    needed -= {*sys.stdlib_module_names, "biasbridge"}
     assert {canonicalize_name(name) for name in needed} <= (
         lists["base"]
         | lists["study"]

@@ -93,5 +93,5 @@ def test_ddof_is_0_or_1() -> None:
 
 def test_every_public_name_is_there() -> None:
     assert all(hasattr(intrinsic, name) for name in dir(intrinsic))
-    with pytest.raises(AttributeError, match="No intrinsic attribute waet"):
+    with pytest.raises(AttributeError, match=r"No biasbridge\.intrinsic attribute waet"):
         getattr(intrinsic, "waet")  # noqa: B009

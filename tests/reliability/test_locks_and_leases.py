@@ -184,7 +184,8 @@ def test_gc_leaves_what_a_sweep_has_a_lease_on(
 
 def test_the_lease_of_a_killed_sweep_holds_nothing(tmp_path: Path) -> None:
     code = (
-        "import os, sys; from pathlib import Path; from train.engine.store.locks import lease\n"
+        "import os, sys; from pathlib import Path\n"
+        "from train.engine.store.locks import lease\n"
         "with lease(Path(sys.argv[1]), ['ab']): os._exit(9)"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, check=False)
