@@ -18,7 +18,6 @@ from annotated_types import DocInfo
 from files import Choice
 from files.choice import field_types
 from files.choice_classes import METRICS, ChoiceClass
-from files.rooms import plain
 from intrinsic.conventions import ByConvention
 from intrinsic.metric import Metric
 from train.cli.choices import MISSING, PLACEHOLDERS, TARGET
@@ -32,7 +31,7 @@ Node = dict[str, Any]
 def configuration(found: ChoiceClass) -> Node:
     """Return the content of the file that a class stands for."""
     cls = found.load()
-    node = {TARGET: f"{plain(cls.__module__)}.{cls.__qualname__}", **_values(cls)}
+    node = {TARGET: f"{cls.__module__}.{cls.__qualname__}", **_values(cls)}
     if found.group != METRICS:
         return node
     defaults = [f"/{EVERY_METRIC}@{found.name}", "_self_"]
@@ -63,7 +62,7 @@ def _as_yaml(value: object) -> object:
         return [_as_yaml(item) for item in value]
     if isinstance(value, Choice) and dataclasses.is_dataclass(value):
         values = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-        target = f"{plain(type(value).__module__)}.{type(value).__qualname__}"
+        target = f"{type(value).__module__}.{type(value).__qualname__}"
         return {TARGET: target, **{name: _as_yaml(item) for name, item in values.items()}}
     return value
 
