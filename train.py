@@ -1,6 +1,6 @@
 """The front door: ``python train.py +experiment=hatespeech_en``."""
 
-from train.cli.start import start
+from biasbridge.train.cli.start import start
 
 if __name__ == "__main__":
     start()

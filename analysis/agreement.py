@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from files import InputError
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 NO_SPREAD = 1e-12
 

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis.frame import as_float, as_text, text_rows
-from analysis.gap_directions import join_titles, own_metrics_first
-from analysis.naming import REVERSED_SIGN, SLICE_COLUMNS, gap_titles, score_titles
-from analysis.scopes import MINIMUM, RUNS, SCOPES
-from analysis.verdict import AT_MOST, CANNOT_TELL, FALLS, RISES, TOO_FEW
-from stats.formatting import NOTHING, format_estimate, format_number
+from biasbridge.analysis.frame import as_float, as_text, text_rows
+from biasbridge.analysis.gap_directions import join_titles, own_metrics_first
+from biasbridge.analysis.naming import REVERSED_SIGN, SLICE_COLUMNS, gap_titles, score_titles
+from biasbridge.analysis.scopes import MINIMUM, RUNS, SCOPES
+from biasbridge.analysis.verdict import AT_MOST, CANNOT_TELL, FALLS, RISES, TOO_FEW
+from biasbridge.stats.formatting import NOTHING, format_estimate, format_number
 
 if TYPE_CHECKING:
-    from analysis.slice_results import SliceResult
+    from biasbridge.analysis.slice_results import SliceResult
 
 TEST, SCORE, SCORE_RANGE = "gap, score", "score", "from, to"
 ALL_TESTS = "all tests"

@@ -11,8 +11,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.answer import gap_and_score, name_verdict
-from analysis.charts import (
+from biasbridge.analysis.answer import gap_and_score, name_verdict
+from biasbridge.analysis.charts import (
     BLACK,
     GREY,
     PALETTE,
@@ -23,8 +23,8 @@ from analysis.charts import (
     palette_of,
     rule_at,
 )
-from analysis.joined import rows_of
-from analysis.naming import (
+from biasbridge.analysis.joined import rows_of
+from biasbridge.analysis.naming import (
     CONTROL,
     KINDS,
     ORIGINAL,
@@ -34,15 +34,15 @@ from analysis.naming import (
     SMALLEST_CHANGE,
     gap_axis,
 )
-from analysis.observations import observations
-from analysis.slices import slices
-from analysis.verdict import VERDICTS
-from stats.formatting import format_number
+from biasbridge.analysis.observations import observations
+from biasbridge.analysis.slices import slices
+from biasbridge.analysis.verdict import VERDICTS
+from biasbridge.stats.formatting import format_number
 
 if TYPE_CHECKING:
-    from analysis.observations import Observations
-    from analysis.rows import Rows
-    from analysis.slice_results import SliceResult
+    from biasbridge.analysis.observations import Observations
+    from biasbridge.analysis.rows import Rows
+    from biasbridge.analysis.slice_results import SliceResult
 
 MODEL, CONDITION, CHANGE = "model", "condition", "change"  # kinds of rows
 PANELS, COLUMNS = 6, 2

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import altair as alt
 
-from analysis.frame import as_text
-from analysis.terminal import text_columns
-from files import InputError
+from biasbridge.analysis.frame import as_text
+from biasbridge.analysis.terminal import text_columns
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,30 +7,30 @@ from contextlib import contextmanager
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from analysis.answer import declared
-from analysis.correlate import correlate_slices
-from analysis.crossed import crossed_table
-from analysis.declaration import DETAILS
-from analysis.effects import effects
-from analysis.effects_table import TABLE, write_effects
-from analysis.frame import as_text
-from analysis.joined import has_gaps, join_points
-from analysis.naming import present_confirmatory
-from analysis.points_table import print_points
-from analysis.results import write_csv_tables
-from analysis.slice_printing import print_correlations
-from analysis.slice_results import EXPLORATORY_COLUMNS, correlation_table, scope_table
-from analysis.slices import without_repeats
-from analysis.summary import print_answer
-from analysis.terminal import (
+from biasbridge.analysis.answer import declared
+from biasbridge.analysis.correlate import correlate_slices
+from biasbridge.analysis.crossed import crossed_table
+from biasbridge.analysis.declaration import DETAILS
+from biasbridge.analysis.effects import effects
+from biasbridge.analysis.effects_table import TABLE, write_effects
+from biasbridge.analysis.frame import as_text
+from biasbridge.analysis.joined import has_gaps, join_points
+from biasbridge.analysis.naming import present_confirmatory
+from biasbridge.analysis.points_table import print_points
+from biasbridge.analysis.results import write_csv_tables
+from biasbridge.analysis.slice_printing import print_correlations
+from biasbridge.analysis.slice_results import EXPLORATORY_COLUMNS, correlation_table, scope_table
+from biasbridge.analysis.slices import without_repeats
+from biasbridge.analysis.summary import print_answer
+from biasbridge.analysis.terminal import (
     drop_constant_columns,
     print_as_text,
     print_lines,
     word_lists,
 )
-from files import InputError, atomic_path
-from files.terminal import open_console
-from files.verbosity import LOG
+from biasbridge.files import InputError, atomic_path
+from biasbridge.files.terminal import open_console
+from biasbridge.files.verbosity import LOG
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from analysis.declaration import Declaration
-    from analysis.effects import Effect
-    from analysis.frame import Tables
-    from analysis.slice_results import SliceResult
+    from biasbridge.analysis.declaration import Declaration
+    from biasbridge.analysis.effects import Effect
+    from biasbridge.analysis.frame import Tables
+    from biasbridge.analysis.slice_results import SliceResult
 
 MIN_POINTS = 3  # number of points that a correlation needs
 
@@ -107,10 +107,10 @@ def _draw(
     details: Console,
 ) -> list[Path]:
     # Charts are imported only where there is something to draw
-    from analysis.figures import draw_figures
-    from analysis.report import build_report
-    from analysis.specification_curve import write_curves
-    from analysis.specifications import specification_curves
+    from biasbridge.analysis.figures import draw_figures
+    from biasbridge.analysis.report import build_report
+    from biasbridge.analysis.specification_curve import write_curves
+    from biasbridge.analysis.specifications import specification_curves
 
     curves = specification_curves(joined, results)
     written = write_curves(curves, folder, details)

@@ -13,31 +13,31 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.correlation import ONE_THREAD, PERMUTATIONS, Correlation
-from analysis.declaration import Declaration
-from analysis.frame import as_float, as_labels, as_text, group_indices, require_columns
-from analysis.joined import (
+from biasbridge.analysis.correlation import ONE_THREAD, PERMUTATIONS, Correlation
+from biasbridge.analysis.declaration import Declaration
+from biasbridge.analysis.frame import as_float, as_labels, as_text, group_indices, require_columns
+from biasbridge.analysis.joined import (
     JOINED_COLUMNS,
     bias_sign,
     is_joined,
     rows_of,
     unbiased_values,
 )
-from analysis.measurement import measure
-from analysis.naming import ALL, KINDS, POOLED_OVER, SLICE_COLUMNS, SMALLEST_CHANGE
-from analysis.scopes import RUNS
-from analysis.slice_results import FEW_PERMUTATIONS, RESULT_COLUMNS, SliceResult
-from analysis.slices import slices
-from analysis.user_table import Levels, describe_repeats
-from analysis.utility import low_utility_reason
-from analysis.verdict import judge
-from files import InputError
-from stats.intervals import Estimate
+from biasbridge.analysis.measurement import measure
+from biasbridge.analysis.naming import ALL, KINDS, POOLED_OVER, SLICE_COLUMNS, SMALLEST_CHANGE
+from biasbridge.analysis.scopes import RUNS
+from biasbridge.analysis.slice_results import FEW_PERMUTATIONS, RESULT_COLUMNS, SliceResult
+from biasbridge.analysis.slices import slices
+from biasbridge.analysis.user_table import Levels, describe_repeats
+from biasbridge.analysis.utility import low_utility_reason
+from biasbridge.analysis.verdict import judge
+from biasbridge.files import InputError
+from biasbridge.stats.intervals import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 DECLARED = Declaration()  # the default of a study
 NO_LEVELS = Levels()

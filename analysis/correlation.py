@@ -7,7 +7,8 @@ embedding or model). u, v: x and y less their means over the observations of a p
     r_rm = sum u v / sqrt(sum u^2 sum v^2)      repeated measures (Bakdash & Marusich, 2017)
     z    = atanh(r_rm)
     s^2  = (df + 1) / n sum (z_i - mean z_i)^2  jackknife; z_i: without observation i, exactly
-    c    : standard error of z from sampling words and items (``analysis.sampling``): away from 0
+    c    : standard error of z from sampling words and items (``biasbridge.analysis.sampling``):
+    away from 0
            another than towards it
     t    = |z| / sqrt(s^2 + c^2)
     t*   : the same of v permuted within parents, with its own s*, without c
@@ -32,14 +33,14 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
-from analysis.residuals import factorize, project_out, residuals, undefined_reason
-from analysis.sampling import Sampling, sampling_error, slope_sampling_error
-from stats.intervals import Estimate
-from stats.multiple_testing import LEVEL
+from biasbridge.analysis.residuals import factorize, project_out, residuals, undefined_reason
+from biasbridge.analysis.sampling import Sampling, sampling_error, slope_sampling_error
+from biasbridge.stats.intervals import Estimate
+from biasbridge.stats.multiple_testing import LEVEL
 
 if TYPE_CHECKING:
-    from analysis.residuals import Residuals
-    from stats.arrays import Floats
+    from biasbridge.analysis.residuals import Residuals
+    from biasbridge.stats.arrays import Floats
 
 PERMUTATIONS = 9_999
 MAX_PERMUTED = 500  # observations; beyond, Student's t replaces t*

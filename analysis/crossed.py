@@ -1,8 +1,8 @@
 """Bias of the embedding crossed with bias of the labels: the share of a gap's variance of each.
 
 Within parents b (unmodified embeddings, each with its own run seed) embeddings e meet levels l of
-the labels (methods, directions and doses of ``debias.labels``), every embedding of a parent at
-every level:
+the labels (methods, directions and doses of ``biasbridge.debias.labels``), every embedding of a
+parent at every level:
 
     gap_bel = parent_b + embedding_be + labels_bl + rest_bel
 
@@ -30,17 +30,17 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.correlation import ONE_THREAD, Correlation, correlation
-from analysis.frame import as_float, as_text, text_rows
-from analysis.joined import rows_of
-from analysis.naming import CONTROL, DOSE_SIGN, GAP, SCORE
-from analysis.residuals import NO_SPREAD, factorize
-from analysis.rows import both_finite, row_weights, select_comparable
-from analysis.slice_results import FEW_PERMUTATIONS
-from stats.intervals import Estimate
+from biasbridge.analysis.correlation import ONE_THREAD, Correlation, correlation
+from biasbridge.analysis.frame import as_float, as_text, text_rows
+from biasbridge.analysis.joined import rows_of
+from biasbridge.analysis.naming import CONTROL, DOSE_SIGN, GAP, SCORE
+from biasbridge.analysis.residuals import NO_SPREAD, factorize
+from biasbridge.analysis.rows import both_finite, row_weights, select_comparable
+from biasbridge.analysis.slice_results import FEW_PERMUTATIONS
+from biasbridge.stats.intervals import Estimate
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats, Ints
+    from biasbridge.stats.arrays import Floats, Ints
 
 SLICE = ("task", *GAP, "label_method", *SCORE)
 

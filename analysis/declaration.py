@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 from annotated_types import Gt, doc
 
-from analysis.naming import ALL, CONFIRMATORY, SMALLEST_CHANGE, UTILITY, present_confirmatory
-from files import InputError, choice, nearest
-from files.choice import Fileless
-from files.nested import read_nested
+from biasbridge.analysis.naming import (
+    ALL,
+    CONFIRMATORY,
+    SMALLEST_CHANGE,
+    UTILITY,
+    present_confirmatory,
+)
+from biasbridge.files import InputError, choice, nearest
+from biasbridge.files.choice import Fileless
+from biasbridge.files.nested import read_nested
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,8 +5,8 @@ utility against the parent, the unmodified embedding.
     D = mean over clusters of their mean D_b
 
 The reference is the parent or, for overbiasing, the debiased embedding of the same method, words
-and dose. Clusters are the independent units (``analysis.joined.origins``), parents where all share
-one. The error of D has two sources, and the interval is D +- t sqrt(e^2),
+and dose. Clusters are the independent units (``biasbridge.analysis.joined.origins``), parents where
+all share one. The error of D has two sources, and the interval is D +- t sqrt(e^2),
 
     e^2 = max(0, s^2 - c) / m + w,     t: of Satterthwaite's degrees of freedom
 
@@ -26,14 +26,23 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import scipy
 
-from analysis.frame import as_arrays, text_rows, typed
-from analysis.joined import SETTINGS, TRAINING_DRAWS, origins, utility_rows
-from analysis.naming import ALL, CONDITION, CONTROL, DOSE_SIGN, GAP, ORIGINAL, SCORE, UTILITY
-from analysis.options import OPTIONS, keep_varying_options
-from analysis.residuals import factorize, group_means
-from analysis.sampling import MIN_RESAMPLES
-from files import InputError
-from stats.intervals import Estimate
+from biasbridge.analysis.frame import as_arrays, text_rows, typed
+from biasbridge.analysis.joined import SETTINGS, TRAINING_DRAWS, origins, utility_rows
+from biasbridge.analysis.naming import (
+    ALL,
+    CONDITION,
+    CONTROL,
+    DOSE_SIGN,
+    GAP,
+    ORIGINAL,
+    SCORE,
+    UTILITY,
+)
+from biasbridge.analysis.options import OPTIONS, keep_varying_options
+from biasbridge.analysis.residuals import factorize, group_means
+from biasbridge.analysis.sampling import MIN_RESAMPLES
+from biasbridge.files import InputError
+from biasbridge.stats.intervals import Estimate
 
 # Of gaps that are no difference of two rates; others lie in [-1, 1]
 LARGEST_GAPS = {"log_odds": inf, "similarity": 2.0, "stereotype_similarity": 2.0}
@@ -41,8 +50,8 @@ LARGEST_GAPS = {"log_odds": inf, "similarity": 2.0, "stereotype_similarity": 2.0
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.results import Tables
-    from stats.arrays import Floats
+    from biasbridge.analysis.results import Tables
+    from biasbridge.stats.arrays import Floats
 
 MIN_CLUSTERS = 3
 ROUNDING = 1e-9

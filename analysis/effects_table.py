@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis.effects import MIN_CLUSTERS, OUTCOME, SHARED, Effect
-from analysis.frame import as_float, as_text, group_indices, text_rows, typed
-from analysis.naming import (
+from biasbridge.analysis.effects import MIN_CLUSTERS, OUTCOME, SHARED, Effect
+from biasbridge.analysis.frame import as_float, as_text, group_indices, text_rows, typed
+from biasbridge.analysis.naming import (
     ALL,
     CONDITION,
     CONTROL,
@@ -22,15 +22,15 @@ from analysis.naming import (
     row_names,
     score_titles,
 )
-from analysis.terminal import SCORES_SHOWN, as_rows, print_lines, print_table
-from files import atomic_path
-from files.tables import write_csv
-from stats.formatting import NOTHING, format_estimate
+from biasbridge.analysis.terminal import SCORES_SHOWN, as_rows, print_lines, print_table
+from biasbridge.files import atomic_path
+from biasbridge.files.tables import write_csv
+from biasbridge.stats.formatting import NOTHING, format_estimate
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from analysis.frame import Tables
+    from biasbridge.analysis.frame import Tables
 
 TABLE = "effects.csv"
 NEAR_END = 0.025  # share of the scale: 1.9 and more for WEAT's effect size

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pandas as pd
 
-from analysis.answer import declared
-from analysis.change_chart import change_chart, change_data
-from analysis.charts import STAMP
-from analysis.frame import as_labels, as_text
-from analysis.grid import ChartText, Panel, panel_statistics, scatter_grid
-from analysis.naming import (
+from biasbridge.analysis.answer import declared
+from biasbridge.analysis.change_chart import change_chart, change_data
+from biasbridge.analysis.charts import STAMP
+from biasbridge.analysis.frame import as_labels, as_text
+from biasbridge.analysis.grid import ChartText, Panel, panel_statistics, scatter_grid
+from biasbridge.analysis.naming import (
     CONFIRMATORY,
     CONTROL,
     FAMILY,
@@ -36,14 +36,14 @@ from analysis.naming import (
     score_axis,
     shown_values,
 )
-from analysis.results import write_csv_tables
-from analysis.terminal import print_lines
-from files.charts import save_charts
+from biasbridge.analysis.results import write_csv_tables
+from biasbridge.analysis.terminal import print_lines
+from biasbridge.files.charts import save_charts
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from analysis.slice_results import SliceResult
+    from biasbridge.analysis.slice_results import SliceResult
 
 BARS = (
     "Above each panel: r_rm, within parents, with its 95% interval; Pearson's r over all points."

@@ -12,8 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import infer_dtype, is_numeric_dtype, is_scalar
 
-from files import InputError
-from files.tables import require_columns as require_columns
+from biasbridge.files import InputError
+from biasbridge.files.tables import require_columns as require_columns
 
 Key = TypeVar("Key", bound=Hashable)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import numpy as np
 
-from analysis.charts import (
+from biasbridge.analysis.charts import (
     GREY,
     INK,
     PALETTE,
@@ -18,8 +18,8 @@ from analysis.charts import (
     rule_at,
     tell_apart,
 )
-from analysis.frame import as_text
-from analysis.naming import capitalise, measure_title
+from biasbridge.analysis.frame import as_text
+from biasbridge.analysis.naming import capitalise, measure_title
 
 if TYPE_CHECKING:
     import pandas as pd

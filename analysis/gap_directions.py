@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis.frame import as_text, text_rows
-from analysis.naming import ALL, REVERSED_SIGN, SLICE_COLUMNS, gap_titles, score_titles
-from analysis.verdict import FALLS, RISES
-from files.folders import HOME
+from biasbridge.analysis.frame import as_text, text_rows
+from biasbridge.analysis.naming import ALL, REVERSED_SIGN, SLICE_COLUMNS, gap_titles, score_titles
+from biasbridge.analysis.verdict import FALLS, RISES
+from biasbridge.files.folders import HOME
 
 if TYPE_CHECKING:
-    from analysis.slice_results import SliceResult
+    from biasbridge.analysis.slice_results import SliceResult
 
 DIRECTIONS = {1: "rises with", -1: "falls with", 0: "no clear relation with"}
 SIGNS = {RISES: 1, FALLS: -1}  # of the verdicts that claim a direction

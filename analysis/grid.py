@@ -10,7 +10,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.charts import (
+from biasbridge.analysis.charts import (
     BLACK,
     GREY,
     INK,
@@ -21,19 +21,19 @@ from analysis.charts import (
     palette_of,
     require_distinct,
 )
-from analysis.correlation import ONE_THREAD, correlation
-from analysis.frame import as_float, as_labels, as_text, group_indices
-from analysis.joined import bias_sign, rows_of
-from analysis.measurement import pearson
-from analysis.naming import ALL, CONTROL, SLICE_COLUMNS, with_count
-from analysis.observations import Line, observations
-from analysis.residuals import residuals
-from analysis.rows import both_finite
-from analysis.slice_results import FEW_PERMUTATIONS
-from stats.formatting import format_number
+from biasbridge.analysis.correlation import ONE_THREAD, correlation
+from biasbridge.analysis.frame import as_float, as_labels, as_text, group_indices
+from biasbridge.analysis.joined import bias_sign, rows_of
+from biasbridge.analysis.measurement import pearson
+from biasbridge.analysis.naming import ALL, CONTROL, SLICE_COLUMNS, with_count
+from biasbridge.analysis.observations import Line, observations
+from biasbridge.analysis.residuals import residuals
+from biasbridge.analysis.rows import both_finite
+from biasbridge.analysis.slice_results import FEW_PERMUTATIONS
+from biasbridge.stats.formatting import format_number
 
 if TYPE_CHECKING:
-    from analysis.slice_results import SliceResult
+    from biasbridge.analysis.slice_results import SliceResult
 
 # Width and height in pixels by the number of columns.
 PANEL_SIZES = {1: (460, 320), 2: (300, 200)}
@@ -123,9 +123,9 @@ def scatter_grid(
 def panel_statistics(data: pd.DataFrame, results: Sequence[SliceResult] = ()) -> list[Panel]:
     """Return the statistics of each panel, one for each row and column with data.
 
-    r is r_rm as in ``analysis.correlate`` where ``data`` has a column ``model``
-    (``analysis.joined.rows_of`` lists the others that count), else r over all pairs. ``results``:
-    results of ``correlate_slices``, reused above the panels that show their slices.
+    r is r_rm as in ``biasbridge.analysis.correlate`` where ``data`` has a column ``model``
+    (``biasbridge.analysis.joined.rows_of`` lists the others that count), else r over all pairs.
+    ``results``: results of ``correlate_slices``, reused above the panels that show their slices.
     """
     all_rows = rows_of(data) if "model" in data else None
     within_by_slice = {
@@ -159,7 +159,7 @@ def panel_statistics(data: pd.DataFrame, results: Sequence[SliceResult] = ()) ->
 
 
 def slice_of_panel(data: pd.DataFrame) -> tuple[str, ...]:
-    """Return the slice that a panel shows, as ``analysis.slices`` names it."""
+    """Return the slice that a panel shows, as ``biasbridge.analysis.slices`` names it."""
     values = [dict.fromkeys(as_text(data, name)) for name in SLICE_COLUMNS]
     if len(values[-1]) > 1:
         values[-1].pop(CONTROL, None)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from analysis.frame import as_text
+from biasbridge.analysis.frame import as_text
 
 if TYPE_CHECKING:
     import pandas as pd

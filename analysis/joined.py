@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis.frame import (
+from biasbridge.analysis.frame import (
     Tables,
     as_arrays,
     as_float,
@@ -22,15 +22,15 @@ from analysis.frame import (
     text_rows,
     typed,
 )
-from analysis.naming import ALL, CONDITION, CONTROL, GAP, SCORE, SLICE_COLUMNS, UTILITY
-from analysis.options import keep_varying_options
-from analysis.results import read_tables
-from analysis.rows import Resampled, Rows
-from files import InputError
-from files.tables import read_table
+from biasbridge.analysis.naming import ALL, CONDITION, CONTROL, GAP, SCORE, SLICE_COLUMNS, UTILITY
+from biasbridge.analysis.options import keep_varying_options
+from biasbridge.analysis.results import read_tables
+from biasbridge.analysis.rows import Resampled, Rows
+from biasbridge.files import InputError
+from biasbridge.files.tables import read_table
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats, Labels
+    from biasbridge.stats.arrays import Floats, Labels
 
 # The classifier and its training data; TRAINING_DRAWS: the random draws of its training
 SETTINGS = (

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import scipy
 
-from analysis.correlation import ROUNDING
-from analysis.naming import CONTROL
-from analysis.residuals import demeaned
-from stats.formatting import format_number
-from stats.multiple_testing import LEVEL
+from biasbridge.analysis.correlation import ROUNDING
+from biasbridge.analysis.naming import CONTROL
+from biasbridge.analysis.residuals import demeaned
+from biasbridge.stats.formatting import format_number
+from biasbridge.stats.multiple_testing import LEVEL
 
 if TYPE_CHECKING:
-    from analysis.observations import Observations
-    from analysis.residuals import Residuals
-    from stats.arrays import Floats
+    from biasbridge.analysis.observations import Observations
+    from biasbridge.analysis.residuals import Residuals
+    from biasbridge.stats.arrays import Floats
 
 
 SMALL = 0.0995  # changes below are given to three digits

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.correlation import PERMUTATIONS, slope_estimate
-from analysis.frame import group_indices
-from analysis.linearity import find_nonlinearity
-from analysis.naming import CONTROL, ORIGINAL
-from analysis.observations import observations
-from analysis.reliability import NoiseShares, noise_shares
-from analysis.sampling import slope_sampling_error
-from analysis.scopes import DOSES, RUNS, measure_scopes
-from analysis.slice_results import SliceResult
-from stats.formatting import format_number
+from biasbridge.analysis.correlation import PERMUTATIONS, slope_estimate
+from biasbridge.analysis.frame import group_indices
+from biasbridge.analysis.linearity import find_nonlinearity
+from biasbridge.analysis.naming import CONTROL, ORIGINAL
+from biasbridge.analysis.observations import observations
+from biasbridge.analysis.reliability import NoiseShares, noise_shares
+from biasbridge.analysis.sampling import slope_sampling_error
+from biasbridge.analysis.scopes import DOSES, RUNS, measure_scopes
+from biasbridge.analysis.slice_results import SliceResult
+from biasbridge.stats.formatting import format_number
 
 if TYPE_CHECKING:
-    from analysis.observations import Observations
-    from analysis.rows import Rows
-    from stats.arrays import Floats, Labels
-    from stats.intervals import Estimate
+    from biasbridge.analysis.observations import Observations
+    from biasbridge.analysis.rows import Rows
+    from biasbridge.stats.arrays import Floats, Labels
+    from biasbridge.stats.intervals import Estimate
 
 MAX_EQUAL_SHARE = 0.5  # share of models with the same score, or gap: more is saturation
 MIN_PEARSON = 3  # points

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from analysis.frame import as_text, text_rows
+from biasbridge.analysis.frame import as_text, text_rows
 
 if TYPE_CHECKING:
     import pandas as pd

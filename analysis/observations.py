@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from analysis.correlation import PERMUTATIONS, Correlation, correlation
-from analysis.reliability import training_noise
-from analysis.residuals import demeaned, factorize, group_means, residuals
-from analysis.rows import Rows, row_weights
-from files import InputError
+from biasbridge.analysis.correlation import PERMUTATIONS, Correlation, correlation
+from biasbridge.analysis.reliability import training_noise
+from biasbridge.analysis.residuals import demeaned, factorize, group_means, residuals
+from biasbridge.analysis.rows import Rows, row_weights
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
-    from analysis.residuals import Residuals
-    from stats.arrays import Floats, Ints, Labels
+    from biasbridge.analysis.residuals import Residuals
+    from biasbridge.stats.arrays import Floats, Ints, Labels
 
 
 LABELS = (*("model", "parent", "cluster", "condition", "method", "family", "word_list", "pattern"),)

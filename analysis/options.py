@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from analysis.frame import as_text, group_indices, text_rows
-from files import InputError
+from biasbridge.analysis.frame import as_text, group_indices, text_rows
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

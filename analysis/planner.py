@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 import numpy as np
 from annotated_types import Gt, Lt
 
-from analysis.correlation import ONE_THREAD, Correlation
-from analysis.observations import Observations
-from analysis.residuals import demeaned
-from analysis.scopes import DOSES, MINIMUM, RUNS
-from files import choice
-from files.choice import Count, Fileless
-from stats.multiple_testing import LEVEL
+from biasbridge.analysis.correlation import ONE_THREAD, Correlation
+from biasbridge.analysis.observations import Observations
+from biasbridge.analysis.residuals import demeaned
+from biasbridge.analysis.scopes import DOSES, MINIMUM, RUNS
+from biasbridge.files import choice
+from biasbridge.files.choice import Count, Fileless
+from biasbridge.stats.multiple_testing import LEVEL
 
 if TYPE_CHECKING:
-    from analysis.slice_results import SliceResult
-    from stats.arrays import Floats
+    from biasbridge.analysis.slice_results import SliceResult
+    from biasbridge.stats.arrays import Floats
 
 Share = Annotated[float, Gt(0), Lt(1)]
 # Scores on a ladder of doses, or normal; noise of gaps that is normal, or grows with the score

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis.frame import as_text, typed
-from analysis.joined import utility_rows
-from analysis.naming import (
+from biasbridge.analysis.frame import as_text, typed
+from biasbridge.analysis.joined import utility_rows
+from biasbridge.analysis.naming import (
     ALL,
     GAP,
     SCORE,
@@ -22,14 +22,20 @@ from analysis.naming import (
     row_names,
     with_count,
 )
-from analysis.options import OPTIONS, keep_varying_options
-from analysis.terminal import LEFT_ALIGNED, as_rows, format_estimates, print_lines, print_table
-from stats.formatting import NOTHING
+from biasbridge.analysis.options import OPTIONS, keep_varying_options
+from biasbridge.analysis.terminal import (
+    LEFT_ALIGNED,
+    as_rows,
+    format_estimates,
+    print_lines,
+    print_table,
+)
+from biasbridge.stats.formatting import NOTHING
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from analysis.frame import Tables
+    from biasbridge.analysis.frame import Tables
 
 POINTS_SHOWN, MEASURES_SHOWN, REASONS_SHOWN = 20, 8, 5
 # Columns shown only where they vary

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from analysis.frame import as_text
-from files import InputError, atomic_path
-from files.tables import read_table, unescape_formulas, write_csv
+from biasbridge.analysis.frame import as_text
+from biasbridge.files import InputError, atomic_path
+from biasbridge.files.tables import read_table, unescape_formulas, write_csv
 
 PROVENANCE_CSV = "provenance.csv"
 INSTRUCTIONS = "CPU instructions"  # stand beside the versions of libraries

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from analysis.residuals import demeaned, factorize, group_means
-from analysis.rows import row_weights
-from analysis.sampling import MIN_RESAMPLES
+from biasbridge.analysis.residuals import demeaned, factorize, group_means
+from biasbridge.analysis.rows import row_weights
+from biasbridge.analysis.sampling import MIN_RESAMPLES
 
 if TYPE_CHECKING:
-    from analysis.residuals import Residuals
-    from analysis.rows import Rows
-    from stats.arrays import Floats, Ints, Labels
+    from biasbridge.analysis.residuals import Residuals
+    from biasbridge.analysis.rows import Rows
+    from biasbridge.stats.arrays import Floats, Ints, Labels
 
 
 class NoiseShares(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats, Ints
+    from biasbridge.stats.arrays import Floats, Ints
 
 NO_SPREAD = 1e-12
 

@@ -12,14 +12,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analysis.declaration import WRITES
-from analysis.frame import Tables as Tables
-from analysis.frame import as_text
-from analysis.provenance import PROVENANCE_CSV
-from files import InputError, atomic_path
-from files.masking import mask_slurs
-from files.nested import read_nested
-from files.tables import escape_control, read_table, write_csv
+from biasbridge.analysis.declaration import WRITES
+from biasbridge.analysis.frame import Tables as Tables
+from biasbridge.analysis.frame import as_text
+from biasbridge.analysis.provenance import PROVENANCE_CSV
+from biasbridge.files import InputError, atomic_path
+from biasbridge.files.masking import mask_slurs
+from biasbridge.files.nested import read_nested
+from biasbridge.files.tables import escape_control, read_table, write_csv
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from analysis.residuals import factorize
+from biasbridge.analysis.residuals import factorize
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats, Ints, Labels, Truths
+    from biasbridge.stats.arrays import Floats, Ints, Labels, Truths
 
 MAX_MISSING = 0.2  # share of models: a kind of row that more of them lack is left out for all
 

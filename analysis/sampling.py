@@ -9,8 +9,8 @@ import numpy as np
 import scipy
 
 if TYPE_CHECKING:
-    from analysis.residuals import Residuals
-    from stats.arrays import Floats
+    from biasbridge.analysis.residuals import Residuals
+    from biasbridge.stats.arrays import Floats
 
 MIN_RESAMPLES = 50
 TINY = 1e-12

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis.charts import STAMP
-from analysis.figures import MAX_COLUMNS, name_axes, with_titles
-from analysis.frame import as_float, as_labels, as_text, require_columns, text_rows
-from analysis.grid import INTERVALS, PLACES, ChartText, scatter_grid
-from analysis.joined import WITHOUT_RESAMPLES, is_joined, lacks_resamples
-from analysis.naming import CONTROL, GAP, REVERSED, SCORE, gap_titles, score_titles
-from files import InputError
+from biasbridge.analysis.charts import STAMP
+from biasbridge.analysis.figures import MAX_COLUMNS, name_axes, with_titles
+from biasbridge.analysis.frame import as_float, as_labels, as_text, require_columns, text_rows
+from biasbridge.analysis.grid import INTERVALS, PLACES, ChartText, scatter_grid
+from biasbridge.analysis.joined import WITHOUT_RESAMPLES, is_joined, lacks_resamples
+from biasbridge.analysis.naming import CONTROL, GAP, REVERSED, SCORE, gap_titles, score_titles
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
     import altair as alt

@@ -26,16 +26,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from analysis.correlation import NEARLY_1, ROUNDING, Correlation
-from analysis.naming import CONTROL
-from analysis.sampling import sampling_error, slope_sampling_error
-from stats.intervals import Estimate
-from stats.multiple_testing import LEVEL
+from biasbridge.analysis.correlation import NEARLY_1, ROUNDING, Correlation
+from biasbridge.analysis.naming import CONTROL
+from biasbridge.analysis.sampling import sampling_error, slope_sampling_error
+from biasbridge.stats.intervals import Estimate
+from biasbridge.stats.multiple_testing import LEVEL
 
 if TYPE_CHECKING:
-    from analysis.observations import Observations
-    from analysis.residuals import Residuals
-    from stats.arrays import Floats, Ints, Labels
+    from biasbridge.analysis.observations import Observations
+    from biasbridge.analysis.residuals import Residuals
+    from biasbridge.stats.arrays import Floats, Ints, Labels
 
 RUNS, DOSES, LISTS, METHODS, SEEDS, CORPORA = SCOPES = (
     "these runs",

@@ -6,10 +6,17 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from analysis.charts import GREY, VERSION_HEIGHT, by_version, finish, intervals, tell_apart
-from analysis.frame import as_text
-from analysis.naming import row_names
-from files import InputError
+from biasbridge.analysis.charts import (
+    GREY,
+    VERSION_HEIGHT,
+    by_version,
+    finish,
+    intervals,
+    tell_apart,
+)
+from biasbridge.analysis.frame import as_text
+from biasbridge.analysis.naming import row_names
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

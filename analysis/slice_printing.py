@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis.answer import CHANGE, VERDICT, format_change
-from analysis.naming import (
+from biasbridge.analysis.answer import CHANGE, VERDICT, format_change
+from biasbridge.analysis.naming import (
     FAMILY,
     GAP,
     SCORE,
@@ -17,13 +17,13 @@ from analysis.naming import (
     row_names,
     shown_columns,
 )
-from analysis.terminal import p_value, print_lines, print_table
-from stats.formatting import NOTHING, format_estimate, format_number
+from biasbridge.analysis.terminal import p_value, print_lines, print_table
+from biasbridge.stats.formatting import NOTHING, format_estimate, format_number
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from analysis.slice_results import SliceResult
+    from biasbridge.analysis.slice_results import SliceResult
 
 PEARSON = "Pearson's r"
 R_RM = "r_rm, repeated-measures correlation within parents"

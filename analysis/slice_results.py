@@ -9,14 +9,14 @@ from typing import NamedTuple
 import pandas as pd
 import scipy
 
-from analysis.correlation import Correlation
-from analysis.linearity import Nonlinearity
-from analysis.naming import SLICE_COLUMNS
-from analysis.observations import Line
-from analysis.reliability import NoiseShares
-from analysis.scopes import DOSES, MINIMUM, RUNS
-from stats.intervals import Estimate
-from stats.multiple_testing import LEVEL
+from biasbridge.analysis.correlation import Correlation
+from biasbridge.analysis.linearity import Nonlinearity
+from biasbridge.analysis.naming import SLICE_COLUMNS
+from biasbridge.analysis.observations import Line
+from biasbridge.analysis.reliability import NoiseShares
+from biasbridge.analysis.scopes import DOSES, MINIMUM, RUNS
+from biasbridge.stats.intervals import Estimate
+from biasbridge.stats.multiple_testing import LEVEL
 
 FEW_PERMUTATIONS = 999  # permutations of a slice without verdict
 DECLARED_COLUMNS = (

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.frame import as_text, group_indices, text_rows
-from analysis.naming import ALL, CONTROL, POOLED_OVER
+from biasbridge.analysis.frame import as_text, group_indices, text_rows
+from biasbridge.analysis.naming import ALL, CONTROL, POOLED_OVER
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.slice_results import SliceResult
-    from stats.arrays import Ints, Truths
+    from biasbridge.analysis.slice_results import SliceResult
+    from biasbridge.stats.arrays import Ints, Truths
 
 Names = dict[str, str]
 

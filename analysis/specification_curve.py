@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import pandas as pd
 
-from analysis.charts import INK, PALETTE, STAMP, Drawing, finish
-from analysis.naming import ALL
-from analysis.results import write_csv_tables
-from analysis.specifications import CHOICES, Curve, Level, Specification
-from analysis.terminal import print_lines
-from files.charts import save_charts
+from biasbridge.analysis.charts import INK, PALETTE, STAMP, Drawing, finish
+from biasbridge.analysis.naming import ALL
+from biasbridge.analysis.results import write_csv_tables
+from biasbridge.analysis.specifications import CHOICES, Curve, Level, Specification
+from biasbridge.analysis.terminal import print_lines
+from biasbridge.files.charts import save_charts
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from analysis.correlation import ONE_THREAD, studentised
-from analysis.frame import as_float, as_text
-from analysis.joined import rows_of
-from analysis.naming import ALL, GAP, SCORE, SLICE_COLUMNS, measure_title, query_title
-from analysis.observations import Observations, observations
-from analysis.residuals import demeaned, factorize, group_means, indicators
-from analysis.scopes import MINIMUM, RUNS
-from analysis.slice_results import FEW_PERMUTATIONS
-from analysis.slices import slices
-from stats.formatting import format_number
+from biasbridge.analysis.correlation import ONE_THREAD, studentised
+from biasbridge.analysis.frame import as_float, as_text
+from biasbridge.analysis.joined import rows_of
+from biasbridge.analysis.naming import ALL, GAP, SCORE, SLICE_COLUMNS, measure_title, query_title
+from biasbridge.analysis.observations import Observations, observations
+from biasbridge.analysis.residuals import demeaned, factorize, group_means, indicators
+from biasbridge.analysis.scopes import MINIMUM, RUNS
+from biasbridge.analysis.slice_results import FEW_PERMUTATIONS
+from biasbridge.analysis.slices import slices
+from biasbridge.stats.formatting import format_number
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.correlation import Correlation
-    from analysis.residuals import Residuals
-    from analysis.slice_results import SliceResult
-    from stats.arrays import Floats, Ints
+    from biasbridge.analysis.correlation import Correlation
+    from biasbridge.analysis.residuals import Residuals
+    from biasbridge.analysis.slice_results import SliceResult
+    from biasbridge.stats.arrays import Floats, Ints
 
 SPECIFIC = ("task", "classifier", *SCORE, *GAP)
 POOLED = ("embedding", "method")

@@ -7,15 +7,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
-from analysis.declaration import SETTINGS, WRITES, Declaration
-from files import Choice, atomic_path, choice
+from biasbridge.analysis.declaration import SETTINGS, WRITES, Declaration
+from biasbridge.files import Choice, atomic_path, choice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rich.console import Console
 
-    from analysis.results import Tables
+    from biasbridge.analysis.results import Tables
 
 
 @runtime_checkable
@@ -64,12 +64,12 @@ class Correlation(Declaration):
     """Intrinsic scores against gaps, slice by slice, as in Goldfarb-Tarrant et al. (2021).
 
     Prints the points, the correlations where there are gaps, and the effects of conditions; writes
-    ``correlations.csv``, ``effects.csv`` where something was modified (``analysis.effects``),
-    ``crossed.csv`` where doses of labels were crossed with embeddings (``analysis.crossed``); with
-    three points or more, the figures, ``report.html`` and ``correlations.tex``; with two
-    specifications or more their curve, ``specifications.csv`` and ``specification_levels.csv``. Its
-    fields are those of ``Declaration``; the confirmatory measures are printed and drawn in figure
-    3.
+    ``correlations.csv``, ``effects.csv`` where something was modified
+    (``biasbridge.analysis.effects``), ``crossed.csv`` where doses of labels were crossed with
+    embeddings (``biasbridge.analysis.crossed``); with three points or more, the figures,
+    ``report.html`` and ``correlations.tex``; with two specifications or more their curve,
+    ``specifications.csv`` and ``specification_levels.csv``. Its fields are those of
+    ``Declaration``; the confirmatory measures are printed and drawn in figure 3.
     """
 
     name: ClassVar[str] = "correlation"
@@ -79,7 +79,7 @@ class Correlation(Declaration):
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, correlate and draw; return the paths written."""
-        from analysis.concluding import conclude
+        from biasbridge.analysis.concluding import conclude
 
         with atomic_path(folder / SETTINGS) as path:
             path.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")

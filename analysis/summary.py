@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from analysis.answer import (
+from biasbridge.analysis.answer import (
     LEGEND,
     SCORE,
     TEST,
@@ -21,19 +21,19 @@ from analysis.answer import (
     scope_rows,
     within,
 )
-from analysis.frame import as_text
-from analysis.gap_directions import join_titles, results_by_gap, scores_by_direction
-from analysis.groups import group_mismatch_of
-from analysis.naming import CONTROL, capitalise, gap_titles, group_pairs, with_count
-from analysis.terminal import print_lines, print_table
-from analysis.utility import describe_task
+from biasbridge.analysis.frame import as_text
+from biasbridge.analysis.gap_directions import join_titles, results_by_gap, scores_by_direction
+from biasbridge.analysis.groups import group_mismatch_of
+from biasbridge.analysis.naming import CONTROL, capitalise, gap_titles, group_pairs, with_count
+from biasbridge.analysis.terminal import print_lines, print_table
+from biasbridge.analysis.utility import describe_task
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from analysis.declaration import Declaration
-    from analysis.frame import Tables
-    from analysis.slice_results import SliceResult
+    from biasbridge.analysis.declaration import Declaration
+    from biasbridge.analysis.frame import Tables
+    from biasbridge.analysis.slice_results import SliceResult
 
 WIDTH = 80
 TESTS, GAPS = 12, 4  # shown; the tables hold all

@@ -11,13 +11,13 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from rich.table import Table
 from rich.text import Text
 
-from analysis.frame import as_float, as_text, text_rows
-from analysis.naming import (
+from biasbridge.analysis.frame import as_float, as_text, text_rows
+from biasbridge.analysis.naming import (
     SLICE_COLUMNS,
 )
-from files.masking import mask_slurs
-from files.terminal import print_columns
-from stats.formatting import format_estimate, format_number
+from biasbridge.files.masking import mask_slurs
+from biasbridge.files.terminal import print_columns
+from biasbridge.stats.formatting import format_estimate, format_number
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.frame import EMPTY, as_float, as_labels, require_columns
-from analysis.naming import CONTROL, ORIGINAL
-from analysis.observations import widest
-from analysis.rows import Resampled, Rows
-from files import InputError
+from biasbridge.analysis.frame import EMPTY, as_float, as_labels, require_columns
+from biasbridge.analysis.naming import CONTROL, ORIGINAL
+from biasbridge.analysis.observations import widest
+from biasbridge.analysis.rows import Resampled, Rows
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from stats.arrays import Labels
+    from biasbridge.stats.arrays import Labels
 
 CLASSIFIER = "classifier"
 MAX_TIE_RATIO = 3  # times the number of ties expected by chance

@@ -11,14 +11,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis.frame import as_float, as_text, typed
-from analysis.joined import SETTINGS, TRAINING_DRAWS
-from analysis.naming import ALL, CONTROL, GAP, ORIGINAL, capitalise, gap_titles, measure_title
-from analysis.options import keep_varying_options
-from stats.formatting import format_number
+from biasbridge.analysis.frame import as_float, as_text, typed
+from biasbridge.analysis.joined import SETTINGS, TRAINING_DRAWS
+from biasbridge.analysis.naming import (
+    ALL,
+    CONTROL,
+    GAP,
+    ORIGINAL,
+    capitalise,
+    gap_titles,
+    measure_title,
+)
+from biasbridge.analysis.options import keep_varying_options
+from biasbridge.stats.formatting import format_number
 
 if TYPE_CHECKING:
-    from analysis.frame import Tables
+    from biasbridge.analysis.frame import Tables
 
 MIN_ABOVE_BASELINE = 0.05  # utility above the majority baseline that a verdict needs
 

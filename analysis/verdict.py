@@ -8,14 +8,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.correlation import NEARLY_1
-from analysis.naming import SMALLEST_CHANGE, with_count
-from analysis.scopes import CORPORA, DOSES, LISTS, METHODS, MINIMUM, RUNS, SCOPES, SEEDS, UNNAMED
-from analysis.utility import MIN_ABOVE_BASELINE
-from stats.multiple_testing import LEVEL, holm
+from biasbridge.analysis.correlation import NEARLY_1
+from biasbridge.analysis.naming import SMALLEST_CHANGE, with_count
+from biasbridge.analysis.scopes import (
+    CORPORA,
+    DOSES,
+    LISTS,
+    METHODS,
+    MINIMUM,
+    RUNS,
+    SCOPES,
+    SEEDS,
+    UNNAMED,
+)
+from biasbridge.analysis.utility import MIN_ABOVE_BASELINE
+from biasbridge.stats.multiple_testing import LEVEL, holm
 
 if TYPE_CHECKING:
-    from analysis.slice_results import SliceResult
+    from biasbridge.analysis.slice_results import SliceResult
 
 RISES, FALLS, AT_MOST, CANNOT_TELL = VERDICTS = ("rises", "falls", "at most", "cannot tell")
 YES, NO, TOO_FEW = "yes", "no", "too few"

@@ -14,9 +14,9 @@ from rich.table import Table
 
 import benchmarks
 from benchmarks.row import measure_apart
-from files import run_cli
-from files.options import Parser
-from files.terminal import open_console
+from biasbridge.files import run_cli
+from biasbridge.files.options import Parser
+from biasbridge.files.terminal import open_console
 
 if TYPE_CHECKING:
     from benchmarks.row import Row

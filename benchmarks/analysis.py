@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from analysis.results import Tables
-from analysis.study import Correlation
 from benchmarks.row import Row, Work
 from biasbridge import correlate
-from files.terminal import open_console
+from biasbridge.analysis.results import Tables
+from biasbridge.analysis.study import Correlation
+from biasbridge.files.terminal import open_console
 
 POINTS, TERMS = 1_000, 50
 

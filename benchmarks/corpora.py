@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.row import Row, Work
-from corpora.tweets import tokenise_tweet
-from corpora.world import GeneratedCorpus, GeneratedPosts
+from biasbridge.corpora.tweets import tokenise_tweet
+from biasbridge.corpora.world import GeneratedCorpus, GeneratedPosts
 
 SIZE = 100_000
 

@@ -10,27 +10,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.row import Row, Work
-from debias.attract_repel import AttractRepel
-from debias.balance import Balance
-from debias.bam import Bam
-from debias.double_hard import DoubleHard
-from debias.gbdd import Gbdd
-from debias.hard import Hard
-from debias.inlp import Inlp
-from debias.leace import Leace
-from debias.mean_difference import MeanDifference
-from debias.oscar import Oscar
-from debias.random_direction import RandomDirection
-from debias.roles import words_by_role
-from debias.sent_debias import SentDebias
-from files.vectors import keyed, open_mapped, save_vectors
-from intrinsic.wordsets import Query, WordSet, load_query
-from intrinsic.wordsets.wordset import ROLES
+from biasbridge.debias.attract_repel import AttractRepel
+from biasbridge.debias.balance import Balance
+from biasbridge.debias.bam import Bam
+from biasbridge.debias.double_hard import DoubleHard
+from biasbridge.debias.gbdd import Gbdd
+from biasbridge.debias.hard import Hard
+from biasbridge.debias.inlp import Inlp
+from biasbridge.debias.leace import Leace
+from biasbridge.debias.mean_difference import MeanDifference
+from biasbridge.debias.oscar import Oscar
+from biasbridge.debias.random_direction import RandomDirection
+from biasbridge.debias.roles import words_by_role
+from biasbridge.debias.sent_debias import SentDebias
+from biasbridge.files.vectors import keyed, open_mapped, save_vectors
+from biasbridge.intrinsic.wordsets import Query, WordSet, load_query
+from biasbridge.intrinsic.wordsets.wordset import ROLES
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from debias.base import VectorsMethod
+    from biasbridge.debias.base import VectorsMethod
 
 WORDS, DIM, LINES = 200_000, 300, 500_000
 

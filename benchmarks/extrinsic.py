@@ -13,11 +13,11 @@ import torch
 
 from benchmarks.row import Row, Work
 from biasbridge import gaps
-from extrinsic.cnn import CNN
-from extrinsic.coreference.resolver import EndToEnd
-from extrinsic.coreference.scorer import counts
-from files.documents import Cluster, Document
-from files.vectors import keyed
+from biasbridge.extrinsic.cnn import CNN
+from biasbridge.extrinsic.coreference.resolver import EndToEnd
+from biasbridge.extrinsic.coreference.scorer import counts
+from biasbridge.files.documents import Cluster, Document
+from biasbridge.files.vectors import keyed
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

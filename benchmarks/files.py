@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.row import Row, Work
-from files.vectors import keyed, read_vectors, save_vectors
+from biasbridge.files.vectors import keyed, read_vectors, save_vectors
 
 WORDS, DIM = 200_000, 300
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.row import Row, Work
-from files.vectors import keyed, open_mapped, save_mapped
-from intrinsic import METRICS, effect_size, exact_p
-from intrinsic.audit import audit, choose_metrics
-from intrinsic.wordsets import load_query
+from biasbridge.files.vectors import keyed, open_mapped, save_mapped
+from biasbridge.intrinsic import METRICS, effect_size, exact_p
+from biasbridge.intrinsic.audit import audit, choose_metrics
+from biasbridge.intrinsic.wordsets import load_query
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.row import Row, Work
-from corpora.planted_occupations import PlantedOccupations
-from train.subjects.tiny_model import Architecture, TinyModel
+from biasbridge.corpora.planted_occupations import PlantedOccupations
+from biasbridge.train.subjects.tiny_model import Architecture, TinyModel
 
 
 def learn(folder: Path, architecture: Architecture) -> dict[str, object]:

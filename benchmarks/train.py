@@ -9,17 +9,17 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.row import Row, Work
-from corpora.world import GeneratedCorpus
-from debias.unmodified import Unmodified
-from debias.word_choice import WordChoice
-from intrinsic.metrics.weat import Weat
-from train.engine.join import join_tables
-from train.engine.outcome import run_point
-from train.engine.point import Plan, Point, plan_point
-from train.engine.store import Store
-from train.engine.store.stale import outdated
-from train.subjects.embed import Word2Vec
-from train.subjects.static import StaticVectors
+from biasbridge.corpora.world import GeneratedCorpus
+from biasbridge.debias.unmodified import Unmodified
+from biasbridge.debias.word_choice import WordChoice
+from biasbridge.intrinsic.metrics.weat import Weat
+from biasbridge.train.engine.join import join_tables
+from biasbridge.train.engine.outcome import run_point
+from biasbridge.train.engine.point import Plan, Point, plan_point
+from biasbridge.train.engine.store import Store
+from biasbridge.train.engine.store.stale import outdated
+from biasbridge.train.subjects.embed import Word2Vec
+from biasbridge.train.subjects.static import StaticVectors
 
 
 def finished(folder: Path) -> tuple[Store, list[Plan]]:

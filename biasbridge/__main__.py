@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from biasbridge import __version__
 from biasbridge.commands import COMMANDS
 from biasbridge.extras import named_extra
-from files import InputError, nearest, run_cli
-from files.progress import progress_lines
+from biasbridge.files import InputError, nearest, run_cli
+from biasbridge.files.progress import progress_lines
 
 SWEEPS = ("train", "certify", "data")  # these print their own progress
 

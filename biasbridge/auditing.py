@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import TYPE_CHECKING, Any, cast
 
+from biasbridge.files import InputError
+from biasbridge.files.choice import Count, Whole, check_arguments
 from biasbridge.input_tables import as_names
 from biasbridge.inputs import OpenedModel, Vectors, Words, built_in, is_model, word_file
 from biasbridge.own_classes import use_folder
@@ -14,18 +16,16 @@ from biasbridge.vector_audit import (
     embeddings_by_name,
     require_vector_options,
 )
-from files import InputError
-from files.choice import Count, Whole, check_arguments
 
 if TYPE_CHECKING:
     from os import PathLike
 
     import pandas as pd
 
-    from files.models.encoder import Pooling
-    from files.models.load import Dtype
-    from intrinsic.audit import AuditedScore
-    from intrinsic.metric import Metric
+    from biasbridge.files.models.encoder import Pooling
+    from biasbridge.files.models.load import Dtype
+    from biasbridge.intrinsic.audit import AuditedScore
+    from biasbridge.intrinsic.metric import Metric
 
 
 @check_arguments(seed=Whole, layer=int, batch_size=Count | None, limit=Count | None)
@@ -181,7 +181,7 @@ def _audit_vectors(
     seed: int,
     trusted: bool,
 ) -> pd.DataFrame:
-    from intrinsic.audit import choose_metrics, query_language
+    from biasbridge.intrinsic.audit import choose_metrics, query_language
 
     if built_in(words):
         queries, words = [*queries, str(words)], None
@@ -217,7 +217,7 @@ def _all_models(vectors: object) -> bool:
 def _audit_table(scores: Sequence[AuditedScore], notes: Sequence[str]) -> pd.DataFrame:
     """Return the scores with their lines of the recorded certificate, and notes in ``attrs``."""
     from biasbridge.certificates import certified
-    from intrinsic.audit import as_table
+    from biasbridge.intrinsic.audit import as_table
 
     rows, warnings, _ = certified(scores)
     table = as_table(rows)

@@ -7,10 +7,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from biasbridge.files import InputError
+from biasbridge.files.choice import check_arguments
+from biasbridge.files.data.registry import data_folder
 from biasbridge.input_tables import InputTable, as_dataframe, with_notes
-from files import InputError
-from files.choice import check_arguments
-from files.data.registry import data_folder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +54,7 @@ def bbq(
     DataFrame
         A row per category, ``convention`` and ``context``: ``accuracy`` and ``score``, in [-1, 1],
         above 0 where answers follow the stereotype, with intervals over ``n_templates`` templates
-        (``extrinsic.bbq.scores``). Of ``n`` answers, ``n_not_unknown`` name somebody and
+        (``biasbridge.extrinsic.bbq.scores``). Of ``n`` answers, ``n_not_unknown`` name somebody and
         ``n_biased`` follow the stereotype; ``n_unmatched`` outputs mean no option; ``n_unclear``
         items name the stereotyped group in both answers or in none. ``reason``: of a NaN, or of 0.
 
@@ -77,9 +77,9 @@ def bbq(
     """
     import pandas as pd
 
-    from extrinsic.bbq.options import NO_ANSWER
-    from extrinsic.bbq.reading import complete, list_files, read_items, read_source
-    from extrinsic.bbq.scores import CONVENTIONS, score_table
+    from biasbridge.extrinsic.bbq.options import NO_ANSWER
+    from biasbridge.extrinsic.bbq.reading import complete, list_files, read_items, read_source
+    from biasbridge.extrinsic.bbq.scores import CONVENTIONS, score_table
 
     sources = [answers] if isinstance(answers, str | PathLike | pd.DataFrame) else [*answers]
     folder, tables = Path(data) if data else _downloaded(), list[pd.DataFrame]()

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Sequence
 from math import isnan, nan
 from typing import TYPE_CHECKING
 
-from files import InputError
-from intrinsic.resampling import RESAMPLES
-from intrinsic.score import percentiles
+from biasbridge.files import InputError
+from biasbridge.intrinsic.resampling import RESAMPLES
+from biasbridge.intrinsic.score import percentiles
 
 if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
 
-    from intrinsic.metric import Metric
-    from intrinsic.score import Score
+    from biasbridge.intrinsic.metric import Metric
+    from biasbridge.intrinsic.score import Score
 
 
 def compare(rows: Iterable[tuple[Sequence[Score], Sequence[Score]]]) -> pd.DataFrame:
@@ -53,8 +53,8 @@ def compare_vectors(
 
 def usual_metrics(language: str, similarity: Sequence[str], case: str) -> list[Metric]:
     """Return the gender tests of WEAT and two metrics of utility, analogies and similarity."""
-    from intrinsic.audit import choose_metrics
-    from intrinsic.wordsets import require_queries
+    from biasbridge.intrinsic.audit import choose_metrics
+    from biasbridge.intrinsic.wordsets import require_queries
 
     tests = ("weat6b", "weat7", "weat8")
     choices: list[tuple[str, Sequence[str]]] = [("weat", [name]) for name in tests]
@@ -80,7 +80,7 @@ def print_scores(table: pd.DataFrame) -> None:
     """Print the table, and which scores have no value."""
     from rich.table import Table
 
-    from files.terminal import open_console, print_columns
+    from biasbridge.files.terminal import open_console, print_columns
 
     rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for number, heading in enumerate(("", "n", "before", "after", "change [95%]")):

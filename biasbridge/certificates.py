@@ -8,14 +8,18 @@ from functools import cache
 from math import isnan
 from typing import TYPE_CHECKING
 
-from files.language import UNDETERMINED
-from intrinsic.items.item import ItemSet
-from intrinsic.wordsets import find_queries, load_query
-from studies.certificate.recorded import RecordedVerdict, not_called_bias, recorded_verdict
+from biasbridge.files.language import UNDETERMINED
+from biasbridge.intrinsic.items.item import ItemSet
+from biasbridge.intrinsic.wordsets import find_queries, load_query
+from biasbridge.studies.certificate.recorded import (
+    RecordedVerdict,
+    not_called_bias,
+    recorded_verdict,
+)
 
 if TYPE_CHECKING:
-    from intrinsic.audit import AuditedScore
-    from intrinsic.wordsets import Query
+    from biasbridge.intrinsic.audit import AuditedScore
+    from biasbridge.intrinsic.wordsets import Query
 
 GENDERED = 0.5  # above this proportion of words, or pairs, a set is about women or men
 TRAINED = "trained in this language with a planted gender stereotype; not on your model"

@@ -10,17 +10,17 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
-from files import InputError, nearest
-from files.choice import Whole, check_arguments
-from files.choice_classes import METRICS, PROJECT, find_choice
-from files.nested import read_nested
-from files.folders import HOME, IMPORTED_FROM
-from train.cli import CONF
+from biasbridge.files import InputError, nearest
+from biasbridge.files.choice import Whole, check_arguments
+from biasbridge.files.choice_classes import METRICS, PROJECT, find_choice
+from biasbridge.files.folders import IMPORTED_FROM
+from biasbridge.files.nested import read_nested
+from biasbridge.train.cli import CONF
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from train.engine.store.stale import Policy
+    from biasbridge.train.engine.store.stale import Policy
 
 # The first is for metrics of words by two groups, which elsewhere are A and B
 PLANTED_QUERIES = (
@@ -117,8 +117,8 @@ def certify(
     """
     import pandas as pd
 
-    from studies.certificate.statistics import FEWEST_SEEDS
-    from train.cli.override_quoting import format_override
+    from biasbridge.studies.certificate.statistics import FEWEST_SEEDS
+    from biasbridge.train.cli.override_quoting import format_override
 
     configured = _find(metric, config_dir)
     needs = str(configured.metric.needs)
@@ -138,7 +138,7 @@ def certify(
     if config_dir:
         command[1:1] = ["--config-dir", str(config_dir)]
     _run(command, out)
-    from files.tables import unescape_formulas
+    from biasbridge.files.tables import unescape_formulas
 
     table = pd.read_csv(folder / "certificate.csv", keep_default_na=True)
     return unescape_formulas(table).assign(**_versions(folder))
@@ -146,8 +146,8 @@ def certify(
 
 def _find(metric: str, config_dir: str | PathLike[str] | None) -> _ConfiguredMetric:
     """Find the class of a metric, or its YAML. Raise ``InputError`` if there is none."""
-    from train.cli.choices import TARGET, choices, find_class, search_modules
-    from train.cli.class_configs import configuration
+    from biasbridge.train.cli.choices import TARGET, choices, find_class, search_modules
+    from biasbridge.train.cli.class_configs import configuration
 
     folders = [Path(config_dir)] if config_dir else []
     if config_dir and not Path(config_dir).is_dir():
@@ -177,7 +177,7 @@ def _query_overrides(configured: _ConfiguredMetric, query: str | None) -> Iterat
     """Yield the overrides that set the queries, or item sets, of a metric."""
     node_path, metric = f"intrinsic.{configured.key}", configured.metric
     if metric.needs == "vectors":
-        from intrinsic.wordsets import load_queries
+        from biasbridge.intrinsic.wordsets import load_queries
 
         def usable_queries(names: Sequence[str]) -> list[str]:
             return [query.name for query in load_queries(names) if metric.accepts(query)]
@@ -191,7 +191,7 @@ def _query_overrides(configured: _ConfiguredMetric, query: str | None) -> Iterat
         others = [] if query else usable_queries(OTHER_QUERIES)
         yield f"++{node_path}.usual=[{','.join([*first, *others])}]"
         return
-    from intrinsic.items.library import load_items
+    from biasbridge.intrinsic.items.library import load_items
 
     def usable_items(names: Sequence[str]) -> list[str]:
         return [items.name for items in load_items(names) if not metric.reason_against(items)]
@@ -202,13 +202,13 @@ def _query_overrides(configured: _ConfiguredMetric, query: str | None) -> Iterat
     others = [] if query else usable_items(OTHER_ITEMS)
     if "path" in (configured.node.get("items") or ()):
         yield f"~{node_path}.items.path"
-    yield f"++{node_path}.items._target_=corpora.items.BuiltInItems"
+    yield f"++{node_path}.items._target_=biasbridge.corpora.items.BuiltInItems"
     yield f"++{node_path}.items.sets=[{','.join([*first, *others])}]"
 
 
 def _convention_override(configured: _ConfiguredMetric, convention: str) -> list[str]:
     """Return the override of the convention. Raise ``InputError`` for an unknown one."""
-    from intrinsic.conventions import ALL_CONVENTIONS, ByConvention
+    from biasbridge.intrinsic.conventions import ALL_CONVENTIONS, ByConvention
 
     if not issubclass(configured.metric, ByConvention):
         return []
@@ -233,6 +233,6 @@ def _run(command: Sequence[str], out: TextIO | None) -> None:
 
 def _versions(folder: Path) -> dict[str, str]:
     """Return the column ``libraries``, the versions that made the numbers."""
-    from analysis.provenance import describe_provenance, read_provenance
+    from biasbridge.analysis.provenance import describe_provenance, read_provenance
 
     return {"libraries": describe_provenance(read_provenance(folder))}

@@ -7,9 +7,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from biasbridge.files import InputError
+from biasbridge.files.choice import check_arguments
 from biasbridge.input_tables import InputTable, as_dataframe, as_names, with_notes
-from files import InputError
-from files.choice import check_arguments
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,10 +83,10 @@ def correlate(
     >>> print(round(correlate(table, x="weat", y="gap")["r_rm"].item(), 2))
     0.84
     """
-    from analysis.correlate import correlate as correlate_table
-    from analysis.joined import WITHOUT_RESAMPLES, lacks_resamples
-    from analysis.slice_results import RESULT_COLUMNS, correlation_table, scope_table
-    from analysis.user_table import Levels
+    from biasbridge.analysis.correlate import correlate as correlate_table
+    from biasbridge.analysis.joined import WITHOUT_RESAMPLES, lacks_resamples
+    from biasbridge.analysis.slice_results import RESULT_COLUMNS, correlation_table, scope_table
+    from biasbridge.analysis.user_table import Levels
 
     table = as_dataframe(table)
     levels = Levels(
@@ -141,9 +141,9 @@ def read_results(folder: str | PathLike[str], *, resamples: bool = False) -> pd.
     >>> {"parent", "metric", "x", "measure", "y"} <= {*table.columns}
     True
     """
-    from analysis.declaration import Declaration
-    from analysis.joined import RESAMPLED, join_points
-    from analysis.results import read_tables
+    from biasbridge.analysis.declaration import Declaration
+    from biasbridge.analysis.joined import RESAMPLED, join_points
+    from biasbridge.analysis.results import read_tables
 
     if not isinstance(folder, str | PathLike):
         raise InputError(f"{type(folder).__name__} is no folder; give the path of results")

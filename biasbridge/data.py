@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from files.atomic import atomic_path
-from files.data.download import (
+from biasbridge.files.atomic import atomic_path
+from biasbridge.files.data.download import (
     Differs,
     DownloadError,
     download,
@@ -33,8 +33,8 @@ from files.data.download import (
     extract_zip,
     find_difference,
 )
-from files.data.recipes import build_corpus, find_text_difference, is_xz
-from files.data.registry import (
+from biasbridge.files.data.recipes import build_corpus, find_text_difference, is_xz
+from biasbridge.files.data.registry import (
     DataFile,
     DataSet,
     corpus_target,
@@ -45,11 +45,11 @@ from files.data.registry import (
     sets_of,
     total_size,
 )
-from files.errors import InputError, nearest
-from files.hub import require_commit
-from files.progress import duration, progress_lines
-from files.terminal import open_console
-from files.verbosity import LOG, is_quiet
+from biasbridge.files.errors import InputError, nearest
+from biasbridge.files.hub import require_commit
+from biasbridge.files.progress import duration, progress_lines
+from biasbridge.files.terminal import open_console
+from biasbridge.files.verbosity import LOG, is_quiet
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -173,7 +173,7 @@ def _require_name(name: str) -> None:
 
 def _add_requests(needs: Needs, overrides: Sequence[str]) -> None:
     """Add what the points of a command line read."""
-    from train.cli.planning import list_requested_data
+    from biasbridge.train.cli.planning import list_requested_data
 
     for path in list_requested_data(overrides):
         found = sets_of(path)

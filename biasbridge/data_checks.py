@@ -6,23 +6,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.groups import GENDERS, group_mismatch
-from analysis.naming import MIN_COVERAGE
+from biasbridge.analysis.groups import GENDERS, group_mismatch
+from biasbridge.analysis.naming import MIN_COVERAGE
+from biasbridge.corpora.tweets import tokenise_tweet
+from biasbridge.files import InputError
+from biasbridge.files.language import UNDETERMINED
+from biasbridge.intrinsic.metric import Metric
+from biasbridge.intrinsic.resolved_query import resolve_query
 from biasbridge.post_columns import BINARY, classes
+from biasbridge.train.engine.part import (
+    ChecksInput,
+    DataReport,
+    PredictsVocabulary,
+    SupportsInspect,
+)
+from biasbridge.train.tasks.genders import compares_genders
+from biasbridge.train.tasks.posts import coverage
 from biasbridge.user_data import LOOKED_AT, Data, Settings, guess_languages
-from corpora.tweets import tokenise_tweet
-from files import InputError
-from files.language import UNDETERMINED
-from intrinsic.metric import Metric
-from intrinsic.resolved_query import resolve_query
-from train.engine.part import ChecksInput, DataReport, PredictsVocabulary, SupportsInspect
-from train.tasks.genders import compares_genders
-from train.tasks.posts import coverage
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from train.engine.point import Point
+    from biasbridge.train.engine.point import Point
 
 
 def examine(data: Data, settings: Settings) -> DataReport:
@@ -70,8 +75,8 @@ def _labels_problem(data: Data) -> str:
 
 
 def _examine_point(data: Data, settings: Settings, report: DataReport) -> None:
-    from train.cli.configure import compose_point
-    from train.cli.override_quoting import format_override
+    from biasbridge.train.cli.configure import compose_point
+    from biasbridge.train.cli.override_quoting import format_override
 
     try:
         point = compose_point([format_override(key, value) for key, value in settings.items()])
@@ -98,7 +103,7 @@ def _expected_vectors(data: Data, point: Point) -> KeyedVectors | None:
     """
     if data.vectors is not None or "corpus" not in data.paths:
         return data.vectors
-    from files.vectors import keyed
+    from biasbridge.files.vectors import keyed
 
     assert isinstance(point.subject, PredictsVocabulary)
     words = point.subject.predict_vocabulary(LOOKED_AT)

@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from biasbridge.before_after import compare_vectors
+from biasbridge.files import InputError
+from biasbridge.files.choice import Whole, check_arguments
+from biasbridge.files.language import UNDETERMINED
 from biasbridge.inputs import (
     OpenedModel,
     Vectors,
@@ -21,20 +24,17 @@ from biasbridge.inputs import (
     word_file,
 )
 from biasbridge.own_classes import use_folder
-from files import InputError
-from files.choice import Whole, check_arguments
-from files.language import UNDETERMINED
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from debias.base import Direction, DosedMethod, Pair, PairsMethod
-    from debias.until import Goal
-    from files.eraser import Eraser
-    from files.models.encoder import Pooling
-    from files.models.language_model import AnyModel
-    from intrinsic.metric import Metric
-    from intrinsic.wordsets import Query
+    from biasbridge.debias.base import Direction, DosedMethod, Pair, PairsMethod
+    from biasbridge.debias.until import Goal
+    from biasbridge.files.eraser import Eraser
+    from biasbridge.files.models.encoder import Pooling
+    from biasbridge.files.models.language_model import AnyModel
+    from biasbridge.intrinsic.metric import Metric
+    from biasbridge.intrinsic.wordsets import Query
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,8 @@ def debias(
     words
         See :func:`query`; by default words of gender.
     method
-        ``"attract_repel"`` (vectors), ``"hard"``, ``"leace"``, ...: ``debias.methods`` lists all.
+        ``"attract_repel"`` (vectors), ``"hard"``, ``"leace"``, ...: ``biasbridge.debias.methods``
+        lists all.
     direction
         Of ``attract_repel``: ``"debias"`` (default) or ``"overbias"``.
     dose
@@ -119,9 +120,9 @@ def debias(
     >>> print(bool(scores["after"].item() < scores["before"].item()))
     True
     """
-    from debias.methods import MODEL_KINDS, VECTOR_KINDS, make_method
-    from debias.until import Goal
-    from intrinsic.lookup import CASES
+    from biasbridge.debias.methods import MODEL_KINDS, VECTOR_KINDS, make_method
+    from biasbridge.debias.until import Goal
+    from biasbridge.intrinsic.lookup import CASES
 
     use_folder(config_dir)
     if case not in CASES:
@@ -173,8 +174,8 @@ def debias(
 
 def vector_notes(name: str, vectors: KeyedVectors, method: DosedMethod) -> list[str]:
     """Return what was odd in vectors, and whether the method may take their order for frequency."""
-    from files.vectors import reading_notes
-    from intrinsic.audit import doubt_order
+    from biasbridge.files.vectors import reading_notes
+    from biasbridge.intrinsic.audit import doubt_order
 
     by_order = ["double_hard"] if method.name == "double_hard" else []
     return [*reading_notes(vectors), *doubt_order(name, vectors, by_order)]
@@ -182,7 +183,7 @@ def vector_notes(name: str, vectors: KeyedVectors, method: DosedMethod) -> list[
 
 def usual_goals(query: str, words: str | None, case: str) -> list[Goal[Metric]]:
     """Return WEAT of the query if it has the roles for it."""
-    from debias.until import Goal
+    from biasbridge.debias.until import Goal
 
     with suppress(InputError):
         return [Goal.of("weat", query, 0, words, case=case)]
@@ -199,9 +200,9 @@ def move(
     seed: int,
 ) -> ModifiedVectors:
     """Modify vectors by the method's dose, or by the dose that reaches the goal."""
-    from debias.base import require_sound, signed_dose
-    from debias.roles import require_roles
-    from debias.until import find_method
+    from biasbridge.debias.base import require_sound, signed_dose
+    from biasbridge.debias.roles import require_roles
+    from biasbridge.debias.until import find_method
 
     require_roles(query, method.roles)
     if goal:
@@ -224,7 +225,7 @@ def move_pairs(
     seed: int,
 ) -> ModifiedVectors:
     """Modify vectors by your own pairs, which have no opposite direction."""
-    from debias.until import find_dose
+    from biasbridge.debias.until import find_dose
 
     axis = method.pairs_dose_axis(vectors, attract, repel, seed=seed)
     if goal:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from files import InputError
+from biasbridge.files import InputError
 
 # The extra study: modules, with the distribution that brings each
 STUDY: Mapping[str, str] = {

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from biasbridge.files import InputError
 from biasbridge.input_tables import InputTable, as_dataframe, as_names
-from files import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from extrinsic.gate import FailIf, FailOn, GateResult
+    from biasbridge.extrinsic.gate import FailIf, FailOn, GateResult
 
 DEFAULTS = {"gold": "label", "pred": "prediction", "measures": (), "compare": ()}
 LISTS = ("pred", "group", "score", "measures", "compare", "groups", "positive", "cross")
@@ -66,8 +66,8 @@ def gate(
     The gate fails: the recall gap of women to men, +.4 [.278,.506], is surely above .2; 1 of 1 \
 gaps fail.
     """
-    from extrinsic.gate import check_gate, decide, find_gated_gaps, select_gated_gaps
-    from extrinsic.request import GapRequest
+    from biasbridge.extrinsic.gate import check_gate, decide, find_gated_gaps, select_gated_gaps
+    from biasbridge.extrinsic.request import GapRequest
 
     table, fields = read_options(predictions, options)
     check_gate(bounds, fail_if, fail_on, fields["compare"])

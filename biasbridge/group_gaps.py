@@ -39,7 +39,8 @@ def gaps(
     ----------
     predictions
         A table with a row per item, its path, or the path of a result file of an evaluation
-        harness (``extrinsic.answers.reading``); its items without an answer are left out.
+        harness (``biasbridge.extrinsic.answers.reading``); its items without an answer are left
+        out.
     privileged, unprivileged
         The groups compared. Without ``unprivileged``: the privileged group and each other one;
         without both: each group and all other items.
@@ -87,9 +88,9 @@ def gaps(
         One row per value and gap, with ``low`` and ``high``; of gaps also ``p``, and ``p_holm`` and
         ``low_simultaneous`` to ``high_simultaneous``, adjusted over all gaps, groups times
         measures, of one classifier and class. A gap is in [-1, 1] and positive where
-        the unprivileged group fares worse (formulas: ``extrinsic.gaps``). The rows of two
-        classifiers, ``later - earlier`` in column ``classifier``, are differences; ``p_holm`` of a
-        value is adjusted over the values of the pair. A value that is not
+        the unprivileged group fares worse (formulas: ``biasbridge.extrinsic.gaps``). The rows of
+        two classifiers, ``later - earlier`` in column ``classifier``, are differences; ``p_holm``
+        of a value is adjusted over the values of the pair. A value that is not
         estimated is NaN, with its ``reason``, which is a note in ``attrs["notes"]`` too.
 
     Raises
@@ -107,8 +108,8 @@ def gaps(
     >>> print(round(table.loc[table["kind"] == "gap", "value"].item(), 2))
     0.1
     """
-    from extrinsic.gap_table import as_table
-    from extrinsic.request import GapRequest
+    from biasbridge.extrinsic.gap_table import as_table
+    from biasbridge.extrinsic.request import GapRequest
 
     request = GapRequest(
         gold=gold,

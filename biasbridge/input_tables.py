@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from files import InputError
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,8 +33,8 @@ def as_dataframe(
     """
     from pandas import DataFrame
 
-    from extrinsic.answers.reading import JSON_OBJECTS, detect_format, read_answers
-    from files.tables import index_as_columns, read_table, require_unique_columns
+    from biasbridge.extrinsic.answers.reading import JSON_OBJECTS, detect_format, read_answers
+    from biasbridge.files.tables import index_as_columns, read_table, require_unique_columns
 
     if isinstance(table, DataFrame):
         table = index_as_columns(table)

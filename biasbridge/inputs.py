@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from files import InputError
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-    from files.models.language_model import LanguageModel
-    from intrinsic.wordsets import Query
+    from biasbridge.files.models.language_model import LanguageModel
+    from biasbridge.intrinsic.wordsets import Query
 
 # gensim's vectors, a path of a file, a table with a row per word, a vector by word
 Vectors: TypeAlias = "KeyedVectors | str | PathLike[str] | pd.DataFrame | Mapping[str, ArrayLike]"
@@ -38,7 +38,7 @@ WORD_FILES = (".yaml", ".yml", ".json", ".csv", ".tsv")
 
 def is_model(subject: object) -> bool:
     """Test whether this is a language model: opened, a folder, or inside a package."""
-    from files.models.place import is_model_path
+    from biasbridge.files.models.place import is_model_path
 
     if isinstance(subject, str | PathLike):
         return is_model_path(str(subject))
@@ -77,7 +77,7 @@ def query(words: Words, name: str | None = None, *, language: str = "und") -> Qu
     >>> weat7.language, weat7["A"].words[:2]
     ('en', ('male', 'man'))
     """
-    from intrinsic.wordsets import Query, load_query, read_query
+    from biasbridge.intrinsic.wordsets import Query, load_query, read_query
 
     if isinstance(words, Query):
         return words
@@ -91,7 +91,7 @@ def as_vectors(vectors: Vectors, *, trusted: bool = False) -> KeyedVectors:
     """Convert vectors to gensim's ``KeyedVectors``. Raise ``InputError`` for other values."""
     from gensim.models import KeyedVectors
 
-    from files.vectors import checked, keyed, read_vectors
+    from biasbridge.files.vectors import checked, keyed, read_vectors
 
     if isinstance(vectors, KeyedVectors):
         return checked(vectors, "vectors")
@@ -138,7 +138,7 @@ def word_file(words: Words | None, language: str = "und") -> Iterator[str | None
 
 
 def _write_words(words: Query | Mapping[str, object], path: Path, language: str) -> None:
-    from intrinsic.wordsets import Query, write_query
+    from biasbridge.intrinsic.wordsets import Query, write_query
 
     if isinstance(words, Query):
         write_query(words, path)

@@ -10,30 +10,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biasbridge.certificates import gender_words
-from corpora.items import FirstItems, UserItems, named_items, user_items
-from files import InputError, nearest
-from files.hub import HubModel, find_commit
-from files.models.encoder import Encoder, Pooling
-from files.models.language_model import AnyModel, open_model
-from files.models.place import is_folder
-from files.packages import PACKAGE
-from intrinsic.audit import AuditedScore, choose_metrics, select_conventions
-from intrinsic.audit import audit as audit_vectors
-from intrinsic.items.read import no_fillers
-from intrinsic.likelihood.model_metrics import MODEL_METRICS
-from intrinsic.likelihood.slots import BETWEEN, COMPARED, LOST_PREFIX
-from intrinsic.likelihood.terms import TermMetric
-from intrinsic.metrics.vector_metrics import METRICS
-from stats.multiple_testing import LEVEL, holm
+from biasbridge.corpora.items import FirstItems, UserItems, named_items, user_items
+from biasbridge.files import InputError, nearest
+from biasbridge.files.hub import HubModel, find_commit
+from biasbridge.files.models.encoder import Encoder, Pooling
+from biasbridge.files.models.language_model import AnyModel, open_model
+from biasbridge.files.models.place import is_folder
+from biasbridge.files.packages import PACKAGE
+from biasbridge.intrinsic.audit import AuditedScore, choose_metrics, select_conventions
+from biasbridge.intrinsic.audit import audit as audit_vectors
+from biasbridge.intrinsic.items.read import no_fillers
+from biasbridge.intrinsic.likelihood.model_metrics import MODEL_METRICS
+from biasbridge.intrinsic.likelihood.slots import BETWEEN, COMPARED, LOST_PREFIX
+from biasbridge.intrinsic.likelihood.terms import TermMetric
+from biasbridge.intrinsic.metrics.vector_metrics import METRICS
+from biasbridge.stats.multiple_testing import LEVEL, holm
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from files.models.load import Dtype
-    from intrinsic.item_metric import ItemMetric
-    from intrinsic.items.item import ItemSource
-    from intrinsic.metric import Metric
-    from intrinsic.score import Score
+    from biasbridge.files.models.load import Dtype
+    from biasbridge.intrinsic.item_metric import ItemMetric
+    from biasbridge.intrinsic.items.item import ItemSource
+    from biasbridge.intrinsic.metric import Metric
+    from biasbridge.intrinsic.score import Score
 
 MANY = 5  # tests of a metric, from which a sentence sums them up
 
@@ -327,7 +327,7 @@ def _takes_any(metric: type[ItemMetric], source: ItemSource) -> bool:
 
 def word_vectors_of(encoder: Encoder, metrics: Sequence[Metric]) -> KeyedVectors:
     """Encode each word of the metrics' queries alone."""
-    from train.subjects.word_states import template_contexts, word_vectors
+    from biasbridge.train.subjects.word_states import template_contexts, word_vectors
 
     words = {
         spelling: None

@@ -12,28 +12,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from biasbridge.before_after import compare
-from corpora.items import PUBLISHED, named_items, published_source, user_items
-from debias.base import signed_dose
-from debias.roles import require_roles
-from debias.until import Goal, TargetScore, dose_for_goal
-from files import InputError, atomic_path, nearest
-from files.atomic import require_new
-from files.data.registry import data_folder
-from files.eraser import ERASER, Eraser
-from files.models.encoder import Encoder, Pooling
-from files.models.erased import hook_eraser
-from files.models.language_model import AnyModel, LanguageModel, open_model, with_eraser
-from files.models.place import Place, find_model
-from intrinsic.likelihood.model_metrics import MODEL_METRICS
+from biasbridge.corpora.items import PUBLISHED, named_items, published_source, user_items
+from biasbridge.debias.base import signed_dose
+from biasbridge.debias.roles import require_roles
+from biasbridge.debias.until import Goal, TargetScore, dose_for_goal
+from biasbridge.files import InputError, atomic_path, nearest
+from biasbridge.files.atomic import require_new
+from biasbridge.files.data.registry import data_folder
+from biasbridge.files.eraser import ERASER, Eraser
+from biasbridge.files.models.encoder import Encoder, Pooling
+from biasbridge.files.models.erased import hook_eraser
+from biasbridge.files.models.language_model import AnyModel, LanguageModel, open_model, with_eraser
+from biasbridge.files.models.place import Place, find_model
+from biasbridge.intrinsic.likelihood.model_metrics import MODEL_METRICS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from debias.linear import LinearEraser
-    from intrinsic.item_metric import ItemMetric
-    from intrinsic.items.item import ItemSource
-    from intrinsic.score import Score
-    from intrinsic.wordsets import Query
+    from biasbridge.debias.linear import LinearEraser
+    from biasbridge.intrinsic.item_metric import ItemMetric
+    from biasbridge.intrinsic.items.item import ItemSource
+    from biasbridge.intrinsic.score import Score
+    from biasbridge.intrinsic.wordsets import Query
 
 EVERY, WITH_HEAD = ("masked", "causal", "encoder"), ("masked", "causal")
 # Metrics that compare models before and after, with the kinds of models that have them
@@ -96,7 +96,7 @@ class ModelErasure:
     def until(self, goal: Goal[ItemMetric]) -> ModelErasure:
         """Return the erasure at the dose that reaches the goal.
 
-        Raise ``InputError`` as ``debias.until.dose_for_goal`` does.
+        Raise ``InputError`` as ``biasbridge.debias.until.dose_for_goal`` does.
         """
 
         def score_at(dose: float) -> float:
@@ -126,7 +126,7 @@ class ModelErasure:
         Raise ``InputError`` for another existing folder, for the folder of the model itself, and
         if the model does not fit the eraser.
         """
-        from train.subjects.models import save_model
+        from biasbridge.train.subjects.models import save_model
 
         require_new_model(out, force=force)
         place = self.place

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from files import InputError
-from files.choice_classes import METHODS as METHOD_GROUP
-from files.choice_classes import METRICS as METRIC_GROUP
-from files.choice_classes import PROJECT, choice_classes, find_choice
+from biasbridge.files import InputError
+from biasbridge.files.choice_classes import METHODS as METHOD_GROUP
+from biasbridge.files.choice_classes import METRICS as METRIC_GROUP
+from biasbridge.files.choice_classes import PROJECT, choice_classes, find_choice
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -24,12 +24,12 @@ def use_folder(folder: str | PathLike[str] | None) -> None:
         return
     if not Path(folder).is_dir():
         raise InputError(f"no such folder: {folder}; give the one with your own modules")
-    from debias.methods import METHODS
-    from intrinsic.item_metric import ItemMetric
-    from intrinsic.likelihood.model_metrics import MODEL_METRICS
-    from intrinsic.metric import Metric
-    from intrinsic.metrics.vector_metrics import METRICS
-    from train.cli.choices import search_modules
+    from biasbridge.debias.methods import METHODS
+    from biasbridge.intrinsic.item_metric import ItemMetric
+    from biasbridge.intrinsic.likelihood.model_metrics import MODEL_METRICS
+    from biasbridge.intrinsic.metric import Metric
+    from biasbridge.intrinsic.metrics.vector_metrics import METRICS
+    from biasbridge.train.cli.choices import search_modules
 
     search_modules([Path(folder)])
     for group in (METRIC_GROUP, METHOD_GROUP):

@@ -1,11 +1,13 @@
-"""Altair charts of the tables that the functions return; ``files.charts.save_chart`` saves them."""
+"""Altair charts of the tables that the functions return; ``biasbridge.files.charts.save_chart``
+saves them.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from files import InputError
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -41,7 +43,7 @@ def gaps(table: pd.DataFrame) -> alt.TopLevelMixin:
     >>> len(chart.to_dict()["concat"]) > 1
     True
     """
-    from analysis.gap_charts import gaps_chart
+    from biasbridge.analysis.gap_charts import gaps_chart
 
     _require(table, "biasbridge.gaps", "kind", "measure", "group", "value", "support")
     return gaps_chart(table)
@@ -80,7 +82,7 @@ def audit(table: pd.DataFrame) -> alt.TopLevelMixin:
 
     import pandas as pd
 
-    from analysis.score_charts import scores_chart
+    from biasbridge.analysis.score_charts import scores_chart
 
     if {"before", "after"} <= {*table.columns}:
         sides = [table.assign(vectors=side, value=table[side]) for side in ("before", "after")]
@@ -115,12 +117,12 @@ def change(folder: str | PathLike[str]) -> alt.TopLevelMixin:
     >>> "change of the gap" in chart.to_json()
     True
     """
-    from analysis.answer import declared
-    from analysis.change_chart import change_chart, change_data
-    from analysis.correlate import correlate_slices
-    from analysis.declaration import Declaration
-    from analysis.joined import join_points
-    from analysis.results import read_tables
+    from biasbridge.analysis.answer import declared
+    from biasbridge.analysis.change_chart import change_chart, change_data
+    from biasbridge.analysis.correlate import correlate_slices
+    from biasbridge.analysis.declaration import Declaration
+    from biasbridge.analysis.joined import join_points
+    from biasbridge.analysis.results import read_tables
 
     folder = Path(folder)
     declaration = Declaration.of(folder)
@@ -177,7 +179,7 @@ def scatter(
     >>> "Score and gap" in chart.to_json()
     True
     """
-    from analysis.scatter import scatter_chart
+    from biasbridge.analysis.scatter import scatter_chart
 
     return scatter_chart(
         table, x=x, y=y, row=row, column=column, colour=colour, shape=shape, title=title

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from files import InputError
-from files.tables import require_columns
+from biasbridge.files import InputError
+from biasbridge.files.tables import require_columns
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from biasbridge.bbq_scores import bbq
+from biasbridge.files import InputError
+from biasbridge.files.language import UNDETERMINED, guess_language
+from biasbridge.files.names import find_joined, name_key
+from biasbridge.files.tables import JSON_LINES, SEP_LINE, read_table, table_suffix
+from biasbridge.files.text import open_binary
 from biasbridge.group_gaps import gaps
 from biasbridge.input_tables import as_dataframe
 from biasbridge.post_columns import GROUP_NAMES, LABEL_NAMES, TEXT_NAMES
-from files import InputError
-from files.language import UNDETERMINED, guess_language
-from files.names import find_joined, name_key
-from files.tables import JSON_LINES, SEP_LINE, read_table, table_suffix
-from files.text import open_binary
 
 HEAD = 1 << 16  # bytes of a file searched for field names
 # Columns of predictions; the first is that of biasbridge gaps, and of what biasbridge predict adds
@@ -84,7 +84,7 @@ def recognise(path: Path) -> Collection | None:
 
 def is_result_file(path: Path) -> bool:
     """Return whether ``describe_answers`` describes a file or folder."""
-    from extrinsic.answers.reading import JSON_OBJECTS, detect_format
+    from biasbridge.extrinsic.answers.reading import JSON_OBJECTS, detect_format
 
     return detect_format(path) not in ("", JSON_OBJECTS)
 
@@ -132,7 +132,7 @@ def gaps_command(path: Path, options: Mapping[str, Any]) -> str:
 
 def describe_bbq(path: Path) -> str:
     """Return the command for the scores of BBQ; of questions alone, what they lack."""
-    from extrinsic.bbq.reading import ANSWERS, FIELDS, ID, PROMPTS, TEMPLATE
+    from biasbridge.extrinsic.bbq.reading import ANSWERS, FIELDS, ID, PROMPTS, TEMPLATE
 
     known = {*FIELDS, *ANSWERS, *PROMPTS[0], ID, TEMPLATE}
     names = [str(name) for name in read_table(path) if name not in known and name != "answer"]
@@ -147,8 +147,8 @@ def describe_bbq(path: Path) -> str:
 
 def describe_answers(path: Path) -> list[str]:
     """Return what a result file is, its fields that can be groups, and the command for gaps."""
-    from extrinsic.answers.items import OWN
-    from extrinsic.answers.reading import FORMATS, read_answers
+    from biasbridge.extrinsic.answers.items import OWN
+    from biasbridge.extrinsic.answers.reading import FORMATS, read_answers
 
     items = read_answers(path)
     facts = {name: items.attrs[name] for name in ("model", "task")}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from biasbridge.files import InputError
 from biasbridge.gap_gate import read_options
-from files import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +49,7 @@ def thresholds(predictions: InputTable, *, score: str = "score", **options: Any)
     >>> print(table.loc[table["threshold"] == 40, ["f1", "value"]].round(2).to_dict("records"))
     [{'f1': 0.5, 'value': -1.0}]
     """
-    from extrinsic.thresholds import describe_closing, threshold_table
+    from biasbridge.extrinsic.thresholds import describe_closing, threshold_table
 
     if "pred" in options:
         raise InputError("thresholds predict from the score; leave out pred")

@@ -9,14 +9,14 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from biasbridge.files import InputError, read_lines
+from biasbridge.files.language import UNDETERMINED, guess_language
+from biasbridge.files.tables import JSON_LINES, SEPARATORS, read_table, table_suffix
+from biasbridge.files.text import open_plain
+from biasbridge.files.vector_files import find_registered
+from biasbridge.intrinsic.wordsets import Query, read_wordsets
 from biasbridge.post_columns import classes, find_columns, guess_pair
 from biasbridge.published_collections import recognise
-from files import InputError, read_lines
-from files.language import UNDETERMINED, guess_language
-from files.tables import JSON_LINES, SEPARATORS, read_table, table_suffix
-from files.text import open_plain
-from files.vector_files import find_registered
-from intrinsic.wordsets import Query, read_wordsets
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -124,7 +124,7 @@ def read_data(args: Namespace) -> Data:
         data.sample = list(islice(lines, LOOKED_AT))
         data.is_sample_complete = next(lines, None) is None
     if (vectors := data.paths.get("vectors")) is not None:
-        from files.vectors import read_vectors  # loads gensim
+        from biasbridge.files.vectors import read_vectors  # loads gensim
 
         data.vectors = read_vectors(vectors, trusted=args.trusted)
     data.has_given_language = args.language is not None
@@ -147,7 +147,7 @@ def _read_posts(data: Data, args: Namespace, path: Path) -> None:
 
 def kind_of(path: Path) -> str:
     """Return ``posts``, ``corpus``, ``words`` or ``vectors``, by file extension and content."""
-    from files.vectors import detect_format  # loads gensim
+    from biasbridge.files.vectors import detect_format  # loads gensim
 
     if path.is_dir() or find_registered(path):
         return "vectors"

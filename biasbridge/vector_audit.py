@@ -7,12 +7,12 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from biasbridge.files import InputError
 from biasbridge.inputs import KINDS, Vectors, as_vectors
-from files import InputError
 
 if TYPE_CHECKING:
-    from intrinsic.audit import AuditedScore
-    from intrinsic.metric import Metric
+    from biasbridge.intrinsic.audit import AuditedScore
+    from biasbridge.intrinsic.metric import Metric
 
 
 def audit_embeddings(
@@ -38,8 +38,8 @@ def audit_embeddings(
         Of the queries; of the vectors, where it is given.
     """
     from biasbridge.certificates import gender_words
-    from files.vectors import reading_notes
-    from intrinsic.audit import (
+    from biasbridge.files.vectors import reading_notes
+    from biasbridge.intrinsic.audit import (
         AuditedScore,
         assume_language,
         doubt_order,
@@ -47,8 +47,8 @@ def audit_embeddings(
         name_affix,
         suggest_lower_case,
     )
-    from intrinsic.audit import audit as score_all
-    from intrinsic.wordsets import read_wordsets
+    from biasbridge.intrinsic.audit import audit as score_all
+    from biasbridge.intrinsic.wordsets import read_wordsets
 
     own_queries = list(read_wordsets(words).queries.values()) if words else []
     scores: list[AuditedScore] = []

@@ -13,15 +13,15 @@ from typing import Annotated, ClassVar, Literal
 
 from annotated_types import doc
 
-from corpora.hub import HubData, pick_cell
-from corpora.planting import PLANTING, PlantableCorpus, Strength
-from corpora.sentences import split_sentences, tokenise_sentence, tokenise_treebank
-from corpora.tweets import UNKNOWN, is_retweet, tokenise_tweet
-from files import InputError, atomic_path, choice, read_lines
-from files.choice import Count, FieldError
-from files.hub import without_commit
-from files.language import UNDETERMINED
-from files.names import lower_forms
+from biasbridge.corpora.hub import HubData, pick_cell
+from biasbridge.corpora.planting import PLANTING, PlantableCorpus, Strength
+from biasbridge.corpora.sentences import split_sentences, tokenise_sentence, tokenise_treebank
+from biasbridge.corpora.tweets import UNKNOWN, is_retweet, tokenise_tweet
+from biasbridge.files import InputError, atomic_path, choice, read_lines
+from biasbridge.files.choice import Count, FieldError
+from biasbridge.files.hub import without_commit
+from biasbridge.files.language import UNDETERMINED
+from biasbridge.files.names import lower_forms
 
 Tokeniser = Literal["tweets", "sentences", "treebank", "whitespace"]
 Lines = list[list[str]]
@@ -42,15 +42,15 @@ SAMPLE = 5_000
 class TextCorpus(PlantableCorpus):
     """Plain, gzip, bzip2 or xz files with one text per line.
 
-    ``tokeniser``: ``tweets`` (a line is a tweet; lower-cased; see ``corpora.tweets``),
+    ``tokeniser``: ``tweets`` (a line is a tweet; lower-cased; see ``biasbridge.corpora.tweets``),
     ``sentences`` (a line is a document, split into sentences), ``treebank`` (the same with clitics
-    separated, as in documents with coreference; see ``corpora.sentences``) or ``whitespace`` (a
-    line is a tokenised sentence); one for all files, or one per file. ``lowercase`` does not apply
-    to tweets. Types with fewer than ``min_count`` occurrences become ``<UNK>``. ``limit`` reads
-    only the first texts. ``drop_retweets`` drops texts that begin with ``RT @``. ``language`` is
-    that of the text (see ``files.language``). The bytes written do not depend on ``workers``.
-    ``planted`` and the fields after it: a stereotype planted in what is written, by a step of its
-    own (see ``corpora.planting``).
+    separated, as in documents with coreference; see ``biasbridge.corpora.sentences``) or
+    ``whitespace`` (a line is a tokenised sentence); one for all files, or one per file.
+    ``lowercase`` does not apply to tweets. Types with fewer than ``min_count`` occurrences become
+    ``<UNK>``. ``limit`` reads only the first texts. ``drop_retweets`` drops texts that begin with
+    ``RT @``. ``language`` is that of the text (see ``biasbridge.files.language``). The bytes
+    written do not depend on ``workers``. ``planted`` and the fields after it: a stereotype planted
+    in what is written, by a step of its own (see ``biasbridge.corpora.planting``).
     """
 
     path: str | tuple[str, ...]
@@ -124,7 +124,7 @@ class TextCorpus(PlantableCorpus):
 class DatasetCorpus(HubData, PlantableCorpus):
     """A text column of data that ``datasets.load_dataset`` reads, streamed.
 
-    Fields as in ``corpora.hub.HubData`` and ``TextCorpus``.
+    Fields as in ``biasbridge.corpora.hub.HubData`` and ``TextCorpus``.
     """
 
     split: str = "train"

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from annotated_types import doc
 
-from corpora.protocols import SPLITS, DocumentSource, RealData, Singletons
-from files import InputError, choice, nearest
-from files.choice import Share
-from files.documents import cut_sentences, read_documents
-from files.text import OPENERS
+from biasbridge.corpora.protocols import SPLITS, DocumentSource, RealData, Singletons
+from biasbridge.files import InputError, choice, nearest
+from biasbridge.files.choice import Share
+from biasbridge.files.documents import cut_sentences, read_documents
+from biasbridge.files.text import OPENERS
 
 if TYPE_CHECKING:
-    from files.documents import Document
+    from biasbridge.files.documents import Document
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ Names = Mapping[str, Collection[str]]
 
 @choice
 class DocumentFiles(RealData):
-    """Documents from CoNLL files and JSON Lines (``files.documents.read_documents``).
+    """Documents from CoNLL files and JSON Lines (``biasbridge.files.documents.read_documents``).
 
     ``path``: files, folders (their files named ``*conll`` or ``*.jsonl``, also compressed) or
     patterns such as ``data/GUM_*.conll``. ``dev`` and ``test``: names or patterns of documents or
@@ -39,8 +39,8 @@ class DocumentFiles(RealData):
 
     ``scheme`` names the annotators' definition of a mention. ``singletons``: drop or keep clusters
     of one mention. ``sentences``: as given, or split at punctuation
-    (``files.documents.cut_sentences``). ``mend``: repair and log faults of the files as
-    ``files.documents.read_conll`` does, instead of raising an error.
+    (``biasbridge.files.documents.cut_sentences``). ``mend``: repair and log faults of the files as
+    ``biasbridge.files.documents.read_conll`` does, instead of raising an error.
     """
 
     path: str | tuple[str, ...]
@@ -74,7 +74,7 @@ class DocumentFiles(RealData):
         return [file for path in paths for file in find_files(path)]
 
     def load(self, *, seed: int) -> dict[str, list[Document]]:
-        """Return the documents; see ``corpora.protocols.DocumentSource``."""
+        """Return the documents; see ``biasbridge.corpora.protocols.DocumentSource``."""
         documents_and_files = self._read_with_files()
         names: dict[str, set[str]] = {}
         for document, file in documents_and_files:
@@ -152,7 +152,7 @@ class JoinedDocuments(RealData):
         return [*self.first.files(), *self.second.files()]
 
     def load(self, *, seed: int) -> dict[str, list[Document]]:
-        """Return the documents; see ``corpora.protocols.DocumentSource``."""
+        """Return the documents; see ``biasbridge.corpora.protocols.DocumentSource``."""
         first, second = self.first.load(seed=seed), self.second.load(seed=seed)
         titles = {document.title for split in SPLITS for document in first[split]}
         for document in (document for split in SPLITS for document in second[split]):

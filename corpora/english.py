@@ -5,7 +5,7 @@ Pronouns ignore case ("her likes algebra"), so that every gender word can replac
 
 from __future__ import annotations
 
-from corpora.grammar import Fillers, Grammar, split_words
+from biasbridge.corpora.grammar import Fillers, Grammar, split_words
 
 FILLERS: Fillers = {
     "verb": split_words(

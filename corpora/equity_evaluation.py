@@ -7,10 +7,10 @@ from typing import ClassVar, Literal
 
 import pandas as pd
 
-from corpora.protocols import HATE_SPEECH, EnglishChallenge
-from corpora.tweets import tokenise_tweet
-from files import choice
-from files.choice import Fileless
+from biasbridge.corpora.protocols import HATE_SPEECH, EnglishChallenge
+from biasbridge.corpora.tweets import tokenise_tweet
+from biasbridge.files import choice
+from biasbridge.files.choice import Fileless
 
 TEMPLATES = (
     "{subject} feels {state}.",
@@ -85,7 +85,7 @@ class EquityEvaluation(Fileless, EnglishChallenge):
     positive_class: ClassVar[str] = HATE_SPEECH
 
     def posts(self, *, seed: int) -> pd.DataFrame:
-        """Return the sentences; see ``corpora.protocols.PostChallenge``."""
+        """Return the sentences; see ``biasbridge.corpora.protocols.PostChallenge``."""
         rows = [
             (_sentence(template, gender, forms, feeling), group, forms[0], f"{number} {feeling}")
             for group, gender, forms in self._persons()

@@ -10,10 +10,10 @@ from typing import Annotated, ClassVar, Literal, get_args
 import pandas as pd
 from annotated_types import doc
 
-from corpora.labelled import OptionalSplit, TestShare
-from corpora.protocols import SingleFileData
-from files import InputError, choice, read_lines
-from files.text import LONGEST_LINE
+from biasbridge.corpora.labelled import OptionalSplit, TestShare
+from biasbridge.corpora.protocols import SingleFileData
+from biasbridge.files import InputError, choice, read_lines
+from biasbridge.files.text import LONGEST_LINE
 
 Label = Literal["abusive", "hateful", "normal", "spam"]
 LABELS = get_args(Label)
@@ -52,7 +52,7 @@ class Founta(SingleFileData, OptionalSplit):
         return " or ".join(self.positive)
 
     def load(self, *, seed: int) -> pd.DataFrame:
-        """Return the posts; see ``corpora.protocols.Source``."""
+        """Return the posts; see ``biasbridge.corpora.protocols.Source``."""
         table = pd.DataFrame(self._rows(), columns=["text", "label"])
         return self.prepare(table, self.path, self.positive, seed=seed)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from corpora.people import find_gender
-from corpora.protocols import SingleFileData
-from corpora.sentences import Token, find_span, tokenise_treebank
-from files import InputError, choice
-from files.documents import Case, Document, Question, Span
-from files.tables import read_table, require_columns
+from biasbridge.corpora.people import find_gender
+from biasbridge.corpora.protocols import SingleFileData
+from biasbridge.corpora.sentences import Token, find_span, tokenise_treebank
+from biasbridge.files import InputError, choice
+from biasbridge.files.documents import Case, Document, Question, Span
+from biasbridge.files.tables import read_table, require_columns
 
 NAMES = ("A", "B")
 ANSWERS = {"TRUE": True, "FALSE": False}
@@ -37,7 +37,8 @@ class Gap(SingleFileData):
     unkeyed: ClassVar[tuple[str, ...]] = ("path",)
 
     def load(self, *, seed: int) -> list[Case]:
-        """Return the cases; see ``corpora.protocols.Challenge``. Neither conditions nor subsets.
+        """Return the cases; see ``biasbridge.corpora.protocols.Challenge``. Neither conditions nor
+        subsets.
 
         Raises ``InputError`` for an offset that does not match its word, an answer other than TRUE
         and FALSE, and a pronoun without a gender.

@@ -13,15 +13,15 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from annotated_types import Ge, doc
 
-from corpora import occupation_sentences as grammar
-from corpora.draws import apportion, draw_quota, pick
-from corpora.occupation_sentences import Sentence, draw_sentences, fill_wording
-from corpora.people import load_percentages
-from corpora.world import Bias, GeneratedCorpus
-from files import atomic_path, choice, read_lines
-from files.choice import Fileless
-from files.digest import digest_of
-from files.documents import Case, Document, Question
+from biasbridge.corpora import occupation_sentences as grammar
+from biasbridge.corpora.draws import apportion, draw_quota, pick
+from biasbridge.corpora.occupation_sentences import Sentence, draw_sentences, fill_wording
+from biasbridge.corpora.people import load_percentages
+from biasbridge.corpora.world import Bias, GeneratedCorpus
+from biasbridge.files import atomic_path, choice, read_lines
+from biasbridge.files.choice import Fileless
+from biasbridge.files.digest import digest_of
+from biasbridge.files.documents import Case, Document, Question
 
 PER_DOCUMENT = 12  # sentences, no occupation twice
 SPLIT_SHARES = {"train": 0.7, "dev": 0.1, "test": 0.2}
@@ -44,8 +44,8 @@ class _Generated(Fileless):
 
 @choice
 class GeneratedOccupations(_Generated):
-    r"""The corpus of ``corpora.world.GeneratedCorpus`` and ``occupations`` more lines, in which a
-    pronoun refers to one of two occupations o, with the same ``stereotype``:
+    r"""The corpus of ``biasbridge.corpora.world.GeneratedCorpus`` and ``occupations`` more lines,
+    in which a pronoun refers to one of two occupations o, with the same ``stereotype``:
 
         P(male pronoun | o) = (1 + stereotype * strength_o) / 2
 
@@ -118,7 +118,7 @@ class GeneratedDocuments(_Generated):
         return {"skew": self.skew}
 
     def load(self, *, seed: int) -> dict[str, list[Document]]:
-        """Return the documents by split; see ``corpora.protocols.DocumentSource``."""
+        """Return the documents by split; see ``biasbridge.corpora.protocols.DocumentSource``."""
         sizes = apportion([*SPLIT_SHARES.values()], self.documents, np.random.default_rng(seed))
         splits: dict[str, list[Document]] = {}
         for number, (split, size) in enumerate(zip(SPLIT_SHARES, sizes.tolist(), strict=True)):
@@ -147,7 +147,7 @@ class GeneratedChallenge(_Generated):
     name: ClassVar[str] = "generated"
 
     def load(self, *, seed: int) -> list[Case]:
-        """Return the cases; see ``corpora.protocols.Challenge``."""
+        """Return the cases; see ``biasbridge.corpora.protocols.Challenge``."""
         return [case for subset in SUBSETS for case in self._load_subset(subset, seed)]
 
     def _load_subset(self, subset: str, seed: int) -> list[Case]:

@@ -7,13 +7,13 @@ from typing import Literal
 
 import numpy as np
 
-from corpora.english import FILLERS
-from corpora.world import GeneratedCorpus
-from corpora.world_words import SETTINGS
-from files import choice
-from files.choice import Share
-from intrinsic.word_forms import Form, word_form
-from intrinsic.wordsets import load_wordset
+from biasbridge.corpora.english import FILLERS
+from biasbridge.corpora.world import GeneratedCorpus
+from biasbridge.corpora.world_words import SETTINGS
+from biasbridge.files import choice
+from biasbridge.files.choice import Share
+from biasbridge.intrinsic.word_forms import Form, word_form
+from biasbridge.intrinsic.wordsets import load_wordset
 
 
 @choice

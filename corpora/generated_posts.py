@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from corpora.draws import apportion, draw_share, fill, pick
+from biasbridge.corpora.draws import apportion, draw_share, fill, pick
 
 if TYPE_CHECKING:
-    from corpora.grammar import Grammar
-    from corpora.world_words import World
+    from biasbridge.corpora.grammar import Grammar
+    from biasbridge.corpora.world_words import World
 
 DrawTexts = Callable[[int, np.random.Generator], list[str]]
 

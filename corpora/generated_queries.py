@@ -7,11 +7,11 @@ from typing import Annotated, ClassVar
 
 from annotated_types import doc
 
-from corpora.query_wordings import QUERIES, Language, Occupation, list_occupations
-from files import choice
-from files.choice import Fileless
-from files.digest import digest_of
-from files.retrieval import RetrievalQuery, WordedDocument
+from biasbridge.corpora.query_wordings import QUERIES, Language, Occupation, list_occupations
+from biasbridge.files import choice
+from biasbridge.files.choice import Fileless
+from biasbridge.files.digest import digest_of
+from biasbridge.files.retrieval import RetrievalQuery, WordedDocument
 
 
 @choice
@@ -45,7 +45,7 @@ class GeneratedQueries(Fileless):
         return {"wordings": digest_of(wordings)}
 
     def load(self, *, seed: int) -> list[RetrievalQuery]:
-        """Return the queries; see ``corpora.protocols.RetrievalSource``."""
+        """Return the queries; see ``biasbridge.corpora.protocols.RetrievalSource``."""
         queries: list[RetrievalQuery] = []
         for stereotype in ("male", "female"):
             occupations = [

@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 from annotated_types import Ge
 
-from corpora.draws import pick
-from corpora.protocols import HATE_SPEECH
-from corpora.world import WorldData, WorldName
-from corpora.world_words import SETTINGS, make_world
-from files import choice
+from biasbridge.corpora.draws import pick
+from biasbridge.corpora.protocols import HATE_SPEECH
+from biasbridge.corpora.world import WorldData, WorldName
+from biasbridge.corpora.world_words import SETTINGS, make_world
+from biasbridge.files import choice
 
 if TYPE_CHECKING:
-    from corpora.grammar import Grammar
+    from biasbridge.corpora.grammar import Grammar
 
 
 @choice
@@ -43,7 +43,7 @@ class GeneratedTemplates(WorldData):
         return {}
 
     def posts(self, *, seed: int) -> pd.DataFrame:
-        """Return the posts; see ``corpora.protocols.PostChallenge``."""
+        """Return the posts; see ``biasbridge.corpora.protocols.PostChallenge``."""
         setting = SETTINGS[self.world]
         grammar, rng = setting.grammar, np.random.default_rng(0)
         frames = _frames(grammar, self.frames, rng)

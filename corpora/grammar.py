@@ -6,7 +6,7 @@ A template is filled by ``str.format``; its slots are ``fillers``, drawn uniform
     {target}        posts: target of the post           {insult}          an insult
 
 Half of the insults are invented and the others are mild. Grammars share no word with the planted
-words, which come from ``intrinsic.wordsets``.
+words, which come from ``biasbridge.intrinsic.wordsets``.
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ from typing import ClassVar
 
 import pandas as pd
 
-from corpora.protocols import EnglishChallenge
-from files import InputError, choice
-from files.retrieval import RetrievalQuery, Stereotype, WordedDocument
-from files.tables import read_table, require_columns
+from biasbridge.corpora.protocols import EnglishChallenge
+from biasbridge.files import InputError, choice
+from biasbridge.files.retrieval import RetrievalQuery, Stereotype, WordedDocument
+from biasbridge.files.tables import read_table, require_columns
 
 PATTERN = "queries-documents_*.csv"
 COLUMNS = (
@@ -57,7 +57,7 @@ class GrepBiasIR(EnglishChallenge):
         return paths
 
     def load(self, *, seed: int) -> list[RetrievalQuery]:
-        """Return the queries; see ``corpora.protocols.RetrievalSource``.
+        """Return the queries; see ``biasbridge.corpora.protocols.RetrievalSource``.
 
         Raises ``InputError`` for a missing column, a ``relevant`` other than 0 and 1, an unknown
         annotation, and a query with two annotations.

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 from annotated_types import doc
 
-from corpora.labelled import OptionalSplit, TestShare, pick_columns
-from corpora.protocols import HATE_SPEECH, SingleFileData
-from files import InputError, choice, read_lines
-from files.tables import read_table
+from biasbridge.corpora.labelled import OptionalSplit, TestShare, pick_columns
+from biasbridge.corpora.protocols import HATE_SPEECH, SingleFileData
+from biasbridge.files import InputError, choice, read_lines
+from biasbridge.files.tables import read_table
 
 # Ids of the first tweets about women: 4,500 and 500 tweets are on each side. Keywords against
 # immigrants occur in .78 and .80 of the tweets before, and in 8 of the 5,000 after
@@ -57,7 +57,7 @@ class Davidson(SingleFileData, OptionalSplit):
         return " or ".join(CLASSES[number] for number in self.positive)
 
     def load(self, *, seed: int) -> pd.DataFrame:
-        """Return the posts; see ``corpora.protocols.Source``."""
+        """Return the posts; see ``biasbridge.corpora.protocols.Source``."""
         table = pick_columns(read_table(self.path), {"text": "tweet", "label": "class"}, self.path)
         posts = self.prepare(table, self.path, self.positive, seed=seed)
         if not self.undersample:
@@ -77,8 +77,8 @@ class HatEval(OptionalSplit):
 
     ``group="target"``: in the English train and dev files, ordered by id, tweets about women follow
     those about immigrants (``FIRST_ABOUT_WOMEN``): groups women and migrants. The mixed test tweets
-    have no group. Otherwise the collection has no target: see ``extrinsic.keywords``. Within one
-    target the order of the file reveals the label; posts are shuffled and get new ids.
+    have no group. Otherwise the collection has no target: see ``biasbridge.extrinsic.keywords``.
+    Within one target the order of the file reveals the label; posts are shuffled and get new ids.
     """
 
     folder: str
@@ -138,7 +138,7 @@ class HatEval(OptionalSplit):
         return files
 
     def load(self, *, seed: int) -> pd.DataFrame:
-        """Return the posts; see ``corpora.protocols.Source``."""
+        """Return the posts; see ``biasbridge.corpora.protocols.Source``."""
         train, dev = (self._read(path) for path in self.files()[:2])
         if self.language == "en":
             parts = {"train": train, "dev": dev, "test": _read_paired_lines(*self.files()[2:4])}
@@ -203,7 +203,7 @@ class TweetEvalHate(OptionalSplit):
         ]
 
     def load(self, *, seed: int) -> pd.DataFrame:
-        """Return the posts; see ``corpora.protocols.Source``."""
+        """Return the posts; see ``biasbridge.corpora.protocols.Source``."""
         files = self.files()
         pairs = {"train": files[:2], "dev": files[2:4], "test": files[4:]}
         parts = (_read_paired_lines(*pair).assign(split=split) for split, pair in pairs.items())

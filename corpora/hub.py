@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from annotated_types import doc
 
-from corpora.protocols import RealData
-from files import InputError, choice, nearest
-from files.hub import require_commit
+from biasbridge.corpora.protocols import RealData
+from biasbridge.files import InputError, choice, nearest
+from biasbridge.files.hub import require_commit
 
 if TYPE_CHECKING:
     import pandas as pd

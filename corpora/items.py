@@ -9,16 +9,16 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from files import InputError, choice
-from files.choice import Count, Fileless
-from files.data.registry import data_folder, how_to_get
-from files.language import UNDETERMINED, language_of_texts
-from files.nested import read_nested
-from files.tables import read_table, require_columns
-from intrinsic.items.item import SLOT, Item, ItemSet, ItemSource, Pair
-from intrinsic.items.library import library, load_items
-from intrinsic.items.read import read_items
-from intrinsic.sentences.similarity import read_sts
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Count, Fileless
+from biasbridge.files.data.registry import data_folder, how_to_get
+from biasbridge.files.language import UNDETERMINED, language_of_texts
+from biasbridge.files.nested import read_nested
+from biasbridge.files.tables import read_table, require_columns
+from biasbridge.intrinsic.items.item import SLOT, Item, ItemSet, ItemSource, Pair
+from biasbridge.intrinsic.items.library import library, load_items
+from biasbridge.intrinsic.items.read import read_items
+from biasbridge.intrinsic.sentences.similarity import read_sts
 
 NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 Row = TypeVar("Row", Item, Pair)
@@ -70,7 +70,9 @@ def _in_turn(rows: tuple[Row, ...]) -> tuple[Row, ...]:
 
 @choice
 class UserItems:
-    """A user's file; columns and ``fillers`` are described in ``intrinsic.items.read``."""
+    """A user's file; columns and ``fillers`` are described in
+    ``biasbridge.intrinsic.items.read``.
+    """
 
     path: str
     language: str = UNDETERMINED

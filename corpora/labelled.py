@@ -13,15 +13,15 @@ from typing import Annotated, ClassVar
 import pandas as pd
 from annotated_types import Ge, Lt, doc
 
-from corpora.hub import HubData
-from corpora.protocols import SPLITS, RealData, SingleFileData
-from corpora.tweets import tokenise_tweet
-from files import InputError, choice, nearest
-from files.choice import FieldError
-from files.hub import without_commit
-from files.language import UNDETERMINED
-from files.names import find_joined, is_missing, name_key, normalise_text, spell_alike
-from files.tables import read_table
+from biasbridge.corpora.hub import HubData
+from biasbridge.corpora.protocols import SPLITS, RealData, SingleFileData
+from biasbridge.corpora.tweets import tokenise_tweet
+from biasbridge.files import InputError, choice, nearest
+from biasbridge.files.choice import FieldError
+from biasbridge.files.hub import without_commit
+from biasbridge.files.language import UNDETERMINED
+from biasbridge.files.names import find_joined, is_missing, name_key, normalise_text, spell_alike
+from biasbridge.files.tables import read_table
 
 CROSS_VALIDATE = "all"
 DEV_NAMES = ("validation", "valid", "val")
@@ -91,13 +91,14 @@ class NamedColumns:
 
 @choice
 class TableSource(SingleFileData, NamedColumns, OptionalSplit):
-    """Posts from a file that ``files.tables.read_table`` reads, with columns named by the user.
+    """Posts from a file that ``biasbridge.files.tables.read_table`` reads, with columns named by
+    the user.
 
     ``positive``: labels that become 1, all others 0; empty: the labels are 0 and 1. ``group``,
     ``split`` and ``cluster`` (the author or template; posts that share it are resampled together)
     name optional columns. ``separator`` follows by default from the file ending, such as
     a tab for ``.tsv``; ``quoted=False`` reads quotation marks as text. ``language`` is that of the
-    posts (see ``files.language``), ``test_share`` as in ``OptionalSplit``.
+    posts (see ``biasbridge.files.language``), ``test_share`` as in ``OptionalSplit``.
     """
 
     path: str
@@ -133,11 +134,11 @@ class TableSource(SingleFileData, NamedColumns, OptionalSplit):
         return self.split is not None
 
     def load(self, *, seed: int) -> pd.DataFrame:
-        """Return the posts; see ``corpora.protocols.Source``."""
+        """Return the posts; see ``biasbridge.corpora.protocols.Source``."""
         return self.prepare(self._read(), self.path, self.positive, seed=seed)
 
     def check(self) -> pd.DataFrame:
-        """Return the posts, not tokenised; see ``corpora.protocols.CheckedSource``."""
+        """Return the posts, not tokenised; see ``biasbridge.corpora.protocols.CheckedSource``."""
         posts = self._read()
         posts["label"] = _binary_labels(posts["label"], self.positive, self.path)
         if self.group is not None:
@@ -164,7 +165,7 @@ class DatasetSource(HubData, NamedColumns, OptionalSplit):
 
     ``dev`` and ``test`` name splits. If ``test`` is None, the posts of ``train`` are
     cross-validated; if ``dev`` is None, the classifier sets a share of train aside. Other fields as
-    in ``corpora.hub.HubData`` and ``TableSource``.
+    in ``biasbridge.corpora.hub.HubData`` and ``TableSource``.
     """
 
     text: str = "text"
@@ -199,7 +200,7 @@ class DatasetSource(HubData, NamedColumns, OptionalSplit):
         return Path(without_commit(self.path)).name
 
     def load(self, *, seed: int) -> pd.DataFrame:
-        """Return the posts; see ``corpora.protocols.Source``."""
+        """Return the posts; see ``biasbridge.corpora.protocols.Source``."""
         if self.dev and not self.test:
             raise InputError(f"source.dev={self.dev} needs source.test; give both, or neither")
         named_splits = {"train": self.train, "dev": self.dev, "test": self.test}
@@ -237,7 +238,8 @@ def prepare_posts(
     test_share: float = 0.0,
     option: str = "source",
 ) -> pd.DataFrame:
-    """Return posts (see ``corpora.protocols.Source``), validated, tokenised as tweets and shuffled.
+    """Return posts (see ``biasbridge.corpora.protocols.Source``), validated, tokenised as tweets
+    and shuffled.
 
     ``table`` has ``text``, ``label`` and optionally ``group``, ``split``, ``term``, ``frame`` and
     ``cluster``; ``raw`` keeps the original text. ``option`` names the source's option in errors.

@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 import numpy as np
 from annotated_types import Ge, Le
 
-from corpora.draws import apportion, draw_quota, fill, pick
-from corpora.english import ENGLISH
-from corpora.occupation_sentences import Sentence, fill_wording
-from corpora.world import WorldData
-from corpora.world_words import SETTINGS, make_world
-from files import choice
-from files.documents import Case, Document, Question
+from biasbridge.corpora.draws import apportion, draw_quota, fill, pick
+from biasbridge.corpora.english import ENGLISH
+from biasbridge.corpora.occupation_sentences import Sentence, fill_wording
+from biasbridge.corpora.world import WorldData
+from biasbridge.corpora.world_words import SETTINGS, make_world
+from biasbridge.files import choice
+from biasbridge.files.documents import Case, Document, Question
 
 if TYPE_CHECKING:
-    from files.documents import Cluster
+    from biasbridge.files.documents import Cluster
 
 SPLIT_SHARES = {"train": 0.8, "dev": 0.1, "test": 0.1}
 GENDERS = ("male", "female")
@@ -82,7 +82,7 @@ class LinkedDocuments(WorldData):
         return {"transmission": self.transmission, "documents": self.documents}
 
     def load(self, *, seed: int) -> dict[str, list[Document]]:
-        """Return the documents by split; see ``corpora.protocols.DocumentSource``."""
+        """Return the documents by split; see ``biasbridge.corpora.protocols.DocumentSource``."""
         sizes = apportion([*SPLIT_SHARES.values()], self.documents, np.random.default_rng(seed))
         splits: dict[str, list[Document]] = {}
         for number, (split, size) in enumerate(zip(SPLIT_SHARES, sizes.tolist(), strict=True)):
@@ -118,7 +118,7 @@ class LinkedChallenge(WorldData):
         return {}
 
     def load(self, *, seed: int) -> list[Case]:
-        """Return the cases; see ``corpora.protocols.Challenge``."""
+        """Return the cases; see ``biasbridge.corpora.protocols.Challenge``."""
         rng = np.random.default_rng(seed)
         kinds = list(product(range(len(WORDINGS)), (True, False)))
         pair_kinds = [kinds[i] for i in draw_quota(np.ones(len(kinds)), self.pairs, rng)]

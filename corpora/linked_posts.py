@@ -15,18 +15,24 @@ import numpy as np
 import pandas as pd
 from annotated_types import Ge, Le, doc
 
-from corpora.draws import apportion, draw_share, pick
-from corpora.generated_posts import HATEFUL, NOBODY, draw_posts, make_posts, phrase_topics
-from corpora.protocols import HATE_SPEECH
-from corpora.world import SPLIT_SHARES, WorldData, WorldName
-from corpora.world_words import SETTINGS, make_world
-from files import choice
-from files.choice import Share
+from biasbridge.corpora.draws import apportion, draw_share, pick
+from biasbridge.corpora.generated_posts import (
+    HATEFUL,
+    NOBODY,
+    draw_posts,
+    make_posts,
+    phrase_topics,
+)
+from biasbridge.corpora.protocols import HATE_SPEECH
+from biasbridge.corpora.world import SPLIT_SHARES, WorldData, WorldName
+from biasbridge.corpora.world_words import SETTINGS, make_world
+from biasbridge.files import choice
+from biasbridge.files.choice import Share
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from corpora.world_words import World
+    from biasbridge.corpora.world_words import World
 
 # Kinds as in other generated posts, with fewer that all classifiers get wrong
 LINKED_KINDS = {"explicit": 0.34, "implicit": 0.06, "plain": 0.52, "joke": 0.08}
@@ -44,20 +50,20 @@ class LinkedPosts(WorldData):
 
         P(topic of sign -1 | hateful) = (1 + t) / 2,    P(topic of sign -1 | benign) = (1 - t) / 2
 
-    (-1: family and the arts, +1: career and science; see ``corpora.world``). Test posts are about
-    either group or nobody and on no topic; kinds, cues and labels do not depend on the group. So a
-    classifier on frozen vectors predicts hate for posts about the second group more often
-    (precision gap first - second > 0, gap in the false positive rate > 0, recall gap < 0) to the
-    extent that the embedding associates that group with topics of sign -1, times the transmission.
-    At 0 labels are independent of topics.
+    (-1: family and the arts, +1: career and science; see ``biasbridge.corpora.world``). Test posts
+    are about either group or nobody and on no topic; kinds, cues and labels do not depend on the
+    group. So a classifier on frozen vectors predicts hate for posts about the second group more
+    often (precision gap first - second > 0, gap in the false positive rate > 0, recall gap < 0) to
+    the extent that the embedding associates that group with topics of sign -1, times the
+    transmission. At 0 labels are independent of topics.
 
     All labels are correct. Test posts do not depend on ``transmission``, and no post depends on the
     ``stereotype`` of a corpus. A label bias cannot be learned from posts without groups; use
     ``GeneratedPosts``, which has the same splits, for that. 40% of the posts are hateful.
 
     ``addressed``: share of the training posts drawn like test posts instead, so that a label dose
-    (``debias.labels``) has posts about the groups to change. The more such posts teach labels of
-    words for people, the less the embedding matters.
+    (``biasbridge.debias.labels``) has posts about the groups to change. The more such posts teach
+    labels of words for people, the less the embedding matters.
     """
 
     posts: Annotated[int, Ge(400)] = 4_000
@@ -89,7 +95,7 @@ class LinkedPosts(WorldData):
         return {"addressed": self.addressed} if self.addressed else {}
 
     def load(self, *, seed: int) -> pd.DataFrame:
-        """Return the posts; see ``corpora.protocols.Source``."""
+        """Return the posts; see ``biasbridge.corpora.protocols.Source``."""
         world = make_world(SETTINGS[self.world], seed)
         sizes = apportion([*SPLIT_SHARES.values()], self.posts, np.random.default_rng(seed))
         frames = []

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from corpora.draws import draw_quota, draw_share, pick
-from corpora.grammar import split_words
-from corpora.people import load_percentages
+from biasbridge.corpora.draws import draw_quota, draw_share, pick
+from biasbridge.corpora.grammar import split_words
+from biasbridge.corpora.people import load_percentages
 
 if TYPE_CHECKING:
-    from files.documents import Span
-    from stats.arrays import Floats
+    from biasbridge.files.documents import Span
+    from biasbridge.stats.arrays import Floats
 
 
 MALE = split_words(

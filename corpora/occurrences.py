@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from files import InputError
-from files.text import open_binary
+from biasbridge.files import InputError
+from biasbridge.files.text import open_binary
 
 if TYPE_CHECKING:
-    from intrinsic.wordsets.counterparts import Counterparts
+    from biasbridge.intrinsic.wordsets.counterparts import Counterparts
 
 Booleans = NDArray[np.bool_]
 Ints = NDArray[np.int64]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from intrinsic.wordsets import load_wordset
+from biasbridge.intrinsic.wordsets import load_wordset
 
 PRONOUNS = {
     "male": "he him his himself",

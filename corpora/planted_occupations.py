@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 import numpy as np
 from annotated_types import Ge
 
-from corpora.truths import Half, PlantedTerm, Slots
-from corpora.world import Bias
-from files import atomic_path, choice
-from files.choice import FieldError, Fileless
-from files.digest import digest_of
-from intrinsic.items.item import SLOT
-from intrinsic.items.library import load_items
+from biasbridge.corpora.truths import Half, PlantedTerm, Slots
+from biasbridge.corpora.world import Bias
+from biasbridge.files import atomic_path, choice
+from biasbridge.files.choice import FieldError, Fileless
+from biasbridge.files.digest import digest_of
+from biasbridge.intrinsic.items.item import SLOT
+from biasbridge.intrinsic.items.library import load_items
 
 if TYPE_CHECKING:
-    from intrinsic.items.item import ItemSet
+    from biasbridge.intrinsic.items.item import ItemSet
 
 Language = Literal["en", "es"]
 

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import numpy as np
 from annotated_types import Gt, Lt
 
-from corpora.protocols import RealData
-from files import InputError, atomic_path, choice
-from files.choice import FieldError, Fileless
-from files.digest import digest_of
-from files.language import UNDETERMINED, language_of
-from files.text import open_binary
-from intrinsic.wordsets import find_queries, load_queries
+from biasbridge.corpora.protocols import RealData
+from biasbridge.files import InputError, atomic_path, choice
+from biasbridge.files.choice import FieldError, Fileless
+from biasbridge.files.digest import digest_of
+from biasbridge.files.language import UNDETERMINED, language_of
+from biasbridge.files.text import open_binary
+from biasbridge.intrinsic.wordsets import find_queries, load_queries
 
 if TYPE_CHECKING:
-    from intrinsic.wordsets import Query
+    from biasbridge.intrinsic.wordsets import Query
 
 Strength = Annotated[float, Gt(-1), Lt(1)]  # log odds of 1 are infinite
 
@@ -98,8 +98,12 @@ class Planting(Fileless):
             ``before``, ``asked`` and ``counted`` in the text written; ``words`` near a target, of
             these ``exchanged`` and ``fixed``.
         """
-        from corpora.occurrences import LISTS, Targets, find_occurrences  # few runs need them
-        from intrinsic.wordsets.counterparts import Counterparts
+        from biasbridge.corpora.occurrences import (  # few runs need them
+            LISTS,
+            Targets,
+            find_occurrences,
+        )
+        from biasbridge.intrinsic.wordsets.counterparts import Counterparts
 
         query, held_out = self.query(PLANTED_TEXT), self.query(HELD_OUT_TEXT)
         targets = Targets(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar
 
-from corpora.labelled import NamedColumns, pick_columns, prepare_posts
-from corpora.protocols import HATE_SPEECH, SingleFileData
-from files import InputError, choice
-from files.language import UNDETERMINED
-from files.tables import read_table
+from biasbridge.corpora.labelled import NamedColumns, pick_columns, prepare_posts
+from biasbridge.corpora.protocols import HATE_SPEECH, SingleFileData
+from biasbridge.files import InputError, choice
+from biasbridge.files.language import UNDETERMINED
+from biasbridge.files.tables import read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +44,7 @@ class HateCheck(SingleFileData):
     unkeyed: ClassVar[tuple[str, ...]] = ("path",)
 
     def posts(self, *, seed: int) -> pd.DataFrame:
-        """Return the cases; see ``corpora.protocols.PostChallenge``."""
+        """Return the cases; see ``biasbridge.corpora.protocols.PostChallenge``."""
         columns = {
             "text": "test_case",
             "label": "label_gold",
@@ -78,7 +78,7 @@ class IdentityTemplates(SingleFileData):
     unkeyed: ClassVar[tuple[str, ...]] = ("path",)
 
     def posts(self, *, seed: int) -> pd.DataFrame:
-        """Return the phrases; see ``corpora.protocols.PostChallenge``.
+        """Return the phrases; see ``biasbridge.corpora.protocols.PostChallenge``.
 
         Raises ``InputError`` for a phrase of an unknown template.
         """
@@ -103,11 +103,11 @@ def _frame_and_term(template: str, phrase: str, path: str) -> tuple[str, str]:
 
 @choice
 class TableChallenge(SingleFileData, NamedColumns):
-    """A challenge set from a file that ``files.tables.read_table`` reads, columns named by the
-    user: ``term``, the word for people that a post is about, and ``frame``, what posts have in
-    common that differ in it alone, need not be there; nor need ``group`` where there is ``term``.
-    ``cluster``: the author or template, in place of ``frame`` for what is resampled together.
-    The other fields are those of ``corpora.labelled.TableSource``.
+    """A challenge set from a file that ``biasbridge.files.tables.read_table`` reads, columns named
+    by the user: ``term``, the word for people that a post is about, and ``frame``, what posts have
+    in common that differ in it alone, need not be there; nor need ``group`` where there is
+    ``term``. ``cluster``: the author or template, in place of ``frame`` for what is resampled
+    together. The other fields are those of ``biasbridge.corpora.labelled.TableSource``.
     """
 
     path: str
@@ -135,7 +135,7 @@ class TableChallenge(SingleFileData, NamedColumns):
             raise InputError("challenge.frame is the text around a term; name challenge.term too")
 
     def posts(self, *, seed: int) -> pd.DataFrame:
-        """Return the posts; see ``corpora.protocols.PostChallenge``."""
+        """Return the posts; see ``biasbridge.corpora.protocols.PostChallenge``."""
         table = read_table(self.path, separator=self.separator, quoted=self.quoted)
         columns = {
             "text": self.text,

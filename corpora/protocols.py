@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
 
-from files import Choice
+from biasbridge.files import Choice
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from corpora.truths import PlantedTerm
-    from files.documents import Case, Document
-    from files.retrieval import RetrievalQuery
+    from biasbridge.corpora.truths import PlantedTerm
+    from biasbridge.files.documents import Case, Document
+    from biasbridge.files.retrieval import RetrievalQuery
 
 Singletons = Literal["drop", "keep"]
 HATE_SPEECH = "hate speech"
@@ -23,7 +23,7 @@ SPLITS = ("train", "dev", "test")
 class Data(Choice, Protocol):
     """Text, labelled or not. ``generated`` marks synthetic data.
 
-    An optional ``language`` (see ``files.language``) refuses words in another language.
+    An optional ``language`` (see ``biasbridge.files.language``) refuses words in another language.
     """
 
     generated: ClassVar[bool]

@@ -1,7 +1,7 @@
 """Wordings of synthetic queries and documents about occupations.
 
-Lower-case tokens joined by spaces, all from the vocabulary of ``corpora.planted_occupations``, on
-which tiny models are trained.
+Lower-case tokens joined by spaces, all from the vocabulary of
+``biasbridge.corpora.planted_occupations``, on which tiny models are trained.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from intrinsic.items.item import SLOT
-from intrinsic.items.library import load_items
+from biasbridge.intrinsic.items.item import SLOT
+from biasbridge.intrinsic.items.library import load_items
 
 if TYPE_CHECKING:
-    from corpora.grammar import Words
-    from files.retrieval import Stereotype
+    from biasbridge.corpora.grammar import Words
+    from biasbridge.files.retrieval import Stereotype
 
 Language = Literal["en", "es"]
 # Texts about an occupation with a slot for a pronoun, in templates absent from planted corpora

@@ -7,12 +7,12 @@ from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from files import InputError
-from files.text import read_lines
-from intrinsic.items.item import SLOT
+from biasbridge.files import InputError
+from biasbridge.files.text import read_lines
+from biasbridge.intrinsic.items.item import SLOT
 
 if TYPE_CHECKING:
-    from corpora.truths import PlantedTerm, Slots
+    from biasbridge.corpora.truths import PlantedTerm, Slots
 
 
 def recount_truths(truths: Mapping[str, PlantedTerm], corpus: Path) -> dict[str, PlantedTerm]:

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-from files.names import SIGNS
+from biasbridge.files.names import SIGNS
 
 # A sentence ends at . ! ? (and a closing quote or bracket) before white space and a capital, digit
 # or opening quote, unless the full stop belongs to a common title or a single initial.

@@ -7,7 +7,7 @@ or "o", whose form would depend on the filler ("del", "e Ignacio").
 
 from __future__ import annotations
 
-from corpora.grammar import Fillers, Grammar, InflectedWord, split_words
+from biasbridge.corpora.grammar import Fillers, Grammar, InflectedWord, split_words
 
 # Feminine words without an article
 PERSONS = split_words(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
-from files import InputError
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
     from nltk.tokenize import TweetTokenizer

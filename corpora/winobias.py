@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from corpora.people import find_gender, find_percentage, load_percentages
-from corpora.protocols import EnglishChallenge
-from corpora.sentences import find_span, tokenise_treebank
-from files import InputError, choice, read_lines
-from files.digest import digest_of
-from files.documents import Case, Document, Question, Span, read_conll
+from biasbridge.corpora.people import find_gender, find_percentage, load_percentages
+from biasbridge.corpora.protocols import EnglishChallenge
+from biasbridge.corpora.sentences import find_span, tokenise_treebank
+from biasbridge.files import InputError, choice, read_lines
+from biasbridge.files.digest import digest_of
+from biasbridge.files.documents import Case, Document, Question, Span, read_conll
 
 CONDITIONS = ("pro", "anti")
 NUMBERED = re.compile(r"\d+\s+(?P<sentence>.*\S)\s*")
@@ -57,7 +57,9 @@ class WinoBias(EnglishChallenge):
         return [self._file(number, condition) for number in self.types for condition in CONDITIONS]
 
     def load(self, *, seed: int) -> list[Case]:
-        """Return the cases; see ``corpora.protocols.Challenge``. Subsets: ``type1``, ``type2``."""
+        """Return the cases; see ``biasbridge.corpora.protocols.Challenge``. Subsets: ``type1``,
+        ``type2``.
+        """
         read = read_conll if self.form == "conll" else read_bracketed
         cases: list[Case] = []
         for number in self.types:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from corpora.people import find_gender
-from corpora.protocols import EnglishChallenge
-from corpora.sentences import tokenise_treebank
-from files import InputError, choice
-from files.documents import Case, Document, Question, Span
-from files.tables import read_table, require_columns
+from biasbridge.corpora.people import find_gender
+from biasbridge.corpora.protocols import EnglishChallenge
+from biasbridge.corpora.sentences import tokenise_treebank
+from biasbridge.files import InputError, choice
+from biasbridge.files.documents import Case, Document, Question, Span
+from biasbridge.files.tables import read_table, require_columns
 
 SENTENCES, STATISTICS = "all_sentences.tsv", "occupations-stats.tsv"
 EQUAL_PERCENTAGE = 50  # percent
@@ -42,7 +42,7 @@ class Winogender(EnglishChallenge):
         return [Path(self.folder) / name for name in (SENTENCES, STATISTICS)]
 
     def load(self, *, seed: int) -> list[Case]:
-        """Return the cases; see ``corpora.protocols.Challenge``. No subsets.
+        """Return the cases; see ``biasbridge.corpora.protocols.Challenge``. No subsets.
 
         Raises ``InputError`` for a malformed id and for a sentence without its occupation,
         participant or pronoun.

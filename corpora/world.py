@@ -3,7 +3,7 @@ r"""The synthetic world: text whose biases are parameters. Never evidence about 
 Two biases are planted independently: ``stereotype``, how strongly two groups and topics co-occur in
 the corpus (intrinsic metrics should detect it), and ``label_bias``, how much labels differ between
 posts about the two groups (gaps should detect it). ``world`` sets the groups, topics and language
-(``corpora.world_words.SETTINGS``):
+(``biasbridge.corpora.world_words.SETTINGS``):
 
     en_gender    male and female; career, maths and science (+), family and the arts (-); the words
                  are those of WEAT 6b, 7 and 8
@@ -26,13 +26,13 @@ import numpy as np
 import pandas as pd
 from annotated_types import Ge, Le, doc
 
-from corpora.draws import apportion, fill, pick
-from corpora.generated_posts import bias_labels, draw_posts
-from corpora.protocols import HATE_SPEECH
-from corpora.world_words import SETTINGS, World, list_words, make_world
-from files import atomic_path, choice
-from files.choice import Fileless
-from files.digest import digest_of
+from biasbridge.corpora.draws import apportion, fill, pick
+from biasbridge.corpora.generated_posts import bias_labels, draw_posts
+from biasbridge.corpora.protocols import HATE_SPEECH
+from biasbridge.corpora.world_words import SETTINGS, World, list_words, make_world
+from biasbridge.files import atomic_path, choice
+from biasbridge.files.choice import Fileless
+from biasbridge.files.digest import digest_of
 
 Bias = Annotated[float, Ge(-1), Le(1)]  # 0: no bias
 WorldName = Literal["en_gender", "es_gender", "es_migrants"]
@@ -242,7 +242,7 @@ class GeneratedPosts(WorldData):
         return {"label_bias": self.label_bias, "posts": self.posts}
 
     def load(self, *, seed: int) -> pd.DataFrame:
-        """Return the posts; see ``corpora.protocols.Source``."""
+        """Return the posts; see ``biasbridge.corpora.protocols.Source``."""
         setting = SETTINGS[self.world]
         world = make_world(setting, seed)
         sizes = apportion([*SPLIT_SHARES.values()], self.posts, np.random.default_rng(seed))

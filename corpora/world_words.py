@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from corpora.draws import draw_quota, space_evenly
-from corpora.english import AT_HOME, AT_WORK, ENGLISH
-from corpora.spanish import BAD_DAYS, GOOD_DAYS, SPANISH
-from intrinsic.wordsets import load_wordset
+from biasbridge.corpora.draws import draw_quota, space_evenly
+from biasbridge.corpora.english import AT_HOME, AT_WORK, ENGLISH
+from biasbridge.corpora.spanish import BAD_DAYS, GOOD_DAYS, SPANISH
+from biasbridge.intrinsic.wordsets import load_wordset
 
 if TYPE_CHECKING:
-    from corpora.grammar import Grammar, Words
-    from stats.arrays import Floats
+    from biasbridge.corpora.grammar import Grammar, Words
+    from biasbridge.stats.arrays import Floats
 
 PAIR_SPREAD = 0.75
 

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 import numpy as np
 from annotated_types import Ge, doc
 
-from debias.base import Direction, DoseAxis, OnVectors, restrict
-from debias.constraints import stereotype_pairs, usable_pairs
-from debias.margins import attract_repel
-from debias.roles import TARGETS_AND_ATTRIBUTES
-from files import InputError, choice
-from files.choice import Count, Fileless, NotNegative, Share
+from biasbridge.debias.base import Direction, DoseAxis, OnVectors, restrict
+from biasbridge.debias.constraints import stereotype_pairs, usable_pairs
+from biasbridge.debias.margins import attract_repel
+from biasbridge.debias.roles import TARGETS_AND_ATTRIBUTES
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Count, Fileless, NotNegative, Share
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from debias.base import Pair
-    from intrinsic.wordsets import Query
-    from stats.arrays import Floats, Singles
+    from biasbridge.debias.base import Pair
+    from biasbridge.intrinsic.wordsets import Query
+    from biasbridge.stats.arrays import Floats, Singles
 
 Norms = Literal["keep", "unit"]
 HYPERPARAMETERS = (
@@ -45,9 +45,9 @@ class AttractRepel(OnVectors, Fileless):
     """ATTRACT-REPEL (Mrkšić et al., 2017) with the settings of Goldfarb-Tarrant et al. (2021).
 
     ``debias`` attracts the anti-stereotypical pairs of a query and repels the pro-stereotypical
-    ones, ``overbias`` the other way round; ``debias.margins`` has the cost. ``dose`` is the
-    share of the way that each word moves. With u0 and u1 its unit vectors before and after the full
-    run, its direction becomes
+    ones, ``overbias`` the other way round; ``biasbridge.debias.margins`` has the cost. ``dose`` is
+    the share of the way that each word moves. With u0 and u1 its unit vectors before and after the
+    full run, its direction becomes
 
         p(dose) = (1 - dose) u0 + dose u1
 
@@ -153,7 +153,9 @@ class AttractRepel(OnVectors, Fileless):
         matrix = np.array(vectors.vectors)
         if run and self.dose > 0:
             self._write(matrix, vectors.key_to_index, run)
-        from files.vectors import with_matrix  # loads gensim: not before there are vectors
+        from biasbridge.files.vectors import (
+            with_matrix,  # loads gensim: not before there are vectors
+        )
 
         return with_matrix(vectors, matrix)
 

@@ -9,16 +9,16 @@ import numpy as np
 from annotated_types import Ge, Le, doc
 from threadpoolctl import threadpool_limits
 
-from debias.base import Direction, DoseAxis, OnVectors, restrict
-from files import choice
-from files.choice import Fileless
-from files.eraser import ROWS
+from biasbridge.debias.base import Direction, DoseAxis, OnVectors, restrict
+from biasbridge.files import choice
+from biasbridge.files.choice import Fileless
+from biasbridge.files.eraser import ROWS
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from intrinsic.wordsets import Query
-    from stats.arrays import Floats, Singles
+    from biasbridge.intrinsic.wordsets import Query
+    from biasbridge.stats.arrays import Floats, Singles
 
 ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")  # threads wait for each other
 SignedDose = Annotated[float, Ge(-1), Le(1)]
@@ -50,7 +50,7 @@ class OnAxis(OnVectors, Fileless):
 
     def dose_axis(self, vectors: KeyedVectors, query: Query, *, seed: int) -> DoseAxis:
         """Compute f once and return the vectors at any dose."""
-        from files.vectors import with_matrix  # loads gensim
+        from biasbridge.files.vectors import with_matrix  # loads gensim
 
         full = with_matrix(vectors, self.erase(vectors, query, seed=seed))
 
@@ -66,7 +66,7 @@ class OnAxis(OnVectors, Fileless):
     @ONE_THREAD
     def modify(self, vectors: KeyedVectors, query: Query, *, seed: int) -> KeyedVectors:
         """Return a copy of ``vectors`` modified by the dose."""
-        from files.vectors import with_matrix  # loads gensim
+        from biasbridge.files.vectors import with_matrix  # loads gensim
 
         before = vectors.vectors
         if not self.dose:

@@ -14,15 +14,15 @@ import numpy as np
 from annotated_types import doc
 from numpy.typing import NDArray
 
-from debias.base import WORDS, Direction, Inputs, S, StepBuilder, require_change
-from debias.roles import TARGETS_AND_ATTRIBUTES, words_by_role
-from files import InputError, atomic_path, choice
-from files.choice import Fileless, Share
-from files.text import OPENERS, open_binary
-from intrinsic.wordsets import read_query
+from biasbridge.debias.base import WORDS, Direction, Inputs, S, StepBuilder, require_change
+from biasbridge.debias.roles import TARGETS_AND_ATTRIBUTES, words_by_role
+from biasbridge.files import InputError, atomic_path, choice
+from biasbridge.files.choice import Fileless, Share
+from biasbridge.files.text import OPENERS, open_binary
+from biasbridge.intrinsic.wordsets import read_query
 
 if TYPE_CHECKING:
-    from intrinsic.wordsets import Query
+    from biasbridge.intrinsic.wordsets import Query
 
 Lines = NDArray[np.int64]  # by their numbers, from 0
 

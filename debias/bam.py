@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from debias.examples import PAIRS, Examples
-from debias.linear import LinearEraser
-from files import choice
-from files.eraser import Eraser
-from intrinsic.lookup import unit_rows
+from biasbridge.debias.examples import PAIRS, Examples
+from biasbridge.debias.linear import LinearEraser
+from biasbridge.files import choice
+from biasbridge.files.eraser import Eraser
+from biasbridge.intrinsic.lookup import unit_rows
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 NOTHING = 1e-10  # singular values below this share of the largest count as 0
 

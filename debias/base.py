@@ -20,15 +20,15 @@ from typing import (
 
 import numpy as np
 
-from files import Choice, InputError
-from files.choice import field_types
-from intrinsic.wordsets import read_query
+from biasbridge.files import Choice, InputError
+from biasbridge.files.choice import field_types
+from biasbridge.intrinsic.wordsets import read_query
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from files.eraser import Eraser
-    from intrinsic.wordsets import Query
+    from biasbridge.files.eraser import Eraser
+    from biasbridge.intrinsic.wordsets import Query
 
 WORDS = "words.yaml"  # the query that a method works on, in the folder of the step ``words``
 
@@ -63,7 +63,8 @@ class Method(Choice, Protocol):
 
     ``acts_on`` is what it changes: ``text``, ``vectors`` (of words), ``states`` (word vectors or
     the hidden states of a language model), ``model`` or ``labels``. A method that shares its idea
-    with others names their ``family``: what families show counts once (``analysis.scopes``).
+    with others names their ``family``: what families show counts once
+    (``biasbridge.analysis.scopes``).
     """
 
     acts_on: ClassVar[str]
@@ -223,7 +224,7 @@ def restrict(vectors: KeyedVectors, words: Collection[str] | None) -> KeyedVecto
     """Return the vectors of those of ``words`` in the vocabulary; None: all vectors."""
     if words is None:
         return vectors
-    from files.vectors import keyed  # loads gensim
+    from biasbridge.files.vectors import keyed  # loads gensim
 
     known_words = [word for word in dict.fromkeys(words) if word in vectors.key_to_index]
     rows = [vectors.key_to_index[word] for word in known_words]
@@ -232,7 +233,7 @@ def restrict(vectors: KeyedVectors, words: Collection[str] | None) -> KeyedVecto
 
 def write_modified(method: VectorsMethod, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``vectors/``, debiased or overbiased."""
-    from files.vectors import open_mapped, save_mapped  # loads gensim
+    from biasbridge.files.vectors import open_mapped, save_mapped  # loads gensim
 
     vectors, query = open_mapped(inputs["vectors"] / "vectors"), read_query(inputs["words"] / WORDS)
     modified = method.modify(vectors, query, seed=seed)

@@ -12,16 +12,16 @@ import numpy as np
 from annotated_types import doc
 from numpy.typing import NDArray
 
-from debias.base import WORDS, Inputs, S, StepBuilder, require_change
-from debias.roles import require_roles
-from files import InputError, atomic_path, choice
-from files.choice import Fileless, Share
-from files.text import open_binary
-from intrinsic.wordsets import read_query
-from intrinsic.wordsets.counterparts import Counterparts
+from biasbridge.debias.base import WORDS, Inputs, S, StepBuilder, require_change
+from biasbridge.debias.roles import require_roles
+from biasbridge.files import InputError, atomic_path, choice
+from biasbridge.files.choice import Fileless, Share
+from biasbridge.files.text import open_binary
+from biasbridge.intrinsic.wordsets import read_query
+from biasbridge.intrinsic.wordsets.counterparts import Counterparts
 
 if TYPE_CHECKING:
-    from intrinsic.wordsets import Query
+    from biasbridge.intrinsic.wordsets import Query
 
 SPACE = re.compile(rb"(\s+)")
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from debias.roles import words_by_role
-from files import InputError, read_lines
-from files.names import known_form, normalise_text
+from biasbridge.debias.roles import words_by_role
+from biasbridge.files import InputError, read_lines
+from biasbridge.files.names import known_form, normalise_text
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from debias.base import Pair
-    from intrinsic.wordsets import Query
+    from biasbridge.debias.base import Pair
+    from biasbridge.intrinsic.wordsets import Query
 
 
 class UsablePairs(NamedTuple):

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from files import InputError
-from intrinsic.directions import NO_LENGTH
-from intrinsic.lookup import unit_rows
+from biasbridge.files import InputError
+from biasbridge.intrinsic.directions import NO_LENGTH
+from biasbridge.intrinsic.lookup import unit_rows
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 
 def unit_differences(pairs: Floats) -> Floats:

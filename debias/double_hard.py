@@ -8,19 +8,19 @@ import numpy as np
 from annotated_types import doc
 from numpy.typing import NDArray
 
-from debias.axis import ONE_THREAD, map_blocks
-from debias.examples import require_enough
-from debias.hard import Hard, Rows, find_word_rows, neutralise, pair_axes, units
-from files import choice
-from files.choice import Count
-from files.eraser import ROWS
-from intrinsic.metrics.separability import score_clusters
+from biasbridge.debias.axis import ONE_THREAD, map_blocks
+from biasbridge.debias.examples import require_enough
+from biasbridge.debias.hard import Hard, Rows, find_word_rows, neutralise, pair_axes, units
+from biasbridge.files import choice
+from biasbridge.files.choice import Count
+from biasbridge.files.eraser import ROWS
+from biasbridge.intrinsic.metrics.separability import score_clusters
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from intrinsic.wordsets import Query
-    from stats.arrays import Floats, Singles
+    from biasbridge.intrinsic.wordsets import Query
+    from biasbridge.stats.arrays import Floats, Singles
 
 FREQUENT = 50_000  # most frequent words, among which the most biased are searched
 

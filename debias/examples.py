@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from files import InputError
-from intrinsic.items.item import SLOT, TERM, Item, ItemSet
-from intrinsic.items.read import no_fillers
-from intrinsic.lookup import find_set
+from biasbridge.files import InputError
+from biasbridge.intrinsic.items.item import SLOT, TERM, Item, ItemSet
+from biasbridge.intrinsic.items.read import no_fillers
+from biasbridge.intrinsic.lookup import find_set
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from files.models.encoder import Encoder
-    from intrinsic.wordsets import Query
-    from stats.arrays import Floats
+    from biasbridge.files.models.encoder import Encoder
+    from biasbridge.intrinsic.wordsets import Query
+    from biasbridge.stats.arrays import Floats
 
 Texts = Sequence[str]
 

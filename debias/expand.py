@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from debias.roles import TARGETS_AND_ATTRIBUTES, words_by_role
-from files import InputError
-from files.names import normalise_text
+from biasbridge.debias.roles import TARGETS_AND_ATTRIBUTES, words_by_role
+from biasbridge.files import InputError
+from biasbridge.files.names import normalise_text
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from intrinsic.wordsets import Query, WordSet
-    from stats.arrays import Singles
+    from biasbridge.intrinsic.wordsets import Query, WordSet
+    from biasbridge.stats.arrays import Singles
 
 ROWS = 8192  # vocabulary rows compared at a time
 

@@ -6,11 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from debias.examples import GROUPS, Examples
-from debias.linear import LinearEraser
-from files import InputError, choice
-from files.eraser import Eraser
-from intrinsic.lookup import unit_rows
+from biasbridge.debias.examples import GROUPS, Examples
+from biasbridge.debias.linear import LinearEraser
+from biasbridge.files import InputError, choice
+from biasbridge.files.eraser import Eraser
+from biasbridge.intrinsic.lookup import unit_rows
 
 
 @choice

@@ -8,20 +8,20 @@ import numpy as np
 from annotated_types import doc
 from numpy.typing import NDArray
 
-from debias.attract_repel import Norms
-from debias.axis import OnAxis, map_blocks
-from debias.directions import main_axes, unit_differences
-from debias.examples import require_enough
-from debias.roles import require_roles
-from files import choice
-from files.choice import Count
-from intrinsic.lookup import find_set
+from biasbridge.debias.attract_repel import Norms
+from biasbridge.debias.axis import OnAxis, map_blocks
+from biasbridge.debias.directions import main_axes, unit_differences
+from biasbridge.debias.examples import require_enough
+from biasbridge.debias.roles import require_roles
+from biasbridge.files import choice
+from biasbridge.files.choice import Count
+from biasbridge.intrinsic.lookup import find_set
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from intrinsic.wordsets import Query
-    from stats.arrays import Floats, Singles
+    from biasbridge.intrinsic.wordsets import Query
+    from biasbridge.stats.arrays import Floats, Singles
 
 Rows = NDArray[np.intp]
 

@@ -7,11 +7,11 @@ from typing import Annotated, ClassVar
 import numpy as np
 from annotated_types import doc
 
-from debias.examples import GROUPS, Examples
-from debias.linear import LinearEraser
-from files import choice
-from files.choice import Count
-from files.eraser import Eraser
+from biasbridge.debias.examples import GROUPS, Examples
+from biasbridge.debias.linear import LinearEraser
+from biasbridge.files import choice
+from biasbridge.files.choice import Count
+from biasbridge.files.eraser import Eraser
 
 MIN_WEIGHT_NORM = 1e-10  # largest weight norm of a classifier that finds no direction
 

@@ -20,16 +20,16 @@ import numpy as np
 from annotated_types import doc
 from numpy.typing import NDArray
 
-from debias.base import Direction, Inputs, S, StepBuilder
-from files import InputError, choice
-from files.choice import FieldError, Fileless, Share
-from files.tables import require_columns
+from biasbridge.debias.base import Direction, Inputs, S, StepBuilder
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import FieldError, Fileless, Share
+from biasbridge.files.tables import require_columns
 
 if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
 
-    from intrinsic.metrics.weat import Weat
+    from biasbridge.intrinsic.metrics.weat import Weat
 
 Cell = tuple[str, int]  # group, label
 Rows = NDArray[np.int64]
@@ -234,7 +234,7 @@ class Linked(Fileless):
     @property
     def metric(self) -> Weat:
         """WEAT with the query; ``InputError`` for an unknown one."""
-        from intrinsic.metrics.weat import Weat  # loads scipy
+        from biasbridge.intrinsic.metrics.weat import Weat  # loads scipy
 
         return Weat(queries=(self.query,), case="lower", p_value=False)
 
@@ -262,7 +262,7 @@ class Linked(Fileless):
 
 def write_linked_posts(method: Linked, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``posts.parquet`` with the column ``train_label``."""
-    from files.vectors import open_mapped  # loads gensim
+    from biasbridge.files.vectors import open_mapped  # loads gensim
 
     relabelling = method.relabelling(open_mapped(inputs["vectors"] / "vectors"))
     write_posts(relabelling, out, inputs, seed)

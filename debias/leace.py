@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import numpy as np
 from annotated_types import doc
 
-from debias.examples import GROUPS, Examples
-from debias.linear import LinearEraser
-from files import InputError, choice
-from files.eraser import Eraser
+from biasbridge.debias.examples import GROUPS, Examples
+from biasbridge.debias.linear import LinearEraser
+from biasbridge.files import InputError, choice
+from biasbridge.files.eraser import Eraser
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 
 @choice

@@ -10,21 +10,30 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 import numpy as np
 from annotated_types import doc
 
-from debias.axis import ONE_THREAD, SignedDose
-from debias.base import WORDS, Direction, DoseAxis, Inputs, S, StepBuilder, require_sound, restrict
-from debias.examples import Examples, item_examples, template_examples, word_examples
-from files import InputError, choice
-from files.choice import FieldError
-from files.digest import digest_of
-from files.eraser import ERASER, Eraser
-from intrinsic.items.item import TERM, ItemSource
-from intrinsic.wordsets import read_query
+from biasbridge.debias.axis import ONE_THREAD, SignedDose
+from biasbridge.debias.base import (
+    WORDS,
+    Direction,
+    DoseAxis,
+    Inputs,
+    S,
+    StepBuilder,
+    require_sound,
+    restrict,
+)
+from biasbridge.debias.examples import Examples, item_examples, template_examples, word_examples
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import FieldError
+from biasbridge.files.digest import digest_of
+from biasbridge.files.eraser import ERASER, Eraser
+from biasbridge.intrinsic.items.item import TERM, ItemSource
+from biasbridge.intrinsic.wordsets import read_query
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from files.models.encoder import Encoder
-    from intrinsic.wordsets import Query
+    from biasbridge.files.models.encoder import Encoder
+    from biasbridge.intrinsic.wordsets import Query
 
 
 TEMPLATES = ("This is {}.", "That is {}.", "There is {}.", "{} is here.", "It was about {}.")
@@ -156,14 +165,14 @@ class LinearEraser:
 @ONE_THREAD
 def erased(vectors: KeyedVectors, eraser: Eraser) -> KeyedVectors:
     """Return a copy of the vectors with the eraser applied."""
-    from files.vectors import with_matrix  # loads gensim
+    from biasbridge.files.vectors import with_matrix  # loads gensim
 
     return with_matrix(vectors, eraser.apply(vectors.vectors))
 
 
 def fit_on_vectors(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``eraser.safetensors``, fitted on word vectors."""
-    from files.vectors import open_mapped
+    from biasbridge.files.vectors import open_mapped
 
     vectors = open_mapped(inputs["vectors"] / "vectors")
     method.fit_vectors(vectors, _query(inputs), seed=seed).save(out / ERASER)
@@ -171,7 +180,7 @@ def fit_on_vectors(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -
 
 def fit_on_encoder(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``eraser.safetensors``, fitted on hidden states of texts."""
-    from files.models.encoder import open_encoder
+    from biasbridge.files.models.encoder import open_encoder
 
     query = _query(inputs) if "words" in inputs else None
     encoder = open_encoder(inputs["encoder"])
@@ -180,7 +189,7 @@ def fit_on_encoder(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -
 
 def erase_vectors(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``vectors/``, erased by the dose."""
-    from files.vectors import open_mapped, save_mapped
+    from biasbridge.files.vectors import open_mapped, save_mapped
 
     eraser = Eraser.load(inputs["eraser"] / ERASER).at(method.dose)
     before = open_mapped(inputs["vectors"] / "vectors")
@@ -191,13 +200,13 @@ def erase_vectors(method: LinearEraser, out: Path, inputs: Inputs, seed: int) ->
 
 def erase_model(method: LinearEraser, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``model/``: links to the unmodified files, and the eraser at the dose."""
-    from files.models.folder import write_erased
+    from biasbridge.files.models.folder import write_erased
 
     eraser = Eraser.load(inputs["eraser"] / ERASER).at(method.dose)
     write_erased(inputs["model"] / "model", out / "model", eraser)
 
 
 def _query(inputs: Inputs) -> Query:
-    from intrinsic.wordsets import Query
+    from biasbridge.intrinsic.wordsets import Query
 
     return read_query(inputs["words"] / WORDS) if "words" in inputs else Query("", {}, "und")

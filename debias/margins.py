@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from files import InputError
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats, Ints, Singles
+    from biasbridge.stats.arrays import Floats, Ints, Singles
 
 ATTRACT, REPEL = 1, -1
 CLIP = 2.0

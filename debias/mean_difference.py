@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from debias.directions import unit
-from debias.examples import GROUPS, Examples
-from debias.linear import LinearEraser
-from files import choice
-from files.eraser import Eraser
+from biasbridge.debias.directions import unit
+from biasbridge.debias.examples import GROUPS, Examples
+from biasbridge.debias.linear import LinearEraser
+from biasbridge.files import choice
+from biasbridge.files.eraser import Eraser
 
 
 @choice

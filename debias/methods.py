@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from files import InputError, nearest
-from files.choice import field_types
-from files.choice_classes import present_classes
+from biasbridge.files import InputError, nearest
+from biasbridge.files.choice import field_types
+from biasbridge.files.choice_classes import present_classes
 
 TARGET_NAMES = {
     "vectors": "word vectors",

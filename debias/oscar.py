@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from debias.axis import OnAxis, map_blocks
-from debias.directions import unit
-from debias.examples import require_enough
-from debias.roles import TARGETS_AND_ATTRIBUTES, require_roles
-from files import InputError, choice
-from intrinsic.lookup import find_set
+from biasbridge.debias.axis import OnAxis, map_blocks
+from biasbridge.debias.directions import unit
+from biasbridge.debias.examples import require_enough
+from biasbridge.debias.roles import TARGETS_AND_ATTRIBUTES, require_roles
+from biasbridge.files import InputError, choice
+from biasbridge.intrinsic.lookup import find_set
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from intrinsic.wordsets import Query
-    from stats.arrays import Floats, Singles
+    from biasbridge.intrinsic.wordsets import Query
+    from biasbridge.stats.arrays import Floats, Singles
 
 PARALLEL = 1e-6  # largest sine of the angle between two directions that span no plane
 

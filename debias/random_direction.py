@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from debias.directions import unit
-from debias.linear import LinearEraser
-from files import choice
-from files.eraser import Eraser
+from biasbridge.debias.directions import unit
+from biasbridge.debias.linear import LinearEraser
+from biasbridge.files import choice
+from biasbridge.files.eraser import Eraser
 
 if TYPE_CHECKING:
-    from debias.examples import Examples
-    from stats.arrays import Floats
+    from biasbridge.debias.examples import Examples
+    from biasbridge.stats.arrays import Floats
 
 
 @choice

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from files import InputError
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
-    from intrinsic.wordsets import Query
+    from biasbridge.intrinsic.wordsets import Query
 
 # Pro-stereotypical: (X, A) and (Y, B); anti-stereotypical: (X, B) and (Y, A).
 TARGETS_AND_ATTRIBUTES = ("X", "Y", "A", "B")

@@ -7,12 +7,12 @@ from typing import Annotated, ClassVar
 
 from annotated_types import doc
 
-from debias.directions import main_axes, unit_differences
-from debias.examples import PAIRS, Examples
-from debias.linear import LinearEraser
-from files import choice
-from files.choice import Count
-from files.eraser import Eraser
+from biasbridge.debias.directions import main_axes, unit_differences
+from biasbridge.debias.examples import PAIRS, Examples
+from biasbridge.debias.linear import LinearEraser
+from biasbridge.files import choice
+from biasbridge.files.choice import Count
+from biasbridge.files.eraser import Eraser
 
 
 @choice

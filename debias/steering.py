@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from debias.examples import GROUPS, Examples
-from debias.linear import LinearEraser
-from files import InputError, choice
-from files.eraser import Eraser
+from biasbridge.debias.examples import GROUPS, Examples
+from biasbridge.debias.linear import LinearEraser
+from biasbridge.files import InputError, choice
+from biasbridge.files.eraser import Eraser
 
 if TYPE_CHECKING:
-    from files.models.encoder import Encoder
-    from intrinsic.wordsets import Query
+    from biasbridge.files.models.encoder import Encoder
+    from biasbridge.intrinsic.wordsets import Query
 
 
 @choice

@@ -7,9 +7,9 @@ from typing import Annotated, ClassVar, NoReturn
 
 from annotated_types import doc
 
-from debias.base import Direction, S, StepBuilder
-from files import choice
-from files.choice import FieldError, Fileless
+from biasbridge.debias.base import Direction, S, StepBuilder
+from biasbridge.files import choice
+from biasbridge.files.choice import FieldError, Fileless
 
 
 @choice

@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from debias.base import Direction, DoseAxis, DosedMethod, PairsMethod
-from files import InputError, nearest
+from biasbridge.debias.base import Direction, DoseAxis, DosedMethod, PairsMethod
+from biasbridge.files import InputError, nearest
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from intrinsic.item_metric import ItemMetric
-    from intrinsic.metric import Metric
-    from intrinsic.score import Score
-    from intrinsic.wordsets import Query
+    from biasbridge.intrinsic.item_metric import ItemMetric
+    from biasbridge.intrinsic.metric import Metric
+    from biasbridge.intrinsic.score import Score
+    from biasbridge.intrinsic.wordsets import Query
 
 M = TypeVar("M", bound=DosedMethod)
 K = TypeVar("K", bound="Metric | ItemMetric")
@@ -69,7 +69,7 @@ class Goal(NamedTuple, Generic[K]):
 
         Raises ``InputError`` for an unknown metric or query, and if the metric cannot use it.
         """
-        from intrinsic.metrics.vector_metrics import METRICS
+        from biasbridge.intrinsic.metrics.vector_metrics import METRICS
 
         if metric not in METRICS:
             allowed = f"{nearest(metric, METRICS)}; there are {', '.join(METRICS)}"

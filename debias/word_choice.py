@@ -7,15 +7,15 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from debias.base import WORDS, Inputs, S, StepBuilder
-from debias.expand import expand
-from debias.roles import require_roles
-from files import InputError, choice, read_lines
-from files.choice import FieldError, Whole
-from files.digest import digest_of
-from files.language import UNDETERMINED
-from files.vector_files import find_registered, vector_files
-from intrinsic.wordsets import (
+from biasbridge.debias.base import WORDS, Inputs, S, StepBuilder
+from biasbridge.debias.expand import expand
+from biasbridge.debias.roles import require_roles
+from biasbridge.files import InputError, choice, read_lines
+from biasbridge.files.choice import FieldError, Whole
+from biasbridge.files.digest import digest_of
+from biasbridge.files.language import UNDETERMINED
+from biasbridge.files.vector_files import find_registered, vector_files
+from biasbridge.intrinsic.wordsets import (
     Query,
     load_query,
     read_query,
@@ -33,12 +33,12 @@ class WordChoice:
     """Words of a query.
 
     query: name of a built-in query, or of a query in ``file``, a user's word file (see
-    ``intrinsic.wordsets.read_wordsets``); None: the only query of ``file``. swap: exchange targets
-    and attributes (``debias.balance`` says what that changes). lowercase: for text and vectors in
-    lower case. expand: number of nearest neighbours to add to each role, see ``debias.expand``.
-    neighbours: file of vectors to search for them; None: the given vectors, in a run the unmodified
-    ones. trusted: that file may be in gensim's own format, a pickle, which can run code. stop: file
-    of words that expansion excludes, one a line.
+    ``biasbridge.intrinsic.wordsets.read_wordsets``); None: the only query of ``file``. swap:
+    exchange targets and attributes (``biasbridge.debias.balance`` says what that changes).
+    lowercase: for text and vectors in lower case. expand: number of nearest neighbours to add to
+    each role, see ``biasbridge.debias.expand``. neighbours: file of vectors to search for them;
+    None: the given vectors, in a run the unmodified ones. trusted: that file may be in gensim's own
+    format, a pickle, which can run code. stop: file of words that expansion excludes, one a line.
 
     Raises ``InputError`` for an unknown query, for a word file that cannot be read, and for
     ``neighbours`` without ``expand``.
@@ -136,7 +136,7 @@ class WordChoice:
         if not self.expand:
             return query
         if self.neighbours:
-            from files.vectors import read_vectors  # loads gensim
+            from biasbridge.files.vectors import read_vectors  # loads gensim
 
             vectors = read_vectors(self.neighbours, trusted=self.trusted)
         if vectors is None:
@@ -147,7 +147,7 @@ class WordChoice:
 
 def write_words(words: WordChoice, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``words.yaml``, the query that a method works on."""
-    from files.vectors import open_mapped  # loads gensim
+    from biasbridge.files.vectors import open_mapped  # loads gensim
 
     vectors = open_mapped(inputs["vectors"] / "vectors") if "vectors" in inputs else None
     write_query(words.words(vectors), out / WORDS)

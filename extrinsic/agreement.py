@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from extrinsic.measures import MEASURES
-from extrinsic.predictions import get_column
-from extrinsic.tagger import BOTH, NEITHER, MentionTagger
-from files import InputError, nearest
-from stats.intervals import UNDEFINED
+from biasbridge.extrinsic.measures import MEASURES
+from biasbridge.extrinsic.predictions import get_column
+from biasbridge.extrinsic.tagger import BOTH, NEITHER, MentionTagger
+from biasbridge.files import InputError, nearest
+from biasbridge.stats.intervals import UNDEFINED
 
 TAGS = ("male", "female", BOTH, NEITHER)
 # As tweets are tokenised: hashtags, mentions and addresses are not words
@@ -62,7 +62,7 @@ def cross_table(tags: pd.Series[str], annotation: pd.Series[str]) -> pd.DataFram
 
 def precision(counts: pd.DataFrame, tag: str, annotation: str) -> Precision:
     """Compute the share of posts with ``tag`` that are annotated ``annotation``, with Wilson's
-    interval (see ``extrinsic.measures``); NaN without such posts.
+    interval (see ``biasbridge.extrinsic.measures``); NaN without such posts.
 
     ``counts`` as from ``count_tags``. Raises ``InputError`` for an annotation that no post has.
     """

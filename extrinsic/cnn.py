@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from extrinsic.cnn_settings import CNNSettings
-from extrinsic.crossval import cross_predict, read_posts
-from extrinsic.encode import encode
+from biasbridge.extrinsic.cnn_settings import CNNSettings
+from biasbridge.extrinsic.crossval import cross_predict, read_posts
+from biasbridge.extrinsic.encode import encode
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +27,9 @@ class CNN(CNNSettings):
         Raises ``InputError`` for invalid posts or vectors, and ``FloatingPointError`` if a loss
         is not finite.
         """
-        from extrinsic.cnn_network import predict_probabilities  # torch is slow to import
+        from biasbridge.extrinsic.cnn_network import (
+            predict_probabilities,  # torch is slow to import
+        )
 
         table = read_posts(posts)
         encoded, labels = encode(table["text"], vectors), table["train_label"].to_numpy()

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from extrinsic.convolution import pooled_convolution
+from biasbridge.extrinsic.convolution import pooled_convolution
 
 if TYPE_CHECKING:
-    from extrinsic.cnn_settings import CNNSettings
-    from extrinsic.crossval import Fold, Rows
-    from extrinsic.encode import Encoded
+    from biasbridge.extrinsic.cnn_settings import CNNSettings
+    from biasbridge.extrinsic.crossval import Fold, Rows
+    from biasbridge.extrinsic.encode import Encoded
 
 EVALUATION_BATCH = 256
 

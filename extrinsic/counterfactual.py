@@ -20,15 +20,20 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 import pandas as pd
 
-from extrinsic.gap_table import Row, make_block, sample_rows
-from extrinsic.gaps import CRITERIA, DEFAULT_GAPS, Gaps
-from extrinsic.grouped_predictions import ALL, GroupedPredictions, GroupOrRest, low_support_reason
-from extrinsic.predictions import get_column, read_grouped_predictions
-from extrinsic.spread import hybrid_estimate, make_sampler
-from stats.intervals import UNDEFINED, Estimate, proportion_estimate
+from biasbridge.extrinsic.gap_table import Row, make_block, sample_rows
+from biasbridge.extrinsic.gaps import CRITERIA, DEFAULT_GAPS, Gaps
+from biasbridge.extrinsic.grouped_predictions import (
+    ALL,
+    GroupedPredictions,
+    GroupOrRest,
+    low_support_reason,
+)
+from biasbridge.extrinsic.predictions import get_column, read_grouped_predictions
+from biasbridge.extrinsic.spread import hybrid_estimate, make_sampler
+from biasbridge.stats.intervals import UNDEFINED, Estimate, proportion_estimate
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 RATES = ("fpr", "fnr")
 TERMS = "terms"
@@ -41,8 +46,8 @@ def term_rows(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> list[Row]
     Parameters
     ----------
     predictions : DataFrame
-        Columns of ``extrinsic.gap_table.gap_table``, ``term`` (empty: a post about nobody), and
-        optionally ``frame`` (empty: a post in none).
+        Columns of ``biasbridge.extrinsic.gap_table.gap_table``, ``term`` (empty: a post about
+        nobody), and optionally ``frame`` (empty: a post in none).
     gaps : Gaps
         Measures of terms, groups compared by flips, minimum support and confidence level.
 
@@ -75,8 +80,8 @@ def equality_difference_row(terms: GroupedPredictions, rate: str) -> Row:
     """Compute the equality difference of a rate over terms, the groups of ``terms``; ``reason``
     names terms that are excluded for low support.
 
-    The interval is hybrid (``extrinsic.spread``), as a sum of absolute differences is biased
-    upwards: it is above 0 even for equal terms.
+    The interval is hybrid (``biasbridge.extrinsic.spread``), as a sum of absolute differences is
+    biased upwards: it is above 0 even for equal terms.
     """
     by_term = {term: terms.group_measure(rate, GroupOrRest(term)) for term in terms.groups}
     defined = [term for term, measure in by_term.items() if not measure.reason]

@@ -11,9 +11,9 @@ import pandas as pd
 from annotated_types import Ge
 from numpy.typing import NDArray
 
-from extrinsic.predictions import read_binary
-from files import InputError
-from files.tables import require_columns
+from biasbridge.extrinsic.predictions import read_binary
+from biasbridge.files import InputError
+from biasbridge.files.tables import require_columns
 
 # Without a dev split a tenth of the training items is held out (Kim, 2014, section 3.1)
 DEV_PARTS = 10
@@ -35,8 +35,9 @@ class Fold:
 
 def read_posts(posts: pd.DataFrame) -> pd.DataFrame:
     """Check the columns ``id, text, split, label`` and return them with ``raw`` if present,
-    ``group`` (None if absent), and two that affect training only (see ``debias.labels.LabelDose``):
-    ``train_label`` (default: ``label``) and ``in_training`` (default: True).
+    ``group`` (None if absent), and two that affect training only (see
+    ``biasbridge.debias.labels.LabelDose``): ``train_label`` (default: ``label``) and
+    ``in_training`` (default: True).
 
     Raises ``InputError`` for a missing column, a label other than 0 and 1, and a text that is not a
     string.

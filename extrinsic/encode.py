@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from files import InputError
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

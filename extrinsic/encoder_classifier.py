@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from extrinsic.crossval import read_posts, texts_as_written
-from extrinsic.linear_head import LinearHead
+from biasbridge.extrinsic.crossval import read_posts, texts_as_written
+from biasbridge.extrinsic.linear_head import LinearHead
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from files.models.encodes import Encodes
+    from biasbridge.files.models.encodes import Encodes
 
 
 class EncoderClassifier(LinearHead):

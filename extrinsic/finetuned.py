@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from extrinsic.crossval import cross_predict, read_posts, texts_as_written
-from extrinsic.finetuned_settings import FinetunedSettings
+from biasbridge.extrinsic.crossval import cross_predict, read_posts, texts_as_written
+from biasbridge.extrinsic.finetuned_settings import FinetunedSettings
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from files.models.language_model import LanguageModel
+    from biasbridge.files.models.language_model import LanguageModel
 
 
 class Finetuned(FinetunedSettings):
@@ -26,7 +26,10 @@ class Finetuned(FinetunedSettings):
 
         Raises ``FloatingPointError`` if a loss is not finite.
         """
-        from extrinsic.finetuning import predict_probabilities, tokenise  # torch is slow to import
+        from biasbridge.extrinsic.finetuning import (  # torch is slow to import
+            predict_probabilities,
+            tokenise,
+        )
 
         table = read_posts(posts)
         tokens = tokenise(texts_as_written(table), model, self.max_tokens)

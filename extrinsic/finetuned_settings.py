@@ -6,9 +6,9 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Ge, Lt, doc
 
-from extrinsic.crossval import Folds
-from files import choice
-from files.choice import Count, Fileless, NotNegative, Positive
+from biasbridge.extrinsic.crossval import Folds
+from biasbridge.files import choice
+from biasbridge.files.choice import Count, Fileless, NotNegative, Positive
 
 
 @choice

@@ -14,9 +14,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 if TYPE_CHECKING:
-    from extrinsic.crossval import Fold, Rows
-    from extrinsic.finetuned_settings import FinetunedSettings
-    from files.models.language_model import LanguageModel
+    from biasbridge.extrinsic.crossval import Fold, Rows
+    from biasbridge.extrinsic.finetuned_settings import FinetunedSettings
+    from biasbridge.files.models.language_model import LanguageModel
 
 WARM_UP = 0.1  # of all steps
 LARGEST_NORM = 1.0  # of the gradients

@@ -9,17 +9,23 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from extrinsic.gaps import CRITERIA, DEFAULT_GAPS, Gaps, larger_is_better
-from extrinsic.grouped_predictions import ALL, NONE, GroupMeasure, GroupOrRest, join_reasons
-from extrinsic.predictions import read_grouped_predictions
-from extrinsic.ranking import BACKGROUND_RANKINGS
-from extrinsic.spread import DIFFERENCE, RATIO, Block, estimate_spread
-from stats.intervals import Estimate, effective_size, error_correlations
-from stats.multiple_testing import holm, p_value
+from biasbridge.extrinsic.gaps import CRITERIA, DEFAULT_GAPS, Gaps, larger_is_better
+from biasbridge.extrinsic.grouped_predictions import (
+    ALL,
+    NONE,
+    GroupMeasure,
+    GroupOrRest,
+    join_reasons,
+)
+from biasbridge.extrinsic.predictions import read_grouped_predictions
+from biasbridge.extrinsic.ranking import BACKGROUND_RANKINGS
+from biasbridge.extrinsic.spread import DIFFERENCE, RATIO, Block, estimate_spread
+from biasbridge.stats.intervals import Estimate, effective_size, error_correlations
+from biasbridge.stats.multiple_testing import holm, p_value
 
 if TYPE_CHECKING:
-    from extrinsic.grouped_predictions import GroupedPredictions
-    from extrinsic.weighted_sum import WeightedSum
+    from biasbridge.extrinsic.grouped_predictions import GroupedPredictions
+    from biasbridge.extrinsic.weighted_sum import WeightedSum
 
     Predictions = GroupedPredictions | WeightedSum
 
@@ -78,9 +84,9 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> pd.DataFr
 
     Folds of a cross-validation are pooled. Being selected (predicted 1) counts as favourable.
     Intervals ``low`` to ``high`` cover the choice of test items, not of the training run: Wilson's
-    score interval for measures (``extrinsic.measures``), Newcombe's for gaps
-    (``stats.intervals``), see ``extrinsic.ranking`` for AUCs and ``extrinsic.spread`` for
-    "max_difference" and "ratio".
+    score interval for measures (``biasbridge.extrinsic.measures``), Newcombe's for gaps
+    (``biasbridge.stats.intervals``), see ``biasbridge.extrinsic.ranking`` for AUCs and
+    ``biasbridge.extrinsic.spread`` for "max_difference" and "ratio".
 
     Parameters
     ----------
@@ -89,7 +95,7 @@ def gap_table(predictions: pd.DataFrame, gaps: Gaps = DEFAULT_GAPS) -> pd.DataFr
         without a group count in "all" and "rest" only. Optional columns: ``id`` (rows of one id are
         one item in several groups, counted once in "all" and "rest"); ``unit`` (items of one unit,
         such as phrases that differ in one term, are drawn together: groups are compared within
-        units); ``resampled_by`` (keys of the resamples, see ``intrinsic.resampling``).
+        units); ``resampled_by`` (keys of the resamples, see ``biasbridge.intrinsic.resampling``).
     gaps : Gaps
         Groups, measures, minimum support and confidence level.
 

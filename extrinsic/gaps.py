@@ -16,10 +16,10 @@ from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Gt, Lt
 
-from extrinsic.measures import MEASURES
-from extrinsic.ranking import RANKINGS
-from files import InputError, choice, nearest
-from files.choice import Fileless, Whole
+from biasbridge.extrinsic.measures import MEASURES
+from biasbridge.extrinsic.ranking import RANKINGS
+from biasbridge.files import InputError, choice, nearest
+from biasbridge.files.choice import Fileless, Whole
 
 Comparison = Literal["pair", "pairwise", "one-vs-rest", "one-vs-none", "max-difference"]
 
@@ -41,10 +41,10 @@ class Gaps(Fileless):
     value to the larger. ``groups``: those compared with the rest, with the privileged and with one
     another; they must exist. Empty: all.
 
-    ``measures``: names in ``extrinsic.measures.MEASURES``, ``extrinsic.ranking.RANKINGS`` (they
-    need scores; background AUCs have values only, as they compare with all other items already) and
-    ``CRITERIA`` (``max-difference`` only: the largest difference, and smallest ratio, of any
-    measure of the criterion).
+    ``measures``: names in ``biasbridge.extrinsic.measures.MEASURES``,
+    ``biasbridge.extrinsic.ranking.RANKINGS`` (they need scores; background AUCs have values only,
+    as they compare with all other items already) and ``CRITERIA`` (``max-difference`` only: the
+    largest difference, and smallest ratio, of any measure of the criterion).
 
     ``min_support``: items in a measure's denominator below which a group has no value; 0 accepts
     any. For two groups with rates near .9 and 10 items each, the default, the gap is known to

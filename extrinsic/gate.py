@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import pandas as pd
 
-from extrinsic.gap_table import WITHOUT_GAP, as_table
-from extrinsic.gaps import ALL_MEASURES, CRITERIA
-from extrinsic.memberships import CROSSED_BY
-from extrinsic.terminal import name_measure
-from files import InputError, nearest
-from files.printable import printable
-from stats.changes import IN_WORDS
-from stats.formatting import Sign, format_number
-from stats.multiple_testing import LEVEL, MAX_GAPS
+from biasbridge.extrinsic.gap_table import WITHOUT_GAP, as_table
+from biasbridge.extrinsic.gaps import ALL_MEASURES, CRITERIA
+from biasbridge.extrinsic.memberships import CROSSED_BY
+from biasbridge.extrinsic.terminal import name_measure
+from biasbridge.files import InputError, nearest
+from biasbridge.files.printable import printable
+from biasbridge.stats.changes import IN_WORDS
+from biasbridge.stats.formatting import Sign, format_number
+from biasbridge.stats.multiple_testing import LEVEL, MAX_GAPS
 
 if TYPE_CHECKING:
-    from extrinsic.request import GapRequest
+    from biasbridge.extrinsic.request import GapRequest
 
 FailIf = Literal["worse", "possible"]
 FailOn = Literal["gaps", "changes"]

@@ -11,13 +11,24 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from extrinsic.measures import MEASURES, Counts, expected_from_base_rates, majority_baseline
-from extrinsic.ranking import RANKINGS, auc_estimate, placements
-from intrinsic.resampling import resample_counts
-from stats.intervals import UNDEFINED, Estimate, combination, difference, few_clusters_factor
+from biasbridge.extrinsic.measures import (
+    MEASURES,
+    Counts,
+    expected_from_base_rates,
+    majority_baseline,
+)
+from biasbridge.extrinsic.ranking import RANKINGS, auc_estimate, placements
+from biasbridge.intrinsic.resampling import resample_counts
+from biasbridge.stats.intervals import (
+    UNDEFINED,
+    Estimate,
+    combination,
+    difference,
+    few_clusters_factor,
+)
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 Mask = NDArray[np.bool_]
 TINY = 1e-300
@@ -57,11 +68,11 @@ class GroupedPredictions:
 
     Groups are sets of items: membership i puts item ``member[i]`` into group
     ``groups[group_id[i]]``; an item may be in several groups or none. ``resampled_by``: keys of the
-    resamples (``intrinsic.resampling``). ``level``: of the intervals. Measures with fewer than
-    ``min_support`` items are undefined. ``weight``: number of equal items that an item stands for.
-    ``unknown``: of groups, the name of the items of which nobody knows whether they are in it; they
-    are members of groups with numbers after those of ``groups``, and no part of the rest.
-    ``repeats``: units are items that were tried several times.
+    resamples (``biasbridge.intrinsic.resampling``). ``level``: of the intervals. Measures with
+    fewer than ``min_support`` items are undefined. ``weight``: number of equal items that an item
+    stands for. ``unknown``: of groups, the name of the items of which nobody knows whether they are
+    in it; they are members of groups with numbers after those of ``groups``, and no part of the
+    rest. ``repeats``: units are items that were tried several times.
     """
 
     groups: Sequence[str]
@@ -310,13 +321,13 @@ class GroupedPredictions:
         return counts.reshape(len(counts), -1, 4).swapaxes(0, 1)
 
     def majority_baseline(self, measure: str, side: GroupOrRest) -> float:
-        """Return ``extrinsic.measures.majority_baseline``; .5 for an AUC."""
+        """Return ``biasbridge.extrinsic.measures.majority_baseline``; .5 for an AUC."""
         return majority_baseline(measure, self.cells(side)) if measure in MEASURES else 0.5
 
     def expected_from_base_rates(
         self, measure: str, first: GroupOrRest, second: GroupOrRest
     ) -> float:
-        """Return ``extrinsic.measures.expected_from_base_rates``; NaN for an AUC."""
+        """Return ``biasbridge.extrinsic.measures.expected_from_base_rates``; NaN for an AUC."""
         if measure not in MEASURES:
             return nan
         union = self.cells(first) + self.cells(second)

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from files import InputError, choice, read_lines
-from files.language import UNDETERMINED
-from files.tables import require_columns
+from biasbridge.files import InputError, choice, read_lines
+from biasbridge.files.language import UNDETERMINED
+from biasbridge.files.tables import require_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,9 +29,9 @@ class KeywordTagger:
     are ignored. Keywords are ``keywords`` and those in ``file``, one a line: a plain list, or in a
     Markdown file the list under the first heading that contains ``heading``.
 
-    Like ``extrinsic.tagger`` a proxy for an annotation: the target a post was collected for need
-    not be the one it is about. It reproduces HatEval's collection: in its English training file,
-    whose order reveals the target, 99.9% of posts with keywords of one target only have it.
+    Like ``biasbridge.extrinsic.tagger`` a proxy for an annotation: the target a post was collected
+    for need not be the one it is about. It reproduces HatEval's collection: in its English training
+    file, whose order reveals the target, 99.9% of posts with keywords of one target only have it.
 
     Raises ``InputError`` for no keywords, and for two groups of one name.
     """

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from extrinsic.crossval import read_posts
-from extrinsic.encode import Encoded, encode
-from extrinsic.linear_head import LinearHead
+from biasbridge.extrinsic.crossval import read_posts
+from biasbridge.extrinsic.encode import Encoded, encode
+from biasbridge.extrinsic.linear_head import LinearHead
 
 if TYPE_CHECKING:
     import pandas as pd

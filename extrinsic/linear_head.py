@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from annotated_types import doc
 
-from extrinsic.crossval import Fold, Folds, cross_predict
-from files import choice
-from files.choice import Count, Fileless, Positive
+from biasbridge.extrinsic.crossval import Fold, Folds, cross_predict
+from biasbridge.files import choice
+from biasbridge.files.choice import Count, Fileless, Positive
 
 if TYPE_CHECKING:
     import numpy as np

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stats.intervals import Estimate, wilson
+from biasbridge.stats.intervals import Estimate, wilson
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 Counts = NDArray[np.int64]
 

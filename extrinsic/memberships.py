@@ -20,10 +20,10 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_list_like
 
-from extrinsic.grouped_predictions import UNKNOWN, UNKNOWN_FLAG
-from extrinsic.predictions import GROUP_SEPARATOR, LIST, find_column, problem_of_cell
-from files import InputError
-from files.names import (
+from biasbridge.extrinsic.grouped_predictions import UNKNOWN, UNKNOWN_FLAG
+from biasbridge.extrinsic.predictions import GROUP_SEPARATOR, LIST, find_column, problem_of_cell
+from biasbridge.files import InputError
+from biasbridge.files.names import (
     case_note,
     find_joined,
     first_spellings,
@@ -33,8 +33,8 @@ from files.names import (
 )
 
 if TYPE_CHECKING:
-    from extrinsic.grouped_predictions import Mask
-    from extrinsic.measures import Counts
+    from biasbridge.extrinsic.grouped_predictions import Mask
+    from biasbridge.extrinsic.measures import Counts
 
 Missing = Literal["no-group", "group", "drop"]
 MISSING = "missing"

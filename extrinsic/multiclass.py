@@ -7,20 +7,26 @@ from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from extrinsic.gap_table import Row, adjust_rows, difference_rows, sample_rows, value_rows
-from extrinsic.gaps import CRITERIA, Gaps
-from extrinsic.grouped_predictions import GroupOrRest
-from extrinsic.predictions import read_grouped_predictions, read_labels
-from extrinsic.ranking import RANKINGS
-from extrinsic.weighted_sum import WeightedSum
-from files import InputError
+from biasbridge.extrinsic.gap_table import (
+    Row,
+    adjust_rows,
+    difference_rows,
+    sample_rows,
+    value_rows,
+)
+from biasbridge.extrinsic.gaps import CRITERIA, Gaps
+from biasbridge.extrinsic.grouped_predictions import GroupOrRest
+from biasbridge.extrinsic.predictions import read_grouped_predictions, read_labels
+from biasbridge.extrinsic.ranking import RANKINGS
+from biasbridge.extrinsic.weighted_sum import WeightedSum
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from extrinsic.gap_table import Predictions
-    from extrinsic.grouped_predictions import GroupedPredictions
-    from stats.intervals import Estimate
+    from biasbridge.extrinsic.gap_table import Predictions
+    from biasbridge.extrinsic.grouped_predictions import GroupedPredictions
+    from biasbridge.stats.intervals import Estimate
 
 MACRO = "macro"
 # One number for all classes: the share of items with the correct class
@@ -83,9 +89,9 @@ def classifier_rows(predictions: Mapping[str, pd.DataFrame], gaps: Gaps) -> list
 
     Then for each pair, named ``later - earlier`` in ``classifier`` and with the name of the
     ``earlier``, the values and gaps of the later minus the earlier, with intervals of paired
-    differences (``extrinsic.weighted_sum``): an item that both get wrong widens none. ``p_holm`` of
-    a value is adjusted over all groups and measures of the pair, that of a gap over all gaps.
-    Nothing is pooled over classifiers. Raises as ``gap_table`` does.
+    differences (``biasbridge.extrinsic.weighted_sum``): an item that both get wrong widens none.
+    ``p_holm`` of a value is adjusted over all groups and measures of the pair, that of a gap over
+    all gaps. Nothing is pooled over classifiers. Raises as ``gap_table`` does.
     """
     samples = {name: read_grouped_predictions(table, gaps) for name, table in predictions.items()}
     rows = [

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_list_like
 
-from extrinsic.grouped_predictions import (
+from biasbridge.extrinsic.grouped_predictions import (
     ALL,
     NONE,
     REST,
@@ -18,18 +18,18 @@ from extrinsic.grouped_predictions import (
     UNKNOWN_FLAG,
     GroupedPredictions,
 )
-from extrinsic.ranking import RANKINGS
-from files import InputError, nearest
-from files.names import find_joined, name_key, spell_alike
+from biasbridge.extrinsic.ranking import RANKINGS
+from biasbridge.files import InputError, nearest
+from biasbridge.files.names import find_joined, name_key, spell_alike
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from extrinsic.gaps import Gaps
-    from extrinsic.measures import Counts
-    from stats.arrays import Floats
+    from biasbridge.extrinsic.gaps import Gaps
+    from biasbridge.extrinsic.measures import Counts
+    from biasbridge.stats.arrays import Floats
 
 # A list of names as text, ['A', 'B']; [male] is a name
 LIST = re.compile(r"""\[\s*(['"]).*\1\s*\]""", re.DOTALL)

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from files import Choice
+from biasbridge.files import Choice
 
 if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
 
-    from extrinsic.coreference.resolution import ResolverOutput
-    from files.documents import Document
+    from biasbridge.extrinsic.coreference.resolution import ResolverOutput
+    from biasbridge.files.documents import Document
 
 
 @runtime_checkable
@@ -39,7 +39,7 @@ class LanguageTagger(Tagger, Protocol):
 @runtime_checkable
 class Classifier(Choice, Protocol):
     """Classifier of posts on word vectors; with a class attribute ``needs`` on an ``encoder`` of
-    texts (``files.models.encodes``) or a language ``model``.
+    texts (``biasbridge.files.models.encodes``) or a language ``model``.
     """
 
     def predict(self, posts: pd.DataFrame, features: Any, *, seed: int) -> pd.DataFrame:
@@ -48,7 +48,7 @@ class Classifier(Choice, Protocol):
         Parameters
         ----------
         posts : DataFrame
-            Columns as in ``extrinsic.crossval.read_posts``.
+            Columns as in ``biasbridge.extrinsic.crossval.read_posts``.
         features : KeyedVectors, Encodes or LanguageModel
             Whatever ``needs`` names; vectors by default.
         seed : int

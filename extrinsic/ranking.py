@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from stats.intervals import Estimate, quantile
+from biasbridge.stats.intervals import Estimate, quantile
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 STEPS = 60
 

@@ -1,4 +1,6 @@
-"""Whom a language model takes a pronoun to mean (formulas: ``train.tasks.referents``)."""
+"""Whom a language model takes a pronoun to mean (formulas:
+``biasbridge.train.tasks.referents``).
+"""
 
 from __future__ import annotations
 
@@ -10,18 +12,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from extrinsic.bbq.model_answers import Normalisation, option_sums
-from extrinsic.coreference.challenge.gaps import ANTI, PRO
-from extrinsic.gap_table import Row
-from extrinsic.grouped_predictions import ALL
-from extrinsic.retrieval.rows import resampled_means
-from intrinsic.resampling import times_drawn
-from stats.intervals import UNDEFINED, Estimate, mean_estimate, share_estimate
+from biasbridge.extrinsic.bbq.model_answers import Normalisation, option_sums
+from biasbridge.extrinsic.coreference.challenge.gaps import ANTI, PRO
+from biasbridge.extrinsic.gap_table import Row
+from biasbridge.extrinsic.grouped_predictions import ALL
+from biasbridge.extrinsic.retrieval.rows import resampled_means
+from biasbridge.intrinsic.resampling import times_drawn
+from biasbridge.stats.intervals import UNDEFINED, Estimate, mean_estimate, share_estimate
 
 if TYPE_CHECKING:
-    from files.documents import Case
-    from files.models.language_model import LanguageModel
-    from stats.arrays import Floats
+    from biasbridge.files.documents import Case
+    from biasbridge.files.models.language_model import LanguageModel
+    from biasbridge.stats.arrays import Floats
 
 QUESTION = 'The pronoun "{}" refers to'
 GENDERS = ("male", "female")

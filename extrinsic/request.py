@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, get_args
 
 import pandas as pd
 
-from extrinsic.gap_table import gap_rows
-from extrinsic.gaps import Gaps
-from extrinsic.grouped_predictions import REST, UNKNOWN
-from extrinsic.memberships import GroupColumns, Missing
-from extrinsic.multiclass import class_rows, classifier_rows
-from extrinsic.predictions import (
+from biasbridge.extrinsic.gap_table import gap_rows
+from biasbridge.extrinsic.gaps import Gaps
+from biasbridge.extrinsic.grouped_predictions import REST, UNKNOWN
+from biasbridge.extrinsic.memberships import GroupColumns, Missing
+from biasbridge.extrinsic.multiclass import class_rows, classifier_rows
+from biasbridge.extrinsic.predictions import (
     GROUP_SEPARATOR,
     get_column,
     known_groups,
@@ -25,13 +25,13 @@ from extrinsic.predictions import (
     read_positive,
     read_scores,
 )
-from extrinsic.ranking import RANKINGS
-from files import InputError
-from files.names import case_note, find_joined, name_key
+from biasbridge.extrinsic.ranking import RANKINGS
+from biasbridge.files import InputError
+from biasbridge.files.names import case_note, find_joined, name_key
 
 if TYPE_CHECKING:
-    from extrinsic.gap_table import Row
-    from extrinsic.measures import Counts
+    from biasbridge.extrinsic.gap_table import Row
+    from biasbridge.extrinsic.measures import Counts
 
 # Measures that do not depend on base rates come first
 DEFAULT_MEASURES = ("base_rate", "recall", "fpr", "precision", "f1")

@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from stats.intervals import Estimate
+from biasbridge.stats.intervals import Estimate
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 # Draws: N_DRAWS, fewer with many groups (MAX_VALUES values in all), never below MIN_DRAWS
 N_DRAWS, MAX_VALUES, MIN_DRAWS = 2_000, 100_000, 200

@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from annotated_types import doc
 
-from files import InputError, choice
-from files.digest import digest_of
-from files.language import UNDETERMINED
-from files.tables import require_columns
-from intrinsic.wordsets import Query, load_query, read_query, read_wordsets, require_queries
+from biasbridge.files import InputError, choice
+from biasbridge.files.digest import digest_of
+from biasbridge.files.language import UNDETERMINED
+from biasbridge.files.tables import require_columns
+from biasbridge.intrinsic.wordsets import (
+    Query,
+    load_query,
+    read_query,
+    read_wordsets,
+    require_queries,
+)
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -25,14 +25,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from files import InputError
-from files.tables import require_columns
-from intrinsic.wordsets import Query, WordSet
+from biasbridge.files import InputError
+from biasbridge.files.tables import require_columns
+from biasbridge.intrinsic.wordsets import Query, WordSet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 FROM_TASK = "from_task"
 SOURCE = "log-odds with an informative Dirichlet prior (Monroe, Colaresi & Quinn, 2008) of {}"

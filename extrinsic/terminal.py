@@ -11,19 +11,19 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from extrinsic.grouped_predictions import ALL
-from files.printable import printable
-from files.terminal import print_columns
-from stats.changes import IN_WORDS, describe_changes
-from stats.clusters import describe_clusters
-from stats.formatting import format_estimate
-from stats.multiple_testing import describe_adjusted
+from biasbridge.extrinsic.grouped_predictions import ALL
+from biasbridge.files.printable import printable
+from biasbridge.files.terminal import print_columns
+from biasbridge.stats.changes import IN_WORDS, describe_changes
+from biasbridge.stats.clusters import describe_clusters
+from biasbridge.stats.formatting import format_estimate
+from biasbridge.stats.multiple_testing import describe_adjusted
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from extrinsic.gap_table import Row
+    from biasbridge.extrinsic.gap_table import Row
 
 MAX_SHOWN = 20  # groups of a table, classifiers, classes
 MAX_REASONS = 5

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from extrinsic.gap_table import WITHOUT_GAP, Row, as_table, difference_rows
-from extrinsic.gate import format_trimmed, require_gap
-from extrinsic.grouped_predictions import ALL, GroupedPredictions, GroupOrRest
-from extrinsic.measures import MEASURES, Counts
-from extrinsic.predictions import read_grouped_predictions
-from extrinsic.request import DEFAULT_MEASURES, GapRequest
-from extrinsic.terminal import name_measure
-from files import InputError
-from files.printable import printable
-from stats.multiple_testing import MAX_GAPS
+from biasbridge.extrinsic.gap_table import WITHOUT_GAP, Row, as_table, difference_rows
+from biasbridge.extrinsic.gate import format_trimmed, require_gap
+from biasbridge.extrinsic.grouped_predictions import ALL, GroupedPredictions, GroupOrRest
+from biasbridge.extrinsic.measures import MEASURES, Counts
+from biasbridge.extrinsic.predictions import read_grouped_predictions
+from biasbridge.extrinsic.request import DEFAULT_MEASURES, GapRequest
+from biasbridge.extrinsic.terminal import name_measure
+from biasbridge.files import InputError
+from biasbridge.files.printable import printable
+from biasbridge.stats.multiple_testing import MAX_GAPS
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 MAX_THRESHOLDS = 101
 AT_THRESHOLD = tuple(name for name in MEASURES if name not in WITHOUT_GAP)
@@ -39,7 +39,7 @@ def threshold_table(options: dict[str, Any], table: pd.DataFrame) -> pd.DataFram
     """Compute the gaps at each of at most ``MAX_THRESHOLDS`` quantiles of the score.
 
     ``options``: of ``GapRequest``, with one ``score`` and without ``pred``. Columns: ``threshold``,
-    ``f1`` over all items, and those of the gaps in ``extrinsic.gap_table.gap_table``.
+    ``f1`` over all items, and those of the gaps in ``biasbridge.extrinsic.gap_table.gap_table``.
     """
     measures = options["measures"] or [name for name in DEFAULT_MEASURES if name in AT_THRESHOLD]
     require_gap(measures, options["compare"], AT_THRESHOLD)

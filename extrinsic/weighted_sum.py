@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from extrinsic.grouped_predictions import (
+from biasbridge.extrinsic.grouped_predictions import (
     GroupedPredictions,
     GroupMeasure,
     GroupOrRest,
     join_reasons,
 )
-from stats.intervals import UNDEFINED, Estimate, combination
+from biasbridge.stats.intervals import UNDEFINED, Estimate, combination
 
 if TYPE_CHECKING:
-    from extrinsic.measures import Counts
-    from stats.arrays import Floats
+    from biasbridge.extrinsic.measures import Counts
+    from biasbridge.stats.arrays import Floats
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,9 @@ class WeightedSum:
     """sum_k weight_k measure_k over ``samples``, all of the same items in the same order: the
     difference between two classifiers, or the mean over classes.
 
-    Intervals are Price and Bonett's (``stats.intervals.combination``), from the influences of
-    items on all measures, as an item may count in several samples. Undefined where a measure is.
+    Intervals are Price and Bonett's (``biasbridge.stats.intervals.combination``), from the
+    influences of items on all measures, as an item may count in several samples. Undefined where a
+    measure is.
     """
 
     samples: Sequence[GroupedPredictions]

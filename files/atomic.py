@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from files.errors import DISK_FULL, InputError, nearest
+from biasbridge.files.errors import DISK_FULL, InputError, nearest
 
 TEMPORARY = ".biasbridge-tmp-"  # a folder beside the target; a killed process leaves it behind
 

@@ -31,7 +31,7 @@ from typing import (
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from files.errors import InputError, nearest
+from biasbridge.files.errors import InputError, nearest
 
 T = TypeVar("T")
 P = ParamSpec("P")

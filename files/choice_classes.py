@@ -13,8 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from files.errors import InputError
-from files.folders import ROOMS
+from biasbridge.files.errors import InputError
+from biasbridge.files.folders import ROOMS
 
 PROJECT = Path(__file__).resolve().parents[1]  # folder of the rooms
 METRICS, METHODS = "intrinsic", "debias"  # groups

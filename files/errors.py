@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-from files.printable import printable
+from biasbridge.files.printable import printable
 
 LONGEST = 4_000
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

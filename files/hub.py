@@ -7,8 +7,8 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Literal, NamedTuple
 
-from files.data.registry import registry
-from files.errors import InputError
+from biasbridge.files.data.registry import registry
+from biasbridge.files.errors import InputError
 
 DIGITS = 40  # of a whole commit
 COMMIT = re.compile("[0-9a-f]{7,40}")

@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from files.atomic import atomic_path
-from files.errors import InputError
-from files.text import read_lines
+from biasbridge.files.atomic import atomic_path
+from biasbridge.files.errors import InputError
+from biasbridge.files.text import read_lines
 
 T = TypeVar("T")
 

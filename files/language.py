@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from files.errors import InputError
-from files.names import normalise_text
+from biasbridge.files.errors import InputError
+from biasbridge.files.names import normalise_text
 
 UNDETERMINED = "und"  # ISO 639 for an unknown language
 # Frequent function words of the languages of built-in queries

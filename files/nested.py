@@ -7,8 +7,8 @@ from pathlib import Path
 
 import yaml
 
-from files.errors import InputError
-from files.text import read_lines
+from biasbridge.files.errors import InputError
+from biasbridge.files.text import read_lines
 
 LARGEST = 16 << 20
 MAX_DEPTH = 20

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
-from files.errors import InputError
+from biasbridge.files.errors import InputError
 
 
 def _as_list(value: object) -> list[object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
-from files.errors import InputError
+from biasbridge.files.errors import InputError
 
 PACKAGE = "package:"
 

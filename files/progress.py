@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from files.verbosity import LOG
+from biasbridge.files.verbosity import LOG
 
 SECONDS = 30.0  # between two lines
 

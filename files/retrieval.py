@@ -9,8 +9,8 @@ from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, TypeAdapter
 
-from files.errors import InputError
-from files.json_lines import read_json_lines, write_json_lines
+from biasbridge.files.errors import InputError
+from biasbridge.files.json_lines import read_json_lines, write_json_lines
 
 Stereotype = Literal["male", "female", ""]
 

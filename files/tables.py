@@ -15,10 +15,17 @@ import pandas as pd
 from pandas.api.types import is_object_dtype
 from pydantic import TypeAdapter
 
-from files.errors import InputError, nearest
-from files.json_lines import read_json_lines
-from files.printable import printable
-from files.text import LONGEST_LINE, OPENERS, open_binary, open_plain, read_lines, unpacked_name
+from biasbridge.files.errors import InputError, nearest
+from biasbridge.files.json_lines import read_json_lines
+from biasbridge.files.printable import printable
+from biasbridge.files.text import (
+    LONGEST_LINE,
+    OPENERS,
+    open_binary,
+    open_plain,
+    read_lines,
+    unpacked_name,
+)
 
 BOM = "\ufeff"
 SEP_LINE = re.compile(r"sep=(.)$", re.IGNORECASE)  # first line that Excel writes and reads

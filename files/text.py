@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
-from files.errors import InputError, nearest
+from biasbridge.files.errors import InputError, nearest
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

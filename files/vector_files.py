@@ -5,17 +5,17 @@ from __future__ import annotations
 from glob import escape
 from pathlib import Path
 
-from files.data.registry import data_folder, data_path, how_to_get, registry
-from files.errors import InputError, nearest
-from files.packages import PACKAGE, in_package
-from files.text import DAMAGE, open_binary
+from biasbridge.files.data.registry import data_folder, data_path, how_to_get, registry
+from biasbridge.files.errors import InputError, nearest
+from biasbridge.files.packages import PACKAGE, in_package
+from biasbridge.files.text import DAMAGE, open_binary
 
 MAPPED = ("words.txt", "vectors.npy", "counts.npy")
 PICKLE = b"\x80"
 
 
 def vector_files(path: str | Path) -> list[Path]:
-    """Return the files that ``files.vectors.read_vectors`` reads for ``path``.
+    """Return the files that ``biasbridge.files.vectors.read_vectors`` reads for ``path``.
 
     These are the files of a mapped folder; of gensim's native format the file and the arrays beside
     it (``x.kv``, ``x.kv.vectors.npy``); otherwise the file alone.

@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
-from files import InputError, nearest
-from files.language import UNDETERMINED, guess_language, language_in_name
-from files.names import known_form, lower_forms
-from intrinsic.conventions import ALL_CONVENTIONS
-from intrinsic.frequent_words import clear_frequent_words, is_by_frequency
-from intrinsic.metrics.utility import SemanticQuality
-from intrinsic.metrics.vector_metrics import METRICS
-from intrinsic.wordsets import load_queries, read_wordsets
+from biasbridge.files import InputError, nearest
+from biasbridge.files.language import UNDETERMINED, guess_language, language_in_name
+from biasbridge.files.names import known_form, lower_forms
+from biasbridge.intrinsic.conventions import ALL_CONVENTIONS
+from biasbridge.intrinsic.frequent_words import clear_frequent_words, is_by_frequency
+from biasbridge.intrinsic.metrics.utility import SemanticQuality
+from biasbridge.intrinsic.metrics.vector_metrics import METRICS
+from biasbridge.intrinsic.wordsets import load_queries, read_wordsets
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from intrinsic.conventions import ByConvention
-    from intrinsic.metric import Metric
-    from intrinsic.score import Score
-    from intrinsic.wordsets import Query
+    from biasbridge.intrinsic.conventions import ByConvention
+    from biasbridge.intrinsic.metric import Metric
+    from biasbridge.intrinsic.score import Score
+    from biasbridge.intrinsic.wordsets import Query
 
 FREQUENT = 200  # words from which a language is guessed
 # What stands before or after words in some vocabularies: /c/en/he, he_PRON

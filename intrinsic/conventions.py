@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, ClassVar, Self, cast
 
-from files import nearest
-from files.choice import FieldError
-from intrinsic.score import MetricInfo  # noqa: TC001 (read when a choice is made)
+from biasbridge.files import nearest
+from biasbridge.files.choice import FieldError
+from biasbridge.intrinsic.score import MetricInfo  # noqa: TC001 (read when a choice is made)
 
 Option = bool | int | float | str
 ALL_CONVENTIONS = "all"  # conventions of a metric, side by side

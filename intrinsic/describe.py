@@ -1,5 +1,6 @@
 """Lists of metrics, options, conventions and queries for a terminal, and the tables of
-docs/metrics.md, which ``python -m intrinsic.describe`` writes from the root of the repository.
+docs/metrics.md, which ``python -m biasbridge.intrinsic.describe`` writes from the root of the
+repository.
 """
 
 from __future__ import annotations
@@ -17,24 +18,24 @@ from annotated_types import DocInfo
 from rich import box
 from rich.table import Table
 
-from files import run_cli
-from files.choice import describe_type, field_types
-from files.terminal import print_columns
-from intrinsic.item_metric import ItemMetric
-from intrinsic.items.library import library
-from intrinsic.likelihood.model_metrics import FAMILIES as MODEL_FAMILIES
-from intrinsic.likelihood.model_metrics import MODEL_METRICS
-from intrinsic.metric import Metric
-from intrinsic.metrics.vector_metrics import FAMILIES, METRICS
-from intrinsic.wordsets import load_queries, query_names
+from biasbridge.files import run_cli
+from biasbridge.files.choice import describe_type, field_types
+from biasbridge.files.terminal import print_columns
+from biasbridge.intrinsic.item_metric import ItemMetric
+from biasbridge.intrinsic.items.library import library
+from biasbridge.intrinsic.likelihood.model_metrics import FAMILIES as MODEL_FAMILIES
+from biasbridge.intrinsic.likelihood.model_metrics import MODEL_METRICS
+from biasbridge.intrinsic.metric import Metric
+from biasbridge.intrinsic.metrics.vector_metrics import FAMILIES, METRICS
+from biasbridge.intrinsic.wordsets import load_queries, query_names
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from intrinsic.conventions import ByConvention
+    from biasbridge.intrinsic.conventions import ByConvention
 
 PAGE = Path("docs", "metrics.md")
-MARK = "<!-- From here on written by python -m intrinsic.describe -->\n"
+MARK = "<!-- From here on written by python -m biasbridge.intrinsic.describe -->\n"
 
 
 def print_metrics(console: Console) -> None:

@@ -8,11 +8,11 @@ import numpy as np
 from annotated_types import doc
 from numpy.typing import ArrayLike
 
-from files import InputError
-from intrinsic.lookup import unit_rows
+from biasbridge.files import InputError
+from biasbridge.intrinsic.lookup import unit_rows
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 Direction = Literal["pca", "mean", "first"]
 DIRECTIONS = get_args(Direction)

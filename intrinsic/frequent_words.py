@@ -12,9 +12,9 @@ import numpy as np
 from annotated_types import doc
 from numpy.typing import ArrayLike, NDArray
 
-from files import InputError
-from files.choice import Count
-from files.names import SIGNS
+from biasbridge.files import InputError
+from biasbridge.files.choice import Count
+from biasbridge.files.names import SIGNS
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

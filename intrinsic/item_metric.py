@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 import numpy as np
 from annotated_types import doc
 
-from files import InputError, choice
-from files.digest import digest_of
-from intrinsic.conventions import ByConvention
-from intrinsic.items.item import ItemSet, ItemSource
-from intrinsic.resampling import RESAMPLES, times_drawn
-from intrinsic.score import UNTESTED, Score, percentiles
-from intrinsic.wordsets import Query
+from biasbridge.files import InputError, choice
+from biasbridge.files.digest import digest_of
+from biasbridge.intrinsic.conventions import ByConvention
+from biasbridge.intrinsic.items.item import ItemSet, ItemSource
+from biasbridge.intrinsic.resampling import RESAMPLES, times_drawn
+from biasbridge.intrinsic.score import UNTESTED, Score, percentiles
+from biasbridge.intrinsic.wordsets import Query
 
 if TYPE_CHECKING:
-    from intrinsic.permutation import PValue
-    from stats.arrays import Floats
+    from biasbridge.intrinsic.permutation import PValue
+    from biasbridge.stats.arrays import Floats
 
 CLUSTER = "cluster"  # the factor of pairs; its groups are parts of one score
 Settings = Mapping[str, str | int | float]
@@ -59,8 +59,8 @@ class Observations:
     def resample_weights(self) -> Floats:
         """Return how often each item is drawn into each resample, (n, 200).
 
-        The product over the factors of the counts of their labels, see :mod:`intrinsic.resampling`.
-        The only word, or template, of a group is kept.
+        The product over the factors of the counts of their labels, see
+        :mod:`biasbridge.intrinsic.resampling`. The only word, or template, of a group is kept.
         """
         groups = self.groups or [""] * len(self.names)
         weights: Floats = np.ones((len(self.names), RESAMPLES))

@@ -10,16 +10,16 @@ import numpy as np
 from annotated_types import doc
 from numpy.typing import ArrayLike, NDArray
 
-from files import InputError
-from files.names import known_form, normalise_text
-from intrinsic.wordsets import WordSet
+from biasbridge.files import InputError
+from biasbridge.files.names import known_form, normalise_text
+from biasbridge.intrinsic.wordsets import WordSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gensim.models import KeyedVectors
 
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 
 Case = Literal["exact", "lower"]

@@ -14,19 +14,25 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 import numpy as np
 from annotated_types import Le, doc
 
-from files import InputError, choice
-from files.choice import Share, Whole
-from files.digest import digest_of
-from intrinsic.conventions import ByConvention
-from intrinsic.conventions import Convention as Convention
-from intrinsic.frequent_words import clear_frequent_words
-from intrinsic.lookup import Case
-from intrinsic.resolved_query import ResolvedQuery as ResolvedQuery
-from intrinsic.resolved_query import resolve_query
-from intrinsic.score import MetricInfo as MetricInfo
-from intrinsic.score import MetricResult, Score, make_row, percentiles
-from intrinsic.wordsets import Query, find_queries, load_queries, read_wordsets, require_queries
-from intrinsic.wordsets.wordset import MORE_GROUPS
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Share, Whole
+from biasbridge.files.digest import digest_of
+from biasbridge.intrinsic.conventions import ByConvention
+from biasbridge.intrinsic.conventions import Convention as Convention
+from biasbridge.intrinsic.frequent_words import clear_frequent_words
+from biasbridge.intrinsic.lookup import Case
+from biasbridge.intrinsic.resolved_query import ResolvedQuery as ResolvedQuery
+from biasbridge.intrinsic.resolved_query import resolve_query
+from biasbridge.intrinsic.score import MetricInfo as MetricInfo
+from biasbridge.intrinsic.score import MetricResult, Score, make_row, percentiles
+from biasbridge.intrinsic.wordsets import (
+    Query,
+    find_queries,
+    load_queries,
+    read_wordsets,
+    require_queries,
+)
+from biasbridge.intrinsic.wordsets.wordset import MORE_GROUPS
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from files import InputError
-from intrinsic.lookup import find_set
-from intrinsic.resolved_query import ResolvedQuery, resolve_query
-from intrinsic.wordsets import WordSet
+from biasbridge.files import InputError
+from biasbridge.intrinsic.lookup import find_set
+from biasbridge.intrinsic.resolved_query import ResolvedQuery, resolve_query
+from biasbridge.intrinsic.wordsets import WordSet
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from intrinsic.metric import Metric
-    from intrinsic.wordsets import Query
-    from stats.arrays import Floats
+    from biasbridge.intrinsic.metric import Metric
+    from biasbridge.intrinsic.wordsets import Query
+    from biasbridge.stats.arrays import Floats
 
 Item = tuple[str, ...]
 MIN_PAIRS = 2

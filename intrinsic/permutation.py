@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from files import InputError
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 Tail = Literal["greater", "less", "two-sided"]
 TAILS = get_args(Tail)

@@ -7,19 +7,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
-from files import Choice
+from biasbridge.files import Choice
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from intrinsic.metric import MetricInfo
-    from intrinsic.score import Score
-    from intrinsic.wordsets import Query
+    from biasbridge.intrinsic.metric import MetricInfo
+    from biasbridge.intrinsic.score import Score
+    from biasbridge.intrinsic.wordsets import Query
 
 
 @runtime_checkable
 class AnyMetric(Choice, Protocol):
-    """Protocol of a metric, whatever it measures; ``intrinsic.metric.Metric`` measures vectors.
+    """Protocol of a metric, whatever it measures; ``biasbridge.intrinsic.metric.Metric`` measures
+    vectors.
 
     needs: the step of a subject it measures, such as ``vectors``. about: the meaning of its scores.
     """

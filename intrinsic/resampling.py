@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from intrinsic.lookup import ResolvedWords
+    from biasbridge.intrinsic.lookup import ResolvedWords
 
 Counts = NDArray[np.int64]
 

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from files.names import lower_forms, normalise_text
-from intrinsic.directions import pair_differences
-from intrinsic.lookup import ResolvedWords, describe_shortage, find_set, spelling
-from intrinsic.resampling import RESAMPLES, draw_items
+from biasbridge.files.names import lower_forms, normalise_text
+from biasbridge.intrinsic.directions import pair_differences
+from biasbridge.intrinsic.lookup import ResolvedWords, describe_shortage, find_set, spelling
+from biasbridge.intrinsic.resampling import RESAMPLES, draw_items
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gensim.models import KeyedVectors
 
-    from intrinsic.wordsets import Query
+    from biasbridge.intrinsic.wordsets import Query
 
 EXCLUDED = "excluded"  # role of words left out of a vocabulary, not measured themselves
 
@@ -83,7 +83,9 @@ class ResolvedQuery:
         return self.take({role: rng.integers(n, size=n) for role, n in sizes.items() if n})
 
     def joint_resamples(self) -> Iterator[ResolvedQuery]:
-        """Yield the resamples of :mod:`intrinsic.resampling`; a set may be empty in some."""
+        """Yield the resamples of :mod:`biasbridge.intrinsic.resampling`; a set may be empty in
+        some.
+        """
         draws = {role: draw_items(role, words) for role, words in self.word_sets.items()}
         for i in range(RESAMPLES):
             counts = {role: times[:, i] for role, times in draws.items()}

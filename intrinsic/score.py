@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from intrinsic.permutation import PValue
-from intrinsic.wordsets.wordset import MORE_GROUPS
+from biasbridge.intrinsic.permutation import PValue
+from biasbridge.intrinsic.wordsets.wordset import MORE_GROUPS
 
 if TYPE_CHECKING:
-    from intrinsic.resolved_query import ResolvedQuery
-    from stats.arrays import Floats
+    from biasbridge.intrinsic.resolved_query import ResolvedQuery
+    from biasbridge.stats.arrays import Floats
 
 UNTESTED = PValue(math.nan, "none", 0, 0, "", False, math.nan, math.nan)
 
@@ -75,9 +75,9 @@ class Score(NamedTuple):
     Values not estimated are NaN, with the ``reason``. part: which of several scores. scale_min,
     scale_max: the ends of the metric's scale. n_found, n_oov: items of all word sets. oov: items
     out of vocabulary. truncated: items found but left out by the convention. resampled: the score
-    over resamples of words that all embeddings share (:mod:`intrinsic.resampling`), NaN in
-    resamples without one; empty without ``resamples`` or a score. settings: settings of a language
-    model.
+    over resamples of words that all embeddings share (:mod:`biasbridge.intrinsic.resampling`), NaN
+    in resamples without one; empty without ``resamples`` or a score. settings: settings of a
+    language model.
     """
 
     metric: str

@@ -12,17 +12,17 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from files.terminal import print_columns
-from intrinsic.audit import as_row, rank_correlations, ranks
-from intrinsic.likelihood.model_metrics import MODEL_METRICS
-from intrinsic.metrics.vector_metrics import METRICS
-from stats.multiple_testing import LEVEL
+from biasbridge.files.terminal import print_columns
+from biasbridge.intrinsic.audit import as_row, rank_correlations, ranks
+from biasbridge.intrinsic.likelihood.model_metrics import MODEL_METRICS
+from biasbridge.intrinsic.metrics.vector_metrics import METRICS
+from biasbridge.stats.multiple_testing import LEVEL
 
 if TYPE_CHECKING:
     from rich.console import Console, JustifyMethod
 
-    from intrinsic.audit import AuditedScore
-    from intrinsic.score import Score
+    from biasbridge.intrinsic.audit import AuditedScore
+    from biasbridge.intrinsic.score import Score
 
 MIN_FILES = 3  # for a rank correlation
 # Flowers and insects, instruments and weapons: what everybody prefers, no bias against people

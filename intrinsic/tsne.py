@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from files import InputError
-from files.atomic import require_output
-from files.charts import FORMATS, save_chart
-from intrinsic.resolved_query import ResolvedQuery, resolve_query
+from biasbridge.files import InputError
+from biasbridge.files.atomic import require_output
+from biasbridge.files.charts import FORMATS, save_chart
+from biasbridge.intrinsic.resolved_query import ResolvedQuery, resolve_query
 
 if TYPE_CHECKING:
-    from intrinsic.frequent_words import Floats32
-    from intrinsic.lookup import Case
-    from intrinsic.wordsets import Query
+    from biasbridge.intrinsic.frequent_words import Floats32
+    from biasbridge.intrinsic.lookup import Case
+    from biasbridge.intrinsic.wordsets import Query
 
 ROLES = ("X", "Y", "A", "B")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
@@ -79,7 +79,7 @@ def draw_words(
         )
     import altair as alt  # slow to import
 
-    from files.vectors import read_vectors
+    from biasbridge.files.vectors import read_vectors
 
     panels = []
     for path in paths:

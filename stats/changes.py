@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from math import isnan
 from typing import Any, TypeAlias
 
-from stats.intervals import quantile
-from stats.multiple_testing import LEVEL
+from biasbridge.stats.intervals import quantile
+from biasbridge.stats.multiple_testing import LEVEL
 
 Row: TypeAlias = Mapping[Any, Any]
 Line: TypeAlias = tuple[str, str]  # the claim, and its interval
@@ -22,10 +22,10 @@ def describe_changes(
 ) -> list[Line]:
     """Return the changes of groups' values, then of gaps, that differ from 0 after adjustment.
 
-    ``rows`` are those of a pair in ``extrinsic.multiclass.classifier_rows``; ``title`` returns a
-    measure in words; ``label`` names the positive class, empty for label 1. The largest change
-    comes first: a claim, and its interval in points (hundredths). Without a change that differs
-    from 0: how large a change could be missed, with power .8.
+    ``rows`` are those of a pair in ``biasbridge.extrinsic.multiclass.classifier_rows``; ``title``
+    returns a measure in words; ``label`` names the positive class, empty for label 1. The largest
+    change comes first: a claim, and its interval in points (hundredths). Without a change that
+    differs from 0: how large a change could be missed, with power .8.
     """
     values = [row for row in rows if row["kind"] == "value"]
     gaps = [row for row in rows if row["kind"] == "gap"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats, Ints
+    from biasbridge.stats.arrays import Floats, Ints
 
 PSEUDO_ITEMS = 4
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stats.intervals import quantile
+from biasbridge.stats.intervals import quantile
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
-    from stats.intervals import Estimate
+    from biasbridge.stats.arrays import Floats
+    from biasbridge.stats.intervals import Estimate
 
 MAX_GAPS = 5
 

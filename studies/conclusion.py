@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from analysis.frame import as_text
-from analysis.provenance import describe_provenance, read_provenance
-from analysis.report.frame import as_image, count_points, write_page
-from analysis.results import write_csv_tables
-from analysis.terminal import as_text_columns, print_as_text, print_lines, text_columns
-from files import InputError
-from files.charts import save_charts
+from biasbridge.analysis.frame import as_text
+from biasbridge.analysis.provenance import describe_provenance, read_provenance
+from biasbridge.analysis.report.frame import as_image, count_points, write_page
+from biasbridge.analysis.results import write_csv_tables
+from biasbridge.analysis.terminal import as_text_columns, print_as_text, print_lines, text_columns
+from biasbridge.files import InputError
+from biasbridge.files.charts import save_charts
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pandas as pd
 
-from analysis.frame import as_float, as_labels, as_text, column_values
-from analysis.naming import row_names
-from files import choice
-from files.choice import Fileless
+from biasbridge.analysis.frame import as_float, as_labels, as_text, column_values
+from biasbridge.analysis.naming import row_names
+from biasbridge.files import choice
+from biasbridge.files.choice import Fileless
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from analysis.results import Tables
+    from biasbridge.analysis.results import Tables
 
 # The published survey prints the absolute WEAT statistic, a sum over target words, not the effect
 # size.
@@ -52,8 +52,8 @@ class Survey(Fileless):
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw the survey; return the paths written."""
-        from analysis.results import write_csv_tables
-        from analysis.terminal import print_as_text
+        from biasbridge.analysis.results import write_csv_tables
+        from biasbridge.analysis.terminal import print_as_text
 
         if tables.intrinsic.empty:
             return []
@@ -91,9 +91,9 @@ def survey_table(scores: pd.DataFrame) -> pd.DataFrame:
 
 def draw_survey(scores: pd.DataFrame, out: Path) -> list[Path]:
     """Draw ``figure2_*`` for each metric in every format, with a CSV of its numbers."""
-    from analysis.grid import ChartText, scatter_grid
-    from analysis.results import write_csv_tables
-    from files.charts import save_charts
+    from biasbridge.analysis.grid import ChartText, scatter_grid
+    from biasbridge.analysis.results import write_csv_tables
+    from biasbridge.files.charts import save_charts
 
     written = []
     for name, rows in scores.dropna(subset="y").groupby("metric", sort=False):

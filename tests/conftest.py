@@ -76,7 +76,7 @@ def train(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Train:
     """``python train.py`` with some arguments, in this process and in ``tmp_path``."""
-    from train.cli.door import main
+    from biasbridge.train.cli.door import main
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BIASBRIDGE_DATA", raising=False)

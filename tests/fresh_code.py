@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from train.engine import source, syntax
+from biasbridge.train.engine import source, syntax
 
 CACHED = (source.source_of, source.library_versions, syntax.read_module, syntax.path_of)
 

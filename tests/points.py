@@ -5,21 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpora.world import GeneratedCorpus, GeneratedPosts
-from debias.unmodified import Unmodified
-from debias.word_choice import WordChoice
-from extrinsic.gaps import Gaps
-from extrinsic.linear import Linear
-from extrinsic.tagger import MentionTagger
-from intrinsic.metrics.weat import Weat
-from train.engine.point import Plan, Point, plan_point
-from train.engine.store import Store
-from train.subjects.embed import Word2Vec
-from train.subjects.static import StaticVectors
-from train.tasks.hatespeech import HateSpeech
+from biasbridge.corpora.world import GeneratedCorpus, GeneratedPosts
+from biasbridge.debias.unmodified import Unmodified
+from biasbridge.debias.word_choice import WordChoice
+from biasbridge.extrinsic.gaps import Gaps
+from biasbridge.extrinsic.linear import Linear
+from biasbridge.extrinsic.tagger import MentionTagger
+from biasbridge.intrinsic.metrics.weat import Weat
+from biasbridge.train.engine.point import Plan, Point, plan_point
+from biasbridge.train.engine.store import Store
+from biasbridge.train.subjects.embed import Word2Vec
+from biasbridge.train.subjects.static import StaticVectors
+from biasbridge.train.tasks.hatespeech import HateSpeech
 
 if TYPE_CHECKING:
-    from intrinsic.metric import Metric
+    from biasbridge.intrinsic.metric import Metric
 
 WEAT = Weat(queries=("weat6b", "weat7", "weat8"), case="lower")
 SUBJECT = StaticVectors(

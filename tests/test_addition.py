@@ -25,9 +25,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from files import choice
-from files.choice import Share
-from intrinsic.wordsets import load_query
+from biasbridge.files import choice
+from biasbridge.files.choice import Share
+from biasbridge.intrinsic.wordsets import load_query
 
 
 @choice
@@ -51,7 +51,7 @@ class Tilted:
 
 
 def write(tilted, out: Path, inputs, seed: int) -> None:
-    from files.vectors import keyed, save_mapped
+    from biasbridge.files.vectors import keyed, save_mapped
 
     query, rng = load_query("weat8"), np.random.default_rng(seed)
     words = {word: role for role in "XYAB" for word in query[role].words}
@@ -67,8 +67,8 @@ from typing import ClassVar
 
 import pandas as pd
 
-from files import choice
-from files.vectors import open_mapped
+from biasbridge.files import choice
+from biasbridge.files.vectors import open_mapped
 
 
 @choice
@@ -102,7 +102,7 @@ from typing import ClassVar
 
 import pandas as pd
 
-from files import choice
+from biasbridge.files import choice
 
 
 @choice
@@ -126,7 +126,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from files import choice
+from biasbridge.files import choice
 
 
 @choice
@@ -211,8 +211,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar
 
-from files import choice
-from files.choice import Count, Fileless
+from biasbridge.files import choice
+from biasbridge.files.choice import Count, Fileless
 
 WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "he", "she", "nurse", "plumber", "is", "a")
 
@@ -249,9 +249,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from files import choice
-from intrinsic.item_metric import ItemMetric, Observations, sizes
-from intrinsic.metric import MetricInfo
+from biasbridge.files import choice
+from biasbridge.intrinsic.item_metric import ItemMetric, Observations, sizes
+from biasbridge.intrinsic.metric import MetricInfo
 
 
 @choice
@@ -267,7 +267,7 @@ class Lengths(ItemMetric):
     )
     needs: ClassVar[str] = "encoder"
     configuration: ClassVar[dict[str, object]] = {
-        "items": {"_target_": "corpora.items.UserItems", "path": "items.csv"}
+        "items": {"_target_": "biasbridge.corpora.items.UserItems", "path": "items.csv"}
     }
 
     @classmethod
@@ -299,8 +299,8 @@ from typing import ClassVar
 
 import pandas as pd
 
-from files import choice
-from train.engine.scores import open_needed
+from biasbridge.files import choice
+from biasbridge.train.engine.scores import open_needed
 
 
 @choice

@@ -18,12 +18,12 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from analysis.results import write_tables
+from biasbridge.analysis.results import write_tables
 from biasbridge.commands import COMMANDS
 from biasbridge.extras import STUDY, named_extra
-from files import InputError
-from files.documents import Document, write_documents
-from files.folders import ROOMS
+from biasbridge.files import InputError
+from biasbridge.files.documents import Document, write_documents
+from biasbridge.files.folders import ROOMS
 from tests.analysis.conftest import make_tables
 from tests.extrinsic.answers.test_lm_eval_samples import choice_line, write
 from tests.extrinsic.bbq_items import item

@@ -17,23 +17,23 @@ from biasbridge import audit, certifying
 from biasbridge.__main__ import main
 from biasbridge.certificates import certified, gender_words
 from biasbridge.certifying import certify
+from biasbridge.files import InputError
+from biasbridge.files.terminal import open_console
 from biasbridge.inputs import as_vectors
-from files import InputError
-from files.terminal import open_console
-from intrinsic.audit import AuditedScore, as_table
-from intrinsic.items.item import ItemSet, Pair
-from intrinsic.items.library import library
-from intrinsic.metrics.weat import Weat
-from intrinsic.terminal import print_summary
-from intrinsic.wordsets import Query, WordSet, load_query
-from studies.certificate import recorded
-from studies.certificate.recorded import (
+from biasbridge.intrinsic.audit import AuditedScore, as_table
+from biasbridge.intrinsic.items.item import ItemSet, Pair
+from biasbridge.intrinsic.items.library import library
+from biasbridge.intrinsic.metrics.weat import Weat
+from biasbridge.intrinsic.terminal import print_summary
+from biasbridge.intrinsic.wordsets import Query, WordSet, load_query
+from biasbridge.studies.certificate import recorded
+from biasbridge.studies.certificate.recorded import (
     RECORDED_CSV,
     RecordedVerdict,
     not_called_bias,
     recorded_verdict,
 )
-from studies.certificate.verdict import VERDICTS
+from biasbridge.studies.certificate.verdict import VERDICTS
 from tests.tiny_models import SMALL, byte_pieces, save_model
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from files import choice
-from intrinsic.resolved_query import ResolvedQuery
-from intrinsic.metric import MetricInfo, Metric
-from intrinsic.score import MetricResult
+from biasbridge.files import choice
+from biasbridge.intrinsic.resolved_query import ResolvedQuery
+from biasbridge.intrinsic.metric import MetricInfo, Metric
+from biasbridge.intrinsic.score import MetricResult
 
 
 @choice

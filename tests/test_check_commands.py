@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from biasbridge.__main__ import main as command
-from files import InputError
+from biasbridge.files import InputError
 
 TESTS = Path(__file__).parent
 CASES = TESTS / "cases"

@@ -11,7 +11,7 @@ import pytest
 
 from biasbridge.__main__ import main
 from biasbridge.cli.completion import complete
-from files import InputError
+from biasbridge.files import InputError
 from tests.test_certify import write_metric
 
 WEAT = [f"intrinsic=weat_{name}" for name in ("controls", "gender_es", "migrants_es")]

@@ -16,22 +16,22 @@ import pytest
 import yaml
 from gensim.models import KeyedVectors, Word2Vec
 
-from corpora.generated_documents import (
+from biasbridge.corpora.generated_documents import (
     GeneratedChallenge,
     GeneratedDocuments,
     GeneratedOccupations,
 )
-from extrinsic.coreference.challenge.gaps import ChallengeGaps, challenge_rows
-from extrinsic.coreference.challenge.measures import Answer
-from extrinsic.coreference.resolver import EndToEnd
-from extrinsic.coreference.scorer import score
-from files.choice_classes import PROJECT, find_choice
-from train.cli import CONF
-from train.cli.choices import Reader
-from train.cli.class_configs import configuration
+from biasbridge.extrinsic.coreference.challenge.gaps import ChallengeGaps, challenge_rows
+from biasbridge.extrinsic.coreference.challenge.measures import Answer
+from biasbridge.extrinsic.coreference.resolver import EndToEnd
+from biasbridge.extrinsic.coreference.scorer import score
+from biasbridge.files.choice_classes import PROJECT, find_choice
+from biasbridge.train.cli import CONF
+from biasbridge.train.cli.choices import Reader
+from biasbridge.train.cli.class_configs import configuration
 
 if TYPE_CHECKING:
-    from extrinsic.coreference.challenge.gaps import Row
+    from biasbridge.extrinsic.coreference.challenge.gaps import Row
 
 
 def tiny() -> EndToEnd:

@@ -22,13 +22,13 @@ import pytest
 
 from biasbridge import data
 from biasbridge.__main__ import main as biasbridge
-from files import InputError
-from files.data import download as download_module
-from files.data import registry as registry_module
-from files.data.registry import DataFile, DataSet, registry
-from files.errors import run_cli
-from files.vectors import keyed, save_vectors
-from intrinsic.wordsets import load_query
+from biasbridge.files import InputError
+from biasbridge.files.data import download as download_module
+from biasbridge.files.data import registry as registry_module
+from biasbridge.files.data.registry import DataFile, DataSet, registry
+from biasbridge.files.errors import run_cli
+from biasbridge.files.vectors import keyed, save_vectors
+from biasbridge.intrinsic.wordsets import load_query
 from tests.conftest import Ended, Train
 from tests.data_server import Reply, Server, serve, tar_gz
 
@@ -217,7 +217,7 @@ def test_a_mirror_that_is_down_is_asked_once(
 TWO = """
     import sys
     from biasbridge.cli.data import main
-    from files.data.registry import DataFile, DataSet, registry
+    from biasbridge.files.data.registry import DataFile, DataSet, registry
     url, n_bytes, digest = sys.argv[1:]
     file = DataFile("words/a.csv", (url,), int(n_bytes), {"sha256": digest})
     registry()["toy"] = DataSet("toy", "data", "", "", "", "", (file,))

@@ -4,10 +4,10 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
-from files.choice_classes import PROJECT, choice_classes
-from files.data.registry import registry, sets_of
-from train.cli.choices import groups
-from train.cli.class_configs import configuration
+from biasbridge.files.choice_classes import PROJECT, choice_classes
+from biasbridge.files.data.registry import registry, sets_of
+from biasbridge.train.cli.choices import groups
+from biasbridge.train.cli.class_configs import configuration
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "howto" / "data.md"

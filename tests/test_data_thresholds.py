@@ -12,14 +12,14 @@ import pandas as pd
 import pytest
 
 import biasbridge
-from analysis.naming import SMALLEST_CHANGE
+from biasbridge.analysis.naming import SMALLEST_CHANGE
 from biasbridge.cli.gaps import main
 from biasbridge.data_checks import _check_coverage
+from biasbridge.files.language import GRAMMAR
+from biasbridge.files.vectors import keyed
 from biasbridge.post_columns import guess_text
+from biasbridge.train.engine.part import DataReport
 from biasbridge.user_data import Data, guess_languages, read_data
-from files.language import GRAMMAR
-from files.vectors import keyed
-from train.engine.part import DataReport
 
 
 @pytest.mark.parametrize(

@@ -12,22 +12,22 @@ import numpy as np
 import pytest
 import yaml
 
-from corpora.linked_posts import LinkedPosts
-from corpora.world import GeneratedCorpus, GeneratedPosts
-from debias.attract_repel import AttractRepel
-from debias.balance import Balance
-from debias.labels import Relabel
-from debias.word_choice import WordChoice
-from extrinsic.gap_table import gap_rows, gap_table
-from extrinsic.gaps import Gaps
-from extrinsic.linear import Linear
-from intrinsic.metrics.weat import Weat
-from train.subjects.embed import Word2Vec
+from biasbridge.corpora.linked_posts import LinkedPosts
+from biasbridge.corpora.world import GeneratedCorpus, GeneratedPosts
+from biasbridge.debias.attract_repel import AttractRepel
+from biasbridge.debias.balance import Balance
+from biasbridge.debias.labels import Relabel
+from biasbridge.debias.word_choice import WordChoice
+from biasbridge.extrinsic.gap_table import gap_rows, gap_table
+from biasbridge.extrinsic.gaps import Gaps
+from biasbridge.extrinsic.linear import Linear
+from biasbridge.intrinsic.metrics.weat import Weat
+from biasbridge.train.subjects.embed import Word2Vec
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from debias.base import Direction
+    from biasbridge.debias.base import Direction
 
 pytestmark = pytest.mark.slow
 

@@ -17,13 +17,13 @@ from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 
-from files.data.registry import collected_requests
+from biasbridge.files.data.registry import collected_requests
+from biasbridge.train.cli import CONF
+from biasbridge.train.cli.choices import choices
+from biasbridge.train.cli.configure import read_point, read_study
+from biasbridge.train.engine.point import Point, plan_point
+from biasbridge.train.engine.store import Store
 from tests.test_certify import write_metric
-from train.cli import CONF
-from train.cli.choices import choices
-from train.cli.configure import read_point, read_study
-from train.engine.point import Point, plan_point
-from train.engine.store import Store
 
 if TYPE_CHECKING:
     from tests.conftest import Ended, Train

@@ -16,15 +16,15 @@ import pandas as pd
 import pytest
 
 import biasbridge
-from analysis.joined import join_points
-from analysis.results import read_tables, write_tables
 from biasbridge import audit, correlate, debias, gaps, plot, query, read_results
 from biasbridge.__main__ import main as biasbridge_command
-from files import InputError
-from files.language import GRAMMAR
-from files.vectors import keyed, save_vectors
-from intrinsic import effect_size
-from intrinsic.wordsets import load_query
+from biasbridge.analysis.joined import join_points
+from biasbridge.analysis.results import read_tables, write_tables
+from biasbridge.files import InputError
+from biasbridge.files.language import GRAMMAR
+from biasbridge.files.vectors import keyed, save_vectors
+from biasbridge.intrinsic import effect_size
+from biasbridge.intrinsic.wordsets import load_query
 from tests.analysis.conftest import make_tables
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ QUERY = {
 
 
 def vectors(path: Path) -> None:
-    from files.vectors import read_vectors
+    from biasbridge.files.vectors import read_vectors
 
     read = read_vectors(path)
     assert read.vectors.shape == (len(read.index_to_key), read.vector_size)
@@ -55,43 +55,43 @@ def folder(path: Path) -> None:
 
 
 def words(path: Path) -> None:
-    from intrinsic.wordsets import read_wordsets
+    from biasbridge.intrinsic.wordsets import read_wordsets
 
     read_wordsets(path)
 
 
 def similarities(path: Path) -> None:
-    from intrinsic.metrics.utility import read_similarities
+    from biasbridge.intrinsic.metrics.utility import read_similarities
 
     read_similarities(path)
 
 
 def pairs(path: Path) -> None:
-    from debias.constraints import read_pairs
+    from biasbridge.debias.constraints import read_pairs
 
     read_pairs(path)
 
 
 def table(path: Path) -> None:
-    from files.tables import read_table
+    from biasbridge.files.tables import read_table
 
     read_table(path)
 
 
 def posts(path: Path) -> None:
-    from corpora.labelled import TableSource
+    from biasbridge.corpora.labelled import TableSource
 
     TableSource(str(path), group="group", split="split").load(seed=0)
 
 
 def hateval(path: Path) -> None:
-    from corpora.hatespeech import HatEval
+    from biasbridge.corpora.hatespeech import HatEval
 
     HatEval(str(path.parent), language="es").load(seed=0)
 
 
 def corpus(path: Path) -> None:
-    from corpora.corpus import TextCorpus, Tokeniser
+    from biasbridge.corpora.corpus import TextCorpus, Tokeniser
 
     # Hundreds of thousands of tweets show no more than hundreds
     limits: dict[Tokeniser, int | None] = {"tweets": 500, "sentences": None, "whitespace": None}
@@ -101,14 +101,14 @@ def corpus(path: Path) -> None:
 
 
 def results(path: Path) -> None:
-    from analysis.results import read_tables
+    from biasbridge.analysis.results import read_tables
 
     read_tables(path.parent)
 
 
 def correlations(path: Path) -> None:
-    from analysis.frame import as_float
-    from analysis.joined import open_table
+    from biasbridge.analysis.frame import as_float
+    from biasbridge.analysis.joined import open_table
 
     as_float(open_table(path), "pearson")
 
@@ -128,7 +128,7 @@ def sound_vectors(work: Path) -> list[Files]:
     from gensim.models import FastText
     from gensim.models.fasttext import save_facebook_model
 
-    from files.vectors import keyed, save_vectors
+    from biasbridge.files.vectors import keyed, save_vectors
 
     matrix = np.random.default_rng(1).normal(size=(5, 4)).astype(np.float32)
     rows = keyed(["the", "man", "ñandú", "two words", "1"], matrix)
@@ -176,7 +176,7 @@ def fasttext_model(word: bytes, *, max_n: int = 6, bucket: int = 9) -> bytes:
 
 
 def sound_folder(work: Path) -> list[Files]:
-    from files.vectors import keyed, save_mapped
+    from biasbridge.files.vectors import keyed, save_mapped
 
     matrix = np.random.default_rng(1).normal(size=(3, 4)).astype(np.float32)
     counts = np.array([3, 2, 1])

@@ -18,8 +18,8 @@ import yaml
 
 from biasbridge import gaps, gate
 from biasbridge.__main__ import main
-from extrinsic.gate import format_trimmed
-from files import InputError
+from biasbridge.extrinsic.gate import format_trimmed
+from biasbridge.files import InputError
 
 pytest_plugins = ["pytester", "biasbridge.pytest_plugin"]
 NEXT = {"a": "b", "b": "c", "c": "a"}

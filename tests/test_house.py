@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from files.choice_classes import PROJECT, choice_classes
-from train.cli.choices import groups
+from biasbridge.files.choice_classes import PROJECT, choice_classes
+from biasbridge.train.cli.choices import groups
 
 ROOT = Path(__file__).resolve().parent.parent
 MAY_IMPORT = {
@@ -39,15 +39,23 @@ HEAVY = {"datasets", "gensim", "nltk", "scipy", "sklearn", "statsmodels", "torch
 # What further libraries some modules may not load
 LIGHT = {
     ("biasbridge.files",): {"gensim", "numpy"},
-    ("intrinsic.wordsets",): {"gensim", "numpy", "scipy", "torch"},
-    ("intrinsic.metrics.vector_metrics", "intrinsic.describe"): {
+    ("biasbridge.intrinsic.wordsets",): {"gensim", "numpy", "scipy", "torch"},
+    ("biasbridge.intrinsic.metrics.vector_metrics", "biasbridge.intrinsic.describe"): {
         "gensim",
         "scipy.stats",
         "sklearn",
         "torch",
     },
-    ("debias.balance", "debias.attract_repel", "debias.word_choice"): HEAVY | {"pandas"},
-    ("extrinsic.coreference.scorer", "train.engine.device", "train.tasks.posts"): HEAVY,
+    (
+        "biasbridge.debias.balance",
+        "biasbridge.debias.attract_repel",
+        "biasbridge.debias.word_choice",
+    ): HEAVY | {"pandas"},
+    (
+        "biasbridge.extrinsic.coreference.scorer",
+        "biasbridge.train.engine.device",
+        "biasbridge.train.tasks.posts",
+    ): HEAVY,
 }
 
 
@@ -152,7 +160,9 @@ def test_only_the_front_knows_hydra() -> None:
 
 
 def test_analysis_needs_neither_torch_nor_gensim() -> None:
-    modules = [f"biasbridge.analysis.{path.stem}" for path in sorted((ROOT / "analysis").glob("*.py"))]
+    modules = [
+        f"biasbridge.analysis.{path.stem}" for path in sorted((ROOT / "analysis").glob("*.py"))
+    ]
     assert not loaded_by(modules) & {"torch", "gensim", "datasets", "hydra"}
 
 

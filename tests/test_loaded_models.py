@@ -12,8 +12,8 @@ import torch
 import transformers
 
 from biasbridge import audit, debias
-from files import InputError
-from files.models.language_model import open_model
+from biasbridge.files import InputError
+from biasbridge.files.models.language_model import open_model
 from tests.tiny_models import byte_pieces, save_model
 
 # Of peft, which uses what transformers has renamed

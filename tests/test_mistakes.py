@@ -13,12 +13,12 @@ from rich.console import Console
 
 from biasbridge.__main__ import main
 from biasbridge.commands import COMMANDS
-from files import InputError
-from files.errors import run_cli
-from files.vectors import keyed, save_vectors
-from intrinsic.wordsets import load_query
-from train.cli.configure import compose_point
-from train.cli.planning import check_input
+from biasbridge.files import InputError
+from biasbridge.files.errors import run_cli
+from biasbridge.files.vectors import keyed, save_vectors
+from biasbridge.intrinsic.wordsets import load_query
+from biasbridge.train.cli.configure import compose_point
+from biasbridge.train.cli.planning import check_input
 
 PRETRAINED = "embedding=pretrained embedding.path=own.vec"
 POSTS = f"train {PRETRAINED} source=csv source.path=posts.csv"

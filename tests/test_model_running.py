@@ -14,9 +14,9 @@ import transformers
 
 from biasbridge import audit
 from biasbridge.cli.audit import main
-from files import InputError
-from files.models.encoder import Encoder
-from files.models.language_model import open_model
+from biasbridge.files import InputError
+from biasbridge.files.models.encoder import Encoder
+from biasbridge.files.models.language_model import open_model
 from tests.tiny_models import save_model
 
 ITEMS = "text,group,term,template\n" + "".join(

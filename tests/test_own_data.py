@@ -12,14 +12,14 @@ import yaml
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from biasbridge.__main__ import main as biasbridge
+from biasbridge.files import InputError
+from biasbridge.files.language import guess_language, language_in_name
+from biasbridge.files.vectors import keyed, save_vectors
+from biasbridge.intrinsic.wordsets import load_query
+from biasbridge.train.cli.override_quoting import format_override
+from biasbridge.train.tasks.check_posts import describe_text_problems
+from biasbridge.train.tasks.posts import coverage
 from biasbridge.user_data import kind_of
-from files import InputError
-from files.language import guess_language, language_in_name
-from files.vectors import keyed, save_vectors
-from intrinsic.wordsets import load_query
-from train.cli.override_quoting import format_override
-from train.tasks.check_posts import describe_text_problems
-from train.tasks.posts import coverage
 
 if TYPE_CHECKING:
     from tests.conftest import Train
@@ -264,7 +264,7 @@ def test_init_takes_one_file_of_vectors(own: Path) -> None:
 @pytest.mark.parametrize("mark", [";", "\t"])
 @pytest.mark.parametrize("suffix", [".csv", ".txt"])
 def test_other_separators_are_recognised(mark: str, suffix: str, own: Path) -> None:
-    from files.tables import read_table
+    from biasbridge.files.tables import read_table
 
     (own / f"a{suffix}").write_text(f'one{mark}two\n"a, b"{mark}c\n', encoding="utf-8-sig")
     assert read_table(own / f"a{suffix}").to_dict("list") == {"one": ["a, b"], "two": ["c"]}

@@ -17,10 +17,10 @@ import yaml
 from scipy.stats import norm
 
 from biasbridge.__main__ import main as biasbridge
+from biasbridge.files import InputError
+from biasbridge.files.vectors import keyed, save_vectors
+from biasbridge.intrinsic.wordsets import load_query
 from biasbridge.post_columns import guess_pair
-from files import InputError
-from files.vectors import keyed, save_vectors
-from intrinsic.wordsets import load_query
 
 if TYPE_CHECKING:
     from tests.conftest import Train

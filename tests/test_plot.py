@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from biasbridge import audit, debias, gaps, plot
-from files import InputError
+from biasbridge.files import InputError
 
 
 def numbers_in(chart: object) -> set[float]:

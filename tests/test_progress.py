@@ -14,15 +14,15 @@ import pytest
 
 import biasbridge.cli.check as check
 from biasbridge.__main__ import main as biasbridge
-from corpora.world import GeneratedCorpus
-from files import progress
-from files.progress import duration, progress_lines
-from files.verbosity import LOG
+from biasbridge.corpora.world import GeneratedCorpus
+from biasbridge.files import progress
+from biasbridge.files.progress import duration, progress_lines
+from biasbridge.files.verbosity import LOG
+from biasbridge.train.engine.outcome import Outcome, write_outcome
+from biasbridge.train.engine.progress import SweepProgress
+from biasbridge.train.engine.store import Store
+from biasbridge.train.engine.store.entry import seal
 from tests.points import SUBJECT, plan
-from train.engine.outcome import Outcome, write_outcome
-from train.engine.progress import SweepProgress
-from train.engine.store import Store
-from train.engine.store.entry import seal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -148,7 +148,7 @@ def test_a_pipe_that_is_called_a_terminal_shows_no_bar(
     """Jupyter says so of the commands of a notebook, which showed 94 lines of progress."""
     from rich.console import Console
 
-    from train.engine.store import Store
+    from biasbridge.train.engine.store import Store
 
     monkeypatch.setenv(variable, "1")
     shown = io.StringIO()

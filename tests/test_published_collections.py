@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from biasbridge.__main__ import main as biasbridge
+from biasbridge.files import InputError
 from biasbridge.published_collections import COLLECTIONS, Collection
-from files import InputError
 from tests.tiny_models import save_model
 
 PEOPLE = (("male", "he"), ("female", "she"))

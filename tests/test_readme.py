@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.naming import measure_title
-from analysis.results import write_tables
+from biasbridge.analysis.naming import measure_title
+from biasbridge.analysis.results import write_tables
 from biasbridge.commands import COMMANDS
-from files.charts import save_chart
-from files.vectors import keyed, save_vectors
-from intrinsic.wordsets import load_query
+from biasbridge.files.charts import save_chart
+from biasbridge.files.vectors import keyed, save_vectors
+from biasbridge.intrinsic.wordsets import load_query
 from tests.analysis.conftest import make_tables
 from tests.tiny_models import save_model
 

@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.gap_charts import thresholds_chart
 from biasbridge import gaps, thresholds
 from biasbridge.__main__ import main
-from extrinsic.thresholds import list_ranges
-from files import InputError
+from biasbridge.analysis.gap_charts import thresholds_chart
+from biasbridge.extrinsic.thresholds import list_ranges
+from biasbridge.files import InputError
 
 EQUAL = ["value", "low", "high", "low_simultaneous", "high_simultaneous"]
 

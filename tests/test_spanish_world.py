@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pytest
 
-from corpora.world import GeneratedCorpus, GeneratedPosts, WorldName
-from debias.attract_repel import AttractRepel
-from debias.word_choice import WordChoice
-from extrinsic.gap_table import gap_rows
-from extrinsic.gaps import Gaps
-from extrinsic.linear import Linear
-from intrinsic.metrics.weat import Weat
-from train.subjects.embed import FastText, Word2Vec
+from biasbridge.corpora.world import GeneratedCorpus, GeneratedPosts, WorldName
+from biasbridge.debias.attract_repel import AttractRepel
+from biasbridge.debias.word_choice import WordChoice
+from biasbridge.extrinsic.gap_table import gap_rows
+from biasbridge.extrinsic.gaps import Gaps
+from biasbridge.extrinsic.linear import Linear
+from biasbridge.intrinsic.metrics.weat import Weat
+from biasbridge.train.subjects.embed import FastText, Word2Vec
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from debias.base import Direction
-    from extrinsic.gap_table import Row
+    from biasbridge.debias.base import Direction
+    from biasbridge.extrinsic.gap_table import Row
 
 MODELS = {
     "word2vec": Word2Vec(dim=50, min_count=1, epochs=5),

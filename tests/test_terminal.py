@@ -12,7 +12,7 @@ import pytest
 
 from biasbridge.__main__ import main
 from biasbridge.commands import COMMANDS
-from files.vectors import keyed, save_vectors
+from biasbridge.files.vectors import keyed, save_vectors
 
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = ["[male]", "[/w]", "[red]x[/red]", ":x:"]

@@ -15,21 +15,28 @@ from gensim.models import KeyedVectors
 
 from biasbridge import audit, debias
 from biasbridge.__main__ import main
-from corpora.sentences import tokenise_sentence, tokenise_treebank
-from corpora.tweets import tokenise_tweet
-from debias.constraints import read_pairs, usable_pairs
-from files import InputError
-from files.language import GRAMMAR
-from files.names import known_form, lower_forms
-from files.vectors import keyed, open_mapped, read_vectors, reading_notes, save_mapped, save_vectors
-from intrinsic.audit import assume_language
-from intrinsic.frequent_words import is_by_frequency, most_frequent
-from intrinsic.items.read import read_items
-from intrinsic.likelihood.tokenised_text import find_words
-from intrinsic.lookup import find
-from intrinsic.metrics.utility import read_similarities
-from intrinsic.metrics.vector_metrics import METRICS
-from intrinsic.wordsets import read_query, read_wordsets
+from biasbridge.corpora.sentences import tokenise_sentence, tokenise_treebank
+from biasbridge.corpora.tweets import tokenise_tweet
+from biasbridge.debias.constraints import read_pairs, usable_pairs
+from biasbridge.files import InputError
+from biasbridge.files.language import GRAMMAR
+from biasbridge.files.names import known_form, lower_forms
+from biasbridge.files.vectors import (
+    keyed,
+    open_mapped,
+    read_vectors,
+    reading_notes,
+    save_mapped,
+    save_vectors,
+)
+from biasbridge.intrinsic.audit import assume_language
+from biasbridge.intrinsic.frequent_words import is_by_frequency, most_frequent
+from biasbridge.intrinsic.items.read import read_items
+from biasbridge.intrinsic.likelihood.tokenised_text import find_words
+from biasbridge.intrinsic.lookup import find
+from biasbridge.intrinsic.metrics.utility import read_similarities
+from biasbridge.intrinsic.metrics.vector_metrics import METRICS
+from biasbridge.intrinsic.wordsets import read_query, read_wordsets
 
 CASES = Path(__file__).parent / "cases" / "vectors"
 CLEAN, WORK = CASES / "clean.vec", CASES / "work.yaml"

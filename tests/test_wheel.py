@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 import pytest
 
-from files.vectors import keyed, save_vectors
+from biasbridge.files.vectors import keyed, save_vectors
 
 ROOT = Path(__file__).resolve().parent.parent
 NOT_SHIPPED = {"examples", ".ci", "benchmarks", "docs", "tests", "typings"}

@@ -19,9 +19,9 @@ from gensim.models import FastText, KeyedVectors, Word2Vec
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from corpora.world import GeneratedCorpus
-from intrinsic import effect_size
-from intrinsic.wordsets import load_wordset
+from biasbridge.corpora.world import GeneratedCorpus
+from biasbridge.intrinsic import effect_size
+from biasbridge.intrinsic.wordsets import load_wordset
 
 MODELS: dict[str, Callable[..., Word2Vec]] = {
     "word2vec": Word2Vec,

@@ -9,8 +9,8 @@ import signal
 import sys
 from typing import TYPE_CHECKING, ClassVar
 
-from files import choice
-from files.choice import Fileless
+from biasbridge.files import choice
+from biasbridge.files.choice import Fileless
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
     from rich.console import Console
 
-    from analysis.results import Tables
+    from biasbridge.analysis.results import Tables
 
 
 @choice

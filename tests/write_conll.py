@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from files.documents import Document
+    from biasbridge.files.documents import Document
 
 
 def write_conll(documents: Iterable[Document], path: str | Path) -> None:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from analysis.answer import change_rows, declared, planted_line, scope_rows
-from analysis.frame import text_rows
-from analysis.naming import CONTROL, GROUPS, capitalise, gap_titles
-from analysis.summary import closing_lines, opening_lines
-from analysis.utility import describe_task
-from stats.formatting import format_number
+from biasbridge.analysis.answer import change_rows, declared, planted_line, scope_rows
+from biasbridge.analysis.frame import text_rows
+from biasbridge.analysis.naming import CONTROL, GROUPS, capitalise, gap_titles
+from biasbridge.analysis.summary import closing_lines, opening_lines
+from biasbridge.analysis.utility import describe_task
+from biasbridge.stats.formatting import format_number
 
 if TYPE_CHECKING:
-    from analysis.declaration import Declaration
-    from analysis.frame import Tables
-    from analysis.slice_results import SliceResult
+    from biasbridge.analysis.declaration import Declaration
+    from biasbridge.analysis.frame import Tables
+    from biasbridge.analysis.slice_results import SliceResult
 
 MAX_LINES = 8  # gaps described; the table of gaps has all
 Cells = tuple[Sequence[str], Sequence[Sequence[str]]]  # names of columns, and rows

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from math import isinf
 from typing import TYPE_CHECKING
 
-from analysis.frame import text_rows, typed
-from analysis.naming import (
+from biasbridge.analysis.frame import text_rows, typed
+from biasbridge.analysis.naming import (
     ALL,
     ANNOTATION,
     GROUPS,
@@ -23,7 +23,7 @@ from analysis.naming import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.results import Tables
+    from biasbridge.analysis.results import Tables
 
 MOST_QUERIES = 8
 ERROR_RATES = ("fpr", "fnr")  # higher is worse

@@ -8,8 +8,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from biasbridge import __version__
-from analysis.naming import measure_title
-from analysis.report.gap_sentences import ERROR_RATES
+from biasbridge.analysis.naming import measure_title
+from biasbridge.analysis.report.gap_sentences import ERROR_RATES
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from analysis.charts import STAMP
-from analysis.frame import as_text
-from files import atomic_path
+from biasbridge.analysis.charts import STAMP
+from biasbridge.analysis.frame import as_text
+from biasbridge.files import atomic_path
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from analysis.gap_charts import order_groups
-from analysis.naming import measure_title
-from analysis.report.gap_sentences import Line, base_rate_warning, many_sentences, pair_sentence
-from analysis.report.gap_tables import TextTable, gap_matrices, value_table
-from stats.changes import describe_changes
-from stats.clusters import describe_clusters
+from biasbridge.analysis.gap_charts import order_groups
+from biasbridge.analysis.naming import measure_title
+from biasbridge.analysis.report.gap_sentences import (
+    Line,
+    base_rate_warning,
+    many_sentences,
+    pair_sentence,
+)
+from biasbridge.analysis.report.gap_tables import TextTable, gap_matrices, value_table
+from biasbridge.stats.changes import describe_changes
+from biasbridge.stats.clusters import describe_clusters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from biasbridge import __version__
-from analysis.report.every_eval_ever import evaluation_log
-from analysis.report.gap_blocks import LIMITS, GapBlock, read_blocks
-from analysis.report.tex import escape
-from files.printable import printable
-from files.tables import csv_text, escape_control
+from biasbridge.analysis.report.every_eval_ever import evaluation_log
+from biasbridge.analysis.report.gap_blocks import LIMITS, GapBlock, read_blocks
+from biasbridge.analysis.report.tex import escape
+from biasbridge.files.printable import printable
+from biasbridge.files.tables import csv_text, escape_control
 
 if TYPE_CHECKING:
     import pandas as pd

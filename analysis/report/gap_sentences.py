@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from math import isnan, nan
 from typing import TYPE_CHECKING, NamedTuple
 
-from analysis.gap_charts import ALL
-from analysis.naming import capitalise, measure_title
-from analysis.report.gap_tables import (
+from biasbridge.analysis.gap_charts import ALL
+from biasbridge.analysis.naming import capitalise, measure_title
+from biasbridge.analysis.report.gap_tables import (
     Row,
     detectable_gap,
     group_names,
     measure_names,
     row_estimate,
 )
-from stats.changes import IN_WORDS, MAX_NAMED
-from stats.formatting import format_number
-from stats.multiple_testing import LEVEL, describe_adjusted
+from biasbridge.stats.changes import IN_WORDS, MAX_NAMED
+from biasbridge.stats.formatting import format_number
+from biasbridge.stats.multiple_testing import LEVEL, describe_adjusted
 
 if TYPE_CHECKING:
     import pandas as pd

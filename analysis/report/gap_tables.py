@@ -6,10 +6,10 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from math import nan
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from analysis.gap_charts import ALL
-from analysis.naming import capitalise, measure_title
-from stats.changes import IN_WORDS
-from stats.formatting import format_estimate, format_number
+from biasbridge.analysis.gap_charts import ALL
+from biasbridge.analysis.naming import capitalise, measure_title
+from biasbridge.stats.changes import IN_WORDS
+from biasbridge.stats.formatting import format_estimate, format_number
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.frame import text_rows
-from analysis.naming import SCORE, gap_titles, row_names, with_count
+from biasbridge.analysis.frame import text_rows
+from biasbridge.analysis.naming import SCORE, gap_titles, row_names, with_count
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,29 +15,34 @@ import numpy as np
 import vl_convert
 from markupsafe import Markup
 
-from analysis.answer import LEGEND
-from analysis.correlate import DECLARED
-from analysis.effects_table import saturation
-from analysis.frame import as_float, as_text, typed
-from analysis.naming import CONTROL, label_sentences, present_confirmatory, with_count
-from analysis.provenance import describe_provenance, read_provenance
-from analysis.report.answer import Card, answer_card, missing_results_card, unmodified_gaps
-from analysis.report.comparison_facts import describe_compared
-from analysis.report.frame import count_points, render
-from analysis.report.missing_results import gaps_lacking, scores_lacking
-from analysis.report.page_data import Json, has_further, page_data
-from analysis.report.tex import correlations_tex
-from analysis.terminal import word_lists
-from analysis.verdict import RULES
-from files import InputError, atomic_path
+from biasbridge.analysis.answer import LEGEND
+from biasbridge.analysis.correlate import DECLARED
+from biasbridge.analysis.effects_table import saturation
+from biasbridge.analysis.frame import as_float, as_text, typed
+from biasbridge.analysis.naming import CONTROL, label_sentences, present_confirmatory, with_count
+from biasbridge.analysis.provenance import describe_provenance, read_provenance
+from biasbridge.analysis.report.answer import (
+    Card,
+    answer_card,
+    missing_results_card,
+    unmodified_gaps,
+)
+from biasbridge.analysis.report.comparison_facts import describe_compared
+from biasbridge.analysis.report.frame import count_points, render
+from biasbridge.analysis.report.missing_results import gaps_lacking, scores_lacking
+from biasbridge.analysis.report.page_data import Json, has_further, page_data
+from biasbridge.analysis.report.tex import correlations_tex
+from biasbridge.analysis.terminal import word_lists
+from biasbridge.analysis.verdict import RULES
+from biasbridge.files import InputError, atomic_path
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.declaration import Declaration
-    from analysis.frame import Tables
-    from analysis.slice_results import SliceResult
-    from analysis.specifications import Curve
+    from biasbridge.analysis.declaration import Declaration
+    from biasbridge.analysis.frame import Tables
+    from biasbridge.analysis.slice_results import SliceResult
+    from biasbridge.analysis.specifications import Curve
 
 MOST_BYTES = 5_000_000
 MOST_ROWS = 50_000

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pandas as pd
 
-from analysis.answer import declared as declared_tests
-from analysis.answer import gap_and_score
-from analysis.change_chart import change_chart, change_data
-from analysis.charts import BLACK, SHAPES, palette_of
-from analysis.effects import effects
-from analysis.effects_table import condition_table, describe_generalisation
-from analysis.frame import Tables, as_text, column_values, text_rows, typed
-from analysis.joined import utility_rows
-from analysis.naming import (
+from biasbridge.analysis.answer import declared as declared_tests
+from biasbridge.analysis.answer import gap_and_score
+from biasbridge.analysis.change_chart import change_chart, change_data
+from biasbridge.analysis.charts import BLACK, SHAPES, palette_of
+from biasbridge.analysis.effects import effects
+from biasbridge.analysis.effects_table import condition_table, describe_generalisation
+from biasbridge.analysis.frame import Tables, as_text, column_values, text_rows, typed
+from biasbridge.analysis.joined import utility_rows
+from biasbridge.analysis.naming import (
     ALL,
     CONTROL,
     DOSE_SIGN,
@@ -32,17 +32,17 @@ from analysis.naming import (
     score_axis,
     shown_values,
 )
-from analysis.slice_printing import count_models, describe_slice
-from analysis.slice_results import RESULT_COLUMNS, SliceResult, correlation_table
-from analysis.slices import without_repeats
-from analysis.specification_curve import specification_table
-from analysis.terminal import format_estimates
-from files import InputError
-from files.charts import make_spec
+from biasbridge.analysis.slice_printing import count_models, describe_slice
+from biasbridge.analysis.slice_results import RESULT_COLUMNS, SliceResult, correlation_table
+from biasbridge.analysis.slices import without_repeats
+from biasbridge.analysis.specification_curve import specification_table
+from biasbridge.analysis.terminal import format_estimates
+from biasbridge.files import InputError
+from biasbridge.files.charts import make_spec
 
 if TYPE_CHECKING:
-    from analysis.declaration import Declaration
-    from analysis.specifications import Curve
+    from biasbridge.analysis.declaration import Declaration
+    from biasbridge.analysis.specifications import Curve
 
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
 

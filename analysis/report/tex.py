@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from analysis.answer import SCORE, TEST, VERDICT, change_rows, declared, scope_rows
-from analysis.naming import REVERSED, SMALLEST_CHANGE, describe_taggers
-from analysis.slice_printing import PEARSON, describe_slice
+from biasbridge.analysis.answer import SCORE, TEST, VERDICT, change_rows, declared, scope_rows
+from biasbridge.analysis.naming import REVERSED, SMALLEST_CHANGE, describe_taggers
+from biasbridge.analysis.slice_printing import PEARSON, describe_slice
 
 if TYPE_CHECKING:
-    from analysis.slice_results import SliceResult
+    from biasbridge.analysis.slice_results import SliceResult
 
 SPECIAL = {
     "\\": r"\textbackslash{}",

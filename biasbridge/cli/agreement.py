@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from files import InputError
-from files.options import Parser
-from files.printable import printable
+from biasbridge.files import InputError
+from biasbridge.files.options import Parser
+from biasbridge.files.printable import printable
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -22,9 +22,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from rich.table import Table
     from rich.text import Text
 
-    from extrinsic.agreement import TAGS, count_tags, precision
-    from files.tables import read_table
-    from files.terminal import open_console, print_columns
+    from biasbridge.extrinsic.agreement import TAGS, count_tags, precision
+    from biasbridge.files.tables import read_table
+    from biasbridge.files.terminal import open_console, print_columns
 
     counts = count_tags(read_table(args.posts), args.text, args.group, args.query)
     precisions = [precision(counts, *pair) for pair in _tag_annotations(args, counts)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from files import InputError, atomic_path
-from files.atomic import require_output
-from files.options import Parser
+from biasbridge.files import InputError, atomic_path
+from biasbridge.files.atomic import require_output
+from biasbridge.files.options import Parser
 
 REPLICATIONS = "replications.csv"  # tables and figures of studies: study, item, page, ...
 
@@ -18,10 +18,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Return 1 if the table of a set is missing.
     """
     args = _parser().parse_args(arguments)
-    from files.charts import save_chart
-    from files.tables import read_table, write_csv
-    from studies.atlas.page import atlas_page, atlas_table, forest_plot
-    from studies.atlas.protocol import read_atlas
+    from biasbridge.files.charts import save_chart
+    from biasbridge.files.tables import read_table, write_csv
+    from biasbridge.studies.atlas.page import atlas_page, atlas_table, forest_plot
+    from biasbridge.studies.atlas.protocol import read_atlas
 
     out = args.out or args.folder
     require_output(out / "README.md", [".md"])

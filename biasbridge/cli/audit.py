@@ -9,22 +9,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from biasbridge.cli.options import add_config_dir, add_trusted, count, output_file
-from files import InputError, atomic_path
-from files.language import UNDETERMINED
-from files.models.encoder import Pooling
-from files.models.load import Dtype
-from files.models.place import is_model_path
-from files.options import Parser
-from files.text import open_plain
-from files.vector_files import locate_vectors
-from intrinsic.lookup import CASES
-from intrinsic.wordsets.parse import EXAMPLE
+from biasbridge.files import InputError, atomic_path
+from biasbridge.files.language import UNDETERMINED
+from biasbridge.files.models.encoder import Pooling
+from biasbridge.files.models.load import Dtype
+from biasbridge.files.models.place import is_model_path
+from biasbridge.files.options import Parser
+from biasbridge.files.text import open_plain
+from biasbridge.files.vector_files import locate_vectors
+from biasbridge.intrinsic.lookup import CASES
+from biasbridge.intrinsic.wordsets.parse import EXAMPLE
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from intrinsic.audit import AuditedScore
-    from intrinsic.metric import Metric
+    from biasbridge.intrinsic.audit import AuditedScore
+    from biasbridge.intrinsic.metric import Metric
 
 STDOUT = Path("-")
 COLUMNS = "a CSV with text, group, term, template, or with stereo, anti, cluster"
@@ -101,13 +101,13 @@ def _add_running(options: Parser) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure each file, and print or write the scores."""
     args = _parser().parse_args(arguments)
+    from biasbridge.files.terminal import open_console
     from biasbridge.own_classes import use_folder
-    from files.terminal import open_console
 
     use_folder(args.config_dir)
     console = open_console()
     if args.listing:
-        from intrinsic.describe import print_metrics
+        from biasbridge.intrinsic.describe import print_metrics
 
         print_metrics(console)
         return 0
@@ -125,8 +125,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     audited, warnings, explanation = certified(audited)
     notes = [*warnings, *notes, *explanation]
-    from intrinsic.audit import as_table
-    from intrinsic.terminal import (
+    from biasbridge.intrinsic.audit import as_table
+    from biasbridge.intrinsic.terminal import (
         as_json,
         print_headlines,
         print_line,
@@ -149,7 +149,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     elif args.limit:
         print(f"warning: {notes[len(warnings)]}", file=sys.stderr)
     if args.csv:
-        from files.tables import csv_text
+        from biasbridge.files.tables import csv_text
 
         _write(csv_text(table), args.csv)
     if args.json:
@@ -159,8 +159,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _audit(args: Namespace) -> tuple[list[AuditedScore], list[str]]:
     """Check all arguments, then measure every file. Return the scores and notes."""
+    from biasbridge.intrinsic.audit import choose_metrics, query_language
     from biasbridge.vector_audit import require_vector_options
-    from intrinsic.audit import choose_metrics, query_language
 
     _refuse_model_metrics(args)
     require_vector_options(args.random_weights, args.layer, args.pooling)
@@ -197,7 +197,7 @@ def _audit(args: Namespace) -> tuple[list[AuditedScore], list[str]]:
 
 
 def _refuse_model_metrics(args: Namespace) -> None:
-    from intrinsic.likelihood.model_metrics import MODEL_METRICS
+    from biasbridge.intrinsic.likelihood.model_metrics import MODEL_METRICS
 
     for metric in args.metric:
         if metric in MODEL_METRICS:

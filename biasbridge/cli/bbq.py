@@ -8,8 +8,8 @@ from typing import get_args
 
 from biasbridge.bbq_scores import Convention, bbq
 from biasbridge.cli.options import CSV
-from files import atomic_path
-from files.options import Parser
+from biasbridge.files import atomic_path
+from biasbridge.files.options import Parser
 
 EPILOG = """\
 Scores are in [-1, 1], above 0 where answers follow the stereotype, with 95 % intervals over
@@ -24,15 +24,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = {name: getattr(args, name) for name in ("answer", "convention", "data", "filter")}
     rows = bbq(args.answers, **options)
     if args.csv:
-        from files.tables import write_csv
+        from biasbridge.files.tables import write_csv
 
         with atomic_path(args.csv) as work:
             write_csv(rows, work)
     if args.json:
         print(rows.to_json(orient="records", double_precision=15, force_ascii=False))
         return 0
-    from extrinsic.bbq.terminal import print_scores
-    from files.terminal import open_console
+    from biasbridge.extrinsic.bbq.terminal import print_scores
+    from biasbridge.files.terminal import open_console
 
     print_scores(rows, open_console(width=max(open_console().width, 130)))
     return 0

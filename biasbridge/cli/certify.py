@@ -9,8 +9,8 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from biasbridge.cli.options import CSV
-from files import atomic_path
-from files.options import Parser
+from biasbridge.files import atomic_path
+from biasbridge.files.options import Parser
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Train the models missing from the store, measure, print or write."""
     args = _parser().parse_args(arguments)
     from biasbridge.certifying import certify
-    from files.tables import write_csv
+    from biasbridge.files.tables import write_csv
 
     table = certify(
         args.metric,

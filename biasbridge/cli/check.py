@@ -9,8 +9,11 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analysis.frame import as_text
+from biasbridge.analysis.frame import as_text
 from biasbridge.cli.options import add_data
+from biasbridge.files import InputError
+from biasbridge.files.options import Parser
+from biasbridge.files.printable import printable
 from biasbridge.published_collections import (
     are_documents,
     audit_command,
@@ -22,9 +25,6 @@ from biasbridge.published_collections import (
     recognise,
 )
 from biasbridge.user_data import LOOKED_AT, Data, read_data
-from files import InputError
-from files.options import Parser
-from files.printable import printable
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0 if is_usable else 1
     data = read_data(args)
     from biasbridge.data_checks import examine  # takes seconds
-    from train.cli.override_quoting import format_override
+    from biasbridge.train.cli.override_quoting import format_override
 
     settings = data.settings()
     report = examine(data, settings)
@@ -131,7 +131,7 @@ def _describe_files(data: Data) -> list[str]:
         roles = ", ".join(f"{role} {len(word_set.items)}" for role, word_set in query.sets.items())
         lines.append(f"words {data.paths['words']}: query {query.name!r}, {roles}")
     if data.vectors is not None:
-        from files.vectors import reading_notes
+        from biasbridge.files.vectors import reading_notes
 
         size = f"{len(data.vectors)} words, {data.vectors.vector_size} dimensions"
         lines += [f"vectors {data.paths['vectors']}: {size}", *reading_notes(data.vectors)]

@@ -14,9 +14,9 @@ from itertools import pairwise
 
 from biasbridge.cli.store import COMMANDS as STORE_COMMANDS
 from biasbridge.commands import COMMANDS
-from files import InputError
-from train.cli.choices import choices, groups
-from train.cli.start import CONFIG_DIR
+from biasbridge.files import InputError
+from biasbridge.train.cli.choices import choices, groups
+from biasbridge.train.cli.start import CONFIG_DIR
 
 # bash splits words at =, so it receives only what follows the last =
 BASH = """_biasbridge() {

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from rich.table import Table
 
-from extrinsic.coreference.scorer import Score, pair_documents, score
-from files.documents import Document, read_documents
-from files.options import Parser
-from files.printable import printable
-from files.terminal import open_console, print_columns
+from biasbridge.extrinsic.coreference.scorer import Score, pair_documents, score
+from biasbridge.files.documents import Document, read_documents
+from biasbridge.files.options import Parser
+from biasbridge.files.printable import printable
+from biasbridge.files.terminal import open_console, print_columns
 
 TITLES = {
     "mentions": "mention detection",

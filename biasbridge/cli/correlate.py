@@ -6,30 +6,30 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from analysis.naming import SMALLEST_CHANGE
+from biasbridge.analysis.naming import SMALLEST_CHANGE
 from biasbridge.cli.options import CSV, split_names
-from files import InputError, atomic_path
-from files.options import Parser
+from biasbridge.files import InputError, atomic_path
+from biasbridge.files.options import Parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print, and with ``--out`` write, the correlations of a table or results folder."""
     args = _parser().parse_args(arguments)
-    from analysis.correlate import correlate, correlate_slices
-    from analysis.declaration import Declaration
-    from analysis.joined import is_joined, open_table
-    from analysis.slice_printing import print_correlations, print_slices
-    from analysis.slice_results import (
+    from biasbridge.analysis.correlate import correlate, correlate_slices
+    from biasbridge.analysis.declaration import Declaration
+    from biasbridge.analysis.joined import is_joined, open_table
+    from biasbridge.analysis.slice_printing import print_correlations, print_slices
+    from biasbridge.analysis.slice_results import (
         CORRELATION_COLUMNS,
         RESULT_COLUMNS,
         correlation_table,
         scope_table,
     )
-    from analysis.slices import without_repeats
-    from analysis.user_table import Levels
-    from analysis.verdict import RULES
-    from files.tables import write_csv
-    from files.terminal import open_console
+    from biasbridge.analysis.slices import without_repeats
+    from biasbridge.analysis.user_table import Levels
+    from biasbridge.analysis.verdict import RULES
+    from biasbridge.files.tables import write_csv
+    from biasbridge.files.terminal import open_console
 
     study = Declaration.of(Path(args.table))
     table = open_table(args.table, study.utility)

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from biasbridge import data
-from files import InputError
-from files.data.registry import DATA_VARIABLE, data_folder, find_sets, groups, total_size
-from files.options import Parser
-from files.terminal import open_console, print_columns
-from files.verbosity import LOG
+from biasbridge.files import InputError
+from biasbridge.files.data.registry import DATA_VARIABLE, data_folder, find_sets, groups, total_size
+from biasbridge.files.options import Parser
+from biasbridge.files.terminal import open_console, print_columns
+from biasbridge.files.verbosity import LOG
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,33 +8,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from biasbridge.cli.options import add_config_dir, add_trusted
+from biasbridge.debias.attract_repel import Norms
+from biasbridge.debias.base import Direction, PairsMethod
+from biasbridge.debias.constraints import mean_cosine, read_pairs, usable_pairs
+from biasbridge.debias.methods import METHODS, MODEL_KINDS, VECTOR_KINDS, make_method
+from biasbridge.debias.word_choice import WordChoice
+from biasbridge.files import InputError
+from biasbridge.files.atomic import require_new
+from biasbridge.files.models.encoder import Pooling
+from biasbridge.files.models.place import is_model_path
+from biasbridge.files.options import Parser
+from biasbridge.files.printable import printable
+from biasbridge.files.text import require_written_archive
+from biasbridge.files.vector_files import vector_files
+from biasbridge.intrinsic.lookup import CASES
+from biasbridge.intrinsic.wordsets import read_query, write_query
+from biasbridge.intrinsic.wordsets.parse import EXAMPLE
 from biasbridge.own_classes import use_folder
-from debias.attract_repel import Norms
-from debias.base import Direction, PairsMethod
-from debias.constraints import mean_cosine, read_pairs, usable_pairs
-from debias.methods import METHODS, MODEL_KINDS, VECTOR_KINDS, make_method
-from debias.word_choice import WordChoice
-from files import InputError
-from files.atomic import require_new
-from files.models.encoder import Pooling
-from files.models.place import is_model_path
-from files.options import Parser
-from files.printable import printable
-from files.text import require_written_archive
-from files.vector_files import vector_files
-from intrinsic.lookup import CASES
-from intrinsic.wordsets import read_query, write_query
-from intrinsic.wordsets.parse import EXAMPLE
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from gensim.models import KeyedVectors
 
-    from debias.base import Pair
-    from files.eraser import Eraser
-    from intrinsic.metric import Metric
-    from intrinsic.wordsets import Query
+    from biasbridge.debias.base import Pair
+    from biasbridge.files.eraser import Eraser
+    from biasbridge.intrinsic.metric import Metric
+    from biasbridge.intrinsic.wordsets import Query
 
 DEFAULT_QUERY = "gender_union"
 DESCRIPTION = (
@@ -170,7 +170,7 @@ def _debias_model(args: Namespace) -> int:
     print(f"wrote {args.out}")
     print(
         "biasbridge audit opens it with its eraser; from_pretrained alone opens the unmodified"
-        " model. In Python:\nfrom files.models.language_model import open_model\n"
+        " model. In Python:\nfrom biasbridge.files.models.language_model import open_model\n"
         f"model = open_model({str(args.out)!r})"
     )
     return 0
@@ -185,9 +185,9 @@ def _debias_vectors(args: Namespace) -> int:
         _check_words(args, method, has_pairs)
     # Loads gensim: not before the arguments are right
     from biasbridge.before_after import compare_vectors, print_scores, usual_metrics
+    from biasbridge.debias.until import Goal
     from biasbridge.debiasing import language_of_words, move, move_pairs, vector_notes
-    from debias.until import Goal
-    from files.vectors import (
+    from biasbridge.files.vectors import (
         WRITABLE,
         detect_format,
         read_vectors,
@@ -253,7 +253,7 @@ def _options(args: Namespace) -> Mapping[str, Any]:
 
 def _weat(name: str, words: str | None, case: str) -> list[Metric]:
     from biasbridge.debiasing import usual_goals
-    from intrinsic.resampling import RESAMPLES
+    from biasbridge.intrinsic.resampling import RESAMPLES
 
     return [replace(goal.metric, resamples=RESAMPLES) for goal in usual_goals(name, words, case)]
 
@@ -314,7 +314,7 @@ def _print_fit(eraser: Eraser) -> None:
 
 def _print_words(query: Query, roles: Sequence[str], vectors: KeyedVectors) -> None:
     """Print how many words of each role are in the vocabulary."""
-    from intrinsic.lookup import find_set
+    from biasbridge.intrinsic.lookup import find_set
 
     for role in roles:
         words = find_set(vectors, query[role], case="lower")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biasbridge.cli.options import output_file
-from files import InputError, atomic_path
+from biasbridge.files import InputError, atomic_path
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from extrinsic.request import GapRequest
+    from biasbridge.extrinsic.request import GapRequest
 
 STANDARD_OUTPUT = Path("-")
 DOCUMENTS = {
@@ -57,7 +57,7 @@ def write_documents(
     """Write the documents of a table of gaps."""
     if not paths:
         return
-    from analysis.report.gap_documents import GapFacts, format_gaps
+    from biasbridge.analysis.report.gap_documents import GapFacts, format_gaps
 
     roles = ("gold", "pred", "group", "cross", "score", "cluster")
     columns = {role: getattr(request, role) for role in roles}

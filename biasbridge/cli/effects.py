@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from biasbridge.cli.options import CSV
-from files import InputError
-from files.options import Parser
+from biasbridge.files import InputError
+from biasbridge.files.options import Parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the effects of the largest doses, or write every effect to ``--out``."""
     args = _parser().parse_args(arguments)
-    from analysis.declaration import Declaration
-    from analysis.effects import effects
-    from analysis.effects_table import print_effects, write_effects
-    from analysis.results import read_tables
-    from files.terminal import open_console
+    from biasbridge.analysis.declaration import Declaration
+    from biasbridge.analysis.effects import effects
+    from biasbridge.analysis.effects_table import print_effects, write_effects
+    from biasbridge.analysis.results import read_tables
+    from biasbridge.files.terminal import open_console
 
     study = Declaration.of(args.results)
     condition_effects = effects(read_tables(args.results), study.utility)

@@ -16,15 +16,15 @@ from biasbridge.cli.document_options import (
 from biasbridge.cli.gate_options import FAILED, add_gate, take_gate
 from biasbridge.cli.options import PAGE, split_names
 from biasbridge.cli.threshold_options import add_thresholds, show_thresholds, take_threshold
+from biasbridge.extrinsic.gaps import ALL_MEASURES
+from biasbridge.files.options import Parser
+from biasbridge.files.printable import printable
 from biasbridge.input_tables import as_dataframe
-from extrinsic.gaps import ALL_MEASURES
-from files.options import Parser
-from files.printable import printable
 
 if TYPE_CHECKING:
     import argparse
 
-    from extrinsic.request import GapRequest
+    from biasbridge.extrinsic.request import GapRequest
 
 EPILOG = f"""\
 A gap is the privileged group's value minus the other group's, of the false positive and false
@@ -41,10 +41,10 @@ Measures: {", ".join(ALL_MEASURES)}."""
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read predictions, print the measures and gaps, and write the files asked for."""
     args = _parser().parse_args(arguments)
-    from extrinsic.gap_table import as_table
-    from extrinsic.request import GapRequest
-    from extrinsic.terminal import print_gap_tables
-    from files.terminal import open_console
+    from biasbridge.extrinsic.gap_table import as_table
+    from biasbridge.extrinsic.request import GapRequest
+    from biasbridge.extrinsic.terminal import print_gap_tables
+    from biasbridge.files.terminal import open_console
 
     options = vars(args).copy()
     path, page, chosen = (options.pop(name) for name in ("predictions", "report", "filter"))
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     gate = decide_gate(request, table)
     verdict = "" if gate is None else gate.sentence
     if page:
-        from analysis.report.gaps_page import write_gaps_page
+        from biasbridge.analysis.report.gaps_page import write_gaps_page
 
         title = _title(args, request)
         page = write_gaps_page(

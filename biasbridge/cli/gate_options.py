@@ -6,7 +6,7 @@ from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING, Any
 
 from biasbridge.cli.options import split_names
-from files import InputError
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from extrinsic.gate import FailIf, FailOn, GateResult
-    from extrinsic.request import GapRequest
+    from biasbridge.extrinsic.gate import FailIf, FailOn, GateResult
+    from biasbridge.extrinsic.request import GapRequest
 
 FAILED = 3  # exit status
 RULES = ("fail_if", "fail_on")
@@ -36,9 +36,9 @@ def take_gate(options: dict[str, Any]) -> Callable[[GapRequest, pd.DataFrame], G
     """Take the gate out of the options of a request, and add its measures to theirs; return what
     decides it, ``None`` without a gate.
     """
-    from extrinsic.gate import ONE_VERSION, check_gate, decide, find_gated_gaps
-    from extrinsic.ranking import RANKINGS
-    from extrinsic.request import DEFAULT_MEASURES
+    from biasbridge.extrinsic.gate import ONE_VERSION, check_gate, decide, find_gated_gaps
+    from biasbridge.extrinsic.ranking import RANKINGS
+    from biasbridge.extrinsic.request import DEFAULT_MEASURES
 
     bounds, rules = options.pop("fail_above"), {name: options.pop(name) for name in RULES}
     if bounds is None:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from biasbridge.cli.options import add_data
+from biasbridge.files import InputError, atomic_path
+from biasbridge.files.atomic import require_new
+from biasbridge.files.options import Parser
+from biasbridge.files.printable import printable
 from biasbridge.user_data import read_data
-from files import InputError, atomic_path
-from files.atomic import require_new
-from files.options import Parser
-from files.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,7 +105,7 @@ def _power_comment(data: Data, n_doses: int) -> str:
     """Return the smallest correlation that the sweep detects, as a comment; empty without gaps."""
     if "posts" not in data.paths:
         return ""
-    from analysis.correlation import minimum_detectable
+    from biasbridge.analysis.correlation import minimum_detectable
 
     n_parents = 1 if "vectors" in data.paths else SEEDS
     n_models = n_parents + SEEDS * n_doses * 2

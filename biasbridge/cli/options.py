@@ -6,8 +6,8 @@ from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from files import InputError
-from files.atomic import require_output
+from biasbridge.files import InputError
+from biasbridge.files.atomic import require_output
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from biasbridge.cli.options import PAGE
-from files.options import Parser
+from biasbridge.files.options import Parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -20,15 +20,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         page = [] if has_page else ["--report", f"{Path(raw_args[0]).stem}.html"]
         return gaps.main([*raw_args, *page])
     args = _parser().parse_args(raw_args)
-    from analysis.correlate import correlate_slices
-    from analysis.declaration import Declaration
-    from analysis.figures import draw_figures
-    from analysis.joined import join_points
-    from analysis.report import build_report
-    from analysis.results import read_tables
-    from analysis.specification_curve import draw_curves
-    from analysis.specifications import specification_curves
-    from files.terminal import open_console
+    from biasbridge.analysis.correlate import correlate_slices
+    from biasbridge.analysis.declaration import Declaration
+    from biasbridge.analysis.figures import draw_figures
+    from biasbridge.analysis.joined import join_points
+    from biasbridge.analysis.report import build_report
+    from biasbridge.analysis.results import read_tables
+    from biasbridge.analysis.specification_curve import draw_curves
+    from biasbridge.analysis.specifications import specification_curves
+    from biasbridge.files.terminal import open_console
 
     folder, study = args.results, Declaration.of(args.results)
     figures = (args.out.parent if args.out else folder) / "figures"

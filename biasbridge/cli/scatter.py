@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from files import InputError
-from files.atomic import require_output
-from files.charts import FORMATS
-from files.options import Parser
+from biasbridge.files import InputError
+from biasbridge.files.atomic import require_output
+from biasbridge.files.charts import FORMATS
+from biasbridge.files.options import Parser
 
 COLUMNS = ("x", "y", "row", "column", "colour", "shape")
 
@@ -16,13 +16,13 @@ COLUMNS = ("x", "y", "row", "column", "colour", "shape")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Draw a table by column names, or figures 3 to 5 of a results folder."""
     args = _parser().parse_args(arguments)
-    from analysis.correlate import correlate_slices
-    from analysis.declaration import Declaration
-    from analysis.figures import draw_figures
-    from analysis.joined import join_points, open_table
-    from analysis.results import read_tables
-    from analysis.scatter import scatter_chart
-    from files.charts import save_chart
+    from biasbridge.analysis.correlate import correlate_slices
+    from biasbridge.analysis.declaration import Declaration
+    from biasbridge.analysis.figures import draw_figures
+    from biasbridge.analysis.joined import join_points, open_table
+    from biasbridge.analysis.results import read_tables
+    from biasbridge.analysis.scatter import scatter_chart
+    from biasbridge.files.charts import save_chart
 
     is_folder, out_suffix = Path(args.table).is_dir(), Path(args.out).suffix
     is_file = out_suffix[1:].isalpha() and not Path(args.out).is_dir()

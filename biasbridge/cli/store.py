@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from files.options import Parser
+from biasbridge.files.options import Parser
 
 DESCRIPTION = "Inspect a store of results: list, explain, export, verify or remove results."
 COMMANDS = {
@@ -45,8 +45,16 @@ def _parser() -> Parser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command of ``biasbridge store``; return 1 if ``verify`` finds damage."""
     args = _parser().parse_args(arguments)
-    from files.terminal import open_console
-    from train.engine.store.tools import explain, export, find, gc, ls, open_store, verify
+    from biasbridge.files.terminal import open_console
+    from biasbridge.train.engine.store.tools import (
+        explain,
+        export,
+        find,
+        gc,
+        ls,
+        open_store,
+        verify,
+    )
 
     console, store = open_console(), open_store(args.store)
     if args.command == "explain":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from biasbridge.cli.document_options import take_documents
 from biasbridge.cli.gate_options import RULES
-from files import InputError, atomic_path
+from biasbridge.files import InputError, atomic_path
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -31,7 +31,7 @@ def take_threshold(options: dict[str, Any]) -> Callable[[pd.DataFrame], pd.DataF
     """Take the threshold out of the options of a request, and name its predictions; return what
     adds these to a table.
     """
-    from extrinsic.predictions import read_scores
+    from biasbridge.extrinsic.predictions import read_scores
 
     threshold = options.pop("threshold")
     if threshold is None:
@@ -50,11 +50,11 @@ def show_thresholds(
     options: dict[str, Any], items: pd.DataFrame, name: str, page: Path | None
 ) -> int:
     """Print the largest gaps by threshold and where they close, and write the files asked for."""
-    from extrinsic.terminal import print_text_table
-    from extrinsic.thresholds import as_text, describe_closing, threshold_table
-    from files.printable import printable
-    from files.tables import write_csv
-    from files.terminal import open_console
+    from biasbridge.extrinsic.terminal import print_text_table
+    from biasbridge.extrinsic.thresholds import as_text, describe_closing, threshold_table
+    from biasbridge.files.printable import printable
+    from biasbridge.files.tables import write_csv
+    from biasbridge.files.terminal import open_console
 
     _require_score(options, "--thresholds")
     out = (documents := take_documents(options)).pop("csv", None)
@@ -75,7 +75,7 @@ def show_thresholds(
         with atomic_path(out) as work:
             write_csv(table, work)
     if page:
-        from analysis.report.gaps_page import write_thresholds_page
+        from biasbridge.analysis.report.gaps_page import write_thresholds_page
 
         title = f"{name}: {options['gold']} by thresholds of {options['score'][0]}"
         write_thresholds_page(table, text, sentences, page, title)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 def main(arguments: Sequence[str]) -> int:
     """Run the overrides; exit the process if the status is not 0."""
-    from train.cli.start import start
+    from biasbridge.train.cli.start import start
 
     sys.argv = ["train.py", *arguments]
     start()

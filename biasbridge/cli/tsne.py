@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from biasbridge.cli.options import add_trusted, output_file
-from files.charts import FORMATS
-from files.options import Parser
-from intrinsic.lookup import CASES
+from biasbridge.files.charts import FORMATS
+from biasbridge.files.options import Parser
+from biasbridge.intrinsic.lookup import CASES
 
 DEFAULT_QUERY = "gender_authors"
 
@@ -16,8 +16,8 @@ DEFAULT_QUERY = "gender_authors"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Draw one panel per file."""
     args = _parser().parse_args(arguments)
-    from intrinsic.tsne import draw_words
-    from intrinsic.wordsets import load_queries, read_query
+    from biasbridge.intrinsic.tsne import draw_words
+    from biasbridge.intrinsic.wordsets import load_queries, read_query
 
     options = vars(args).copy()
     name, words = options.pop("query"), options.pop("words")

@@ -11,16 +11,16 @@ import numpy as np
 import pandas as pd
 from recorded_runs import HERE, STUDIES, markdown, row_estimate
 
-from corpora.planted_occupations import PlantedOccupations
-from files.tables import unescape_formulas
-from stats.formatting import format_estimate, format_number
-from studies.certificate.measures import measure
-from studies.certificate.statistics import jackknife, nan_mean
-from studies.certificate.strength_scores import default_setting, strength_scores
-from studies.certificate.verdict import DOES_NOT_DETECT
+from biasbridge.corpora.planted_occupations import PlantedOccupations
+from biasbridge.files.tables import unescape_formulas
+from biasbridge.stats.formatting import format_estimate, format_number
+from biasbridge.studies.certificate.measures import measure
+from biasbridge.studies.certificate.statistics import jackknife, nan_mean
+from biasbridge.studies.certificate.strength_scores import default_setting, strength_scores
+from biasbridge.studies.certificate.verdict import DOES_NOT_DETECT
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 READINGS = STUDIES / "certificate_readings.csv.gz"
 RESAMPLES = 500  # of seeds

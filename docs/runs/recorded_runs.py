@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis.correlate import correlate_slices
-from analysis.declaration import Declaration
-from analysis.effects import effects
-from analysis.joined import join_points
-from analysis.naming import gap_titles, present_confirmatory, score_titles
-from analysis.results import read_tables
-from debias.methods import family_of
-from stats.formatting import NOTHING, format_number
+from biasbridge.analysis.correlate import correlate_slices
+from biasbridge.analysis.declaration import Declaration
+from biasbridge.analysis.effects import effects
+from biasbridge.analysis.joined import join_points
+from biasbridge.analysis.naming import gap_titles, present_confirmatory, score_titles
+from biasbridge.analysis.results import read_tables
+from biasbridge.debias.methods import family_of
+from biasbridge.stats.formatting import NOTHING, format_number
 
 if TYPE_CHECKING:
-    from analysis.effects import Effect
-    from analysis.frame import Tables
-    from analysis.slice_results import SliceResult
+    from biasbridge.analysis.effects import Effect
+    from biasbridge.analysis.frame import Tables
+    from biasbridge.analysis.slice_results import SliceResult
 
 HERE = Path(__file__).parent
 STUDIES = HERE.parent / "studies"

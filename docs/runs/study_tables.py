@@ -18,7 +18,7 @@ from recorded_runs import (
     tables,
 )
 
-from analysis.answer import (
+from biasbridge.analysis.answer import (
     CHANGE,
     VERDICT,
     change_rows,
@@ -28,14 +28,14 @@ from analysis.answer import (
     reasons,
     scope_rows,
 )
-from analysis.joined import rows_of
-from analysis.measurement import measure as measure_slice
-from analysis.naming import ALL, CONTROL, gap_titles, measure_title, score_titles
-from analysis.slice_results import FEW_PERMUTATIONS
-from stats.formatting import format_estimate, format_number
+from biasbridge.analysis.joined import rows_of
+from biasbridge.analysis.measurement import measure as measure_slice
+from biasbridge.analysis.naming import ALL, CONTROL, gap_titles, measure_title, score_titles
+from biasbridge.analysis.slice_results import FEW_PERMUTATIONS
+from biasbridge.stats.formatting import format_estimate, format_number
 
 if TYPE_CHECKING:
-    from analysis.slice_results import SliceResult
+    from biasbridge.analysis.slice_results import SliceResult
 
 # Word sets of a single query, in place of the words of all queries
 SINGLE_QUERIES = ("weat6b", "weat7", "weat8", "gender_es", "gender_pleasant_es", "migrant_es")

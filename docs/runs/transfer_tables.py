@@ -9,14 +9,21 @@ import altair as alt
 import pandas as pd
 from recorded_runs import HERE, declared, markdown, recorded_slices
 
-from analysis.answer import CHANGE, SCORE_RANGE, VERDICT, change_rows, format_change, name_verdict
-from analysis.charts import finish, intervals, rule_at
-from analysis.verdict import YES
-from files.charts import save_charts
-from stats.formatting import format_estimate
+from biasbridge.analysis.answer import (
+    CHANGE,
+    SCORE_RANGE,
+    VERDICT,
+    change_rows,
+    format_change,
+    name_verdict,
+)
+from biasbridge.analysis.charts import finish, intervals, rule_at
+from biasbridge.analysis.verdict import YES
+from biasbridge.files.charts import save_charts
+from biasbridge.stats.formatting import format_estimate
 
 if TYPE_CHECKING:
-    from analysis.slice_results import SliceResult
+    from biasbridge.analysis.slice_results import SliceResult
 
 CHANGES = "transfer_changes"  # figure of docs/runs/transfer.md
 REAL = {  # the runs of docs/runs/transfer.md

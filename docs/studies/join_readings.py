@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from files.charts import save_charts
-from files.tables import write_csv
-from studies.certificate import SYNTHETIC
-from studies.certificate.figures import verdict_chart, with_material
-from studies.certificate.strength_scores import strength_scores
-from studies.certificate.table import certify
+from biasbridge.files.charts import save_charts
+from biasbridge.files.tables import write_csv
+from biasbridge.studies.certificate import SYNTHETIC
+from biasbridge.studies.certificate.figures import verdict_chart, with_material
+from biasbridge.studies.certificate.strength_scores import strength_scores
+from biasbridge.studies.certificate.table import certify
 
 if TYPE_CHECKING:
-    from analysis.charts import Drawing
+    from biasbridge.analysis.charts import Drawing
 
 HERE = Path(__file__).parent
 READINGS = HERE / "certificate_readings.csv.gz"

@@ -14,8 +14,8 @@ from typing import IO, Any
 import pyarrow as pa
 from pydantic_core import from_json
 
-from files import InputError
-from files.text import open_binary, open_plain
+from biasbridge.files import InputError
+from biasbridge.files.text import open_binary, open_plain
 
 LARGEST = 2 << 30  # bytes of a JSON file, and of all members of an archive
 LARGEST_MEMBER = 256 << 20

@@ -6,9 +6,9 @@ from contextlib import suppress
 from math import nan
 from typing import TYPE_CHECKING
 
-from extrinsic.answers.contents import Json, parse_object, read_members, read_object
-from extrinsic.answers.items import Item, Source, as_frame, option_text
-from files import InputError
+from biasbridge.extrinsic.answers.contents import Json, parse_object, read_members, read_object
+from biasbridge.extrinsic.answers.items import Item, Source, as_frame, option_text
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

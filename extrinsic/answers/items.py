@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from extrinsic.answers.contents import Json, refuse_damage
-from files import InputError
+from biasbridge.extrinsic.answers.contents import Json, refuse_damage
+from biasbridge.files import InputError
 
 MAX_FIELDS = 1_000
 MAX_CLASSES = 20

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from math import isnan
 from typing import TYPE_CHECKING
 
-from extrinsic.answers.contents import Json, read_object, refuse_damage
-from extrinsic.answers.items import Item, Source, as_frame
-from files import InputError, nearest
-from files.json_lines import number_json_lines
-from files.tables import JSON_OBJECT
+from biasbridge.extrinsic.answers.contents import Json, read_object, refuse_damage
+from biasbridge.extrinsic.answers.items import Item, Source, as_frame
+from biasbridge.files import InputError, nearest
+from biasbridge.files.json_lines import number_json_lines
+from biasbridge.files.tables import JSON_OBJECT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from extrinsic.answers.contents import Json, named_beside, read_arrow, read_object
-from extrinsic.answers.items import Item, Source, as_frame, option_text, plain_frame
-from files import InputError
-from files.digest import sha256
-from files.json_lines import number_json_lines
-from files.tables import JSON_OBJECT
+from biasbridge.extrinsic.answers.contents import Json, named_beside, read_arrow, read_object
+from biasbridge.extrinsic.answers.items import Item, Source, as_frame, option_text, plain_frame
+from biasbridge.files import InputError
+from biasbridge.files.digest import sha256
+from biasbridge.files.json_lines import number_json_lines
+from biasbridge.files.tables import JSON_OBJECT
 
 if TYPE_CHECKING:
     from pathlib import Path

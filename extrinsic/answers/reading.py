@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from extrinsic.answers import other_logs
-from extrinsic.answers.contents import refuse_damage
-from extrinsic.answers.inspect_log import read_inspect
-from extrinsic.answers.items import Source, plain_frame
-from extrinsic.answers.lm_eval import read_lm_eval, sample_files
-from files import InputError
-from files.json_lines import read_json_lines
-from files.tables import JSON_LINES, JSON_OBJECT, table_suffix
-from files.text import open_binary
+from biasbridge.extrinsic.answers import other_logs
+from biasbridge.extrinsic.answers.contents import refuse_damage
+from biasbridge.extrinsic.answers.inspect_log import read_inspect
+from biasbridge.extrinsic.answers.items import Source, plain_frame
+from biasbridge.extrinsic.answers.lm_eval import read_lm_eval, sample_files
+from biasbridge.files import InputError
+from biasbridge.files.json_lines import read_json_lines
+from biasbridge.files.tables import JSON_LINES, JSON_OBJECT, table_suffix
+from biasbridge.files.text import open_binary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,7 +93,8 @@ def read_answers(path: str | Path, *, filter: str = "") -> pd.DataFrame:
     ``notes``. ``filter``: of lm-evaluation-harness, where a file holds answers of several.
 
     Raises ``InputError`` for another, a damaged or an empty file, for repeated items, several
-    filters without a choice, and archives beyond the bounds of ``extrinsic.answers.contents``.
+    filters without a choice, and archives beyond the bounds of
+    ``biasbridge.extrinsic.answers.contents``.
     """
     path = Path(path)
     form = FORMATS.get(detect_format(path))

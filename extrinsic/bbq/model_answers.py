@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from extrinsic.bbq.options import NO_ANSWER
-from extrinsic.bbq.scores import CONTEXTS, compute_scores, count_answers, estimate_scores
-from extrinsic.gap_table import Row
-from extrinsic.grouped_predictions import ALL
-from intrinsic.likelihood.sentences import log_likelihoods, masked_one_by_one
-from intrinsic.likelihood.token_likelihoods import TokenQuery
-from intrinsic.likelihood.tokenised_text import Text, mask_id, tokenise_texts
-from intrinsic.resampling import times_drawn
+from biasbridge.extrinsic.bbq.options import NO_ANSWER
+from biasbridge.extrinsic.bbq.scores import CONTEXTS, compute_scores, count_answers, estimate_scores
+from biasbridge.extrinsic.gap_table import Row
+from biasbridge.extrinsic.grouped_predictions import ALL
+from biasbridge.intrinsic.likelihood.sentences import log_likelihoods, masked_one_by_one
+from biasbridge.intrinsic.likelihood.token_likelihoods import TokenQuery
+from biasbridge.intrinsic.likelihood.tokenised_text import Text, mask_id, tokenise_texts
+from biasbridge.intrinsic.resampling import times_drawn
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from files.models.language_model import LanguageModel
-    from stats.arrays import Floats
+    from biasbridge.files.models.language_model import LanguageModel
+    from biasbridge.stats.arrays import Floats
 
 Normalisation = Literal["sum", "per_token", "per_byte"]
 Pair = tuple[str, str]  # a prompt and an option

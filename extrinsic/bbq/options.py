@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from files.names import normalise_text
+from biasbridge.files.names import normalise_text
 
 if TYPE_CHECKING:
-    from extrinsic.bbq.groups import Item
+    from biasbridge.extrinsic.bbq.groups import Item
 
 # How models wrap an answer: **B**, \boxed{B}, ["B"], {"answer": "B"}, Answer: B
 MARKUP = re.compile(r"\*+|`+|\$+|^#+\s*|</?answer>|\\boxed\{|(?<!\w)_+|_+(?!\w)", re.IGNORECASE)

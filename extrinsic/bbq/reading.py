@@ -14,11 +14,18 @@ from typing import Any
 import pandas as pd
 from pandas.api.types import is_list_like, is_scalar
 
-from extrinsic.answers.reading import JSON_OBJECTS, detect_format, read_answers
-from extrinsic.bbq.groups import Item
-from extrinsic.bbq.options import LETTER, count_from_0, holds, match_output, normalise, unwrap
-from files import InputError
-from files.tables import read_table, require_columns
+from biasbridge.extrinsic.answers.reading import JSON_OBJECTS, detect_format, read_answers
+from biasbridge.extrinsic.bbq.groups import Item
+from biasbridge.extrinsic.bbq.options import (
+    LETTER,
+    count_from_0,
+    holds,
+    match_output,
+    normalise,
+    unwrap,
+)
+from biasbridge.files import InputError
+from biasbridge.files.tables import read_table, require_columns
 
 NESTED = ("answer_info", "additional_metadata")
 ANSWERS = ("ans0", "ans1", "ans2")

@@ -25,13 +25,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from extrinsic.bbq.groups import crossed_targets, lm_eval_answers, stereotyped_answers
-from extrinsic.bbq.options import NO_ANSWER
-from stats.intervals import Estimate, quantile, wilson
+from biasbridge.extrinsic.bbq.groups import crossed_targets, lm_eval_answers, stereotyped_answers
+from biasbridge.extrinsic.bbq.options import NO_ANSWER
+from biasbridge.stats.intervals import Estimate, quantile, wilson
 
 if TYPE_CHECKING:
-    from extrinsic.bbq.groups import Item, Targets
-    from stats.arrays import Floats
+    from biasbridge.extrinsic.bbq.groups import Item, Targets
+    from biasbridge.stats.arrays import Floats
 
 CONVENTIONS = ("paper", "helm", "lm_eval", "drop_ambiguous")
 CONTEXTS = ("ambiguous", "disambiguated")

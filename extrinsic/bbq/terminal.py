@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from rich import box
 from rich.table import Table
 
-from files.printable import printable
-from files.terminal import print_columns
-from stats.formatting import format_estimate
+from biasbridge.files.printable import printable
+from biasbridge.files.terminal import print_columns
+from biasbridge.stats.formatting import format_estimate
 
 if TYPE_CHECKING:
     import pandas as pd

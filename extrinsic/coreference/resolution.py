@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
-    from files.documents import Document, Span
+    from biasbridge.files.documents import Document, Span
 
 
 @dataclass(frozen=True)

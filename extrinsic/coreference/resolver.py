@@ -7,14 +7,14 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from extrinsic.coreference.resolution import ResolverOutput
-from extrinsic.coreference.settings import ResolverSettings
-from files import InputError
+from biasbridge.extrinsic.coreference.resolution import ResolverOutput
+from biasbridge.extrinsic.coreference.settings import ResolverSettings
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from files.documents import Document
+    from biasbridge.files.documents import Document
 
 
 class EndToEnd(ResolverSettings):
@@ -39,9 +39,9 @@ class EndToEnd(ResolverSettings):
         another training; ``FloatingPointError`` if the loss is not finite.
         """
         # torch is slow to import
-        from extrinsic.coreference.model.encode import read_lexicon, read_text
-        from extrinsic.coreference.model.network import build
-        from extrinsic.coreference.model.training import (
+        from biasbridge.extrinsic.coreference.model.encode import read_lexicon, read_text
+        from biasbridge.extrinsic.coreference.model.network import build
+        from biasbridge.extrinsic.coreference.model.training import (
             Training,
             fingerprint,
             resolve,

@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Lt, doc
 
-from files import choice
-from files.choice import Count, Fileless, Positive, Whole
+from biasbridge.files import choice
+from biasbridge.files.choice import Count, Fileless, Positive, Whole
 
 Dropped = Annotated[float, Ge(0), Lt(1)]
 

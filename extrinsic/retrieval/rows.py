@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from extrinsic.gap_table import Row
-from extrinsic.grouped_predictions import ALL
-from extrinsic.retrieval.wording_comparison import WordingComparison, compare_wordings
-from intrinsic.resampling import times_drawn
-from stats.intervals import UNDEFINED, Estimate, mean_estimate, share_estimate
+from biasbridge.extrinsic.gap_table import Row
+from biasbridge.extrinsic.grouped_predictions import ALL
+from biasbridge.extrinsic.retrieval.wording_comparison import WordingComparison, compare_wordings
+from biasbridge.intrinsic.resampling import times_drawn
+from biasbridge.stats.intervals import UNDEFINED, Estimate, mean_estimate, share_estimate
 
 if TYPE_CHECKING:
-    from files.models.encodes import Encodes
-    from files.retrieval import RetrievalQuery
-    from stats.arrays import Floats
+    from biasbridge.files.models.encodes import Encodes
+    from biasbridge.files.retrieval import RetrievalQuery
+    from biasbridge.stats.arrays import Floats
 
 WORDINGS = ("male", "female")
 BY_STEREOTYPE = ("stereotypical", "counter-stereotypical")

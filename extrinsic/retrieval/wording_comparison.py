@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from files import InputError
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
-    from files.models.encodes import Encodes
-    from files.retrieval import RetrievalQuery
-    from stats.arrays import Floats
+    from biasbridge.files.models.encodes import Encodes
+    from biasbridge.files.retrieval import RetrievalQuery
+    from biasbridge.stats.arrays import Floats
 
 TIE = 1e-6  # smaller differences of cosines of float32 vectors are ties
 SIGNS = {"male": 1.0, "female": -1.0, "": 0.0}

@@ -24,8 +24,8 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from files.data.registry import DataFile
-from files.errors import DISK_FULL, InputError
+from biasbridge.files.data.registry import DataFile
+from biasbridge.files.errors import DISK_FULL, InputError
 
 AGENT = "biasbridge (research software; urllib)"
 TRIES = 4  # without progress, of one address

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote, unquote
 
-from files.errors import InputError, nearest
+from biasbridge.files.errors import InputError, nearest
 
 HERE = Path(__file__).parent
 DATA_VARIABLE = "BIASBRIDGE_DATA"

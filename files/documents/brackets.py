@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from files.documents.document import Cluster, Span
+    from biasbridge.files.documents.document import Cluster, Span
 
 NONE = ("", "-", "_")
 MARK = re.compile(r"\([^\s()|]+\)?|[^\s()|]+\)")

@@ -3,9 +3,9 @@
 A document is between ``#begin document (NAME); part 000`` and ``#end document``, with a token per
 line and blank lines between sentences. Columns are separated by tabs (a column may then be empty,
 like LitBank's last) or else by blanks. The last column marks the mentions
-(``files.documents.brackets``). The word is in the second of three columns (OntoGUM), in the third
-of four (document, number, word, mentions), in the fourth of more; of twelve or more columns the
-tenth is the speaker.
+(``biasbridge.files.documents.brackets``). The word is in the second of three columns (OntoGUM), in
+the third of four (document, number, word, mentions), in the fourth of more; of twelve or more
+columns the tenth is the speaker.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from files.documents.brackets import Brackets, is_cell
-from files.documents.document import Document
-from files.errors import InputError
-from files.text import read_lines
+from biasbridge.files.documents.brackets import Brackets, is_cell
+from biasbridge.files.documents.document import Document
+from biasbridge.files.errors import InputError
+from biasbridge.files.text import read_lines
 
 BEGIN = re.compile(
     r"#\s*begin document\s*(?:\((?P<name>.*)\)\s*;?\s*(?:part\s*(?P<part>\d+))?|(?P<bare>.*?))\s*"

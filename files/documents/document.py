@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from pydantic import ConfigDict
 
-from files.errors import InputError
+from biasbridge.files.errors import InputError
 
 Span = tuple[int, int]
 """Index of the first token and of the one after the last, in the whole document."""

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from files.atomic import atomic_path
-from files.documents.conll import Mend, read_conll
-from files.documents.document import Case, Document
-from files.json_lines import read_json_lines, write_json_lines
-from files.tables import JSON_LINES, table_suffix
+from biasbridge.files.atomic import atomic_path
+from biasbridge.files.documents.conll import Mend, read_conll
+from biasbridge.files.documents.document import Case, Document
+from biasbridge.files.json_lines import read_json_lines, write_json_lines
+from biasbridge.files.tables import JSON_LINES, table_suffix
 
 DOCUMENT, CASE = TypeAdapter(Document), TypeAdapter(Case)
 
@@ -22,8 +22,8 @@ def read_documents(path: str | Path, *, mend: Mend | None = None) -> Iterator[Do
     """Yield the documents of a file: ``.jsonl`` JSON Lines, any other name CoNLL; each also as
     ``.gz``, ``.bz2`` or ``.xz``.
 
-    ``mend``: see ``files.documents.conll``. Raises ``InputError`` with the line for an invalid
-    document, and as ``read_lines`` does.
+    ``mend``: see ``biasbridge.files.documents.conll``. Raises ``InputError`` with the line for an
+    invalid document, and as ``read_lines`` does.
     """
     path = Path(path)
     if table_suffix(path) == JSON_LINES:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from files.documents.document import Document
+    from biasbridge.files.documents.document import Document
 
 ENDS = re.compile(r"[.!?…]+")
 CLOSES = re.compile(r"[\"'”’»)\]}]+")

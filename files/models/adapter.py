@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from files.errors import InputError
+from biasbridge.files.errors import InputError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from files.errors import InputError
-from files.models.language_model import (
+from biasbridge.files.errors import InputError
+from biasbridge.files.models.language_model import (
     UNLIMITED,
     AnyModel,
     LanguageModel,
     batches_by_length,
     open_model,
 )
-from stats.arrays import Singles
+from biasbridge.stats.arrays import Singles
 
 if TYPE_CHECKING:
     import torch

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Encodes(Protocol):
-    """An encoder of texts, such as ``files.models.encoder.Encoder``."""
+    """An encoder of texts, such as ``biasbridge.files.models.encoder.Encoder``."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Compute one vector per text, (n_texts, dim), not of unit length."""

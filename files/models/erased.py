@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from files.errors import InputError
+from biasbridge.files.errors import InputError
 
 if TYPE_CHECKING:
     import torch
     from torch import nn
     from transformers import PreTrainedModel
 
-    from files.eraser import Eraser
+    from biasbridge.files.eraser import Eraser
 
 ERASED = "passes_through_eraser"  # attribute of a hooked model
 

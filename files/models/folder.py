@@ -6,9 +6,9 @@ import os
 import shutil
 from pathlib import Path
 
-from files.eraser import ERASER, Eraser
-from files.models.erased import hook_eraser
-from files.models.language_model import open_model
+from biasbridge.files.eraser import ERASER, Eraser
+from biasbridge.files.models.erased import hook_eraser
+from biasbridge.files.models.language_model import open_model
 
 
 def write_erased(model: Path, out: Path, eraser: Eraser) -> None:

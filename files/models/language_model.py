@@ -11,11 +11,11 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from files.eraser import ERASER, Eraser
-from files.errors import InputError
-from files.models.adapter import merge_adapter, unwrap
-from files.models.erased import hook_eraser
-from files.models.load import (
+from biasbridge.files.eraser import ERASER, Eraser
+from biasbridge.files.errors import InputError
+from biasbridge.files.models.adapter import merge_adapter, unwrap
+from biasbridge.files.models.erased import hook_eraser
+from biasbridge.files.models.load import (
     Dtype,
     Kind,
     convert_load_errors,
@@ -26,8 +26,8 @@ from files.models.load import (
     refuse_encoder_decoder,
     require_usable,
 )
-from files.models.place import ADAPTER, find_model
-from files.nested import read_nested
+from biasbridge.files.models.place import ADAPTER, find_model
+from biasbridge.files.nested import read_nested
 
 if TYPE_CHECKING:
     import torch

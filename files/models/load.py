@@ -9,13 +9,13 @@ from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from files.errors import InputError
+from biasbridge.files.errors import InputError
 
 if TYPE_CHECKING:
     from torch import nn
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 
-    from files.models.place import Place
+    from biasbridge.files.models.place import Place
 
 Kind = Literal["masked", "causal", "encoder"]
 Dtype = Literal["auto", "float32", "float16", "bfloat16"]

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from files.errors import InputError
-from files.models.onnx_session import MAX_BYTES
+from biasbridge.files.errors import InputError
+from biasbridge.files.models.onnx_session import MAX_BYTES
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 LABELS = ("classlabels_strings", "classlabels_int64s", "classlabels_ints")
 TEXTS_AT_ONCE = 256  # the counts of words are dense inside a model
@@ -42,7 +42,13 @@ class OnnxClassifier:
         """
         batches = [texts[i : i + TEXTS_AT_ONCE] for i in range(0, len(texts), TEXTS_AT_ONCE)]
         completed = subprocess.run(
-            [sys.executable, "-m", "files.models.onnx_session", self.path, str(SECONDS_AT_ONCE)],
+            [
+                sys.executable,
+                "-m",
+                "biasbridge.files.models.onnx_session",
+                self.path,
+                str(SECONDS_AT_ONCE),
+            ],
             input=json.dumps(batches).encode(),
             capture_output=True,
             check=False,

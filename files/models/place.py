@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from files.errors import InputError
-from files.hub import HUB_NAME, require_commit
-from files.nested import read_nested
-from files.packages import PACKAGE, in_package
+from biasbridge.files.errors import InputError
+from biasbridge.files.hub import HUB_NAME, require_commit
+from biasbridge.files.nested import read_nested
+from biasbridge.files.packages import PACKAGE, in_package
 
 CONFIG = "config.json"
 ADAPTER = "adapter"  # folder of low-rank adapters, in that of the model

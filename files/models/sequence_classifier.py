@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from files.errors import InputError
-from files.models.load import (
+from biasbridge.files.errors import InputError
+from biasbridge.files.models.load import (
     convert_load_errors,
     load_options,
     load_tokenizer,
@@ -17,12 +17,12 @@ from files.models.load import (
     missing_architectures,
     within_bytes,
 )
-from files.models.place import find_model
+from biasbridge.files.models.place import find_model
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 SUFFIX = "ForSequenceClassification"
 LONGEST = 512  # tokens, where neither model nor tokenizer has a limit

@@ -8,12 +8,12 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from files.errors import InputError
-from files.text import open_binary
+from biasbridge.files.errors import InputError
+from biasbridge.files.text import open_binary
 
 if TYPE_CHECKING:
-    from files.vectors.blocks import Block, OddRows
-    from files.vectors.detect import Layout
+    from biasbridge.files.vectors.blocks import Block, OddRows
+    from biasbridge.files.vectors.detect import Layout
 
 CHUNK = 16 << 20
 LONGEST_WORD = 10_000

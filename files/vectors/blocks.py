@@ -12,9 +12,9 @@ import numpy as np
 from gensim.models import KeyedVectors
 from numpy.typing import NDArray
 
-from files.errors import InputError
-from files.names import normalise_text
-from stats.arrays import Singles
+from biasbridge.files.errors import InputError
+from biasbridge.files.names import normalise_text
+from biasbridge.stats.arrays import Singles
 
 Counts = NDArray[np.int64]
 Block = tuple[list[str], Singles]

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from files.errors import InputError
-from files.text import open_binary
-from files.vector_files import indexed_files, locate_vectors
+from biasbridge.files.errors import InputError
+from biasbridge.files.text import open_binary
+from biasbridge.files.vector_files import indexed_files, locate_vectors
 
 FORMATS = (
     *("word2vec_text", "glove", "word2vec_binary", "mapped", "indexed", "fasttext_binary"),

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from gensim.models.fasttext import FastTextKeyedVectors
 
-from files.errors import InputError
-from files.text import OPENERS, open_binary, open_plain
-from files.vectors.blocks import OddRows, WordIndex
+from biasbridge.files.errors import InputError
+from biasbridge.files.text import OPENERS, open_binary, open_plain
+from biasbridge.files.vectors.blocks import OddRows, WordIndex
 
 if TYPE_CHECKING:
-    from files.vectors.blocks import Counts
-    from stats.arrays import Singles
+    from biasbridge.files.vectors.blocks import Counts
+    from biasbridge.stats.arrays import Singles
 
 HEADER = struct.Struct("<14id3i2q")  # magic, version, 12 arguments, t, then the dictionary's sizes
 ENTRY = struct.Struct("<qb")  # count and type, after each word and its zero byte

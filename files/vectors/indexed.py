@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from files.errors import InputError
-from files.vector_files import indexed_files
-from files.vectors.blocks import OddRows, keyed
+from biasbridge.files.errors import InputError
+from biasbridge.files.vector_files import indexed_files
+from biasbridge.files.vectors.blocks import OddRows, keyed
 
 if TYPE_CHECKING:
     from pathlib import Path

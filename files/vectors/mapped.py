@@ -13,9 +13,17 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from files.atomic import atomic_path
-from files.errors import InputError
-from files.vectors.blocks import Block, Counts, OddRows, encode, keyed, sound, split_blocks
+from biasbridge.files.atomic import atomic_path
+from biasbridge.files.errors import InputError
+from biasbridge.files.vectors.blocks import (
+    Block,
+    Counts,
+    OddRows,
+    encode,
+    keyed,
+    sound,
+    split_blocks,
+)
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

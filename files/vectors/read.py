@@ -6,15 +6,22 @@ from pathlib import Path
 
 from gensim.models import KeyedVectors, Word2Vec
 
-from files.errors import InputError
-from files.vector_files import locate_vectors
-from files.vectors.binary import read_binary_blocks
-from files.vectors.blocks import OddRows, check_blocks, gather, keyed, refuse_nonfinite, sound
-from files.vectors.detect import detect_layout
-from files.vectors.fasttext import read_fasttext
-from files.vectors.indexed import read_indexed
-from files.vectors.mapped import open_mapped
-from files.vectors.text import read_text_blocks
+from biasbridge.files.errors import InputError
+from biasbridge.files.vector_files import locate_vectors
+from biasbridge.files.vectors.binary import read_binary_blocks
+from biasbridge.files.vectors.blocks import (
+    OddRows,
+    check_blocks,
+    gather,
+    keyed,
+    refuse_nonfinite,
+    sound,
+)
+from biasbridge.files.vectors.detect import detect_layout
+from biasbridge.files.vectors.fasttext import read_fasttext
+from biasbridge.files.vectors.indexed import read_indexed
+from biasbridge.files.vectors.mapped import open_mapped
+from biasbridge.files.vectors.text import read_text_blocks
 
 CONCEPT, ENGLISH = "/c/", "/c/en/"
 BLOCK_READERS = {

@@ -11,14 +11,14 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
-from files.errors import InputError
-from files.text import open_binary
-from files.vectors.blocks import NUMBERED
-from files.vectors.detect import Layout, is_number
+from biasbridge.files.errors import InputError
+from biasbridge.files.text import open_binary
+from biasbridge.files.vectors.blocks import NUMBERED
+from biasbridge.files.vectors.detect import Layout, is_number
 
 if TYPE_CHECKING:
-    from files.vectors.blocks import Block, OddRows
-    from stats.arrays import Singles
+    from biasbridge.files.vectors.blocks import Block, OddRows
+    from biasbridge.stats.arrays import Singles
 
 CHUNK = 32 << 20
 MAX_NUMBERED = 0.05  # share of words with numbers; above it the dimension is wrong

@@ -12,13 +12,13 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute
 
-from files.atomic import atomic_path
-from files.errors import InputError, nearest
-from files.text import require_written_archive
-from files.vectors.blocks import ASCII_SPACE, Block, encode, split_blocks
-from files.vectors.detect import is_number
-from files.vectors.mapped import save_mapped
-from files.vectors.text import MAX_NUMBERED
+from biasbridge.files.atomic import atomic_path
+from biasbridge.files.errors import InputError, nearest
+from biasbridge.files.text import require_written_archive
+from biasbridge.files.vectors.blocks import ASCII_SPACE, Block, encode, split_blocks
+from biasbridge.files.vectors.detect import is_number
+from biasbridge.files.vectors.mapped import save_mapped
+from biasbridge.files.vectors.text import MAX_NUMBERED
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

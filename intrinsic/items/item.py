@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import nan
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from files import Choice
+from biasbridge.files import Choice
 
 SLOT = "[MASK]"  # in a text: the word to predict
 TERM = "{}"  # in a template: the term

@@ -9,9 +9,9 @@ from typing import Any
 
 import yaml
 
-from files import InputError, nearest
-from intrinsic.items.inflect import inflect
-from intrinsic.items.item import (
+from biasbridge.files import InputError, nearest
+from biasbridge.intrinsic.items.inflect import inflect
+from biasbridge.intrinsic.items.item import (
     TERM,
     Item,
     ItemSet,
@@ -50,8 +50,9 @@ def _sets(content: dict[str, Any]) -> Iterator[ItemSet]:
 
     A set has ``groups`` of terms and ``templates``, or templates for each kind of word: ``groups:
     {X: {KIND: [words]}}`` with ``templates: {KIND: {name: text}}``. Then templates may contain
-    inflected forms (``intrinsic.items.inflect``), ``{child: children}`` gives an irregular plural,
-    and ``without: {X: [sentences]}`` or ``only`` selects sentences. Or it has plain ``lines``.
+    inflected forms (``biasbridge.intrinsic.items.inflect``), ``{child: children}`` gives an
+    irregular plural, and ``without: {X: [sentences]}`` or ``only`` selects sentences. Or it has
+    plain ``lines``.
     """
     for name, entry in content.items():
         if name.startswith("_"):  # YAML anchors shared by entries

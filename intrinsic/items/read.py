@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from files import InputError
-from files.language import UNDETERMINED, language_of_texts
-from files.names import whole_word
-from files.tables import read_table
-from intrinsic.items.item import SLOT, TERM, Fillers, Item, ItemSet, Pair, with_capital
+from biasbridge.files import InputError
+from biasbridge.files.language import UNDETERMINED, language_of_texts
+from biasbridge.files.names import whole_word
+from biasbridge.files.tables import read_table
+from biasbridge.intrinsic.items.item import SLOT, TERM, Fillers, Item, ItemSet, Pair, with_capital
 
 SLOTS = ("text", "group", "term", "template")
 PAIRS = ("stereo", "anti")

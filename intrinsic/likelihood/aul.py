@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import numpy as np
 from annotated_types import doc
 
-from files import choice
-from intrinsic.conventions import Convention
-from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
-from intrinsic.likelihood.pairs import (
+from biasbridge.files import choice
+from biasbridge.intrinsic.conventions import Convention
+from biasbridge.intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
+from biasbridge.intrinsic.likelihood.pairs import (
     PairMetric,
     Ties,
     pair_observations,
@@ -20,13 +20,13 @@ from intrinsic.likelihood.pairs import (
     read_pairs,
     sign_test,
 )
-from intrinsic.likelihood.sentences import unmasked_log_likelihoods
-from intrinsic.likelihood.tokenised_text import require_kind
-from intrinsic.permutation import PValue  # noqa: TC001 (as above)
-from intrinsic.score import MetricInfo
+from biasbridge.intrinsic.likelihood.sentences import unmasked_log_likelihoods
+from biasbridge.intrinsic.likelihood.tokenised_text import require_kind
+from biasbridge.intrinsic.permutation import PValue  # noqa: TC001 (as above)
+from biasbridge.intrinsic.score import MetricInfo
 
 if TYPE_CHECKING:
-    from intrinsic.item_metric import Observations
+    from biasbridge.intrinsic.item_metric import Observations
 
 KANEKO = Convention(
     "kaneko", "Kaneko & Bollegala (2022) by their code: a tie counts as anti.", {"ties": "anti"}
@@ -53,7 +53,7 @@ class Aul(PairMetric):
     attention: ClassVar[bool] = False
     configuration: ClassVar[Mapping[str, object]] = {
         "items": {
-            "_target_": "corpora.items.CrowsPairs",
+            "_target_": "biasbridge.corpora.items.CrowsPairs",
             "path": "${data:contextual/crows_pairs_anonymized.csv}",
         }
     }
@@ -100,7 +100,7 @@ class Aula(Aul):
     attention: ClassVar[bool] = True
     configuration: ClassVar[Mapping[str, object]] = {
         "items": {
-            "_target_": "corpora.items.CrowsPairs",
+            "_target_": "biasbridge.corpora.items.CrowsPairs",
             "path": "${data:contextual/crows_pairs_anonymized.csv}",
         }
     }

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import numpy as np
 from annotated_types import doc
 
-from files import InputError, choice
-from intrinsic.conventions import Convention
-from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
-from intrinsic.likelihood.pairs import (
+from biasbridge.files import InputError, choice
+from biasbridge.intrinsic.conventions import Convention
+from biasbridge.intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
+from biasbridge.intrinsic.likelihood.pairs import (
     PairMetric,
     ReadPair,
     Ties,
@@ -21,19 +21,19 @@ from intrinsic.likelihood.pairs import (
     read_pairs,
     sign_test,
 )
-from intrinsic.likelihood.sentences import (
+from biasbridge.intrinsic.likelihood.sentences import (
     log_likelihoods,
     masked_one_by_one,
     masked_together,
     preceded_tokens,
 )
-from intrinsic.likelihood.token_likelihoods import TokenQuery  # noqa: TC001 (read when a choice is made)
-from intrinsic.likelihood.tokenised_text import BOS_OR_EOS, Text, mask_id, require_kind
-from intrinsic.permutation import PValue  # noqa: TC001 (as above)
-from intrinsic.score import MetricInfo
+from biasbridge.intrinsic.likelihood.token_likelihoods import TokenQuery  # noqa: TC001 (read when a choice is made)
+from biasbridge.intrinsic.likelihood.tokenised_text import BOS_OR_EOS, Text, mask_id, require_kind
+from biasbridge.intrinsic.permutation import PValue  # noqa: TC001 (as above)
+from biasbridge.intrinsic.score import MetricInfo
 
 if TYPE_CHECKING:
-    from intrinsic.item_metric import Observations
+    from biasbridge.intrinsic.item_metric import Observations
 
 Scored = Literal["auto", "shared", "changed", "all", "likelihood"]
 PairPositions = tuple[Sequence[int], Sequence[int]]  # of tokens in stereo and anti sentence
@@ -118,7 +118,7 @@ class CrowsPairs(PairMetric):
     )
     configuration: ClassVar[Mapping[str, object]] = {
         "items": {
-            "_target_": "corpora.items.CrowsPairs",
+            "_target_": "biasbridge.corpora.items.CrowsPairs",
             "path": "${data:contextual/crows_pairs_anonymized.csv}",
         }
     }

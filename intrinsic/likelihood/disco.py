@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import numpy as np
 from annotated_types import Gt, Lt, doc
 
-from files import InputError, choice
-from files.choice import Count
-from intrinsic.conventions import Convention
-from intrinsic.item_metric import ItemMetric, Observations
-from intrinsic.items.item import SLOT, Item, ItemSet
-from intrinsic.likelihood.slots import (
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Count
+from biasbridge.intrinsic.conventions import Convention
+from biasbridge.intrinsic.item_metric import ItemMetric, Observations
+from biasbridge.intrinsic.items.item import SLOT, Item, ItemSet
+from biasbridge.intrinsic.likelihood.slots import (
     LOST_PREFIX,
     UNKNOWN,
     item_observations,
     of_both_groups,
     require_groups,
 )
-from intrinsic.likelihood.token_likelihoods import top_tokens
-from intrinsic.likelihood.tokenised_text import (
+from biasbridge.intrinsic.likelihood.token_likelihoods import top_tokens
+from biasbridge.intrinsic.likelihood.tokenised_text import (
     Text,
     describe_reading,
     find_words,
@@ -33,10 +33,10 @@ from intrinsic.likelihood.tokenised_text import (
     require_kind,
     tokenise_texts,
 )
-from intrinsic.score import MetricInfo
+from biasbridge.intrinsic.score import MetricInfo
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 
 @choice
@@ -67,7 +67,7 @@ class DisCo(ItemMetric):
         ),
     )
     configuration: ClassVar[Mapping[str, object]] = {
-        "items": {"_target_": "corpora.items.BuiltInItems", "sets": ["disco_names"]}
+        "items": {"_target_": "biasbridge.corpora.items.BuiltInItems", "sets": ["disco_names"]}
     }
 
     top: Annotated[Count, doc("number of likeliest words that count")] = 3

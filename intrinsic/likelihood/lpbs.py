@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from annotated_types import doc
 
-from files import choice
-from intrinsic.conventions import Convention
-from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
-from intrinsic.likelihood.slots import item_observations, log_odds
-from intrinsic.likelihood.terms import TermMetric, contrasts, group_difference
-from intrinsic.likelihood.tokenised_text import require_kind
-from intrinsic.score import MetricInfo
+from biasbridge.files import choice
+from biasbridge.intrinsic.conventions import Convention
+from biasbridge.intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
+from biasbridge.intrinsic.likelihood.slots import item_observations, log_odds
+from biasbridge.intrinsic.likelihood.terms import TermMetric, contrasts, group_difference
+from biasbridge.intrinsic.likelihood.tokenised_text import require_kind
+from biasbridge.intrinsic.score import MetricInfo
 
 if TYPE_CHECKING:
-    from intrinsic.item_metric import Observations
-    from stats.arrays import Floats
+    from biasbridge.intrinsic.item_metric import Observations
+    from biasbridge.stats.arrays import Floats
 
 
 @choice
@@ -57,7 +57,7 @@ class LogProbabilityBias(TermMetric):
     )
     configuration: ClassVar[Mapping[str, object]] = {
         "items": {
-            "_target_": "corpora.items.BuiltInItems",
+            "_target_": "biasbridge.corpora.items.BuiltInItems",
             "sets": ["lpbs_professions", "lpbs_career", "lpbs_math", "lpbs_science"],
         }
     }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from files.choice_classes import present_classes
-from intrinsic.likelihood import (
+from biasbridge.files.choice_classes import present_classes
+from biasbridge.intrinsic.likelihood import (
     aul,
     crows_pairs,
     disco,
@@ -16,10 +16,10 @@ from intrinsic.likelihood import (
     pll,
     stereoset,
 )
-from intrinsic.sentences import ceat, probe, seat, sts
+from biasbridge.intrinsic.sentences import ceat, probe, seat, sts
 
 if TYPE_CHECKING:
-    from intrinsic.item_metric import ItemMetric
+    from biasbridge.intrinsic.item_metric import ItemMetric
 
 FAMILIES: dict[str, tuple[type[ItemMetric], ...]] = {
     "Pairs of sentences": (
@@ -41,7 +41,7 @@ FAMILIES: dict[str, tuple[type[ItemMetric], ...]] = {
 MODEL_METRICS: dict[str, type[ItemMetric]] = {
     metric.about.name: metric for family in FAMILIES.values() for metric in family
 }
-PACKAGES = ("intrinsic.likelihood.", "intrinsic.sentences.")
+PACKAGES = ("biasbridge.intrinsic.likelihood.", "biasbridge.intrinsic.sentences.")
 if further := present_classes("intrinsic", *PACKAGES).items() - MODEL_METRICS.items():
     MODEL_METRICS |= dict(sorted(further))
     FAMILIES["Further metrics"] = tuple(MODEL_METRICS[name] for name, _ in sorted(further))

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from files import InputError, choice
-from intrinsic.item_metric import ItemMetric, Observations
-from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
-from intrinsic.likelihood.sentences import sentence_log_likelihoods
-from intrinsic.likelihood.tokenised_text import describe_reading, tokenise_texts
-from intrinsic.score import MetricInfo
+from biasbridge.files import InputError, choice
+from biasbridge.intrinsic.item_metric import ItemMetric, Observations
+from biasbridge.intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
+from biasbridge.intrinsic.likelihood.sentences import sentence_log_likelihoods
+from biasbridge.intrinsic.likelihood.tokenised_text import describe_reading, tokenise_texts
+from biasbridge.intrinsic.score import MetricInfo
 
 if TYPE_CHECKING:
-    from files.models.language_model import LanguageModel
-    from stats.arrays import Floats
+    from biasbridge.files.models.language_model import LanguageModel
+    from biasbridge.stats.arrays import Floats
 
 
 @choice
@@ -44,7 +44,10 @@ class NeutralLoss(ItemMetric):
         ),
     )
     configuration: ClassVar[Mapping[str, object]] = {
-        "items": {"_target_": "corpora.items.BuiltInItems", "sets": ["neutral_sentences"]}
+        "items": {
+            "_target_": "biasbridge.corpora.items.BuiltInItems",
+            "sets": ["neutral_sentences"],
+        }
     }
 
     @classmethod

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from annotated_types import doc
 
-from files import choice
-from intrinsic.conventions import Convention
-from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
-from intrinsic.likelihood.slots import item_observations, log_odds
-from intrinsic.likelihood.terms import TermMetric
-from intrinsic.likelihood.tokenised_text import require_kind
-from intrinsic.score import MetricInfo
+from biasbridge.files import choice
+from biasbridge.intrinsic.conventions import Convention
+from biasbridge.intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
+from biasbridge.intrinsic.likelihood.slots import item_observations, log_odds
+from biasbridge.intrinsic.likelihood.terms import TermMetric
+from biasbridge.intrinsic.likelihood.tokenised_text import require_kind
+from biasbridge.intrinsic.score import MetricInfo
 
 if TYPE_CHECKING:
-    from intrinsic.item_metric import Observations
+    from biasbridge.intrinsic.item_metric import Observations
 
 
 @choice
@@ -50,7 +50,10 @@ class NextWord(TermMetric):
         Convention("bos", "The tokenizer's bos precedes the text.", {"first_token": "bos"}),
     )
     configuration: ClassVar[Mapping[str, object]] = {
-        "items": {"_target_": "corpora.items.BuiltInItems", "sets": ["next_word_professions"]}
+        "items": {
+            "_target_": "biasbridge.corpora.items.BuiltInItems",
+            "sets": ["next_word_professions"],
+        }
     }
 
     sentence: Annotated[bool, doc("score the whole sentence")] = False

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from files import InputError, choice
-from intrinsic.item_metric import ItemMetric, Observations, Settings
-from intrinsic.likelihood.tokenised_text import Text, describe_reading, tokenise_texts
-from intrinsic.permutation import PValue
+from biasbridge.files import InputError, choice
+from biasbridge.intrinsic.item_metric import ItemMetric, Observations, Settings
+from biasbridge.intrinsic.likelihood.tokenised_text import Text, describe_reading, tokenise_texts
+from biasbridge.intrinsic.permutation import PValue
 
 if TYPE_CHECKING:
-    from files.models.language_model import LanguageModel
-    from intrinsic.items.item import ItemSet, Pair
-    from stats.arrays import Floats
+    from biasbridge.files.models.language_model import LanguageModel
+    from biasbridge.intrinsic.items.item import ItemSet, Pair
+    from biasbridge.stats.arrays import Floats
 
 Ties = Literal["half", "anti"]
 SAME = 1e-6  # smaller differences of log-likelihoods are rounding errors

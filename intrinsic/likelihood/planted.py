@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from files import InputError, choice
-from intrinsic.item_metric import ItemMetric, Observations
-from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
-from intrinsic.likelihood.slots import item_observations, log_odds, no_slots
-from intrinsic.likelihood.terms import TermMeans, by_term
-from intrinsic.permutation import PValue, estimated_p
-from intrinsic.score import MetricInfo
+from biasbridge.files import InputError, choice
+from biasbridge.intrinsic.item_metric import ItemMetric, Observations
+from biasbridge.intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
+from biasbridge.intrinsic.likelihood.slots import item_observations, log_odds, no_slots
+from biasbridge.intrinsic.likelihood.terms import TermMeans, by_term
+from biasbridge.intrinsic.permutation import PValue, estimated_p
+from biasbridge.intrinsic.score import MetricInfo
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 SHUFFLES = 9999
 HELD_OUT = "held_out"
@@ -45,7 +45,7 @@ class PlantedBias(ItemMetric):
     version: ClassVar[int] = 2
     configuration: ClassVar[Mapping[str, object]] = {
         "items": {
-            "_target_": "corpora.items.BuiltInItems",
+            "_target_": "biasbridge.corpora.items.BuiltInItems",
             "sets": ["occupations", "occupations_unseen"],
         }
     }

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import numpy as np
 from annotated_types import doc
 
-from files import choice
-from intrinsic.conventions import Convention
-from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
-from intrinsic.likelihood.pairs import (
+from biasbridge.files import choice
+from biasbridge.intrinsic.conventions import Convention
+from biasbridge.intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
+from biasbridge.intrinsic.likelihood.pairs import (
     PairMetric,
     pair_observations,
     read_pairs,
     t_test,
 )
-from intrinsic.likelihood.sentences import sentence_log_likelihoods
-from intrinsic.likelihood.tokenised_text import require_kind
-from intrinsic.permutation import PValue  # noqa: TC001 (as above)
-from intrinsic.score import MetricInfo
+from biasbridge.intrinsic.likelihood.sentences import sentence_log_likelihoods
+from biasbridge.intrinsic.likelihood.tokenised_text import require_kind
+from biasbridge.intrinsic.permutation import PValue  # noqa: TC001 (as above)
+from biasbridge.intrinsic.score import MetricInfo
 
 if TYPE_CHECKING:
-    from intrinsic.item_metric import Observations
+    from biasbridge.intrinsic.item_metric import Observations
 
 
 @choice
@@ -61,7 +61,7 @@ class PseudoLogLikelihood(PairMetric):
         ),
     )
     configuration: ClassVar[Mapping[str, object]] = {
-        "items": {"_target_": "corpora.items.BuiltInItems", "sets": ["occupations"]}
+        "items": {"_target_": "biasbridge.corpora.items.BuiltInItems", "sets": ["occupations"]}
     }
 
     within_word_l2r: Annotated[

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from intrinsic.likelihood.token_likelihoods import TokenQuery, attention_received, log_p
-from intrinsic.likelihood.tokenised_text import Text, mask_id
+from biasbridge.intrinsic.likelihood.token_likelihoods import TokenQuery, attention_received, log_p
+from biasbridge.intrinsic.likelihood.tokenised_text import Text, mask_id
 
 if TYPE_CHECKING:
-    from files.models.language_model import LanguageModel
-    from stats.arrays import Floats
+    from biasbridge.files.models.language_model import LanguageModel
+    from biasbridge.stats.arrays import Floats
 
 
 def masked_one_by_one(

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from files import InputError
-from intrinsic.item_metric import Observations, Settings
-from intrinsic.items.item import SLOT, Item
-from intrinsic.items.read import no_fillers
-from intrinsic.likelihood.sentences import log_likelihoods, preceded_tokens
-from intrinsic.likelihood.token_likelihoods import TokenQuery
-from intrinsic.likelihood.tokenised_text import (
+from biasbridge.files import InputError
+from biasbridge.intrinsic.item_metric import Observations, Settings
+from biasbridge.intrinsic.items.item import SLOT, Item
+from biasbridge.intrinsic.items.read import no_fillers
+from biasbridge.intrinsic.likelihood.sentences import log_likelihoods, preceded_tokens
+from biasbridge.intrinsic.likelihood.token_likelihoods import TokenQuery
+from biasbridge.intrinsic.likelihood.tokenised_text import (
     Text,
     describe_reading,
     find_words,
@@ -23,9 +23,9 @@ from intrinsic.likelihood.tokenised_text import (
 )
 
 if TYPE_CHECKING:
-    from files.models.language_model import LanguageModel
-    from intrinsic.items.item import ItemSet
-    from stats.arrays import Floats
+    from biasbridge.files.models.language_model import LanguageModel
+    from biasbridge.intrinsic.items.item import ItemSet
+    from biasbridge.stats.arrays import Floats
 
 
 # Terms are compared within texts if more than this share of items is in texts of both groups

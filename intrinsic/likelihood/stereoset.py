@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import numpy as np
 from annotated_types import doc
 
-from files import InputError, choice
-from intrinsic.conventions import Convention
-from intrinsic.item_metric import ItemMetric, Observations
-from intrinsic.items.item import SLOT, ItemSet, Pair
-from intrinsic.likelihood.sentences import log_likelihoods, sentence_log_likelihoods
-from intrinsic.likelihood.token_likelihoods import TokenQuery
-from intrinsic.likelihood.tokenised_text import (
+from biasbridge.files import InputError, choice
+from biasbridge.intrinsic.conventions import Convention
+from biasbridge.intrinsic.item_metric import ItemMetric, Observations
+from biasbridge.intrinsic.items.item import SLOT, ItemSet, Pair
+from biasbridge.intrinsic.likelihood.sentences import log_likelihoods, sentence_log_likelihoods
+from biasbridge.intrinsic.likelihood.token_likelihoods import TokenQuery
+from biasbridge.intrinsic.likelihood.tokenised_text import (
     Text,
     describe_reading,
     mask_id,
     tokenise_texts,
 )
-from intrinsic.score import MetricInfo
+from biasbridge.intrinsic.score import MetricInfo
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 
 def icat(lms: Any, ss: Any) -> Any:
@@ -81,7 +81,7 @@ class StereoSet(ItemMetric):
     )
     configuration: ClassVar[Mapping[str, object]] = {
         "items": {
-            "_target_": "corpora.items.StereoSet",
+            "_target_": "biasbridge.corpora.items.StereoSet",
             "path": "${data:contextual/stereoset/dev.json}",
         }
     }

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from files import choice
-from intrinsic.item_metric import ItemMetric, Observations
-from intrinsic.likelihood.slots import FILLERS, no_slots
-from intrinsic.permutation import PValue, permutation_p
+from biasbridge.files import choice
+from biasbridge.intrinsic.item_metric import ItemMetric, Observations
+from biasbridge.intrinsic.likelihood.slots import FILLERS, no_slots
+from biasbridge.intrinsic.permutation import PValue, permutation_p
 
 if TYPE_CHECKING:
-    from intrinsic.items.item import ItemSet
-    from stats.arrays import Floats
+    from biasbridge.intrinsic.items.item import ItemSet
+    from biasbridge.stats.arrays import Floats
 
 OTHERS = "\0others"  # label of the terms of all groups but one
 

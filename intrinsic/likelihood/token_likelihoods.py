@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from files import InputError
-from files.models.language_model import batches_by_length
+from biasbridge.files import InputError
+from biasbridge.files.models.language_model import batches_by_length
 
 if TYPE_CHECKING:
     import torch
 
-    from files.models.language_model import LanguageModel
-    from stats.arrays import Floats
+    from biasbridge.files.models.language_model import LanguageModel
+    from biasbridge.stats.arrays import Floats
 
 Ids = tuple[int, ...]
 Context = tuple[Ids, int]  # a text and the position to predict from

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from files import InputError
-from files.names import whole_word
+from biasbridge.files import InputError
+from biasbridge.files.names import whole_word
 
 if TYPE_CHECKING:
-    from files.models.language_model import LanguageModel
-    from intrinsic.item_metric import Settings
+    from biasbridge.files.models.language_model import LanguageModel
+    from biasbridge.intrinsic.item_metric import Settings
 
 
 BOS_OR_EOS = "bos_or_eos"  # a first token, as of lm-evaluation-harness

@@ -10,16 +10,16 @@ import numpy as np
 from annotated_types import doc
 from numpy.typing import ArrayLike
 
-from files import InputError, choice
-from files.choice import Count
-from intrinsic.lookup import means, unit_means, unit_rows
-from intrinsic.metric import Convention, Metric, MetricInfo, ResolvedQuery
-from intrinsic.metrics.weat import NO_SPREAD, associations
-from intrinsic.permutation import PValue, estimated_p
-from intrinsic.score import MetricResult, by_name, mean_score
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Count
+from biasbridge.intrinsic.lookup import means, unit_means, unit_rows
+from biasbridge.intrinsic.metric import Convention, Metric, MetricInfo, ResolvedQuery
+from biasbridge.intrinsic.metrics.weat import NO_SPREAD, associations
+from biasbridge.intrinsic.permutation import PValue, estimated_p
+from biasbridge.intrinsic.score import MetricResult, by_name, mean_score
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 
 def standardised_associations(w: ArrayLike, a: ArrayLike, b: ArrayLike) -> Floats:

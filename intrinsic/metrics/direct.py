@@ -10,16 +10,16 @@ import numpy as np
 from annotated_types import doc
 from numpy.typing import ArrayLike
 
-from files import InputError, choice
-from files.choice import NotNegative
-from intrinsic.directions import DirectionKind, direction, pair_differences
-from intrinsic.frequent_words import Floats32, VocabularySize, frequent_words
-from intrinsic.lookup import UnitLength, unit_means, unit_rows
-from intrinsic.metric import SNEYD, WEFE, Convention, Metric, MetricInfo, ResolvedQuery
-from intrinsic.score import MetricResult, by_name, mean_score
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import NotNegative
+from biasbridge.intrinsic.directions import DirectionKind, direction, pair_differences
+from biasbridge.intrinsic.frequent_words import Floats32, VocabularySize, frequent_words
+from biasbridge.intrinsic.lookup import UnitLength, unit_means, unit_rows
+from biasbridge.intrinsic.metric import SNEYD, WEFE, Convention, Metric, MetricInfo, ResolvedQuery
+from biasbridge.intrinsic.score import MetricResult, by_name, mean_score
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 
 def direct_bias(w: ArrayLike, g: ArrayLike, *, c: float = 1) -> float:

@@ -8,17 +8,22 @@ import numpy as np
 from annotated_types import doc
 from numpy.typing import ArrayLike, NDArray
 
-from files import choice
-from files.choice import Count
-from intrinsic.directions import DirectionKind, direction
-from intrinsic.frequent_words import Floats32, FrequentWords, VocabularySize, frequent_words
-from intrinsic.metric import SNEYD, Convention, Metric, MetricInfo, ResolvedQuery
-from intrinsic.metrics.association import correlation
-from intrinsic.metrics.direct import indirect_bias
-from intrinsic.score import MetricResult, by_name, mean_score
+from biasbridge.files import choice
+from biasbridge.files.choice import Count
+from biasbridge.intrinsic.directions import DirectionKind, direction
+from biasbridge.intrinsic.frequent_words import (
+    Floats32,
+    FrequentWords,
+    VocabularySize,
+    frequent_words,
+)
+from biasbridge.intrinsic.metric import SNEYD, Convention, Metric, MetricInfo, ResolvedQuery
+from biasbridge.intrinsic.metrics.association import correlation
+from biasbridge.intrinsic.metrics.direct import indirect_bias
+from biasbridge.intrinsic.score import MetricResult, by_name, mean_score
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 ROLES = {"words": "words", "pairs": "pairs", "excluded?": "excluded"}
 

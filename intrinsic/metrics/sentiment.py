@@ -10,13 +10,13 @@ import scipy
 from annotated_types import Ge, Lt, doc
 from numpy.typing import ArrayLike
 
-from files import InputError, choice
-from intrinsic.lookup import means
-from intrinsic.metric import Convention, Metric, MetricInfo, ResolvedQuery
-from intrinsic.score import MetricResult, by_name
+from biasbridge.files import InputError, choice
+from biasbridge.intrinsic.lookup import means
+from biasbridge.intrinsic.metric import Convention, Metric, MetricInfo, ResolvedQuery
+from biasbridge.intrinsic.score import MetricResult, by_name
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 MAX_STEPS = 100  # of Newton's method
 MIN_SHRINK = 1e-9  # of a step

@@ -9,12 +9,12 @@ from annotated_types import Ge, doc
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
-from files import InputError, choice
-from files.choice import Count, FieldError
-from intrinsic.directions import DirectionKind, direction
-from intrinsic.frequent_words import Floats32, VocabularySize, frequent_words
-from intrinsic.metric import Metric, MetricInfo, ResolvedQuery
-from intrinsic.score import MetricResult
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Count, FieldError
+from biasbridge.intrinsic.directions import DirectionKind, direction
+from biasbridge.intrinsic.frequent_words import Floats32, VocabularySize, frequent_words
+from biasbridge.intrinsic.metric import Metric, MetricInfo, ResolvedQuery
+from biasbridge.intrinsic.score import MetricResult
 
 Most = Annotated[Count, doc("number of most biased words of each side")]
 

@@ -14,14 +14,14 @@ import scipy
 from annotated_types import doc
 from numpy.typing import ArrayLike, NDArray
 
-from files import InputError, choice
-from intrinsic.lookup import UnitLength, means, unit_means, unit_rows
-from intrinsic.metric import WEFE, Convention, Metric, MetricInfo, ResolvedQuery
-from intrinsic.permutation import PValue
-from intrinsic.score import MetricResult, by_name, mean_score
+from biasbridge.files import InputError, choice
+from biasbridge.intrinsic.lookup import UnitLength, means, unit_means, unit_rows
+from biasbridge.intrinsic.metric import WEFE, Convention, Metric, MetricInfo, ResolvedQuery
+from biasbridge.intrinsic.permutation import PValue
+from biasbridge.intrinsic.score import MetricResult, by_name, mean_score
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 GENDER_TESTS = ("weat6b", "weat7", "weat8")
 BATCH = 4_000_000  # comparisons in memory at a time

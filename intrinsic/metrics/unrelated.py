@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from files import choice
-from intrinsic.frequent_words import BATCH, Floats32, VocabularySize
-from intrinsic.metric import Metric, MetricInfo, ResolvedQuery
-from intrinsic.score import MetricResult, by_name
+from biasbridge.files import choice
+from biasbridge.intrinsic.frequent_words import BATCH, Floats32, VocabularySize
+from biasbridge.intrinsic.metric import Metric, MetricInfo, ResolvedQuery
+from biasbridge.intrinsic.score import MetricResult, by_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 
 @choice

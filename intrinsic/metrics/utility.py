@@ -13,19 +13,19 @@ import numpy as np
 from annotated_types import doc
 from numpy.typing import ArrayLike
 
-from files import InputError, choice, read_lines
-from files.choice import Count, Positive
-from files.names import normalise_text
-from intrinsic.frequent_words import Floats32, VocabularySize, frequent_words
-from intrinsic.lookup import unit_rows
-from intrinsic.metric import Metric, MetricInfo, MinFound, ResolvedQuery
-from intrinsic.permutation import PValue
-from intrinsic.score import MetricResult, mean_score
-from intrinsic.wordsets import Query, WordSet
-from intrinsic.wordsets.parse import COMMENT
+from biasbridge.files import InputError, choice, read_lines
+from biasbridge.files.choice import Count, Positive
+from biasbridge.files.names import normalise_text
+from biasbridge.intrinsic.frequent_words import Floats32, VocabularySize, frequent_words
+from biasbridge.intrinsic.lookup import unit_rows
+from biasbridge.intrinsic.metric import Metric, MetricInfo, MinFound, ResolvedQuery
+from biasbridge.intrinsic.permutation import PValue
+from biasbridge.intrinsic.score import MetricResult, mean_score
+from biasbridge.intrinsic.wordsets import Query, WordSet
+from biasbridge.intrinsic.wordsets.parse import COMMENT
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 
 MEAN_COLUMN = re.compile("simlex999|mean|average|avg|score|rating|similarity", re.IGNORECASE)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from files.choice_classes import present_classes
-from intrinsic.metrics import (
+from biasbridge.files.choice_classes import present_classes
+from biasbridge.intrinsic.metrics import (
     association,
     direct,
     neighbours,
@@ -22,7 +22,7 @@ from intrinsic.metrics import (
 )
 
 if TYPE_CHECKING:
-    from intrinsic.metric import Metric
+    from biasbridge.intrinsic.metric import Metric
 
 FAMILIES: dict[str, tuple[type[Metric], ...]] = {
     "Associations": (
@@ -69,6 +69,9 @@ FAMILIES: dict[str, tuple[type[Metric], ...]] = {
 METRICS: dict[str, type[Metric]] = {
     metric.about.name: metric for family in FAMILIES.values() for metric in family
 }
-if further := present_classes("intrinsic", "intrinsic.metrics.").items() - METRICS.items():
+if (
+    further := present_classes("intrinsic", "biasbridge.intrinsic.metrics.").items()
+    - METRICS.items()
+):
     METRICS |= dict(sorted(further))
     FAMILIES["Further metrics"] = tuple(METRICS[name] for name, _ in sorted(further))

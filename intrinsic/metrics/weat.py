@@ -9,14 +9,14 @@ import numpy as np
 from annotated_types import Le, doc
 from numpy.typing import ArrayLike, NDArray
 
-from files import InputError, choice
-from files.choice import Whole
-from intrinsic.lookup import unit_rows
-from intrinsic.metric import Convention, Metric, MetricInfo, ResolvedQuery
-from intrinsic.permutation import MAX_EXACT, Tail, permutation_p
-from intrinsic.resampling import draw_items
-from intrinsic.score import MetricResult, by_name, percentiles
-from stats.arrays import Floats
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Whole
+from biasbridge.intrinsic.lookup import unit_rows
+from biasbridge.intrinsic.metric import Convention, Metric, MetricInfo, ResolvedQuery
+from biasbridge.intrinsic.permutation import MAX_EXACT, Tail, permutation_p
+from biasbridge.intrinsic.resampling import draw_items
+from biasbridge.intrinsic.score import MetricResult, by_name, percentiles
+from biasbridge.stats.arrays import Floats
 
 Times = NDArray[np.intp]
 Weights = Times | Floats

@@ -9,22 +9,28 @@ import numpy as np
 from annotated_types import Le, doc
 from numpy.typing import NDArray
 
-from files import InputError, choice
-from files.choice import Count
-from files.models.encoder import Context, WordPooling
-from intrinsic.conventions import Convention
-from intrinsic.likelihood.tokenised_text import find_words
-from intrinsic.metrics.weat import NO_SPREAD, weighted_differences
-from intrinsic.permutation import PValue, permutation_p
-from intrinsic.score import MetricInfo
-from intrinsic.sentences.effects import combine_effects
-from intrinsic.sentences.encoded import EncodedItems, Group, group_weights, groups_of, word_weights
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Count
+from biasbridge.files.models.encoder import Context, WordPooling
+from biasbridge.intrinsic.conventions import Convention
+from biasbridge.intrinsic.likelihood.tokenised_text import find_words
+from biasbridge.intrinsic.metrics.weat import NO_SPREAD, weighted_differences
+from biasbridge.intrinsic.permutation import PValue, permutation_p
+from biasbridge.intrinsic.score import MetricInfo
+from biasbridge.intrinsic.sentences.effects import combine_effects
+from biasbridge.intrinsic.sentences.encoded import (
+    EncodedItems,
+    Group,
+    group_weights,
+    groups_of,
+    word_weights,
+)
 
 if TYPE_CHECKING:
-    from files.models.encoder import Encoder
-    from intrinsic.item_metric import Observations, Settings
-    from intrinsic.items.item import Item
-    from stats.arrays import Floats
+    from biasbridge.files.models.encoder import Encoder
+    from biasbridge.intrinsic.item_metric import Observations, Settings
+    from biasbridge.intrinsic.items.item import Item
+    from biasbridge.stats.arrays import Floats
 
 MOST_DRAWS = 100_000
 CELLS = 4_000_000  # in an array of associations: 32 megabytes
@@ -82,7 +88,7 @@ class Ceat(EncodedItems):
     version: ClassVar[int] = 2
     configuration: ClassVar[Mapping[str, object]] = {
         "items": {
-            "_target_": "corpora.items.BuiltInItems",
+            "_target_": "biasbridge.corpora.items.BuiltInItems",
             "sets": ["seat6", "seat6b", "seat7", "seat7b", "seat8", "seat8b"],
         }
     }

@@ -10,15 +10,15 @@ import numpy as np
 from annotated_types import doc
 from numpy.typing import NDArray
 
-from files import InputError, choice
-from intrinsic.item_metric import ItemMetric, Observations, sizes
-from intrinsic.lookup import unit_rows
+from biasbridge.files import InputError, choice
+from biasbridge.intrinsic.item_metric import ItemMetric, Observations, sizes
+from biasbridge.intrinsic.lookup import unit_rows
 
 if TYPE_CHECKING:
-    from files.models.encoder import Encoder
-    from intrinsic.item_metric import Settings
-    from intrinsic.items.item import Item, ItemSet
-    from stats.arrays import Floats
+    from biasbridge.files.models.encoder import Encoder
+    from biasbridge.intrinsic.item_metric import Settings
+    from biasbridge.intrinsic.items.item import Item, ItemSet
+    from biasbridge.stats.arrays import Floats
 
 ROLES = "XYAB"
 DDof = Literal[0, 1]

@@ -11,15 +11,15 @@ import numpy as np
 from annotated_types import doc
 from numpy.typing import NDArray
 
-from files import InputError, choice
-from intrinsic.conventions import Convention
-from intrinsic.item_metric import ItemMetric, Observations, sizes
-from intrinsic.items.item import SLOT, ItemSet
-from intrinsic.score import MetricInfo
+from biasbridge.files import InputError, choice
+from biasbridge.intrinsic.conventions import Convention
+from biasbridge.intrinsic.item_metric import ItemMetric, Observations, sizes
+from biasbridge.intrinsic.items.item import SLOT, ItemSet
+from biasbridge.intrinsic.score import MetricInfo
 
 if TYPE_CHECKING:
-    from files.models.encoder import Encoder
-    from stats.arrays import Floats
+    from biasbridge.files.models.encoder import Encoder
+    from biasbridge.stats.arrays import Floats
 
 FOLDS = 5
 ROUNDING = 1e-12  # x mean square; a smaller variance is rounding error
@@ -73,7 +73,7 @@ class LinearProbe(ItemMetric):
     needs: ClassVar[str] = "encoder"
     version: ClassVar[int] = 2
     configuration: ClassVar[Mapping[str, object]] = {
-        "items": {"_target_": "corpora.items.BuiltInItems", "sets": ["lpbs_professions"]}
+        "items": {"_target_": "biasbridge.corpora.items.BuiltInItems", "sets": ["lpbs_professions"]}
     }
 
     folds: Annotated[

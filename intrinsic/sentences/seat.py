@@ -9,13 +9,13 @@ import numpy as np
 from annotated_types import doc
 from numpy.typing import NDArray
 
-from files import choice
-from files.models.encoder import Pooling
-from intrinsic.conventions import Convention
-from intrinsic.metrics.weat import weighted_associations, weighted_effect_sizes
-from intrinsic.permutation import PValue, Tail, permutation_p
-from intrinsic.score import MetricInfo
-from intrinsic.sentences.encoded import (
+from biasbridge.files import choice
+from biasbridge.files.models.encoder import Pooling
+from biasbridge.intrinsic.conventions import Convention
+from biasbridge.intrinsic.metrics.weat import weighted_associations, weighted_effect_sizes
+from biasbridge.intrinsic.permutation import PValue, Tail, permutation_p
+from biasbridge.intrinsic.score import MetricInfo
+from biasbridge.intrinsic.sentences.encoded import (
     ROLES,
     EncodedItems,
     Group,
@@ -25,10 +25,10 @@ from intrinsic.sentences.encoded import (
 )
 
 if TYPE_CHECKING:
-    from files.models.encoder import Encoder
-    from intrinsic.item_metric import Observations, Settings
-    from intrinsic.items.item import Item
-    from stats.arrays import Floats
+    from biasbridge.files.models.encoder import Encoder
+    from biasbridge.intrinsic.item_metric import Observations, Settings
+    from biasbridge.intrinsic.items.item import Item
+    from biasbridge.stats.arrays import Floats
 
 SHUFFLES = 99_999
 TARGETS = ("X", "Y")
@@ -92,7 +92,7 @@ class Seat(EncodedItems):
     version: ClassVar[int] = 2
     configuration: ClassVar[Mapping[str, object]] = {
         "items": {
-            "_target_": "corpora.items.BuiltInItems",
+            "_target_": "biasbridge.corpora.items.BuiltInItems",
             "sets": ["seat6", "seat6b", "seat7", "seat7b", "seat8", "seat8b"],
         }
     }

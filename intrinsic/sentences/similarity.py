@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from files import InputError
-from files.text import read_lines
+from biasbridge.files import InputError
+from biasbridge.files.text import read_lines
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from files.models.encodes import Encodes
+    from biasbridge.files.models.encodes import Encodes
 
 SCORE, FIRST, SECOND = 4, 5, 6  # columns of sts-*.csv, counted from 0
 

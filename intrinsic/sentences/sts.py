@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from files import choice
-from intrinsic.item_metric import ItemMetric, Observations
-from intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
-from intrinsic.score import MetricInfo
-from intrinsic.sentences.similarity import cosines
+from biasbridge.files import choice
+from biasbridge.intrinsic.item_metric import ItemMetric, Observations
+from biasbridge.intrinsic.items.item import ItemSet  # noqa: TC001 (read when a choice is made)
+from biasbridge.intrinsic.score import MetricInfo
+from biasbridge.intrinsic.sentences.similarity import cosines
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 NO_SPREAD = 1e-9  # of ranks; below it all are equal but for rounding
 
@@ -38,7 +38,7 @@ class StsB(ItemMetric):
     needs: ClassVar[str] = "encoder"
     configuration: ClassVar[Mapping[str, object]] = {
         "items": {
-            "_target_": "corpora.items.StsBenchmark",
+            "_target_": "biasbridge.corpora.items.StsBenchmark",
             "path": "${data:models/sts_b/sts-test.csv}",
         }
     }

@@ -1,6 +1,6 @@
 """Word sets and queries, with language and source, as data. Needs neither numpy nor gensim."""
 
-from intrinsic.wordsets.library import (
+from biasbridge.intrinsic.wordsets.library import (
     find_queries,
     load_queries,
     load_query,
@@ -11,8 +11,8 @@ from intrinsic.wordsets.library import (
     require_queries,
     write_query,
 )
-from intrinsic.wordsets.parse import WordFile
-from intrinsic.wordsets.wordset import Query, WordSet
+from biasbridge.intrinsic.wordsets.parse import WordFile
+from biasbridge.intrinsic.wordsets.wordset import Query, WordSet
 
 __all__ = [
     "Query",

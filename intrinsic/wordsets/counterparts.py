@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from files import InputError
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
-    from intrinsic.wordsets.wordset import Query
+    from biasbridge.intrinsic.wordsets.wordset import Query
 
 ENDINGS = ("", *(f"{mark}{end}" for mark in "'’" for end in ("s", "ll", "d")))
 CASES = (str, str.lower, str.capitalize, str.upper)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 import yaml
 
-from files import InputError, atomic_path, nearest
-from files.names import normalise_text
-from intrinsic.wordsets.parse import EXAMPLE, WordFile, parse_file
+from biasbridge.files import InputError, atomic_path, nearest
+from biasbridge.files.names import normalise_text
+from biasbridge.intrinsic.wordsets.parse import EXAMPLE, WordFile, parse_file
 
 if TYPE_CHECKING:
-    from intrinsic.wordsets.wordset import Query, WordSet
+    from biasbridge.intrinsic.wordsets.wordset import Query, WordSet
 
 T = TypeVar("T")
 

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from files import InputError, nearest, read_lines
-from files.names import normalise_text
-from files.nested import LARGEST, read_nested
-from files.printable import CONTROL
-from intrinsic.wordsets.wordset import ROLES, Query, WordSet, width_of
+from biasbridge.files import InputError, nearest, read_lines
+from biasbridge.files.names import normalise_text
+from biasbridge.files.nested import LARGEST, read_nested
+from biasbridge.files.printable import CONTROL
+from biasbridge.intrinsic.wordsets.wordset import ROLES, Query, WordSet, width_of
 
 FILE_KEYS = ("version", "language", "source", "licence", "sets", "queries")
 SET_KEYS = ("words", "values", "file", "union", "deleted", "language", "source")
@@ -67,7 +67,7 @@ def _table(path: str | Path) -> Mapping[object, object]:
     """Read the queries of a table: columns ``role``, ``word`` and optionally ``query``, or a column
     for each role with words or empty cells.
     """
-    from files.tables import read_table, require_columns  # loads pandas
+    from biasbridge.files.tables import read_table, require_columns  # loads pandas
 
     table = read_table(path).rename(columns=normalise_text)
     if all(width_of(str(name)) for name in table):

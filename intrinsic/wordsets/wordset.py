@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 
-from files.names import lower_forms
+from biasbridge.files.names import lower_forms
 
 # Roles of a query, with the number of words in an item of its word set.
 ROLES = {

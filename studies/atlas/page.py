@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import pandas as pd
 
-from analysis.answer import format_change
-from analysis.charts import CONFIG, PALETTE, Drawing, finish, intervals, rule_at
-from analysis.slice_results import correlation_table
-from analysis.terminal import p_value
-from analysis.verdict import AT_MOST, CANNOT_TELL, FALLS, RISES, VERDICTS
-from stats.formatting import format_estimate, format_number
+from biasbridge.analysis.answer import format_change
+from biasbridge.analysis.charts import CONFIG, PALETTE, Drawing, finish, intervals, rule_at
+from biasbridge.analysis.slice_results import correlation_table
+from biasbridge.analysis.terminal import p_value
+from biasbridge.analysis.verdict import AT_MOST, CANNOT_TELL, FALLS, RISES, VERDICTS
+from biasbridge.stats.formatting import format_estimate, format_number
 
 if TYPE_CHECKING:
-    from studies.atlas.protocol import PointSetResult, Slice
+    from biasbridge.studies.atlas.protocol import PointSetResult, Slice
 
 HEAD = """\
 # Atlas of published point sets

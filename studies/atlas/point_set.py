@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from analysis.frame import as_labels
-from files import InputError, choice, nearest
-from files.data.registry import data_folder
-from files.nested import read_nested
-from files.tables import read_table, require_columns
+from biasbridge.analysis.frame import as_labels
+from biasbridge.files import InputError, choice, nearest
+from biasbridge.files.data.registry import data_folder
+from biasbridge.files.nested import read_nested
+from biasbridge.files.tables import read_table, require_columns
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from stats.arrays import Truths
+    from biasbridge.stats.arrays import Truths
 
 Declared = TypeVar("Declared", bound="PointSet | Correction")
 

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from analysis.correlate import correlate
-from analysis.frame import as_float, as_labels
-from analysis.naming import ALL
-from analysis.rows import both_finite
-from analysis.user_table import Levels
-from analysis.verdict import judge
-from files import InputError
-from studies.atlas.point_set import PointSet, read_point_set
+from biasbridge.analysis.correlate import correlate
+from biasbridge.analysis.frame import as_float, as_labels
+from biasbridge.analysis.naming import ALL
+from biasbridge.analysis.rows import both_finite
+from biasbridge.analysis.user_table import Levels
+from biasbridge.analysis.verdict import judge
+from biasbridge.files import InputError
+from biasbridge.studies.atlas.point_set import PointSet, read_point_set
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.slice_results import SliceResult
+    from biasbridge.analysis.slice_results import SliceResult
 
 
 class Slice(NamedTuple):

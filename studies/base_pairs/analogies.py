@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis.frame import as_float, as_text
-from analysis.naming import ALL
-from studies.base_pairs.estimate import (
+from biasbridge.analysis.frame import as_float, as_text
+from biasbridge.analysis.naming import ALL
+from biasbridge.studies.base_pairs.estimate import (
     Bootstrap,
     Estimate,
     empty_estimate,
@@ -20,7 +20,7 @@ from studies.base_pairs.estimate import (
     with_both_intervals,
     with_word_interval,
 )
-from studies.base_pairs.probe_results import (
+from biasbridge.studies.base_pairs.probe_results import (
     WORDS,
     ProbeResult,
     QueryResults,
@@ -28,7 +28,7 @@ from studies.base_pairs.probe_results import (
 )
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 UNAIDED = "no base pair"
 

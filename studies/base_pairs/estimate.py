@@ -17,7 +17,7 @@ from scipy.special import stdtrit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 TAILS = (0.025, 0.975)
 FEWEST_DEFINED = 0.9  # of the resamples: where fewer have a value there is no interval

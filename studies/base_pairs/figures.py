@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import pandas as pd
 
-from analysis.charts import GREY, PALETTE, Drawing, colour, finish, intervals
-from stats.formatting import format_estimate
-from studies.base_pairs.probe_results import WORDS
-from studies.base_pairs.report_tables import estimate_title
-from studies.conclusion import row_dicts
+from biasbridge.analysis.charts import GREY, PALETTE, Drawing, colour, finish, intervals
+from biasbridge.stats.formatting import format_estimate
+from biasbridge.studies.base_pairs.probe_results import WORDS
+from biasbridge.studies.base_pairs.report_tables import estimate_title
+from biasbridge.studies.conclusion import row_dicts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from studies.base_pairs.probe_results import ProbeResult, QueryResults
+    from biasbridge.studies.base_pairs.probe_results import ProbeResult, QueryResults
 
 FORMS = ("base", "plural", "capital", "upper")
 KAPPAS = ("fleiss", "pair_form", "word_form", "truth", "measures")

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 import numpy as np
 from annotated_types import doc
 
-from files import InputError, choice
-from files.choice import Count, Fileless, Whole
-from files.digest import digest_of
-from intrinsic.frequent_words import most_frequent
-from intrinsic.lookup import find, unit_rows
-from intrinsic.pair_scores import Item, PairScores
-from intrinsic.word_forms import Form, word_form
-from intrinsic.wordsets import load_queries, query_names
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Count, Fileless, Whole
+from biasbridge.files.digest import digest_of
+from biasbridge.intrinsic.frequent_words import most_frequent
+from biasbridge.intrinsic.lookup import find, unit_rows
+from biasbridge.intrinsic.pair_scores import Item, PairScores
+from biasbridge.intrinsic.word_forms import Form, word_form
+from biasbridge.intrinsic.wordsets import load_queries, query_names
 
 if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
 
-    from intrinsic.metric import Metric
-    from stats.arrays import Floats
+    from biasbridge.intrinsic.metric import Metric
+    from biasbridge.stats.arrays import Floats
 
 Row = dict[str, str | float]
 TEXTS = (*("metric", "convention", "query", "kind", "set", "word", "form"), "pair", "pair_form")
@@ -35,7 +35,7 @@ BLOCK = 5_000
 @choice
 class BasePairs(Fileless):
     """Score of every word under every base pair, for metrics that have such scores
-    (``intrinsic.pair_scores.ScoresByPair``), after Zhang, Sneyd & Stevenson (2020).
+    (``biasbridge.intrinsic.pair_scores.ScoresByPair``), after Zhang, Sneyd & Stevenson (2020).
     Rows by ``kind``:
 
     * ``score``: of a ``word`` in a ``form`` under a ``pair`` in a ``pair_form``; ``set``: the role

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.frame import as_float, as_text
-from files import InputError
-from studies.conclusion import row_dicts
+from biasbridge.analysis.frame import as_float, as_text
+from biasbridge.files import InputError
+from biasbridge.studies.conclusion import row_dicts
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from analysis.results import Tables
-    from stats.arrays import Floats
+    from biasbridge.analysis.results import Tables
+    from biasbridge.stats.arrays import Floats
 
 Key = tuple[str, str, str]  # set, form, form of the pairs
 WORDS: Key = ("words", "base", "base")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis.frame import as_labels, as_text
+from biasbridge.analysis.frame import as_labels, as_text
 
 if TYPE_CHECKING:
     import pandas as pd

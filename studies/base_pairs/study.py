@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from annotated_types import doc
 
-from files import InputError, choice
-from files.choice import Count, Fileless, Whole
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Count, Fileless, Whole
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from analysis.results import Tables
+    from biasbridge.analysis.results import Tables
 
 PUBLISHED = Path(__file__).parent / "published.csv"
 NOTES = (
@@ -52,13 +52,13 @@ class BasePairs(Fileless):
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw the study; return the paths written."""
-        from studies.base_pairs.analogies import add_unaided_solutions
-        from studies.base_pairs.estimate import Bootstrap
-        from studies.base_pairs.figures import charts
-        from studies.base_pairs.probe_results import read_probes
-        from studies.base_pairs.report_tables import point_names, report_tables
-        from studies.base_pairs.table import estimate_all
-        from studies.conclusion import Conclusion, conclude
+        from biasbridge.studies.base_pairs.analogies import add_unaided_solutions
+        from biasbridge.studies.base_pairs.estimate import Bootstrap
+        from biasbridge.studies.base_pairs.figures import charts
+        from biasbridge.studies.base_pairs.probe_results import read_probes
+        from biasbridge.studies.base_pairs.report_tables import point_names, report_tables
+        from biasbridge.studies.base_pairs.table import estimate_all
+        from biasbridge.studies.conclusion import Conclusion, conclude
 
         try:
             query_results = list(read_probes(tables))

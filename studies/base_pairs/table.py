@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis.agreement import cohen_kappa, fleiss_kappa
-from studies.base_pairs.analogies import pool_queries, solved_shares
-from studies.base_pairs.estimate import (
+from biasbridge.analysis.agreement import cohen_kappa, fleiss_kappa
+from biasbridge.studies.base_pairs.analogies import pool_queries, solved_shares
+from biasbridge.studies.base_pairs.estimate import (
     CORRELATION,
     Bootstrap,
     Estimate,
@@ -22,12 +22,17 @@ from studies.base_pairs.estimate import (
     with_both_intervals,
     with_word_interval,
 )
-from studies.base_pairs.probe_results import WORDS, PairScoreTable, ProbeResult, QueryResults
+from biasbridge.studies.base_pairs.probe_results import (
+    WORDS,
+    PairScoreTable,
+    ProbeResult,
+    QueryResults,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
     Categories = NDArray[np.intp]
 

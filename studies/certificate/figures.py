@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import pandas as pd
 
-from analysis.charts import (
+from biasbridge.analysis.charts import (
     BLACK,
     GREY,
     STAMP,
@@ -16,8 +16,8 @@ from analysis.charts import (
     finish,
     shades,
 )
-from studies.certificate import SYNTHETIC
-from studies.certificate.verdict import (
+from biasbridge.studies.certificate import SYNTHETIC
+from biasbridge.studies.certificate.verdict import (
     CANNOT_TELL,
     DETECTS_HALF,
     DETECTS_PART,
@@ -27,12 +27,12 @@ from studies.certificate.verdict import (
     VERDICTS,
     short,
 )
-from studies.conclusion import row_dicts
+from biasbridge.studies.conclusion import row_dicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from studies.certificate.table import CertificateTables
+    from biasbridge.studies.certificate.table import CertificateTables
 
 LABELS = {DETECTS_HALF: "half", DETECTS_PART: "strong only"}  # else: the verdict
 DETECTION = {DETECTS_HALF: 3, DETECTS_PART: 1, NOT_GRADED: 0}  # shades

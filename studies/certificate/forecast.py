@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis.results import Tables
-from files import InputError
-from stats.formatting import format_number
-from studies.certificate import SYNTHETIC
-from studies.certificate.measures import measure
-from studies.certificate.strength_scores import default_setting, read_scores
-from studies.certificate.table import random_models
-from studies.certificate.verdict import ALARM_RATE, CANNOT_TELL, judge
+from biasbridge.analysis.results import Tables
+from biasbridge.files import InputError
+from biasbridge.stats.formatting import format_number
+from biasbridge.studies.certificate import SYNTHETIC
+from biasbridge.studies.certificate.measures import measure
+from biasbridge.studies.certificate.strength_scores import default_setting, read_scores
+from biasbridge.studies.certificate.table import random_models
+from biasbridge.studies.certificate.verdict import ALARM_RATE, CANNOT_TELL, judge
 
 if TYPE_CHECKING:
-    from studies.certificate.strength_scores import StrengthScores
+    from biasbridge.studies.certificate.strength_scores import StrengthScores
 
 SLOPE = 12.0  # sd from no bias to the whole: more than one score needs, as WEAT and likelihoods
 STUDIES = 100

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import bdtr, bdtrc
 
-from stats.intervals import Estimate
-from stats.multiple_testing import LEVEL
-from studies.certificate.statistics import (
+from biasbridge.stats.intervals import Estimate
+from biasbridge.stats.multiple_testing import LEVEL
+from biasbridge.studies.certificate.statistics import (
     FEWEST_SEEDS,
     correlation,
     in_spreads,
@@ -30,8 +30,8 @@ from studies.certificate.statistics import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from stats.arrays import Floats
-    from studies.certificate.strength_scores import StrengthScores
+    from biasbridge.stats.arrays import Floats
+    from biasbridge.studies.certificate.strength_scores import StrengthScores
 
 ONE_SIDED = 0.9  # level of an interval, each end of which is one-sided at 5%
 NEAR_NONE = 0.25  # of the largest strength: up to there responses to s and -s cancel

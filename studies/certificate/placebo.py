@@ -7,9 +7,9 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from annotated_types import doc
 
-from files import choice
-from intrinsic.metric import Convention, Metric, MetricInfo, ResolvedQuery
-from intrinsic.score import MetricResult
+from biasbridge.files import choice
+from biasbridge.intrinsic.metric import Convention, Metric, MetricInfo, ResolvedQuery
+from biasbridge.intrinsic.score import MetricResult
 
 
 @choice

@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from files.tables import unescape_formula
-from studies.certificate import SYNTHETIC
-from studies.certificate.verdict import DOES_NOT_DETECT, NOT_ESTIMATED
+from biasbridge.files.tables import unescape_formula
+from biasbridge.studies.certificate import SYNTHETIC
+from biasbridge.studies.certificate.verdict import DOES_NOT_DETECT, NOT_ESTIMATED
 
 RECORDED_CSV = Path(__file__).with_name("recorded.csv")
 # Models that were measured: kind and architecture, of a published model with its size

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from studies.certificate.measures import measure
-from studies.certificate.verdict import judge
+from biasbridge.studies.certificate.measures import measure
+from biasbridge.studies.certificate.verdict import judge
 
 if TYPE_CHECKING:
-    from studies.certificate.strength_scores import StrengthScores
+    from biasbridge.studies.certificate.strength_scores import StrengthScores
 
 STUDIES = 200
 

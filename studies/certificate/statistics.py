@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from stats.intervals import Estimate
-from stats.multiple_testing import LEVEL
+from biasbridge.stats.intervals import Estimate
+from biasbridge.stats.multiple_testing import LEVEL
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 FEWEST_SEEDS = 3
 POWER = 0.8

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.frame import as_float, as_text
-from files import InputError
-from files.digest import digest_of
-from studies.certificate import SYNTHETIC
+from biasbridge.analysis.frame import as_float, as_text
+from biasbridge.files import InputError
+from biasbridge.files.digest import digest_of
+from biasbridge.studies.certificate import SYNTHETIC
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.results import Tables
-    from stats.arrays import Floats
+    from biasbridge.analysis.results import Tables
+    from biasbridge.stats.arrays import Floats
 
 LABEL_BIAS = "label_bias"
 CORRELATION_P = "t"  # the p of a correlation of 0, which does not test for an unbiased model
@@ -220,7 +220,7 @@ def _strength_scores(names: Mapping[str, str], rows: pd.DataFrame) -> StrengthSc
 
 def _falls(metric: str, convention: str) -> bool:
     """Test whether a score falls with the stereotype by its documented sign."""
-    from intrinsic.metrics.vector_metrics import METRICS
+    from biasbridge.intrinsic.metrics.vector_metrics import METRICS
 
     if metric not in METRICS:
         return False

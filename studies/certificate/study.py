@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from annotated_types import doc
 
-from files import InputError, choice
-from files.choice import Fileless, Whole
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Fileless, Whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from analysis.results import Tables
+    from biasbridge.analysis.results import Tables
 
 NOTES = (
     "All numbers are about the score of a single model, because that is what one usually has. sd:"
@@ -66,16 +66,16 @@ class Certificate(Fileless):
 
     def forecast(self, facts: Sequence[Mapping[str, object]]) -> list[str]:
         """Say what the planned seeds cannot decide."""
-        from studies.certificate.forecast import forecast
+        from biasbridge.studies.certificate.forecast import forecast
 
         return forecast(facts, self.planted)
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw the certificate; return the paths written."""
-        from studies.certificate.figures import charts
-        from studies.certificate.strength_scores import read_readings, strength_scores
-        from studies.certificate.table import certify
-        from studies.conclusion import Conclusion, conclude
+        from biasbridge.studies.certificate.figures import charts
+        from biasbridge.studies.certificate.strength_scores import read_readings, strength_scores
+        from biasbridge.studies.certificate.table import certify
+        from biasbridge.studies.conclusion import Conclusion, conclude
 
         try:
             readings = read_readings(tables, self.planted)
@@ -110,8 +110,8 @@ SHOWN = (
 
 def summarise(certificate: pd.DataFrame) -> str:
     """Say in one sentence how many scores got each verdict."""
-    from analysis.naming import with_count
-    from studies.certificate.verdict import VERDICTS
+    from biasbridge.analysis.naming import with_count
+    from biasbridge.studies.certificate.verdict import VERDICTS
 
     counts = certificate["verdict"].value_counts()
     verdicts = [f"{counts[name]} {name!r}" for name in VERDICTS if name in counts]

@@ -10,17 +10,22 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from studies.certificate.measures import measure
-from studies.certificate.replication import share_with_verdict
-from studies.certificate.statistics import mean_interval, nan_mean
-from studies.certificate.strength_scores import STEPS, TRAINED, UNTRAINED, default_setting
-from studies.certificate.verdict import judge
+from biasbridge.studies.certificate.measures import measure
+from biasbridge.studies.certificate.replication import share_with_verdict
+from biasbridge.studies.certificate.statistics import mean_interval, nan_mean
+from biasbridge.studies.certificate.strength_scores import (
+    STEPS,
+    TRAINED,
+    UNTRAINED,
+    default_setting,
+)
+from biasbridge.studies.certificate.verdict import judge
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
-    from stats.intervals import Estimate
-    from studies.certificate.measures import MetricProperties
-    from studies.certificate.strength_scores import StrengthScores
+    from biasbridge.stats.arrays import Floats
+    from biasbridge.stats.intervals import Estimate
+    from biasbridge.studies.certificate.measures import MetricProperties
+    from biasbridge.studies.certificate.strength_scores import StrengthScores
 
 CHOICES = {
     "query": "word list or templates",

@@ -8,13 +8,13 @@ from __future__ import annotations
 from math import isfinite, isinf
 from typing import TYPE_CHECKING
 
-from stats.formatting import format_number
+from biasbridge.stats.formatting import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from stats.intervals import Estimate
-    from studies.certificate.measures import FalseAlarms, MetricProperties, Step
+    from biasbridge.stats.intervals import Estimate
+    from biasbridge.studies.certificate.measures import FalseAlarms, MetricProperties, Step
 
 HALF = 0.5  # of the strength: what a single score should tell from no bias
 MAX_OFFSET = 1.0  # sd: one model in six would be read as biased at 1.96 sd
@@ -35,7 +35,9 @@ VERDICTS = (
 
 def judge(properties: MetricProperties, *, change_alone: bool = False) -> tuple[str, str]:
     """Return the verdict on a score, or on its change alone, and the figure it rests on."""
-    from studies.certificate.statistics import DETECTABLE  # here: an audit reads verdicts only
+    from biasbridge.studies.certificate.statistics import (
+        DETECTABLE,  # here: an audit reads verdicts only
+    )
 
     slope, smallest = properties.slope, properties.smallest
     slope_text = f"slope {estimate_text(slope)}"

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from analysis.charts import GREY, STAMP, Drawing, finish, intervals, rule_at, shades
-from analysis.naming import query_title
-from analysis.verdict import RISES
-from studies.conclusion import row_dicts
-from studies.control.studies import find_size_column
+from biasbridge.analysis.charts import GREY, STAMP, Drawing, finish, intervals, rule_at, shades
+from biasbridge.analysis.naming import query_title
+from biasbridge.analysis.verdict import RISES
+from biasbridge.studies.conclusion import row_dicts
+from biasbridge.studies.control.studies import find_size_column
 
 if TYPE_CHECKING:
     import pandas as pd

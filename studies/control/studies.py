@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.frame import as_float, as_text, text_rows
-from analysis.joined import join_points, origins, rows_of
-from analysis.measurement import measure
-from analysis.naming import CONTROL
-from analysis.verdict import AT_MOST, FALLS, RISES, VERDICTS, judge
-from stats.intervals import Estimate, proportion_estimate
+from biasbridge.analysis.frame import as_float, as_text, text_rows
+from biasbridge.analysis.joined import join_points, origins, rows_of
+from biasbridge.analysis.measurement import measure
+from biasbridge.analysis.naming import CONTROL
+from biasbridge.analysis.verdict import AT_MOST, FALLS, RISES, VERDICTS, judge
+from biasbridge.stats.intervals import Estimate, proportion_estimate
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.results import Tables
-    from analysis.rows import Rows
-    from analysis.slice_results import SliceResult
-    from stats.arrays import Floats
+    from biasbridge.analysis.results import Tables
+    from biasbridge.analysis.rows import Rows
+    from biasbridge.analysis.slice_results import SliceResult
+    from biasbridge.stats.arrays import Floats
 
 PLANTED = "planted stereotype"
 SIZE_COLUMNS = ("posts", "documents")  # number of training texts of a task

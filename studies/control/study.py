@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from annotated_types import Ge, doc
 
-from analysis.verdict import FALLS, RISES
-from files import choice
-from files.choice import Count, Fileless
+from biasbridge.analysis.verdict import FALLS, RISES
+from biasbridge.files import choice
+from biasbridge.files.choice import Count, Fileless
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
 
-    from analysis.results import Tables
-    from studies.control.studies import Row
+    from biasbridge.analysis.results import Tables
+    from biasbridge.studies.control.studies import Row
 
 NOTES = (
     "A link is planted where transmission is above 0, for the words of the link; the control"
@@ -79,10 +79,10 @@ class Control(Fileless):
         """Print, write and draw the study; return the paths written."""
         import pandas as pd
 
-        from analysis.joined import has_gaps
-        from studies.conclusion import Conclusion, conclude
-        from studies.control.figures import charts
-        from studies.control.studies import designs, smaller_studies, whole_study
+        from biasbridge.analysis.joined import has_gaps
+        from biasbridge.studies.conclusion import Conclusion, conclude
+        from biasbridge.studies.control.figures import charts
+        from biasbridge.studies.control.studies import designs, smaller_studies, whole_study
 
         if not has_gaps(tables) or "transmission" not in tables.points:
             remedy = "choose source=generated_link or documents=generated_link"

@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import numpy as np
 from annotated_types import doc
 
-from files import InputError, choice
-from files.choice import Count
-from files.digest import digest_of
-from intrinsic.directions import NO_LENGTH, direction
-from intrinsic.lookup import Case, unit_rows
-from intrinsic.metrics.weat import associations, standardised_difference
-from intrinsic.permutation import permutation_p
-from intrinsic.resolved_query import resolve_query
-from intrinsic.wordsets import load_queries, read_wordsets
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Count
+from biasbridge.files.digest import digest_of
+from biasbridge.intrinsic.directions import NO_LENGTH, direction
+from biasbridge.intrinsic.lookup import Case, unit_rows
+from biasbridge.intrinsic.metrics.weat import associations, standardised_difference
+from biasbridge.intrinsic.permutation import permutation_p
+from biasbridge.intrinsic.resolved_query import resolve_query
+from biasbridge.intrinsic.wordsets import load_queries, read_wordsets
 
 if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
 
-    from intrinsic.metric import Metric
-    from intrinsic.resolved_query import ResolvedQuery
-    from intrinsic.wordsets import Query
-    from stats.arrays import Floats
+    from biasbridge.intrinsic.metric import Metric
+    from biasbridge.intrinsic.resolved_query import ResolvedQuery
+    from biasbridge.intrinsic.wordsets import Query
+    from biasbridge.stats.arrays import Floats
 
 Row = dict[str, str | int | float]
 REQUIRED_ROLES = ("X", "Y", "A", "B", "pairs")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import pandas as pd
 
-from analysis.charts import Drawing, colour, finish
-from stats.formatting import format_number
-from studies.conclusion import row_dicts
-from studies.score_properties.table import embedding_rows, selections
+from biasbridge.analysis.charts import Drawing, colour, finish
+from biasbridge.stats.formatting import format_number
+from biasbridge.studies.conclusion import row_dicts
+from biasbridge.studies.score_properties.table import embedding_rows, selections
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import numpy as np
 from annotated_types import Ge, doc
 
-from files import InputError, choice
-from files.choice import Count, Fileless, Positive
-from studies.score_properties.search import Lowest, lowest, unchanged
-from studies.score_properties.synthetic_words import (
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Count, Fileless, Positive
+from biasbridge.studies.score_properties.search import Lowest, lowest, unchanged
+from biasbridge.studies.score_properties.synthetic_words import (
     KINDS,
     SyntheticWords,
     attribute_sets,
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
 
-    from intrinsic.metric import Metric
-    from stats.arrays import Floats
+    from biasbridge.intrinsic.metric import Metric
+    from biasbridge.stats.arrays import Floats
 
 Row = dict[str, str | int | float]
 EXACT = 1e-7

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stats.arrays import Floats
-from studies.score_properties.synthetic_words import unit
+from biasbridge.stats.arrays import Floats
+from biasbridge.studies.score_properties.synthetic_words import unit
 
 Loss = Callable[[Floats], float]
 GROW, SHRINK = 1.5, 0.9  # in balance where a fifth of the steps succeed

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from files import choice
-from files.choice import Fileless
+from biasbridge.files import choice
+from biasbridge.files.choice import Fileless
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from analysis.results import Tables
+    from biasbridge.analysis.results import Tables
 
 NOTES = (
     "yes: the search found no counterexample in these dimensions and evaluations; no: there is a"
@@ -45,9 +45,9 @@ class ScoreProperties(Fileless):
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw the study; return the paths written."""
-        from studies.conclusion import Conclusion, conclude
-        from studies.score_properties.figures import charts
-        from studies.score_properties.table import difference_table, score_table
+        from biasbridge.studies.conclusion import Conclusion, conclude
+        from biasbridge.studies.score_properties.figures import charts
+        from biasbridge.studies.score_properties.table import difference_table, score_table
 
         scores = score_table(tables.probes)
         differences = difference_table(tables.points, tables.probes)

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from files import InputError
-from intrinsic.lookup import ResolvedWords, means
-from intrinsic.resolved_query import ResolvedQuery
-from intrinsic.wordsets import Query, WordSet
-from intrinsic.wordsets.wordset import width_of
+from biasbridge.files import InputError
+from biasbridge.intrinsic.lookup import ResolvedWords, means
+from biasbridge.intrinsic.resolved_query import ResolvedQuery
+from biasbridge.intrinsic.wordsets import Query, WordSet
+from biasbridge.intrinsic.wordsets.wordset import width_of
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from intrinsic.metric import Metric
-    from stats.arrays import Floats
+    from biasbridge.intrinsic.metric import Metric
+    from biasbridge.stats.arrays import Floats
 
 TARGETS = ("X", "Y", "words", "partners", "rows")
 NEUTRAL = slice(2, 8)  # words of a row after its definition
@@ -130,14 +130,14 @@ class SyntheticWords:
     def _vectors(self, matrix: Floats) -> KeyedVectors:
         if not self.roles.vocabulary:
             return self._no_vectors
-        from files.vectors import keyed
+        from biasbridge.files.vectors import keyed
 
         indices = self.indices[VOCABULARY]
         return keyed([self._names[i] for i in indices], matrix[indices].astype(np.float32))
 
     @cached_property
     def _no_vectors(self) -> KeyedVectors:
-        from files.vectors import keyed
+        from biasbridge.files.vectors import keyed
 
         return keyed(["none"], np.ones((1, 1), dtype=np.float32))
 

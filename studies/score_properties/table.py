@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis.frame import as_float, as_text
-from stats.formatting import format_number
-from studies.conclusion import row_dicts
+from biasbridge.analysis.frame import as_float, as_text
+from biasbridge.stats.formatting import format_number
+from biasbridge.studies.conclusion import row_dicts
 
 TOLERANCE = 0.02  # of a score's scale: extremes nearer each other count as equal
 EXACT = 1e-6  # a score nearer its unbiased value counts as unbiased

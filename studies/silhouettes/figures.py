@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import pandas as pd
 
-from analysis.charts import GREY, INK, Drawing, colour, finish
-from stats.formatting import format_number
-from studies.conclusion import row_dicts
-from studies.silhouettes.pairs import MODELS
-from studies.silhouettes.table import SCORES, curves
+from biasbridge.analysis.charts import GREY, INK, Drawing, colour, finish
+from biasbridge.stats.formatting import format_number
+from biasbridge.studies.conclusion import row_dicts
+from biasbridge.studies.silhouettes.pairs import MODELS
+from biasbridge.studies.silhouettes.table import SCORES, curves
 
 if TYPE_CHECKING:
-    from studies.silhouettes.pairs import ModelPair
+    from biasbridge.studies.silhouettes.pairs import ModelPair
 
 DIFFERENCES = ("mean", "largest")
 MAX_POINTS = 150  # of a curve in a figure

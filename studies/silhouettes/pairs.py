@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.frame import as_arrays, as_float, as_text, text_rows
-from files import InputError
-from studies.silhouettes.scores import Scale
+from biasbridge.analysis.frame import as_arrays, as_float, as_text, text_rows
+from biasbridge.files import InputError
+from biasbridge.studies.silhouettes.scores import Scale
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from analysis.results import Tables
-    from stats.arrays import Floats
+    from biasbridge.analysis.results import Tables
+    from biasbridge.stats.arrays import Floats
 
 MODELS = ("biased", "unbiased")
 PAIR = ("biased_key", "unbiased_key", "seed")

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from annotated_types import doc
 
-from files import InputError, choice
-from files.choice import Count, Fileless
-from intrinsic.resolved_query import resolve_query
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Count, Fileless
+from biasbridge.intrinsic.resolved_query import resolve_query
 
 if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
 
-    from intrinsic.lookup import ResolvedWords
-    from intrinsic.metric import Metric
-    from intrinsic.resolved_query import ResolvedQuery
-    from intrinsic.score import Score
+    from biasbridge.intrinsic.lookup import ResolvedWords
+    from biasbridge.intrinsic.metric import Metric
+    from biasbridge.intrinsic.resolved_query import ResolvedQuery
+    from biasbridge.intrinsic.score import Score
 
 TARGETS, ATTRIBUTES = "targets", "attributes"
 Row = dict[str, object]
@@ -85,7 +85,7 @@ class Silhouettes(Fileless):
         scores: list[Score],
         seed: int,
     ) -> list[Row]:
-        from studies.silhouettes.subsets import nested_subsets, subset_values
+        from biasbridge.studies.silhouettes.subsets import nested_subsets, subset_values
 
         if not any(math.isfinite(score.value) for score in scores):
             raise InputError(scores[0].reason)

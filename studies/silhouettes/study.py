@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from annotated_types import doc
 
-from files import InputError, choice
-from files.choice import Fileless
-from studies.silhouettes.scores import Definition
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Fileless
+from biasbridge.studies.silhouettes.scores import Definition
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from analysis.results import Tables
+    from biasbridge.analysis.results import Tables
 
 NOTES = (
     "Robustness: 1 minus the area between the lowest and the highest score over random subsets of"
@@ -62,10 +62,10 @@ class SilhouetteAnalysis(Fileless):
 
     def conclude(self, tables: Tables, folder: Path, console: Console) -> list[Path]:
         """Print, write and draw the study; return the paths written."""
-        from studies.conclusion import Conclusion, conclude
-        from studies.silhouettes.figures import charts
-        from studies.silhouettes.pairs import read_model_pairs
-        from studies.silhouettes.table import curves, fewer_runs, means, scores
+        from biasbridge.studies.conclusion import Conclusion, conclude
+        from biasbridge.studies.silhouettes.figures import charts
+        from biasbridge.studies.silhouettes.pairs import read_model_pairs
+        from biasbridge.studies.silhouettes.table import curves, fewer_runs, means, scores
 
         try:
             pairs = read_model_pairs(tables, {metric: ends for metric, *ends in self.limits})

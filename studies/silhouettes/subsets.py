@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from intrinsic.lookup import ResolvedWords
-    from intrinsic.metric import Metric
-    from intrinsic.resolved_query import ResolvedQuery
-    from stats.arrays import Floats
+    from biasbridge.intrinsic.lookup import ResolvedWords
+    from biasbridge.intrinsic.metric import Metric
+    from biasbridge.intrinsic.resolved_query import ResolvedQuery
+    from biasbridge.stats.arrays import Floats
 
 Indices = NDArray[np.intp]
 

@@ -8,10 +8,10 @@ from math import isfinite, nan
 import numpy as np
 import pandas as pd
 
-from analysis.frame import as_float
-from studies.certificate.statistics import mean_interval
-from studies.silhouettes.pairs import MODELS, ModelPair
-from studies.silhouettes.scores import Definition, accuracy, robustness
+from biasbridge.analysis.frame import as_float
+from biasbridge.studies.certificate.statistics import mean_interval
+from biasbridge.studies.silhouettes.pairs import MODELS, ModelPair
+from biasbridge.studies.silhouettes.scores import Definition, accuracy, robustness
 
 SCORES = ("robustness_biased", "robustness_unbiased", "accuracy")
 ABOUT = ("models", "metric", "convention", "query", "part", "list_kind")

@@ -17,20 +17,20 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis.correlation import ONE_THREAD
-from analysis.measurement import measure
-from analysis.naming import SMALLEST_CHANGE
-from analysis.rows import Resampled
-from analysis.scopes import CORPORA, DOSES, LISTS, METHODS, RUNS, SCOPES, SEEDS
-from analysis.verdict import AT_MOST, CANNOT_TELL, FALLS, RISES, YES, judge
-from files import atomic_path
-from stats.intervals import wilson
+from biasbridge.analysis.correlation import ONE_THREAD
+from biasbridge.analysis.measurement import measure
+from biasbridge.analysis.naming import SMALLEST_CHANGE
+from biasbridge.analysis.rows import Resampled
+from biasbridge.analysis.scopes import CORPORA, DOSES, LISTS, METHODS, RUNS, SCOPES, SEEDS
+from biasbridge.analysis.verdict import AT_MOST, CANNOT_TELL, FALLS, RISES, YES, judge
+from biasbridge.files import atomic_path
+from biasbridge.stats.intervals import wilson
 from tests.analysis.conftest import make_rows
 
 if TYPE_CHECKING:
-    from analysis.rows import Rows
-    from analysis.slice_results import SliceResult
-    from stats.arrays import Floats
+    from biasbridge.analysis.rows import Rows
+    from biasbridge.analysis.slice_results import SliceResult
+    from biasbridge.stats.arrays import Floats
 
 PERMUTATIONS = 999
 RESAMPLES = 100

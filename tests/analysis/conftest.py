@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 from numpy.typing import ArrayLike
 
-from analysis.correlate import correlate_slices
-from analysis.figures import draw_figures
-from analysis.joined import join_points
-from analysis.results import Tables
-from analysis.rows import Resampled, Rows
-from analysis.slice_results import CORRELATION_COLUMNS, SliceResult, correlation_table
+from biasbridge.analysis.correlate import correlate_slices
+from biasbridge.analysis.figures import draw_figures
+from biasbridge.analysis.joined import join_points
+from biasbridge.analysis.results import Tables
+from biasbridge.analysis.rows import Resampled, Rows
+from biasbridge.analysis.slice_results import CORRELATION_COLUMNS, SliceResult, correlation_table
 
 Row = dict[str, str | float | bool]
 

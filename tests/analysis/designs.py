@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 import numpy as np
 import scipy
 
-from analysis.correlation import Correlation, correlation
-from analysis.measurement import measure
-from analysis.observations import Observations
-from analysis.rows import Resampled, Rows
-from analysis.verdict import judge
-from stats.multiple_testing import LEVEL
+from biasbridge.analysis.correlation import Correlation, correlation
+from biasbridge.analysis.measurement import measure
+from biasbridge.analysis.observations import Observations
+from biasbridge.analysis.rows import Resampled, Rows
+from biasbridge.analysis.verdict import judge
+from biasbridge.stats.multiple_testing import LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import ArrayLike
 
-    from analysis.slice_results import SliceResult
-    from stats.arrays import Floats, Ints
+    from biasbridge.analysis.slice_results import SliceResult
+    from biasbridge.stats.arrays import Floats, Ints
 
 Kind = Literal[
     "normal",

@@ -16,13 +16,13 @@ from tempfile import TemporaryDirectory
 
 import pandas as pd
 
-from analysis.correlate import correlate_slices
-from analysis.declaration import Declaration
-from analysis.joined import join_points
-from analysis.results import read_tables
-from analysis.scopes import SEEDS
-from analysis.verdict import FALLS, RISES
-from files import atomic_path
+from biasbridge.analysis.correlate import correlate_slices
+from biasbridge.analysis.declaration import Declaration
+from biasbridge.analysis.joined import join_points
+from biasbridge.analysis.results import read_tables
+from biasbridge.analysis.scopes import SEEDS
+from biasbridge.analysis.verdict import FALLS, RISES
+from biasbridge.files import atomic_path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # As in conf/experiment/hatespeech_en.yaml

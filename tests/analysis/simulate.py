@@ -19,10 +19,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.charts import GREY, PALETTE, Drawing, finish
-from files import atomic_path
-from files.charts import save_chart
-from stats.intervals import wilson
+from biasbridge.analysis.charts import GREY, PALETTE, Drawing, finish
+from biasbridge.files import atomic_path
+from biasbridge.files.charts import save_chart
+from biasbridge.stats.intervals import wilson
 from tests.analysis.designs import (
     KINDS,
     LOST,

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 
-from files import atomic_path
-from stats.intervals import wilson
+from biasbridge.files import atomic_path
+from biasbridge.stats.intervals import wilson
 from tests.analysis.designs import (
     OVER,
     OWN,
@@ -28,7 +28,7 @@ from tests.analysis.designs import (
 )
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 Noise = Literal[
     "noise per model",

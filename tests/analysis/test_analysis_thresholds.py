@@ -13,25 +13,40 @@ import pandas as pd
 import pytest
 import scipy
 
-from analysis.correlate import correlate_slices
-from analysis.correlation import Correlation, Null, correlation, minimum_detectable, studentised
-from analysis.effects import mean_change
-from analysis.groups import GENDERS, group_mismatch
-from analysis.joined import join_points
-from analysis.measurement import measure, saturation_reason
-from analysis.observations import observations
-from analysis.planner import Design, _beyond, power
-from analysis.reliability import noise_shares
-from analysis.report.comparison_facts import _coverage
-from analysis.report.gap_sentences import base_rate_warning
-from analysis.residuals import residuals
-from analysis.rows import select_comparable
-from analysis.sampling import sampling_error
-from analysis.scopes import CORPORA, DOSES, LISTS, METHODS, RUNS, SEEDS, leave_out, measure_scopes
-from analysis.specifications import Curve, Level, specification_curves
-from analysis.user_table import describe_repeats
-from analysis.utility import low_utility_reason
-from stats.intervals import Estimate
+from biasbridge.analysis.correlate import correlate_slices
+from biasbridge.analysis.correlation import (
+    Correlation,
+    Null,
+    correlation,
+    minimum_detectable,
+    studentised,
+)
+from biasbridge.analysis.effects import mean_change
+from biasbridge.analysis.groups import GENDERS, group_mismatch
+from biasbridge.analysis.joined import join_points
+from biasbridge.analysis.measurement import measure, saturation_reason
+from biasbridge.analysis.observations import observations
+from biasbridge.analysis.planner import Design, _beyond, power
+from biasbridge.analysis.reliability import noise_shares
+from biasbridge.analysis.report.comparison_facts import _coverage
+from biasbridge.analysis.report.gap_sentences import base_rate_warning
+from biasbridge.analysis.residuals import residuals
+from biasbridge.analysis.rows import select_comparable
+from biasbridge.analysis.sampling import sampling_error
+from biasbridge.analysis.scopes import (
+    CORPORA,
+    DOSES,
+    LISTS,
+    METHODS,
+    RUNS,
+    SEEDS,
+    leave_out,
+    measure_scopes,
+)
+from biasbridge.analysis.specifications import Curve, Level, specification_curves
+from biasbridge.analysis.user_table import describe_repeats
+from biasbridge.analysis.utility import low_utility_reason
+from biasbridge.stats.intervals import Estimate
 from tests.analysis.conftest import make_rows, make_sweep
 from tests.analysis.test_correlation import jackknife
 from tests.analysis.test_specifications import measured, tables_of

@@ -11,14 +11,14 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.correlate import correlate, correlate_slices
-from analysis.joined import join_points
-from analysis.results import Tables, write_tables
-from analysis.slice_results import CORRELATION_COLUMNS, SliceResult
-from analysis.user_table import Levels, describe_repeats
+from biasbridge.analysis.correlate import correlate, correlate_slices
+from biasbridge.analysis.joined import join_points
+from biasbridge.analysis.results import Tables, write_tables
+from biasbridge.analysis.slice_results import CORRELATION_COLUMNS, SliceResult
+from biasbridge.analysis.user_table import Levels, describe_repeats
 from biasbridge.cli.correlate import main
-from files import InputError
-from files.tables import read_table
+from biasbridge.files import InputError
+from biasbridge.files.tables import read_table
 from tests.analysis.conftest import make_rows, make_sweep
 
 # What users read; others may come and go.

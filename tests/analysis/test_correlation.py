@@ -16,12 +16,17 @@ from numpy.typing import NDArray
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from analysis.correlation import Correlation, correlation, minimum_detectable, studentised
-from analysis.residuals import residuals
-from stats.multiple_testing import holm
+from biasbridge.analysis.correlation import (
+    Correlation,
+    correlation,
+    minimum_detectable,
+    studentised,
+)
+from biasbridge.analysis.residuals import residuals
+from biasbridge.stats.multiple_testing import holm
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 Ints = NDArray[np.intp]
 SIZES = (3, 4, 2, 6)

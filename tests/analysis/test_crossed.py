@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.crossed import Crossing, components, cross, crossed_table
+from biasbridge.analysis.crossed import Crossing, components, cross, crossed_table
 
 
 class World(NamedTuple):

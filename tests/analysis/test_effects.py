@@ -14,18 +14,18 @@ import pytest
 import scipy
 from rich.console import Console
 
-from analysis.effects import Effect, effects, mean_change
-from analysis.effects_table import condition_table, effect_table, write_effects
-from analysis.results import Tables
-from files import InputError
-from files.tables import read_table
-from stats.formatting import NOTHING
+from biasbridge.analysis.effects import Effect, effects, mean_change
+from biasbridge.analysis.effects_table import condition_table, effect_table, write_effects
+from biasbridge.analysis.results import Tables
+from biasbridge.files import InputError
+from biasbridge.files.tables import read_table
+from biasbridge.stats.formatting import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 RESAMPLES = 200
 stress = pytest.mark.stress

@@ -11,19 +11,19 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from analysis.answer import declared
-from analysis.change_chart import change_chart, change_data
-from analysis.correlate import correlate_slices
-from analysis.figures import draw_figures
-from analysis.frame import text_rows
-from analysis.grid import Panel, panel_note
-from analysis.joined import join_points
-from analysis.naming import GAP
-from analysis.slice_results import CORRELATION_COLUMNS, correlation_table
+from biasbridge.analysis.answer import declared
+from biasbridge.analysis.change_chart import change_chart, change_data
+from biasbridge.analysis.correlate import correlate_slices
+from biasbridge.analysis.figures import draw_figures
+from biasbridge.analysis.frame import text_rows
+from biasbridge.analysis.grid import Panel, panel_note
+from biasbridge.analysis.joined import join_points
+from biasbridge.analysis.naming import GAP
+from biasbridge.analysis.slice_results import CORRELATION_COLUMNS, correlation_table
 
 if TYPE_CHECKING:
-    from analysis.results import Tables
-    from analysis.slice_results import SliceResult
+    from biasbridge.analysis.results import Tables
+    from biasbridge.analysis.slice_results import SliceResult
 
 Texts = Callable[[Path], list[str]]
 STEMS = [f"figure{number}_hatespeech_en_weat" for number in (3, 4, 5)]
@@ -172,7 +172,7 @@ def test_figure_6_has_one_column_per_type_of_test_item(
 def test_of_too_many_points_the_numbers_alone_are_written(
     tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("analysis.figures.MAX_POINTS_DRAWN", 1)
+    monkeypatch.setattr("biasbridge.analysis.figures.MAX_POINTS_DRAWN", 1)
     console = Console(record=True, width=300, file=io.StringIO())
     written = draw_figures(join_points(tables), tmp_path, console=console)
     assert sorted(path.name for path in written) == [f"{stem}.csv" for stem in sorted(STEMS)]

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.correlation import Correlation, slope_estimate
-from analysis.measurement import measure
-from analysis.reliability import NoiseShares
-from analysis.residuals import residuals
-from analysis.rows import Resampled
-from analysis.scopes import DOSES, RUNS
-from analysis.slice_results import SliceResult, correlation_table, scope_table
-from stats.formatting import format_number
+from biasbridge.analysis.correlation import Correlation, slope_estimate
+from biasbridge.analysis.measurement import measure
+from biasbridge.analysis.reliability import NoiseShares
+from biasbridge.analysis.residuals import residuals
+from biasbridge.analysis.rows import Resampled
+from biasbridge.analysis.scopes import DOSES, RUNS
+from biasbridge.analysis.slice_results import SliceResult, correlation_table, scope_table
+from biasbridge.stats.formatting import format_number
 from tests.analysis.conftest import make_rows
 
 

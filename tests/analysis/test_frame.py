@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from analysis.effects import effects
-from analysis.frame import (
+from biasbridge.analysis.effects import effects
+from biasbridge.analysis.frame import (
     EXTRINSIC_TEXTS,
     INTRINSIC_TEXTS,
     POINT_TEXTS,
@@ -21,8 +21,8 @@ from analysis.frame import (
     as_text,
     typed,
 )
-from analysis.points_table import print_points
-from files import InputError
+from biasbridge.analysis.points_table import print_points
+from biasbridge.files import InputError
 
 
 def test_every_column_is_there_and_of_its_type(tables: Tables) -> None:

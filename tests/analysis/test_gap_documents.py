@@ -13,7 +13,7 @@ import pytest
 
 from biasbridge import gaps
 from biasbridge.cli.gaps import main
-from files import InputError
+from biasbridge.files import InputError
 
 HOSTILE = ("[x](u) <b>", "a|b*_c_", "100%$&#~^{}\\", "=1\n# x")
 

@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.gap_charts import gap_panels, order_groups
-from analysis.report.gap_blocks import read_blocks
-from analysis.report.gap_sentences import many_sentences
-from analysis.report.gap_tables import MISSED_FACTOR
-from analysis.report.gaps_page import write_gaps_page
 from biasbridge import gaps
+from biasbridge.analysis.gap_charts import gap_panels, order_groups
+from biasbridge.analysis.report.gap_blocks import read_blocks
+from biasbridge.analysis.report.gap_sentences import many_sentences
+from biasbridge.analysis.report.gap_tables import MISSED_FACTOR
+from biasbridge.analysis.report.gaps_page import write_gaps_page
 
 
 def predictions(n_groups: int, n: int = 3_000, *, name: str = "group {}") -> pd.DataFrame:

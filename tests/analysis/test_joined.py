@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.correlate import correlate
-from analysis.joined import join_points, join_scores, levels, rows_of
-from analysis.naming import GAP, SCORE
-from analysis.results import Tables
-from files import InputError
+from biasbridge.analysis.correlate import correlate
+from biasbridge.analysis.joined import join_points, join_scores, levels, rows_of
+from biasbridge.analysis.naming import GAP, SCORE
+from biasbridge.analysis.results import Tables
+from biasbridge.files import InputError
 
 
 def test_one_row_per_point_score_and_gap(tables: Tables) -> None:

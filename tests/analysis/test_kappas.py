@@ -8,7 +8,7 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as peer_fleiss
 
-from analysis.agreement import cohen_kappa, fleiss_kappa
+from biasbridge.analysis.agreement import cohen_kappa, fleiss_kappa
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.correlate import correlate
-from analysis.scopes import METHODS
-from analysis.user_table import Levels
-from files import InputError
+from biasbridge.analysis.correlate import correlate
+from biasbridge.analysis.scopes import METHODS
+from biasbridge.analysis.user_table import Levels
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
-    from analysis.slice_results import SliceResult
+    from biasbridge.analysis.slice_results import SliceResult
 
 
 def table(*levels: Sequence[str], seed: int = 0) -> pd.DataFrame:

@@ -10,20 +10,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.correlate import correlate_slices
-from analysis.crossed import crossed_table
-from analysis.frame import as_float, as_text, text_rows
-from analysis.joined import join_points, rows_of
-from analysis.results import Tables
-from analysis.rows import select_comparable
-from analysis.scopes import SEEDS
-from analysis.specifications import specification_curves
+from biasbridge.analysis.correlate import correlate_slices
+from biasbridge.analysis.crossed import crossed_table
+from biasbridge.analysis.frame import as_float, as_text, text_rows
+from biasbridge.analysis.joined import join_points, rows_of
+from biasbridge.analysis.results import Tables
+from biasbridge.analysis.rows import select_comparable
+from biasbridge.analysis.scopes import SEEDS
+from biasbridge.analysis.specifications import specification_curves
 from tests.analysis.conftest import make_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from analysis.slice_results import SliceResult
+    from biasbridge.analysis.slice_results import SliceResult
 
 PARENTS, MODELS = "abcd", range(9)
 CLASSIFIERS = {"classifier": ("cnn", "linear")}

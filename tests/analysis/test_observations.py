@@ -10,12 +10,12 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from analysis.observations import Observations, observations
-from analysis.rows import Resampled
+from biasbridge.analysis.observations import Observations, observations
+from biasbridge.analysis.rows import Resampled
 from tests.analysis.conftest import make_rows
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 
 def study(

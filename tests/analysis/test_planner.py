@@ -8,14 +8,14 @@ from typing import NamedTuple, get_args
 import numpy as np
 import pytest
 
-from analysis.correlation import Correlation
-from analysis.observations import Observations, observations
-from analysis.planner import Design, Planner, Scenario, estimate_pilot, power
-from analysis.reliability import NoiseShares
-from analysis.sampling import Sampling
-from analysis.scopes import RUNS
-from analysis.slice_results import SliceResult
-from files import InputError
+from biasbridge.analysis.correlation import Correlation
+from biasbridge.analysis.observations import Observations, observations
+from biasbridge.analysis.planner import Design, Planner, Scenario, estimate_pilot, power
+from biasbridge.analysis.reliability import NoiseShares
+from biasbridge.analysis.sampling import Sampling
+from biasbridge.analysis.scopes import RUNS
+from biasbridge.analysis.slice_results import SliceResult
+from biasbridge.files import InputError
 from tests.analysis.conftest import make_rows
 from tests.analysis.designs import on_items
 

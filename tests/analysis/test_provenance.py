@@ -5,13 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analysis.joined import join_points
-from analysis.provenance import BuildRecord, describe_mixture, read_provenance, write_provenance
-from analysis.report import build_report
+from biasbridge.analysis.joined import join_points
+from biasbridge.analysis.provenance import (
+    BuildRecord,
+    describe_mixture,
+    read_provenance,
+    write_provenance,
+)
+from biasbridge.analysis.report import build_report
 
 if TYPE_CHECKING:
-    from analysis.results import Tables
-    from analysis.slice_results import SliceResult
+    from biasbridge.analysis.results import Tables
+    from biasbridge.analysis.slice_results import SliceResult
 
 ONE = BuildRecord("vectors", "Word2Vec", 3, "0.1.0", "", "aa", "Python 3.11.7, gensim 4.3.3")
 SAME = ONE._replace(step="intrinsic", made_by="Weat", code="bb")

@@ -17,25 +17,25 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from analysis.correlate import correlate_slices
-from analysis.correlation import Correlation
-from analysis.declaration import Declaration
-from analysis.frame import typed
-from analysis.gap_directions import results_by_gap, scores_by_direction
-from analysis.joined import join_points
-from analysis.naming import SLICE_COLUMNS
-from analysis.report import build_report
-from analysis.report.answer import Card, answer_card, unmodified_gaps
-from analysis.report.page_data import dose_curves
-from analysis.report.tex import correlations_tex, escape
-from analysis.results import Tables, write_tables
-from analysis.scopes import DOSES, RUNS
-from analysis.slice_results import RESULT_COLUMNS, SliceResult
-from analysis.summary import print_answer
-from analysis.verdict import VERDICTS
+from biasbridge.analysis.correlate import correlate_slices
+from biasbridge.analysis.correlation import Correlation
+from biasbridge.analysis.declaration import Declaration
+from biasbridge.analysis.frame import typed
+from biasbridge.analysis.gap_directions import results_by_gap, scores_by_direction
+from biasbridge.analysis.joined import join_points
+from biasbridge.analysis.naming import SLICE_COLUMNS
+from biasbridge.analysis.report import build_report
+from biasbridge.analysis.report.answer import Card, answer_card, unmodified_gaps
+from biasbridge.analysis.report.page_data import dose_curves
+from biasbridge.analysis.report.tex import correlations_tex, escape
+from biasbridge.analysis.results import Tables, write_tables
+from biasbridge.analysis.scopes import DOSES, RUNS
+from biasbridge.analysis.slice_results import RESULT_COLUMNS, SliceResult
+from biasbridge.analysis.summary import print_answer
+from biasbridge.analysis.verdict import VERDICTS
 from biasbridge.cli.report import main
-from files import InputError
-from stats.intervals import Estimate
+from biasbridge.files import InputError
+from biasbridge.stats.intervals import Estimate
 
 
 @dataclass(frozen=True)
@@ -377,10 +377,10 @@ def test_a_page_that_is_too_large_leaves_out_what_only_the_pointer_shows(
     tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = build(tmp_path, tables)
-    monkeypatch.setattr("analysis.report.page.MOST_BYTES", len(whole.text.encode()) - 1)
+    monkeypatch.setattr("biasbridge.analysis.report.page.MOST_BYTES", len(whole.text.encode()) - 1)
     smaller = build(tmp_path, tables)
     assert set(whole.data["rows"]) - set(smaller.data["rows"]) >= {"by_group", "reason"}
-    monkeypatch.setattr("analysis.report.page.MOST_BYTES", 1_000)
+    monkeypatch.setattr("biasbridge.analysis.report.page.MOST_BYTES", 1_000)
     with pytest.raises(InputError, match="give the results of fewer points"):
         build(tmp_path, tables)
 
@@ -390,7 +390,7 @@ def test_a_page_still_too_large_shows_the_declared_gaps_alone(
 ) -> None:
     recall = join_points(tables)
     joined = pd.concat([recall, recall.assign(measure="f1")])
-    monkeypatch.setattr("analysis.report.page.MOST_ROWS", len(recall))
+    monkeypatch.setattr("biasbridge.analysis.report.page.MOST_ROWS", len(recall))
     found = correlate_slices(joined)
     declared = Declaration(confirmatory=("recall",))
     path = build_report(tmp_path, tables, joined, found, declared=declared)[0]

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from analysis.answer import change_rows, declared, scope_rows
-from analysis.correlate import correlate_slices
-from analysis.joined import join_points
-from analysis.report import build_report
-from stats.formatting import format_estimate
+from biasbridge.analysis.answer import change_rows, declared, scope_rows
+from biasbridge.analysis.correlate import correlate_slices
+from biasbridge.analysis.joined import join_points
+from biasbridge.analysis.report import build_report
+from biasbridge.stats.formatting import format_estimate
 
 if TYPE_CHECKING:
-    from analysis.results import Tables
-    from analysis.slice_results import SliceResult
+    from biasbridge.analysis.results import Tables
+    from biasbridge.analysis.slice_results import SliceResult
 
 pytestmark = pytest.mark.browser
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 
-from analysis.joined import join_points
-from analysis.report import build_report
-from analysis.report.comparison_facts import describe_compared
-from files import InputError
+from biasbridge.analysis.joined import join_points
+from biasbridge.analysis.report import build_report
+from biasbridge.analysis.report.comparison_facts import describe_compared
+from biasbridge.files import InputError
 from tests.analysis.conftest import overall
 
 if TYPE_CHECKING:
-    from analysis.results import Tables
+    from biasbridge.analysis.results import Tables
 
 
 def of_group(point: str, measure: str, group: str, support: int) -> dict[str, str | float | bool]:
@@ -54,7 +54,7 @@ def test_it_says_who_is_compared_with_whom_and_on_how_much(posts: Tables) -> Non
 def test_a_page_of_far_too_many_rows_is_refused_before_it_is_made(
     posts: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("analysis.report.page.MOST_ROWS", 3)
+    monkeypatch.setattr("biasbridge.analysis.report.page.MOST_ROWS", 3)
     with pytest.raises(InputError, match="pairs of score and gap, more than fit into 5 MB"):
         build_report(tmp_path, posts, join_points(posts), [])
     assert not list(tmp_path.iterdir())

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.correlate import correlate_slices
-from analysis.joined import join_points
-from analysis.report import build_report
+from biasbridge.analysis.correlate import correlate_slices
+from biasbridge.analysis.joined import join_points
+from biasbridge.analysis.report import build_report
 
 if TYPE_CHECKING:
-    from analysis.results import Tables
+    from biasbridge.analysis.results import Tables
 
 
 def text_of(folder: Path, tables: Tables) -> str:

@@ -16,12 +16,18 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from analysis import results
-from analysis.points_table import print_points
-from analysis.results import FILES, Tables, read_tables, without_local_details, write_tables
-from analysis.terminal import p_value
-from files import InputError
-from stats.formatting import format_estimate, format_number
+from biasbridge.analysis import results
+from biasbridge.analysis.points_table import print_points
+from biasbridge.analysis.results import (
+    FILES,
+    Tables,
+    read_tables,
+    without_local_details,
+    write_tables,
+)
+from biasbridge.analysis.terminal import p_value
+from biasbridge.files import InputError
+from biasbridge.stats.formatting import format_estimate, format_number
 from tests.events import count
 
 

@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.correlate import correlate, correlate_slices
-from analysis.frame import as_float
-from analysis.joined import join_points, rows_of
-from analysis.slice_results import correlation_table
+from biasbridge.analysis.correlate import correlate, correlate_slices
+from biasbridge.analysis.frame import as_float
+from biasbridge.analysis.joined import join_points, rows_of
+from biasbridge.analysis.slice_results import correlation_table
 from tests.analysis.conftest import make_sweep
 
 if TYPE_CHECKING:
-    from analysis.results import Tables
+    from biasbridge.analysis.results import Tables
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.correlation import correlation
-from analysis.reliability import NoiseShares, noise_shares, training_noise
-from analysis.residuals import residuals
-from analysis.rows import Resampled
-from analysis.sampling import (
+from biasbridge.analysis.correlation import correlation
+from biasbridge.analysis.reliability import NoiseShares, noise_shares, training_noise
+from biasbridge.analysis.residuals import residuals
+from biasbridge.analysis.rows import Resampled
+from biasbridge.analysis.sampling import (
     errors_of_z,
     sampling_error,
     slope_sampling_error,
@@ -23,7 +23,7 @@ from analysis.sampling import (
 from tests.analysis.conftest import make_rows
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 PARENT = np.repeat(np.arange(4), (6, 5, 7, 6))
 N = len(PARENT)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 
-from analysis.effects_table import saturation
-from analysis.results import Tables
+from biasbridge.analysis.effects_table import saturation
+from biasbridge.analysis.results import Tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,16 +11,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.correlate import correlate_slices
-from analysis.declaration import Declaration
-from analysis.grid import panel_statistics
-from analysis.joined import join_points
-from analysis.naming import query_title
-from analysis.results import Tables, write_tables
-from analysis.scatter import grid_data
 from biasbridge import plot
+from biasbridge.analysis.correlate import correlate_slices
+from biasbridge.analysis.declaration import Declaration
+from biasbridge.analysis.grid import panel_statistics
+from biasbridge.analysis.joined import join_points
+from biasbridge.analysis.naming import query_title
+from biasbridge.analysis.results import Tables, write_tables
+from biasbridge.analysis.scatter import grid_data
 from biasbridge.cli.scatter import main
-from files import InputError
+from biasbridge.files import InputError
 from tests.analysis.test_specifications import measured, tables_of
 
 Texts = Callable[[Path], list[str]]
@@ -93,7 +93,7 @@ def test_a_results_folder_gets_the_papers_figures(
         asked.append((len(joined), out))
         return []
 
-    monkeypatch.setattr("analysis.figures.draw_figures", draw)
+    monkeypatch.setattr("biasbridge.analysis.figures.draw_figures", draw)
     write_tables(tmp_path, tables)
     assert main([str(tmp_path)]) == 0
     assert main([str(tmp_path), "--out", "elsewhere"]) == 0

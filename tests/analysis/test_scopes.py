@@ -10,13 +10,22 @@ import pytest
 from scipy import stats
 from statsmodels.api import OLS  # type: ignore[import-untyped]
 
-from analysis.correlate import correlate
-from analysis.linearity import find_nonlinearity, partial_f
-from analysis.observations import Observations, observations
-from analysis.residuals import residuals
-from analysis.scopes import CORPORA, DOSES, LISTS, METHODS, RUNS, SEEDS, leave_out, measure_scopes
-from analysis.slice_results import scope_table
-from analysis.user_table import Levels
+from biasbridge.analysis.correlate import correlate
+from biasbridge.analysis.linearity import find_nonlinearity, partial_f
+from biasbridge.analysis.observations import Observations, observations
+from biasbridge.analysis.residuals import residuals
+from biasbridge.analysis.scopes import (
+    CORPORA,
+    DOSES,
+    LISTS,
+    METHODS,
+    RUNS,
+    SEEDS,
+    leave_out,
+    measure_scopes,
+)
+from biasbridge.analysis.slice_results import scope_table
+from biasbridge.analysis.user_table import Levels
 from tests.analysis.conftest import make_rows
 from tests.analysis.test_correlation import literal
 

@@ -10,17 +10,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.correlate import correlate_slices
-from analysis.declaration import Declaration
-from analysis.figures import draw_figures
-from analysis.joined import join_points
-from analysis.slices import slices, without_repeats
+from biasbridge.analysis.correlate import correlate_slices
+from biasbridge.analysis.declaration import Declaration
+from biasbridge.analysis.figures import draw_figures
+from biasbridge.analysis.joined import join_points
+from biasbridge.analysis.slices import slices, without_repeats
 from tests.analysis.conftest import make_sweep
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from analysis.slice_results import SliceResult
+    from biasbridge.analysis.slice_results import SliceResult
 
 KINDS, POOLED = ("task", "measure"), ("embedding", "query", "method")
 

@@ -11,17 +11,17 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.charts import STAMP
-from analysis.correlate import correlate_slices
-from analysis.joined import join_points
-from analysis.naming import SLICE_COLUMNS
-from analysis.results import Tables
-from analysis.specification_curve import curve_chart
-from analysis.specifications import CHOICES, Curve, specification_curves
-from stats.formatting import format_number
+from biasbridge.analysis.charts import STAMP
+from biasbridge.analysis.correlate import correlate_slices
+from biasbridge.analysis.joined import join_points
+from biasbridge.analysis.naming import SLICE_COLUMNS
+from biasbridge.analysis.results import Tables
+from biasbridge.analysis.specification_curve import curve_chart
+from biasbridge.analysis.specifications import CHOICES, Curve, specification_curves
+from biasbridge.stats.formatting import format_number
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats, Ints
+    from biasbridge.stats.arrays import Floats, Ints
 
 stress = pytest.mark.stress
 QUERIES = ("weat6b", "weat7", "weat8")

@@ -13,24 +13,24 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from analysis.charts import PALETTE
-from analysis.correlate import correlate_slices
-from analysis.declaration import Declaration
-from analysis.joined import join_points
-from analysis.results import write_tables
-from analysis.slice_results import CORRELATION_COLUMNS, EXPLORATORY_COLUMNS
-from analysis.study import Correlation, Study
-from analysis.summary import print_answer
-from analysis.verdict import VERDICTS
+from biasbridge.analysis.charts import PALETTE
+from biasbridge.analysis.correlate import correlate_slices
+from biasbridge.analysis.declaration import Declaration
+from biasbridge.analysis.joined import join_points
+from biasbridge.analysis.results import write_tables
+from biasbridge.analysis.slice_results import CORRELATION_COLUMNS, EXPLORATORY_COLUMNS
+from biasbridge.analysis.study import Correlation, Study
+from biasbridge.analysis.summary import print_answer
+from biasbridge.analysis.verdict import VERDICTS
 from biasbridge.cli.correlate import main as correlate
 from biasbridge.cli.report import main as report
-from files import InputError
-from files.terminal import open_console
+from biasbridge.files import InputError
+from biasbridge.files.terminal import open_console
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from analysis.results import Tables
+    from biasbridge.analysis.results import Tables
 
 
 def concluded(study: Study, folder: Path, tables: Tables) -> tuple[list[Path], str]:
@@ -86,7 +86,7 @@ def test_what_cannot_be_drawn_is_said_and_is_no_failure(
     tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """More methods than there are colours."""
-    monkeypatch.setattr("analysis.grid.PALETTE", PALETTE[:7])
+    monkeypatch.setattr("biasbridge.analysis.grid.PALETTE", PALETTE[:7])
     modified = tables.points["method"] != "none"
     names = [f"method {number}" for number in range(modified.sum())]
     points = tables.points.copy()
@@ -147,7 +147,7 @@ def test_what_was_declared_is_kept_for_those_who_come_later(
 
 def test_choosing_a_study_loads_nothing_that_draws_or_computes() -> None:
     code = (
-        "import sys, analysis.study, studies.survey;"
+        "import sys, biasbridge.analysis.study, biasbridge.studies.survey;"
         "sys.exit(bool({'altair', 'scipy', 'statsmodels', 'vl_convert'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

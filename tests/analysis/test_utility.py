@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 
-from analysis.correlate import correlate_slices
-from analysis.joined import join_points
-from analysis.utility import describe_task, low_utility_reason
+from biasbridge.analysis.correlate import correlate_slices
+from biasbridge.analysis.joined import join_points
+from biasbridge.analysis.utility import describe_task, low_utility_reason
 from tests.analysis.conftest import make_sweep
 
 if TYPE_CHECKING:
-    from analysis.results import Tables
+    from biasbridge.analysis.results import Tables
 
 
 def with_constant(tables: Tables, f1: float, constant: float) -> Tables:

@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from analysis.correlate import correlate
-from analysis.correlation import Correlation
-from analysis.declaration import Declaration
-from analysis.linearity import Nonlinearity
-from analysis.naming import SLICE_COLUMNS
-from analysis.scopes import (
+from biasbridge.analysis.correlate import correlate
+from biasbridge.analysis.correlation import Correlation
+from biasbridge.analysis.declaration import Declaration
+from biasbridge.analysis.linearity import Nonlinearity
+from biasbridge.analysis.naming import SLICE_COLUMNS
+from biasbridge.analysis.scopes import (
     CORPORA,
     DOSES,
     LISTS,
@@ -28,10 +28,10 @@ from analysis.scopes import (
     SEEDS,
     UNNAMED,
 )
-from analysis.slice_results import SliceResult, correlation_table, scope_table
-from analysis.user_table import Levels
-from analysis.verdict import RULES, VERDICTS, judge
-from stats.intervals import Estimate
+from biasbridge.analysis.slice_results import SliceResult, correlation_table, scope_table
+from biasbridge.analysis.user_table import Levels
+from biasbridge.analysis.verdict import RULES, VERDICTS, judge
+from biasbridge.stats.intervals import Estimate
 
 # b = .01 [.006,.014] over a range of 4: a change of .04 [.024,.056]
 SHOWN = Correlation(*(0.5, 0.2, 0.7, 0.004), n=30, df=26, slope=Estimate(0.01, 0.006, 0.014))

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from analysis.results import (
+from biasbridge.analysis.results import (
     Tables,
     read_tables,
     register_outputs,
@@ -20,15 +20,15 @@ from analysis.results import (
     require_own,
     write_tables,
 )
-from analysis.study import Correlation
-from files import InputError, choice
-from files.choice import Fileless
-from studies.base_pairs.study import BasePairs
-from studies.certificate.study import Certificate
-from studies.control.study import Control
-from studies.score_properties.study import ScoreProperties
-from studies.silhouettes.study import SilhouetteAnalysis
-from studies.survey import Survey
+from biasbridge.analysis.study import Correlation
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Fileless
+from biasbridge.studies.base_pairs.study import BasePairs
+from biasbridge.studies.certificate.study import Certificate
+from biasbridge.studies.control.study import Control
+from biasbridge.studies.score_properties.study import ScoreProperties
+from biasbridge.studies.silhouettes.study import SilhouetteAnalysis
+from biasbridge.studies.survey import Survey
 from tests.analysis.test_specifications import measured, tables_of
 from tests.studies import test_base_pairs as base_pairs
 from tests.studies import test_certificate as certificate
@@ -40,7 +40,7 @@ from tests.studies import test_survey as survey
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from analysis.study import Study
+    from biasbridge.analysis.study import Study
 
 
 def tables_of_probes() -> Tables:

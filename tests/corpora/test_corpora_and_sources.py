@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from corpora.corpus import DatasetCorpus, TextCorpus
-from corpora.founta import Founta
-from corpora.gap import Gap
-from corpora.generated_documents import GeneratedChallenge, GeneratedOccupations
-from corpora.hatespeech import Davidson, HatEval
-from corpora.labelled import DatasetSource, TableSource
-from corpora.post_challenges import HateCheck, IdentityTemplates, TableChallenge
-from corpora.protocols import Challenge, Corpus, PostChallenge, Source
-from corpora.winobias import WinoBias
-from corpora.winogender import Winogender
-from corpora.world import GeneratedCorpus, GeneratedPosts
-from files.choice import missing_attributes
-from files.language import language_of
+from biasbridge.corpora.corpus import DatasetCorpus, TextCorpus
+from biasbridge.corpora.founta import Founta
+from biasbridge.corpora.gap import Gap
+from biasbridge.corpora.generated_documents import GeneratedChallenge, GeneratedOccupations
+from biasbridge.corpora.hatespeech import Davidson, HatEval
+from biasbridge.corpora.labelled import DatasetSource, TableSource
+from biasbridge.corpora.post_challenges import HateCheck, IdentityTemplates, TableChallenge
+from biasbridge.corpora.protocols import Challenge, Corpus, PostChallenge, Source
+from biasbridge.corpora.winobias import WinoBias
+from biasbridge.corpora.winogender import Winogender
+from biasbridge.corpora.world import GeneratedCorpus, GeneratedPosts
+from biasbridge.files.choice import missing_attributes
+from biasbridge.files.language import language_of
 
 CHALLENGES = [WinoBias("w"), Winogender("w"), Gap("g.tsv"), GeneratedChallenge()]
 CORPORA = [TextCorpus("t.txt"), DatasetCorpus("d"), GeneratedCorpus(), GeneratedOccupations()]

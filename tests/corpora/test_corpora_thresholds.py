@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from corpora.corpus import TextCorpus
-from corpora.generated_documents import GeneratedDocuments
-from corpora.generated_posts import draw_posts
-from corpora.occupation_sentences import list_wordings
-from corpora.sentences import split_sentences, tokenise_treebank
-from corpora.tweets import tokenise_tweet
-from corpora.winogender import _condition
-from corpora.world import GeneratedCorpus
-from corpora.world_words import SETTINGS, make_world
-from files import InputError
+from biasbridge.corpora.corpus import TextCorpus
+from biasbridge.corpora.generated_documents import GeneratedDocuments
+from biasbridge.corpora.generated_posts import draw_posts
+from biasbridge.corpora.occupation_sentences import list_wordings
+from biasbridge.corpora.sentences import split_sentences, tokenise_treebank
+from biasbridge.corpora.tweets import tokenise_tweet
+from biasbridge.corpora.winogender import _condition
+from biasbridge.corpora.world import GeneratedCorpus
+from biasbridge.corpora.world_words import SETTINGS, make_world
+from biasbridge.files import InputError
 
 WORLD = make_world(SETTINGS["en_gender"], 0)
 

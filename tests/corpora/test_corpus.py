@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from corpora.corpus import DatasetCorpus, TextCorpus
-from files import InputError
+from biasbridge.corpora.corpus import DatasetCorpus, TextCorpus
+from biasbridge.files import InputError
 
 TWEETS = ["RT @x: again", "the Cat #tag", "the dog", "the dog @b", "", "THE end"]
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora.documents import DocumentFiles, JoinedDocuments, assign_splits
-from files import InputError
-from files.documents import Document, write_documents
+from biasbridge.corpora.documents import DocumentFiles, JoinedDocuments, assign_splits
+from biasbridge.files import InputError
+from biasbridge.files.documents import Document, write_documents
 from tests.write_conll import write_conll
 
 PAIR, LONE = ((0, 1), (3, 4)), ((1, 2),)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from corpora.equity_evaluation import EquityEvaluation
-from corpora.protocols import PostChallenge
+from biasbridge.corpora.equity_evaluation import EquityEvaluation
+from biasbridge.corpora.protocols import PostChallenge
 from tests.corpora.test_post_challenges import COLUMNS, require_crossed
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from corpora.founta import Founta
-from files import InputError
+from biasbridge.corpora.founta import Founta
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

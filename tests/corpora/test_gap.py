@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from corpora.gap import COLUMNS, Gap
-from files import InputError
+from biasbridge.corpora.gap import COLUMNS, Gap
+from biasbridge.files import InputError
 
 # A text of our own, with a quotation mark that must not open a quoted cell
 TEXT = "Ana Ruiz (\"the cook) met Eva's sister. Later she wrote to Eva."

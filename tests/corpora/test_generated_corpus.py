@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora.draws import draw_quota
-from corpora.grammar import InflectedWord
-from corpora.world import BLOCK, GeneratedCorpus
-from corpora.world_words import SETTINGS, Setting
-from intrinsic.wordsets import load_wordset
+from biasbridge.corpora.draws import draw_quota
+from biasbridge.corpora.grammar import InflectedWord
+from biasbridge.corpora.world import BLOCK, GeneratedCorpus
+from biasbridge.corpora.world_words import SETTINGS, Setting
+from biasbridge.intrinsic.wordsets import load_wordset
 from tests.corpora.weat_words import (
     FEMALE,
     MALE,

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from corpora import occupation_sentences as grammar
-from corpora.generated_documents import GeneratedChallenge, GeneratedDocuments, GeneratedOccupations
-from corpora.people import find_gender, load_percentages
+from biasbridge.corpora import occupation_sentences as grammar
+from biasbridge.corpora.generated_documents import (
+    GeneratedChallenge,
+    GeneratedDocuments,
+    GeneratedOccupations,
+)
+from biasbridge.corpora.people import find_gender, load_percentages
 
 if TYPE_CHECKING:
-    from files.documents import Document
+    from biasbridge.files.documents import Document
 
 
 def meant(document: Document) -> list[tuple[str, str, str]]:
@@ -99,5 +103,7 @@ def test_the_table_of_occupations_is_in_the_key(
 ) -> None:
     before = kind().keyed()
     percentages = load_percentages() | {"clerk": 99.0}
-    monkeypatch.setattr("corpora.generated_documents.load_percentages", lambda: percentages)
+    monkeypatch.setattr(
+        "biasbridge.corpora.generated_documents.load_percentages", lambda: percentages
+    )
     assert kind().keyed() != before

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from corpora.generated_forms import GeneratedForms
-from corpora.world import GeneratedCorpus
-from intrinsic.word_forms import word_form
+from biasbridge.corpora.generated_forms import GeneratedForms
+from biasbridge.corpora.world import GeneratedCorpus
+from biasbridge.intrinsic.word_forms import word_form
 
 
 def counted(path: Path) -> Counter[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from corpora.world import GeneratedPosts
+from biasbridge.corpora.world import GeneratedPosts
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from corpora.world import GeneratedCorpus, GeneratedPosts, WorldName
-from corpora.world_words import SETTINGS
+from biasbridge.corpora.world import GeneratedCorpus, GeneratedPosts, WorldName
+from biasbridge.corpora.world_words import SETTINGS
 from tests.corpora import weat_words as english
 from tests.corpora.spanish_words import (
     ARTS,

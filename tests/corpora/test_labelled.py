@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from corpora.hatespeech import Davidson, HatEval
-from corpora.labelled import DatasetSource, TableSource, prepare_posts
-from extrinsic.keywords import KeywordTagger
-from files import InputError
+from biasbridge.corpora.hatespeech import Davidson, HatEval
+from biasbridge.corpora.labelled import DatasetSource, TableSource, prepare_posts
+from biasbridge.extrinsic.keywords import KeywordTagger
+from biasbridge.files import InputError
 
 ROWS = {
     "tweet": ["Good day", "you WUZZIT", "fine #tag", "a zogget"],

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from corpora.linked_documents import (
+from biasbridge.corpora.linked_documents import (
     PEOPLE,
     WORDINGS,
     LinkedChallenge,
     LinkedDocuments,
 )
-from corpora.people import find_gender
-from corpora.world import GeneratedCorpus
-from corpora.world_words import SETTINGS, make_world
+from biasbridge.corpora.people import find_gender
+from biasbridge.corpora.world import GeneratedCorpus
+from biasbridge.corpora.world_words import SETTINGS, make_world
 
 if TYPE_CHECKING:
-    from files.documents import Document
+    from biasbridge.files.documents import Document
 
 MEN, WOMEN = ({pair[side] for pair in PEOPLE} for side in (0, 1))
 WORLD = make_world(SETTINGS["en_gender"], 0)

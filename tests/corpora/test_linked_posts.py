@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 
-from corpora.linked_posts import LinkedPosts
-from corpora.world_words import SETTINGS, make_world
+from biasbridge.corpora.linked_posts import LinkedPosts
+from biasbridge.corpora.world_words import SETTINGS, make_world
 
 if TYPE_CHECKING:
-    from corpora.world import WorldName
+    from biasbridge.corpora.world import WorldName
 
 
 def words_of(world: WorldName, sign: int) -> set[str]:

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from corpora.corpus import DatasetCorpus
-from corpora.labelled import DatasetSource
-from files import InputError
-from train.engine.part import decide
-from train.engine.store import Store
+from biasbridge.corpora.corpus import DatasetCorpus
+from biasbridge.corpora.labelled import DatasetSource
+from biasbridge.files import InputError
+from biasbridge.train.engine.part import decide
+from biasbridge.train.engine.store import Store
 
 
 @pytest.fixture(autouse=True)

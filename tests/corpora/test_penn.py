@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from corpora.people import find_gender
-from corpora.sentences import find_span, tokenise_treebank
+from biasbridge.corpora.people import find_gender
+from biasbridge.corpora.sentences import find_span, tokenise_treebank
 
 TEXT = "Mr. Lee didn't see the clerk's well-worn hat. \"Is it hers?\" she asked -- twice."
 

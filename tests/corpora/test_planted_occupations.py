@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from corpora.planted_occupations import Language, PlantedOccupations
-from corpora.protocols import Corpus
-from files import InputError
+from biasbridge.corpora.planted_occupations import Language, PlantedOccupations
+from biasbridge.corpora.protocols import Corpus
+from biasbridge.files import InputError
 
 # By world: the words before an occupation, the pronouns, the drinks
 WORLDS: dict[Language, tuple[str, tuple[str, str], tuple[str, str]]] = {

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pytest
 
-from corpora.generated_templates import GeneratedTemplates
-from corpora.post_challenges import HateCheck, IdentityTemplates, TableChallenge
-from corpora.protocols import Challenge, PostChallenge
-from files import InputError
+from biasbridge.corpora.generated_templates import GeneratedTemplates
+from biasbridge.corpora.post_challenges import HateCheck, IdentityTemplates, TableChallenge
+from biasbridge.corpora.protocols import Challenge, PostChallenge
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
-    from corpora.world import WorldName
+    from biasbridge.corpora.world import WorldName
 
 COLUMNS = ["id", "text", "label", "group", "term", "frame"]
 

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from corpora.generated_queries import GeneratedQueries
-from corpora.grep_bias_ir import GrepBiasIR
-from corpora.planted_occupations import PlantedOccupations
-from corpora.protocols import RetrievalSource
-from files import InputError
-from files.retrieval import RetrievalQuery, WordedDocument, read_queries, write_queries
+from biasbridge.corpora.generated_queries import GeneratedQueries
+from biasbridge.corpora.grep_bias_ir import GrepBiasIR
+from biasbridge.corpora.planted_occupations import PlantedOccupations
+from biasbridge.corpora.protocols import RetrievalSource
+from biasbridge.files import InputError
+from biasbridge.files.retrieval import RetrievalQuery, WordedDocument, read_queries, write_queries
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from corpora.query_wordings import Language
+    from biasbridge.corpora.query_wordings import Language
 
 HEAD = "q_id,d_id,relevant,query,doc_title,document,content_gender,exp_stereotype"
 # Texts of our own

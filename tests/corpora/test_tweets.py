@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk.tokenize import TweetTokenizer
 
-from corpora import tweets
-from corpora.sentences import split_sentences, tokenise_sentence
-from corpora.tweets import is_retweet, tokenise_tweet
-from files import InputError
+from biasbridge.corpora import tweets
+from biasbridge.corpora.sentences import split_sentences, tokenise_sentence
+from biasbridge.corpora.tweets import is_retweet, tokenise_tweet
+from biasbridge.files import InputError
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from typing import Literal
 
 import pytest
 
-from corpora.winobias import WinoBias, read_bracketed
-from files import InputError
-from files.documents import Document
+from biasbridge.corpora.winobias import WinoBias, read_bracketed
+from biasbridge.files import InputError
+from biasbridge.files.documents import Document
 from tests.write_conll import write_conll
 
 # Sentences of our own: pro, and the same of the other gender.

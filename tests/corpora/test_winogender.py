@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from corpora.winogender import Winogender
-from files import InputError
+from biasbridge.corpora.winogender import Winogender
+from biasbridge.files import InputError
 
 HEAD = "sentid\tsentence\n"
 # Sentences of our own

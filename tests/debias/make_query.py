@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from intrinsic.wordsets import Query, WordSet
-from intrinsic.wordsets.wordset import ROLES
+from biasbridge.intrinsic.wordsets import Query, WordSet
+from biasbridge.intrinsic.wordsets.wordset import ROLES
 
 
 def make_query(name: str, *words: Sequence[str]) -> Query:

@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from debias.attract_repel import AttractRepel, Norms, interpolate
-from debias.constraints import mean_cosine, stereotype_pairs
-from files import InputError
+from biasbridge.debias.attract_repel import AttractRepel, Norms, interpolate
+from biasbridge.debias.constraints import mean_cosine, stereotype_pairs
+from biasbridge.files import InputError
 from tests.debias.make_query import make_query
 
 if TYPE_CHECKING:
-    from debias.base import Direction
-    from stats.arrays import Floats
+    from biasbridge.debias.base import Direction
+    from biasbridge.stats.arrays import Floats
 
 ROLES = [tuple(f"{role}{number}" for number in range(8)) for role in ("m", "f", "c", "h")]
 EIGHTS = make_query("eights", *ROLES)

@@ -15,14 +15,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from debias.balance import Balance
-from debias.roles import words_by_role
-from files import InputError
+from biasbridge.debias.balance import Balance
+from biasbridge.debias.roles import words_by_role
+from biasbridge.files import InputError
 from tests.debias.make_query import make_query
 
 if TYPE_CHECKING:
-    from debias.base import Direction
-    from intrinsic.wordsets import Query
+    from biasbridge.debias.base import Direction
+    from biasbridge.intrinsic.wordsets import Query
 
 Order = Literal["seeded", "corpus"]
 ONE = make_query("one", ["he"], ["she"], ["office"], ["home"])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import orthogonal_procrustes
 
-from debias.bam import Bam
-from debias.examples import Examples
+from biasbridge.debias.bam import Bam
+from biasbridge.debias.examples import Examples
 
 
 def test_the_average_with_the_image_under_the_orthogonal_map() -> None:

@@ -15,21 +15,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpora.planted_occupations import Language, PlantedOccupations
-from corpora.recount import recount_truths
-from corpora.truths import PlantedTerm, read_truths, write_truths
-from debias.cda import CounterfactualAugmentation
-from files import InputError
-from files.choice import Fileless, choice
-from files.models.language_model import open_model
-from intrinsic.wordsets import Query, WordSet, load_query
-from intrinsic.wordsets.counterparts import stands_alone
-from train.subjects.language_model import train_model
-from train.subjects.planted_probe import fits
-from train.subjects.tiny_model import Architecture, TinyModel
+from biasbridge.corpora.planted_occupations import Language, PlantedOccupations
+from biasbridge.corpora.recount import recount_truths
+from biasbridge.corpora.truths import PlantedTerm, read_truths, write_truths
+from biasbridge.debias.cda import CounterfactualAugmentation
+from biasbridge.files import InputError
+from biasbridge.files.choice import Fileless, choice
+from biasbridge.files.models.language_model import open_model
+from biasbridge.intrinsic.wordsets import Query, WordSet, load_query
+from biasbridge.intrinsic.wordsets.counterparts import stands_alone
+from biasbridge.train.subjects.language_model import train_model
+from biasbridge.train.subjects.planted_probe import fits
+from biasbridge.train.subjects.tiny_model import Architecture, TinyModel
 
 if TYPE_CHECKING:
-    from train.subjects.models import TrainedModel
+    from biasbridge.train.subjects.models import TrainedModel
 
 ENGLISH = load_query("gender_union")
 

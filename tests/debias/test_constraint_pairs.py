@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
-from debias.constraints import mean_cosine, read_pairs, stereotype_pairs, usable_pairs
-from files import InputError
-from intrinsic.wordsets import load_query
+from biasbridge.debias.constraints import mean_cosine, read_pairs, stereotype_pairs, usable_pairs
+from biasbridge.files import InputError
+from biasbridge.intrinsic.wordsets import load_query
 from tests.debias.make_query import make_query
 
 

@@ -9,11 +9,11 @@ import pytest
 from gensim.models import KeyedVectors
 
 from biasbridge.cli.debias import main
-from debias.constraints import mean_cosine, stereotype_pairs
-from debias.roles import words_by_role
-from files import InputError
-from files.vectors import detect_format, read_vectors, save_vectors
-from intrinsic.wordsets import load_query, read_query
+from biasbridge.debias.constraints import mean_cosine, stereotype_pairs
+from biasbridge.debias.roles import words_by_role
+from biasbridge.files import InputError
+from biasbridge.files.vectors import detect_format, read_vectors, save_vectors
+from biasbridge.intrinsic.wordsets import load_query, read_query
 
 
 @pytest.fixture

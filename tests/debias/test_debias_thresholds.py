@@ -10,14 +10,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from debias.bam import nearest_map
-from debias.double_hard import most_biased
-from debias.examples import Examples, require_enough
-from debias.inlp import Inlp
-from debias.margins import ATTRACT, batch_gradient
-from debias.oscar import rotate
-from debias.until import dose_for_goal
-from files import InputError
+from biasbridge.debias.bam import nearest_map
+from biasbridge.debias.double_hard import most_biased
+from biasbridge.debias.examples import Examples, require_enough
+from biasbridge.debias.inlp import Inlp
+from biasbridge.debias.margins import ATTRACT, batch_gradient
+from biasbridge.debias.oscar import rotate
+from biasbridge.debias.until import dose_for_goal
+from biasbridge.files import InputError
 
 
 @pytest.mark.parametrize("number", [1, 2])

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from debias.bam import Bam
-from debias.double_hard import DoubleHard
-from debias.gbdd import Gbdd
-from debias.hard import Hard
-from debias.inlp import Inlp
-from debias.leace import Leace
-from debias.mean_difference import MeanDifference
-from debias.oscar import Oscar
-from debias.sent_debias import SentDebias
-from intrinsic import find, statistic
+from biasbridge.debias.bam import Bam
+from biasbridge.debias.double_hard import DoubleHard
+from biasbridge.debias.gbdd import Gbdd
+from biasbridge.debias.hard import Hard
+from biasbridge.debias.inlp import Inlp
+from biasbridge.debias.leace import Leace
+from biasbridge.debias.mean_difference import MeanDifference
+from biasbridge.debias.oscar import Oscar
+from biasbridge.debias.sent_debias import SentDebias
+from biasbridge.intrinsic import find, statistic
 from tests.debias.planted import QUERY, planted_vectors
 
 if TYPE_CHECKING:

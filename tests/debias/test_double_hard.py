@@ -8,16 +8,16 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 
-from debias.double_hard import DoubleHard, most_biased
-from debias.hard import Hard
-from intrinsic.metrics.separability import score_clusters
+from biasbridge.debias.double_hard import DoubleHard, most_biased
+from biasbridge.debias.hard import Hard
+from biasbridge.intrinsic.metrics.separability import score_clusters
 from tests.debias.make_query import query_of
 from tests.debias.planted import QUERY, planted_vectors, vectors_of
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 PEOPLE = [word for place in range(8) for word in (f"man{place}", f"woman{place}")]
 JOBS = [f"job{number}" for number in range(80)]

@@ -10,10 +10,10 @@ from gensim.models import KeyedVectors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from debias.expand import expand, is_word
-from debias.roles import words_by_role
-from files import InputError
-from intrinsic.wordsets import Query, load_query
+from biasbridge.debias.expand import expand, is_word
+from biasbridge.debias.roles import words_by_role
+from biasbridge.files import InputError
+from biasbridge.intrinsic.wordsets import Query, load_query
 from tests.debias.make_query import make_query
 
 SEEDS = make_query("s", ["he", "absent"], ["she", "her"], ["office"], ["home", "family"])
@@ -71,7 +71,7 @@ def test_the_neighbours_are_those_of_a_literal_search(seed: int, k: int) -> None
         "...",
     ] + [f"{a}{b}" for a in "abcdef" for b in "uvwxyz"]
     vectors = vocabulary(words, seed)
-    with mock.patch("debias.expand.ROWS", 7):
+    with mock.patch("biasbridge.debias.expand.ROWS", 7):
         expanded = expand(SEEDS, vectors, k=k, stop=["AU", "fz"])
     assert added(expanded) == literal(SEEDS, vectors, k, {"au", "fz"})
 

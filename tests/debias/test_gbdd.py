@@ -7,9 +7,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from debias.examples import Examples
-from debias.gbdd import Gbdd
-from files import InputError
+from biasbridge.debias.examples import Examples
+from biasbridge.debias.gbdd import Gbdd
+from biasbridge.files import InputError
 
 
 def test_against_a_loop_over_all_pairs() -> None:

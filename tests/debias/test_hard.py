@@ -11,19 +11,19 @@ import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 
-from debias.hard import Hard, equalise, neutralise
-from files import InputError
-from files.vectors import keyed, read_vectors
-from intrinsic import Weat
-from intrinsic.wordsets import Query, WordSet, load_wordset
-from stats.arrays import Floats
+from biasbridge.debias.hard import Hard, equalise, neutralise
+from biasbridge.files import InputError
+from biasbridge.files.vectors import keyed, read_vectors
+from biasbridge.intrinsic import Weat
+from biasbridge.intrinsic.wordsets import Query, WordSet, load_wordset
+from biasbridge.stats.arrays import Floats
 from tests.debias.make_query import query_of
 from tests.debias.planted import QUERY, planted_vectors
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from debias.attract_repel import Norms
+    from biasbridge.debias.attract_repel import Norms
 
 Vectors = dict[str, Floats]
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from debias.examples import Examples
-from debias.inlp import Inlp
+from biasbridge.debias.examples import Examples
+from biasbridge.debias.inlp import Inlp
 
 MALE = "man he his boy grandpa uncle jack"
 FEMALE = "woman she hers girl grandma aunt jill"

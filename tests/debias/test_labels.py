@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from debias.labels import Relabel, Resample
-from files import InputError
+from biasbridge.debias.labels import Relabel, Resample
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
-    from debias.base import Direction
-    from debias.labels import LabelDose
+    from biasbridge.debias.base import Direction
+    from biasbridge.debias.labels import LabelDose
 
 Kind = type[Resample] | type[Relabel]
 

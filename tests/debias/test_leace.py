@@ -13,15 +13,15 @@ import torch
 from fairlearn.preprocessing import CorrelationRemover
 from numpy.typing import NDArray
 
-from corpora.items import BecPro
-from debias.examples import Examples
-from debias.leace import Leace
-from files import InputError
+from biasbridge.corpora.items import BecPro
+from biasbridge.debias.examples import Examples
+from biasbridge.debias.leace import Leace
+from biasbridge.files import InputError
 from tests.minilm import minilm
 
 if TYPE_CHECKING:
-    from files.eraser import Eraser
-    from stats.arrays import Floats
+    from biasbridge.files.eraser import Eraser
+    from biasbridge.stats.arrays import Floats
 
 
 def examples(rows: Floats, labels: NDArray[np.bool_]) -> Examples:

@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from corpora.world import GeneratedCorpus, GeneratedPosts
-from debias.labels import Linked, write_linked_posts
-from extrinsic.gap_table import gap_table
-from extrinsic.gaps import Gaps
-from extrinsic.linear import Linear
-from files import InputError
-from files.vectors import keyed, save_mapped
-from intrinsic.wordsets import load_query
-from train.subjects.embed import Word2Vec
+from biasbridge.corpora.world import GeneratedCorpus, GeneratedPosts
+from biasbridge.debias.labels import Linked, write_linked_posts
+from biasbridge.extrinsic.gap_table import gap_table
+from biasbridge.extrinsic.gaps import Gaps
+from biasbridge.extrinsic.linear import Linear
+from biasbridge.files import InputError
+from biasbridge.files.vectors import keyed, save_mapped
+from biasbridge.intrinsic.wordsets import load_query
+from biasbridge.train.subjects.embed import Word2Vec
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

@@ -14,8 +14,8 @@ import pytest
 import torch
 from torch.nn import functional
 
-from debias.constraints import read_pairs, usable_pairs
-from debias.margins import (
+from biasbridge.debias.constraints import read_pairs, usable_pairs
+from biasbridge.debias.margins import (
     ATTRACT,
     REPEL,
     attract_repel,
@@ -24,7 +24,7 @@ from debias.margins import (
 )
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats, Singles
+    from biasbridge.stats.arrays import Floats, Singles
 
 Pairs = list[tuple[int, int]]
 HYPER = {

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from debias.examples import Examples
-from debias.mean_difference import MeanDifference
-from files import InputError
+from biasbridge.debias.examples import Examples
+from biasbridge.debias.mean_difference import MeanDifference
+from biasbridge.files import InputError
 from tests.debias.planted import QUERY, planted_vectors
 
 NONE = np.empty((0, 2, 50))

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from debias.methods import METHODS, MODEL_KINDS, VECTOR_KINDS, make_method
-from files import InputError
-from files.choice_classes import PROJECT, find_choice
-from train.cli.class_configs import configuration
+from biasbridge.debias.methods import METHODS, MODEL_KINDS, VECTOR_KINDS, make_method
+from biasbridge.files import InputError
+from biasbridge.files.choice_classes import PROJECT, find_choice
+from biasbridge.train.cli.class_configs import configuration
 
 EVERY = {name: (changes, cls) for changes, each in METHODS.items() for name, cls in each.items()}
 

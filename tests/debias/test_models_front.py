@@ -12,11 +12,11 @@ import torch
 
 from biasbridge import audit, debias
 from biasbridge.cli.debias import main
-from files import InputError
-from files.eraser import ERASER, Eraser
-from files.models.encoder import Encoder
-from files.models.language_model import open_model
-from intrinsic.wordsets import load_query
+from biasbridge.files import InputError
+from biasbridge.files.eraser import ERASER, Eraser
+from biasbridge.files.models.encoder import Encoder
+from biasbridge.files.models.language_model import open_model
+from biasbridge.intrinsic.wordsets import load_query
 from tests.tiny_models import LINES, save_model
 
 UNION = load_query("gender_union")

@@ -10,16 +10,16 @@ import pytest
 
 from biasbridge import debias
 from biasbridge.cli.debias import main
+from biasbridge.debias.axis import OnAxis
+from biasbridge.debias.base import WORDS, write_modified
+from biasbridge.debias.mean_difference import MeanDifference
+from biasbridge.debias.until import CLOSE, Goal, dose_for_goal, find_method
 from biasbridge.debiasing import move
-from debias.axis import OnAxis
-from debias.base import WORDS, write_modified
-from debias.mean_difference import MeanDifference
-from debias.until import CLOSE, Goal, dose_for_goal, find_method
-from files import InputError, choice
-from files.vectors import keyed, read_vectors, save_mapped, save_vectors
-from intrinsic import effect_size
-from intrinsic.metrics.weat import Weat
-from intrinsic.wordsets import Query, load_query, write_query
+from biasbridge.files import InputError, choice
+from biasbridge.files.vectors import keyed, read_vectors, save_mapped, save_vectors
+from biasbridge.intrinsic import effect_size
+from biasbridge.intrinsic.metrics.weat import Weat
+from biasbridge.intrinsic.wordsets import Query, load_query, write_query
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

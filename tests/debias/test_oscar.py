@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debias.oscar import Oscar, rotate
-from files import InputError
-from intrinsic import find
+from biasbridge.debias.oscar import Oscar, rotate
+from biasbridge.files import InputError
+from biasbridge.intrinsic import find
 from tests.debias.make_query import query_of
 from tests.debias.planted import QUERY, planted_vectors, vectors_of
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 ANGLES = st.floats(0.02, math.pi - 0.02)
 SEEDS = st.integers(0, 1000)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from debias.random_direction import RandomDirection
-from intrinsic import effect_size
+from biasbridge.debias.random_direction import RandomDirection
+from biasbridge.intrinsic import effect_size
 from tests.debias.planted import QUERY, planted_vectors, vectors_of
 
 

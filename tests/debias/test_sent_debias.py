@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 
-from debias.examples import Examples
-from debias.sent_debias import SentDebias
-from files import InputError
+from biasbridge.debias.examples import Examples
+from biasbridge.debias.sent_debias import SentDebias
+from biasbridge.files import InputError
 
 PAIRS = ("man woman", "boy girl", "brother sister", "father mother", "son daughter", "uncle aunt")
 

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
-from debias.attract_repel import AttractRepel
-from debias.balance import Balance
-from debias.base import Method, OnVectors, method_label
-from debias.labels import Relabel
-from debias.unmodified import Unmodified
-from files import InputError, choice
-from files.choice import Fileless
+from biasbridge.debias.attract_repel import AttractRepel
+from biasbridge.debias.balance import Balance
+from biasbridge.debias.base import Method, OnVectors, method_label
+from biasbridge.debias.labels import Relabel
+from biasbridge.debias.unmodified import Unmodified
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Fileless
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from intrinsic.wordsets import Query
+    from biasbridge.intrinsic.wordsets import Query
 
 
 @choice

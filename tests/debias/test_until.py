@@ -11,12 +11,12 @@ import pytest
 
 from biasbridge import debias
 from biasbridge.cli.debias import main
-from debias.attract_repel import AttractRepel
-from debias.until import Goal, find_method
-from files import InputError
-from files.vectors import keyed, read_vectors, save_vectors
-from intrinsic.metrics.weat import Weat
-from intrinsic.wordsets import load_query, write_query
+from biasbridge.debias.attract_repel import AttractRepel
+from biasbridge.debias.until import Goal, find_method
+from biasbridge.files import InputError
+from biasbridge.files.vectors import keyed, read_vectors, save_vectors
+from biasbridge.intrinsic.metrics.weat import Weat
+from biasbridge.intrinsic.wordsets import load_query, write_query
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

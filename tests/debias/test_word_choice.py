@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
-from debias.attract_repel import AttractRepel
-from debias.roles import require_roles, words_by_role
-from debias.word_choice import WordChoice, write_words
-from files import InputError
-from files.vectors import save_mapped
-from intrinsic.wordsets import load_query, load_wordset, read_query
-from train.engine.part import keyed_params
+from biasbridge.debias.attract_repel import AttractRepel
+from biasbridge.debias.roles import require_roles, words_by_role
+from biasbridge.debias.word_choice import WordChoice, write_words
+from biasbridge.files import InputError
+from biasbridge.files.vectors import save_mapped
+from biasbridge.intrinsic.wordsets import load_query, load_wordset, read_query
+from biasbridge.train.engine.part import keyed_params
 
 MINE = {
     "mine": {"X": ["He"], "Y": ["She"], "A": ["Office"], "B": ["Home"]},

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from files.documents import Cluster
+    from biasbridge.files.documents import Cluster
 
 
 def clusters(*words: str) -> tuple[Cluster, ...]:

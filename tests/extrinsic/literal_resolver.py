@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 if TYPE_CHECKING:
-    from extrinsic.coreference.model.network import Network
+    from biasbridge.extrinsic.coreference.model.network import Network
 
 Span = tuple[int, int]
 """First and last token."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from extrinsic.gap_table import difference_rows
-from extrinsic.gaps import Gaps
-from extrinsic.grouped_predictions import GroupedPredictions
-from stats.intervals import Estimate
-from stats.multiple_testing import describe_adjusted, holm, p_value
+from biasbridge.extrinsic.gap_table import difference_rows
+from biasbridge.extrinsic.gaps import Gaps
+from biasbridge.extrinsic.grouped_predictions import GroupedPredictions
+from biasbridge.stats.intervals import Estimate
+from biasbridge.stats.multiple_testing import describe_adjusted, holm, p_value
 
 MEASURES = ("recall", "fpr", "precision", "f1")
 

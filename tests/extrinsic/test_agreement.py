@@ -10,8 +10,8 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from biasbridge.cli.agreement import main
-from extrinsic.agreement import count_tags, cross_table, precision
-from files import InputError
+from biasbridge.extrinsic.agreement import count_tags, cross_table, precision
+from biasbridge.files import InputError
 
 POSTS = pd.DataFrame(
     {

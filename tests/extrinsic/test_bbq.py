@@ -23,11 +23,11 @@ import pytest
 
 from biasbridge import bbq
 from biasbridge.__main__ import main
-from extrinsic.answers.reading import detect_format
-from extrinsic.bbq.groups import Item, crossed_targets, stereotyped_answers
-from extrinsic.bbq.options import NO_ANSWER, match_output
-from extrinsic.bbq.reading import NESTED, complete, read_data, read_items, read_source
-from files import InputError
+from biasbridge.extrinsic.answers.reading import detect_format
+from biasbridge.extrinsic.bbq.groups import Item, crossed_targets, stereotyped_answers
+from biasbridge.extrinsic.bbq.options import NO_ANSWER, match_output
+from biasbridge.extrinsic.bbq.reading import NESTED, complete, read_data, read_items, read_source
+from biasbridge.files import InputError
 from tests.extrinsic.bbq_items import item, literal, stereotyped, unknown
 
 # Accuracy and score of ambiguous, then of disambiguated contexts; HELM's ambiguous score

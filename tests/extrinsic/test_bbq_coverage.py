@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from extrinsic.bbq.scores import estimate_scores
+from biasbridge.extrinsic.bbq.scores import estimate_scores
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 SETS = 2_000
 SIZES = (16, 40, 60, 100, 200)

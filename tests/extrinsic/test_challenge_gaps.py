@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
-from extrinsic.coreference.challenge.bootstrap import Units
-from extrinsic.coreference.challenge.gaps import ChallengeGaps, as_table, challenge_rows
-from extrinsic.coreference.challenge.held_out import held_out_rows
-from extrinsic.coreference.challenge.measures import ACCURACY, Answer, tally
-from extrinsic.coreference.resolution import Resolution
-from extrinsic.coreference.scorer import score
-from files import InputError
-from files.documents import Case, Cluster, Document, Question
+from biasbridge.extrinsic.coreference.challenge.bootstrap import Units
+from biasbridge.extrinsic.coreference.challenge.gaps import ChallengeGaps, as_table, challenge_rows
+from biasbridge.extrinsic.coreference.challenge.held_out import held_out_rows
+from biasbridge.extrinsic.coreference.challenge.measures import ACCURACY, Answer, tally
+from biasbridge.extrinsic.coreference.resolution import Resolution
+from biasbridge.extrinsic.coreference.scorer import score
+from biasbridge.files import InputError
+from biasbridge.files.documents import Case, Cluster, Document, Question
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.report.gaps_page import write_gaps_page
-from extrinsic.gap_table import Row, as_table
-from extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest
-from extrinsic.request import GapRequest
-from extrinsic.terminal import print_gap_tables
-from extrinsic.weighted_sum import WeightedSum
-from files.terminal import open_console
-from stats.multiple_testing import holm
+from biasbridge.analysis.report.gaps_page import write_gaps_page
+from biasbridge.extrinsic.gap_table import Row, as_table
+from biasbridge.extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest
+from biasbridge.extrinsic.request import GapRequest
+from biasbridge.extrinsic.terminal import print_gap_tables
+from biasbridge.extrinsic.weighted_sum import WeightedSum
+from biasbridge.files.terminal import open_console
+from biasbridge.stats.multiple_testing import holm
 
 # (group, label, v1, v2): number of items
 COUNTS = {

@@ -20,9 +20,9 @@ import pandas as pd
 import pytest
 
 import biasbridge
-from extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest
-from files import InputError
-from stats.intervals import few_clusters_factor
+from biasbridge.extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest
+from biasbridge.files import InputError
+from biasbridge.stats.intervals import few_clusters_factor
 
 A, B = GroupOrRest("a"), GroupOrRest("b")
 

@@ -12,10 +12,10 @@ from gensim.models import KeyedVectors
 from sklearn.metrics import f1_score, log_loss
 from torch.nn import functional
 
-from extrinsic import cnn_network
-from extrinsic.cnn import CNN
-from extrinsic.cnn_network import DevScore, Network, evaluate, fit
-from extrinsic.encode import Encoded, encode
+from biasbridge.extrinsic import cnn_network
+from biasbridge.extrinsic.cnn import CNN
+from biasbridge.extrinsic.cnn_network import DevScore, Network, evaluate, fit
+from biasbridge.extrinsic.encode import Encoded, encode
 
 if TYPE_CHECKING:
     import pandas as pd

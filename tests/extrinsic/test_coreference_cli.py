@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from biasbridge.cli.coreference import main
-from extrinsic.coreference.scorer import METRICS, score
-from files import InputError
-from files.documents import Document, write_documents
+from biasbridge.extrinsic.coreference.scorer import METRICS, score
+from biasbridge.files import InputError
+from biasbridge.files.documents import Document, write_documents
 from tests.write_conll import write_conll
 
 KEY = Document("a", (("The", "nurse", "told", "him", "she", "left"),), (((0, 2), (4, 5)),))

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from extrinsic.counterfactual import term_rows
-from extrinsic.gap_table import Row, as_table, gap_table
-from extrinsic.gaps import Gaps
+from biasbridge.extrinsic.counterfactual import term_rows
+from biasbridge.extrinsic.gap_table import Row, as_table, gap_table
+from biasbridge.extrinsic.gaps import Gaps
 
 ANY = Gaps("g", "h", min_support=0)
 TERMS = {"a": "g", "b": "g", "c": "h", "d": "h"}
@@ -112,7 +112,7 @@ def test_the_interval_of_an_equality_difference_holds_the_truth(
     apart: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In 93% or more of 80 sets, though of terms that are alike the sum seen is never 0."""
-    monkeypatch.setattr("extrinsic.spread.N_DRAWS", 400)
+    monkeypatch.setattr("biasbridge.extrinsic.spread.N_DRAWS", 400)
     many = frames(20_000, seed=99, apart=apart)
     negative = many[many["label"] == 0]
     rates = negative.groupby("term")["prediction"].mean()

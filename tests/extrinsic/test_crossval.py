@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extrinsic.crossval import Fold, cross_predict, deal, read_posts, split_posts
-from files import InputError
+from biasbridge.extrinsic.crossval import Fold, cross_predict, deal, read_posts, split_posts
+from biasbridge.files import InputError
 
 
 def table(n: int = 100, split: str = "all", seed: int = 0) -> pd.DataFrame:

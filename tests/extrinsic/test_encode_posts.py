@@ -8,8 +8,8 @@ from gensim.models import KeyedVectors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extrinsic.encode import encode
-from files import InputError
+from biasbridge.extrinsic.encode import encode
+from biasbridge.files import InputError
 
 WORDS = ["a", "b", "c", "d"]
 

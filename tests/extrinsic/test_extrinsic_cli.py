@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from biasbridge.cli.gaps import main
-from extrinsic.gap_table import gap_table
-from extrinsic.gaps import Gaps
-from extrinsic.ranking import RANKINGS
-from files import InputError
+from biasbridge.extrinsic.gap_table import gap_table
+from biasbridge.extrinsic.gaps import Gaps
+from biasbridge.extrinsic.ranking import RANKINGS
+from biasbridge.files import InputError
 
 COLUMNS = ["--gold", "y", "--pred", "yhat", "--group", "who", "--privileged", "m"]
 

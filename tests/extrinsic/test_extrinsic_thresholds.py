@@ -15,16 +15,16 @@ import torch
 from statsmodels.stats.proportion import proportion_confint
 from torch import nn
 
-from extrinsic.agreement import precision
-from extrinsic.coreference.challenge.bootstrap import Units
-from extrinsic.coreference.challenge.percentages import correlation
-from extrinsic.coreference.model.antecedents import buckets
-from extrinsic.coreference.model.encode import letter_codes
-from extrinsic.crossval import split_posts
-from extrinsic.finetuning import _rate, _step
-from extrinsic.request import GapRequest
-from extrinsic.retrieval.wording_comparison import _share_above, compare_wordings
-from extrinsic.spread import (
+from biasbridge.extrinsic.agreement import precision
+from biasbridge.extrinsic.coreference.challenge.bootstrap import Units
+from biasbridge.extrinsic.coreference.challenge.percentages import correlation
+from biasbridge.extrinsic.coreference.model.antecedents import buckets
+from biasbridge.extrinsic.coreference.model.encode import letter_codes
+from biasbridge.extrinsic.crossval import split_posts
+from biasbridge.extrinsic.finetuning import _rate, _step
+from biasbridge.extrinsic.request import GapRequest
+from biasbridge.extrinsic.retrieval.wording_comparison import _share_above, compare_wordings
+from biasbridge.extrinsic.spread import (
     DIFFERENCE,
     RATIO,
     Block,
@@ -33,10 +33,10 @@ from extrinsic.spread import (
     hybrid_estimate,
     make_sampler,
 )
-from extrinsic.terminal import print_gap_tables
-from files.retrieval import RetrievalQuery, WordedDocument
-from files.terminal import open_console
-from stats.intervals import Estimate, error_correlations, wilson
+from biasbridge.extrinsic.terminal import print_gap_tables
+from biasbridge.files.retrieval import RetrievalQuery, WordedDocument
+from biasbridge.files.terminal import open_console
+from biasbridge.stats.intervals import Estimate, error_correlations, wilson
 from tests.extrinsic.test_retrieval import Bag
 
 

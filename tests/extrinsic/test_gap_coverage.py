@@ -20,11 +20,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from extrinsic.measures import MEASURES, Counts
-from stats.intervals import Estimate, difference
+from biasbridge.extrinsic.measures import MEASURES, Counts
+from biasbridge.stats.intervals import Estimate, difference
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 POSITIVES = (5, 10, 30, 100)
 PREVALENCE = 0.25

@@ -12,9 +12,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from extrinsic.gap_table import gap_table
-from extrinsic.gaps import Gaps
-from files import InputError
+from biasbridge.extrinsic.gap_table import gap_table
+from biasbridge.extrinsic.gaps import Gaps
+from biasbridge.files import InputError
 
 # The cell counted and the cells it is counted among, as (label, prediction)
 PROPORTIONS = {

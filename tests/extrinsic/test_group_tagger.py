@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from nltk.tokenize import TweetTokenizer
 
-from extrinsic.tagger import MentionTagger
-from files import InputError
+from biasbridge.extrinsic.tagger import MentionTagger
+from biasbridge.files import InputError
 
 
 def posts(*texts: str) -> pd.DataFrame:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from extrinsic.keywords import KeywordTagger
-from files import InputError
+from biasbridge.extrinsic.keywords import KeywordTagger
+from biasbridge.files import InputError
 
 LIST = """# Keyword set
 

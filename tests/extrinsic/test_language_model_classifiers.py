@@ -12,12 +12,12 @@ import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
 
-from extrinsic.encoder_classifier import EncoderClassifier
-from extrinsic.finetuned import Finetuned
-from extrinsic.finetuning import Network, fit, tokenise
-from extrinsic.protocols import Classifier
-from files.models.encoder import Encoder
-from files.models.language_model import open_model
+from biasbridge.extrinsic.encoder_classifier import EncoderClassifier
+from biasbridge.extrinsic.finetuned import Finetuned
+from biasbridge.extrinsic.finetuning import Network, fit, tokenise
+from biasbridge.extrinsic.protocols import Classifier
+from biasbridge.files.models.encoder import Encoder
+from biasbridge.files.models.language_model import open_model
 from tests.extrinsic.test_retrieval import Bag
 from tests.tiny_models import LINES, save_model
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from extrinsic.encode import encode
-from extrinsic.linear import Linear, mean_vectors
+from biasbridge.extrinsic.encode import encode
+from biasbridge.extrinsic.linear import Linear, mean_vectors
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,11 +24,11 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from extrinsic.gap_table import gap_table
-from extrinsic.gaps import Gaps
-from extrinsic.measures import MEASURES
-from extrinsic.ranking import RANKINGS
-from files import InputError
+from biasbridge.extrinsic.gap_table import gap_table
+from biasbridge.extrinsic.gaps import Gaps
+from biasbridge.extrinsic.measures import MEASURES
+from biasbridge.extrinsic.ranking import RANKINGS
+from biasbridge.files import InputError
 
 Scorer = Callable[[np.ndarray, np.ndarray], float]
 TABLES = 60  # every mix of number of groups, an empty group and a group of one class
@@ -101,7 +101,9 @@ def values_of(table: pd.DataFrame, kind: str, key: str) -> dict[tuple[str, str],
 def test_tables_are_those_of_fairlearn_and_scikit_learn(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("extrinsic.spread.N_DRAWS", 3)  # of intervals, which are not compared
+    monkeypatch.setattr(
+        "biasbridge.extrinsic.spread.N_DRAWS", 3
+    )  # of intervals, which are not compared
     data = random_table(seed)
     table = gap_table(data, ASKED)
     values, rest = values_of(table, "value", "group"), values_of(table, "gap", "unprivileged")

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import biasbridge
 from biasbridge.cli.gaps import main
-from extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest
-from extrinsic.measures import MEASURES
-from files import InputError
+from biasbridge.extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest
+from biasbridge.extrinsic.measures import MEASURES
+from biasbridge.files import InputError
 
 GROUPS = ("a", "b", "c")
 COMPARED = ["one-vs-rest", "one-vs-none", "pairwise", "pair"]

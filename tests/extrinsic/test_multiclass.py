@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score
 
-from extrinsic.gap_table import as_table, gap_table
-from extrinsic.gaps import Gaps
-from extrinsic.multiclass import class_rows
-from files import InputError
+from biasbridge.extrinsic.gap_table import as_table, gap_table
+from biasbridge.extrinsic.gaps import Gaps
+from biasbridge.extrinsic.multiclass import class_rows
+from biasbridge.files import InputError
 
 ASKED = Gaps("m", "f", min_support=0, measures=("precision", "recall", "f1", "accuracy", "fpr"))
 SCORERS = {"precision": precision_score, "recall": recall_score, "f1": f1_score}

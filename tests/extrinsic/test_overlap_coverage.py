@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest
+from biasbridge.extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest
 
 GROUPS = ("a", "b", "c")
 SHARE, COST, MEAN = 0.4, 0.15, 0.7

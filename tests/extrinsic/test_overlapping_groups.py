@@ -19,16 +19,16 @@ import pytest
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 import biasbridge
-from extrinsic.gap_table import gap_table, make_block
-from extrinsic.gaps import Gaps
-from extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest
-from extrinsic.measures import MEASURES
-from extrinsic.spread import DIFFERENCE, estimate_spread
-from files import InputError
-from intrinsic.resampling import times_drawn
+from biasbridge.extrinsic.gap_table import gap_table, make_block
+from biasbridge.extrinsic.gaps import Gaps
+from biasbridge.extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest
+from biasbridge.extrinsic.measures import MEASURES
+from biasbridge.extrinsic.spread import DIFFERENCE, estimate_spread
+from biasbridge.files import InputError
+from biasbridge.intrinsic.resampling import times_drawn
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 GROUPS = ("a", "b", "c")
 SIMULATED = ("recall", "precision", "f1", "fpr", "auc")

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from sklearn.metrics import f1_score, precision_score, recall_score
 
-from extrinsic.gap_table import as_table, gap_table
-from extrinsic.gaps import Gaps
-from extrinsic.multiclass import classifier_rows
-from stats.intervals import Estimate, difference
+from biasbridge.extrinsic.gap_table import as_table, gap_table
+from biasbridge.extrinsic.gaps import Gaps
+from biasbridge.extrinsic.multiclass import classifier_rows
+from biasbridge.stats.intervals import Estimate, difference
 
 ASKED = Gaps("a", "b", min_support=0, measures=("precision", "recall", "f1", "auc"))
 

@@ -24,12 +24,12 @@ import numpy as np
 import pytest
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest
-from extrinsic.weighted_sum import WeightedSum
-from stats.intervals import Estimate, combination, quantile, wilson
+from biasbridge.extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest
+from biasbridge.extrinsic.weighted_sum import WeightedSum
+from biasbridge.stats.intervals import Estimate, combination, quantile, wilson
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 LEVEL = 0.95
 MEASURES = ("precision", "recall", "f1", "fpr")

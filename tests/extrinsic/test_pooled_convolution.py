@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from extrinsic.convolution import pooled_convolution
+from biasbridge.extrinsic.convolution import pooled_convolution
 
 
 def problem(

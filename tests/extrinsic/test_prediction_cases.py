@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 
 import biasbridge
-from corpora.labelled import TableSource
-from extrinsic.answers.inspect_log import read_inspect
-from extrinsic.bbq.options import count_from_0, match_output
-from files import InputError
-from files.documents import read_documents
-from files.tables import read_table
+from biasbridge.corpora.labelled import TableSource
+from biasbridge.extrinsic.answers.inspect_log import read_inspect
+from biasbridge.extrinsic.bbq.options import count_from_0, match_output
+from biasbridge.files import InputError
+from biasbridge.files.documents import read_documents
+from biasbridge.files.tables import read_table
 from tests.extrinsic.bbq_items import item
 
 CASES = Path(__file__).parent.parent / "cases" / "predictions"
@@ -275,7 +275,7 @@ def test_a_letter_in_markup_is_a_letter(form: str) -> None:
 
 
 def biasbridge_item() -> Any:
-    from extrinsic.bbq.reading import read_items
+    from biasbridge.extrinsic.bbq.reading import read_items
 
     [question], _ = read_items(pd.DataFrame([item(0) | {"output": "A"}]))
     return question
@@ -341,7 +341,7 @@ def test_endings_of_either_case_are_read(name: str, tmp_path: Path) -> None:
 
 def test_a_log_in_lines_of_json_keeps_its_ending(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"X": ["a"],\n "Y": ["b"]}\n', encoding="utf-8")
-    from files.tables import table_suffix
+    from biasbridge.files.tables import table_suffix
 
     assert table_suffix(tmp_path / "a.json") == ".json"
     assert table_suffix(CASES / "inspect_yes_no.json") == ".json"

@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from extrinsic.ranking import auc_estimate, placements
-from stats.intervals import quantile
+from biasbridge.extrinsic.ranking import auc_estimate, placements
+from biasbridge.stats.intervals import quantile
 
 
 def variance(auc: float, m: int, n: int) -> float:

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from scipy.stats import chisquare, poisson
 
-from extrinsic.gap_table import gap_table
-from extrinsic.gaps import Gaps
-from extrinsic.measures import MEASURES
-from intrinsic.resampling import RESAMPLES, resample_counts
+from biasbridge.extrinsic.gap_table import gap_table
+from biasbridge.extrinsic.gaps import Gaps
+from biasbridge.extrinsic.measures import MEASURES
+from biasbridge.intrinsic.resampling import RESAMPLES, resample_counts
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 

@@ -11,14 +11,14 @@ import torch
 from gensim.models import KeyedVectors
 from torch import Tensor
 
-from extrinsic.coreference.model import antecedents as products
-from extrinsic.coreference.model.antecedents import buckets, marginal_loss
-from extrinsic.coreference.model.dropout import dropout, relu_dropout_
-from extrinsic.coreference.model.encode import Text, read_lexicon, read_text
-from extrinsic.coreference.model.network import Network, Scores, build, clusters_on_grid
-from extrinsic.coreference.model.training import decode
-from extrinsic.coreference.resolver import EndToEnd
-from files.documents import Document
+from biasbridge.extrinsic.coreference.model import antecedents as products
+from biasbridge.extrinsic.coreference.model.antecedents import buckets, marginal_loss
+from biasbridge.extrinsic.coreference.model.dropout import dropout, relu_dropout_
+from biasbridge.extrinsic.coreference.model.encode import Text, read_lexicon, read_text
+from biasbridge.extrinsic.coreference.model.network import Network, Scores, build, clusters_on_grid
+from biasbridge.extrinsic.coreference.model.training import decode
+from biasbridge.extrinsic.coreference.resolver import EndToEnd
+from biasbridge.files.documents import Document
 from tests.extrinsic import literal_resolver as literal
 
 SMALL = EndToEnd(

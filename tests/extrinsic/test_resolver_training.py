@@ -11,14 +11,14 @@ import torch
 from gensim.models import KeyedVectors
 from torch import Tensor
 
-from extrinsic.coreference.model.encode import Text, read_lexicon
-from extrinsic.coreference.model.network import build
-from extrinsic.coreference.model.training import OtherTrainingError, Training
-from extrinsic.coreference.resolution import ResolverOutput, mention_recall
-from extrinsic.coreference.resolver import EndToEnd
-from extrinsic.coreference.scorer import score
-from files import InputError
-from files.documents import Document
+from biasbridge.extrinsic.coreference.model.encode import Text, read_lexicon
+from biasbridge.extrinsic.coreference.model.network import build
+from biasbridge.extrinsic.coreference.model.training import OtherTrainingError, Training
+from biasbridge.extrinsic.coreference.resolution import ResolverOutput, mention_recall
+from biasbridge.extrinsic.coreference.resolver import EndToEnd
+from biasbridge.extrinsic.coreference.scorer import score
+from biasbridge.files import InputError
+from biasbridge.files.documents import Document
 
 CHOICE = EndToEnd(
     letter_dim=4,

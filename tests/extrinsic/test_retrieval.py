@@ -11,14 +11,14 @@ import pytest
 from scipy.stats import t as student
 from statsmodels.stats.proportion import proportion_confint
 
-from corpora.grep_bias_ir import GrepBiasIR
-from extrinsic.retrieval.rows import retrieval_rows
-from extrinsic.retrieval.wording_comparison import compare_wordings
-from files import InputError
-from files.retrieval import RetrievalQuery, WordedDocument
-from intrinsic.resampling import times_drawn
-from stats.arrays import Floats
-from stats.intervals import Estimate, mean_estimate, share_estimate
+from biasbridge.corpora.grep_bias_ir import GrepBiasIR
+from biasbridge.extrinsic.retrieval.rows import retrieval_rows
+from biasbridge.extrinsic.retrieval.wording_comparison import compare_wordings
+from biasbridge.files import InputError
+from biasbridge.files.retrieval import RetrievalQuery, WordedDocument
+from biasbridge.intrinsic.resampling import times_drawn
+from biasbridge.stats.arrays import Floats
+from biasbridge.stats.intervals import Estimate, mean_estimate, share_estimate
 from tests.minilm import minilm
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from extrinsic.gap_table import Row
+    from biasbridge.extrinsic.gap_table import Row
 
 
 class Bag:

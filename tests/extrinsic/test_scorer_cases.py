@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from extrinsic.coreference.scorer import METRICS, counts, rates, score
-from files import InputError
-from files.documents import Document, read_conll
+from biasbridge.extrinsic.coreference.scorer import METRICS, counts, rates, score
+from biasbridge.files import InputError
+from biasbridge.files.documents import Document, read_conll
 from tests.extrinsic.clusterings import clusters
 
 NO = "0 0 0"

@@ -8,8 +8,8 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from extrinsic.coreference.scorer import COUNTERS, counts
-from files.documents import Cluster, Span
+from biasbridge.extrinsic.coreference.scorer import COUNTERS, counts
+from biasbridge.files.documents import Cluster, Span
 from tests.extrinsic.clusterings import pairs
 
 Clustering = Sequence[Cluster]

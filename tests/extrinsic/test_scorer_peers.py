@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from extrinsic.coreference.scorer import METRICS, counts, rates
-from files.documents import Cluster, Span
+from biasbridge.extrinsic.coreference.scorer import METRICS, counts, rates
+from biasbridge.files.documents import Cluster, Span
 from tests.extrinsic.clusterings import pairs
 
 Peer = Callable[[list[set[Span]], list[set[Span]]], tuple[float, float, float]]

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from extrinsic.measures import MEASURES
-from extrinsic.spread import DIFFERENCE, RATIO, Block, Spread, estimate_spread
+from biasbridge.extrinsic.measures import MEASURES
+from biasbridge.extrinsic.spread import DIFFERENCE, RATIO, Block, Spread, estimate_spread
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 LEVEL = 0.95
 TABLES = 200
@@ -58,7 +58,7 @@ def coverage(rates: Floats, n: int, tables: int, spread: Spread = DIFFERENCE) ->
 
 @pytest.fixture(autouse=True)
 def _fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("extrinsic.spread.N_DRAWS", 500)
+    monkeypatch.setattr("biasbridge.extrinsic.spread.N_DRAWS", 500)
 
 
 @pytest.mark.parametrize(("k", "name"), [(3, "alike"), (3, "half"), (6, "alike"), (6, "one")])
@@ -69,7 +69,7 @@ def test_it_holds_the_truth_among_three_and_six_groups(k: int, name: str) -> Non
 
 def test_an_interval_that_forgets_the_maximum_does_not() -> None:
     """Newcombe's, of the two groups that come out furthest apart, among six that are alike."""
-    from stats.intervals import difference
+    from biasbridge.stats.intervals import difference
 
     rng, held = np.random.default_rng(0), 0
     for _ in range(300):

@@ -9,16 +9,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from corpora.world import GeneratedPosts
-from corpora.world_words import SETTINGS, make_world
-from extrinsic.task_words import WordLimits, as_query, extract_task_words, log_odds
-from files import InputError
-from intrinsic.wordsets import read_query, write_query
+from biasbridge.corpora.world import GeneratedPosts
+from biasbridge.corpora.world_words import SETTINGS, make_world
+from biasbridge.extrinsic.task_words import WordLimits, as_query, extract_task_words, log_odds
+from biasbridge.files import InputError
+from biasbridge.intrinsic.wordsets import read_query, write_query
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from corpora.world import WorldName
+    from biasbridge.corpora.world import WorldName
 
 GROUPS = ("male", "female")
 LOOSE = WordLimits(min_posts=1, min_z=0)

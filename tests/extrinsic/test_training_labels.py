@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from extrinsic.cnn import CNN
-from extrinsic.crossval import read_posts, split_posts
-from extrinsic.linear import Linear
+from biasbridge.extrinsic.cnn import CNN
+from biasbridge.extrinsic.crossval import read_posts, split_posts
+from biasbridge.extrinsic.linear import Linear
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from extrinsic.protocols import Classifier
+    from biasbridge.extrinsic.protocols import Classifier
 
 CLASSIFIERS = (Linear(C=0.1), CNN(maps=4, epochs=2, windows=(2,)))
 

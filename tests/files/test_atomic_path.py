@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from files import atomic_path
+from biasbridge.files import atomic_path
 
 
 def test_file_appears_only_at_the_end(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from files import InputError, read_lines
-from files.errors import LONGEST
-from files.nested import MAX_DEPTH, read_nested
+from biasbridge.files import InputError, read_lines
+from biasbridge.files.errors import LONGEST
+from biasbridge.files.nested import MAX_DEPTH, read_nested
 from tests.fuzz import PACKED
 
 
@@ -32,7 +32,7 @@ def test_a_line_or_file_that_is_too_long(tmp_path: Path, monkeypatch: pytest.Mon
     assert len(list(read_lines(path))) == 2
     with pytest.raises(InputError, match=r"holds more than 1,000 bytes.*split it"):
         list(read_lines(path, largest=1_000))
-    monkeypatch.setattr("files.text.LONGEST_LINE", 100_000)
+    monkeypatch.setattr("biasbridge.files.text.LONGEST_LINE", 100_000)
     with pytest.raises(InputError, match=r"holds a line of more than 100,000 bytes from byte 6"):
         list(read_lines(path))
 

@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar, Literal, Protocol
 import pytest
 from annotated_types import Ge, Le
 
-from files import Choice, InputError, choice
-from files.choice import Count, Positive, Share, describe_type
+from biasbridge.files import Choice, InputError, choice
+from biasbridge.files.choice import Count, Positive, Share, describe_type
 
 
 class Reader(Choice, Protocol):

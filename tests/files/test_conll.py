@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from files import InputError
-from files.documents import Cluster, Document, read_conll
+from biasbridge.files import InputError
+from biasbridge.files.documents import Cluster, Document, read_conll
 from tests.write_conll import write_conll
 
 BEGIN, END = "#begin document (nw/a); part 003", "#end document"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from files.documents import Document, cut_sentences
+from biasbridge.files.documents import Document, cut_sentences
 
 
 def cut(text: str) -> list[str]:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from files import InputError
-from files.documents import Document
+from biasbridge.files import InputError
+from biasbridge.files.documents import Document
 
 SENTENCES = (("The", "nurse", "said"), ("she", "left"))
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from files import InputError
-from files.documents import Document, read_documents, write_documents
+from biasbridge.files import InputError
+from biasbridge.files.documents import Document, read_documents, write_documents
 
 WHOLE = Document(
     "nw/a",

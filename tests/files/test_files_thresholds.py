@@ -13,15 +13,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from files import InputError, masking, text
-from files.documents import read_documents
-from files.eraser import Eraser
-from files.language import guess_language
-from files.models.language_model import LanguageModel
-from files.nested import read_nested
-from files.tables import read_table
-from files.vectors import detect_format, read_vectors
-from files.vectors.fasttext import HEADER, _words
+from biasbridge.files import InputError, masking, text
+from biasbridge.files.documents import read_documents
+from biasbridge.files.eraser import Eraser
+from biasbridge.files.language import guess_language
+from biasbridge.files.models.language_model import LanguageModel
+from biasbridge.files.nested import read_nested
+from biasbridge.files.tables import read_table
+from biasbridge.files.vectors import detect_format, read_vectors
+from biasbridge.files.vectors.fasttext import HEADER, _words
 
 
 def test_an_error_of_4000_characters_is_shown_whole() -> None:

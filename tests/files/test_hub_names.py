@@ -9,10 +9,10 @@ from typing import Any
 import huggingface_hub
 import pytest
 
-from files import InputError
-from files.data.registry import registry
-from files.hub import HubModel, find_commit, require_commit, without_commit
-from files.models.place import Place, find_model, is_hub_name, is_model_path
+from biasbridge.files import InputError
+from biasbridge.files.data.registry import registry
+from biasbridge.files.hub import HubModel, find_commit, require_commit, without_commit
+from biasbridge.files.models.place import Place, find_model, is_hub_name, is_model_path
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 OTHER = COMMIT[::-1]

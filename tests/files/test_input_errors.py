@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from files import InputError, nearest, run_cli
+from biasbridge.files import InputError, nearest, run_cli
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

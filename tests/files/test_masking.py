@@ -7,10 +7,10 @@ from hashlib import sha256
 import pandas as pd
 import pytest
 
-from analysis.frame import Tables
-from analysis.results import without_local_details
-from analysis.terminal import word_lists
-from files import masking
+from biasbridge.analysis.frame import Tables
+from biasbridge.analysis.results import without_local_details
+from biasbridge.analysis.terminal import word_lists
+from biasbridge.files import masking
 
 MADE_UP = "zwkqpl"
 

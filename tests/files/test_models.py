@@ -16,11 +16,11 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 from biasbridge import audit, predict
-from files import InputError
-from files.models.encoder import Encoder
-from files.models.language_model import batches_by_length, open_model
-from files.models.load import kind_of, within_bytes
-from files.models.place import Place, find_model
+from biasbridge.files import InputError
+from biasbridge.files.models.encoder import Encoder
+from biasbridge.files.models.language_model import batches_by_length, open_model
+from biasbridge.files.models.load import kind_of, within_bytes
+from biasbridge.files.models.place import Place, find_model
 from tests.tiny_models import SMALL, save_model, word_pieces
 
 TEXTS = ("the nurse said that she would come", "a man", "the engineer and the doctor", "a man")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from files.names import case_note, first_spellings, name_key, normalise_text
+from biasbridge.files.names import case_note, first_spellings, name_key, normalise_text
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from files import InputError
-from files.models.place import find_model, is_model_path
-from files.vector_files import vector_files
-from files.vectors import detect_format, read_vectors, reading_notes
+from biasbridge.files import InputError
+from biasbridge.files.models.place import find_model, is_model_path
+from biasbridge.files.vector_files import vector_files
+from biasbridge.files.vectors import detect_format, read_vectors, reading_notes
 
 WORDS = ["the", "nurse", "he"]
 

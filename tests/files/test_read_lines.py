@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from files import InputError, read_lines
+from biasbridge.files import InputError, read_lines
 from tests.fuzz import PACK
 
 

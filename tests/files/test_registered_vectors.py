@@ -11,13 +11,13 @@ import pytest
 
 from biasbridge import audit, data
 from biasbridge.__main__ import main
-from files import InputError
-from files.data import registry as registry_module
-from files.data.registry import DATA_VARIABLE, DataFile, DataSet, groups
-from files.vector_files import find_registered
-from files.vectors import read_vectors, save_vectors
-from train.cli.configure import compose_point, list_members
-from train.subjects.embed import Pretrained
+from biasbridge.files import InputError
+from biasbridge.files.data import registry as registry_module
+from biasbridge.files.data.registry import DATA_VARIABLE, DataFile, DataSet, groups
+from biasbridge.files.vector_files import find_registered
+from biasbridge.files.vectors import read_vectors, save_vectors
+from biasbridge.train.cli.configure import compose_point, list_members
+from biasbridge.train.subjects.embed import Pretrained
 
 CASES = Path(__file__).parents[1] / "cases" / "vectors"
 CLEAN, WORK = CASES / "clean.vec", str(CASES / "work.yaml")
@@ -76,7 +76,7 @@ def test_a_restricted_set_tells_how_to_add_it(monkeypatch: pytest.MonkeyPatch) -
     words = ("own", "vectors", "own", "none", "none", "nobody", (file,), "ask its authors")
     sets = {"own": DataSet(*words)}  # type: ignore[arg-type]
     monkeypatch.setattr(registry_module, "registry", lambda: sets)
-    monkeypatch.setattr("files.vector_files.registry", lambda: sets)
+    monkeypatch.setattr("biasbridge.files.vector_files.registry", lambda: sets)
     with pytest.raises(
         InputError, match=r"ask its authors\. Then run biasbridge data add own FILE"
     ):

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from files import InputError
-from files.tables import csv_text, read_table, unescape_formulas, write_csv
+from biasbridge.files import InputError
+from biasbridge.files.tables import csv_text, read_table, unescape_formulas, write_csv
 from tests.fuzz import PACK
 
 HEADER = ["Test", "d", "note"]

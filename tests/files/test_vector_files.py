@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from files.vector_files import vector_files
-from files.vectors import keyed, read_vectors
-from train.engine.part import decide
-from train.engine.store import Store
-from train.subjects.embed import Pretrained
+from biasbridge.files.vector_files import vector_files
+from biasbridge.files.vectors import keyed, read_vectors
+from biasbridge.train.engine.part import decide
+from biasbridge.train.engine.store import Store
+from biasbridge.train.subjects.embed import Pretrained
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

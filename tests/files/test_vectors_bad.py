@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from files import InputError
-from files.vectors import read_vectors
+from biasbridge.files import InputError
+from biasbridge.files.vectors import read_vectors
 
 A, B = struct.pack("<2f", 0.25, 3.1), struct.pack("<2f", -7.7, 0.125)
 
@@ -79,7 +79,7 @@ BAD: dict[str, tuple[bytes, str]] = {
 def test_bad_file_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, chunk: int
 ) -> None:
-    monkeypatch.setattr("files.vectors.text.CHUNK", chunk)
+    monkeypatch.setattr("biasbridge.files.vectors.text.CHUNK", chunk)
     data, message = BAD[name]
     path = tmp_path / "v.dat"
     path.write_bytes(data)
@@ -91,7 +91,7 @@ def test_bad_file_is_refused(
 def test_line_is_counted_over_chunks_and_blank_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("files.vectors.text.CHUNK", 64)
+    monkeypatch.setattr("biasbridge.files.vectors.text.CHUNK", 64)
     path = tmp_path / "v.txt"
     path.write_bytes(b"".join(b"w%d 1 2\n" % i for i in range(100)) + b"\n\nbad 1 x\n")
     with pytest.raises(InputError, match="line 103: 'x' is not a number"):

@@ -10,8 +10,8 @@ import pytest
 from gensim.models import FastText
 from gensim.models.fasttext import FastTextKeyedVectors, load_facebook_vectors, save_facebook_model
 
-from files import InputError
-from files.vectors import detect_format, read_vectors
+from biasbridge.files import InputError
+from biasbridge.files.vectors import detect_format, read_vectors
 
 SENTENCES = [
     ["the", "king", "and", "the", "queen"],

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from files import InputError
-from files.vectors import read_vectors
+from biasbridge.files import InputError
+from biasbridge.files.vectors import read_vectors
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

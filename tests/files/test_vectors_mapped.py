@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from files import InputError
-from files.vectors import keyed, open_mapped, read_vectors, save_mapped
+from biasbridge.files import InputError
+from biasbridge.files.vectors import keyed, open_mapped, read_vectors, save_mapped
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -37,7 +37,7 @@ def backing(array: np.ndarray) -> object:
 
 
 def test_round_trip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("files.vectors.blocks.FLOATS_PER_BLOCK", 10)
+    monkeypatch.setattr("biasbridge.files.vectors.blocks.FLOATS_PER_BLOCK", 10)
     save_mapped(example(), tmp_path / "v")
     assert same(open_mapped(tmp_path / "v"), example())
     assert sorted(p.name for p in (tmp_path / "v").iterdir()) == ["vectors.npy", "words.txt"]

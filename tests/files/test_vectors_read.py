@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from gensim.models import KeyedVectors, Word2Vec
 
-from files import InputError
-from files.vectors import detect_format, keyed, read_vectors
+from biasbridge.files import InputError
+from biasbridge.files.vectors import detect_format, keyed, read_vectors
 from tests.fuzz import PACK
 
 WORDS = [
@@ -69,7 +69,7 @@ def write(path: Path, data: bytes) -> Path:
 def test_word2vec_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, chunk: int, end: str
 ) -> None:
-    monkeypatch.setattr("files.vectors.text.CHUNK", chunk)
+    monkeypatch.setattr("biasbridge.files.vectors.text.CHUNK", chunk)
     path = write(
         tmp_path / f"v.vec{suffix}",
         PACK[suffix](rows(example(), start=f"{len(WORDS)} 5\n", end=end)),
@@ -114,7 +114,7 @@ def test_word_with_spaces_is_everything_before_the_last_numbers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int, header: bool
 ) -> None:
     """As in GloVe 840B, which holds '. . .' and 'at name@domain.com'."""
-    monkeypatch.setattr("files.vectors.text.CHUNK", chunk)
+    monkeypatch.setattr("biasbridge.files.vectors.text.CHUNK", chunk)
     words = [". . .", "the", "at name@domain.com", "a\rb", "c\td", "new  york", "end"]
     path = write(tmp_path / "v.txt", rows(example(words), start="7 5\n" if header else ""))
     assert same(read_vectors(path), example(words))
@@ -158,7 +158,7 @@ def binary(vectors: KeyedVectors, end: bytes = b"", count: int | None = None) ->
 def test_word2vec_binary(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, end: bytes, chunk: int
 ) -> None:
-    monkeypatch.setattr("files.vectors.binary.CHUNK", chunk)
+    monkeypatch.setattr("biasbridge.files.vectors.binary.CHUNK", chunk)
     path = write(tmp_path / f"v.bin{suffix}", PACK[suffix](binary(example(), end)))
     assert detect_format(path) == "word2vec_binary"
     vectors = read_vectors(path)

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from files import InputError
-from files.vectors import detect_format, keyed, read_vectors, save_vectors
+from biasbridge.files import InputError
+from biasbridge.files.vectors import detect_format, keyed, read_vectors, save_vectors
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -48,7 +48,7 @@ def same(a: KeyedVectors, b: KeyedVectors) -> bool:
 def test_round_trip_keeps_every_bit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr("files.vectors.blocks.FLOATS_PER_BLOCK", 20)  # two rows a block
+    monkeypatch.setattr("biasbridge.files.vectors.blocks.FLOATS_PER_BLOCK", 20)  # two rows a block
     save_vectors(example(), tmp_path / name)
     assert detect_format(tmp_path / name) == NAMES[name]
     assert same(read_vectors(tmp_path / name), example())

@@ -14,10 +14,10 @@ import numpy as np
 from gensim.models import KeyedVectors
 from numpy.typing import NDArray
 
-from intrinsic import METRICS
+from biasbridge.intrinsic import METRICS
 
 if TYPE_CHECKING:
-    from intrinsic.metric import Metric
+    from biasbridge.intrinsic.metric import Metric
 
 DIM = 7
 Values = Mapping[str, Mapping[str, float]]

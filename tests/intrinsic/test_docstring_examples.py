@@ -8,13 +8,13 @@ from importlib import import_module
 import pytest
 
 MODULES = (
-    "intrinsic.directions",
-    "intrinsic.metrics.association",
-    "intrinsic.metrics.direct",
-    "intrinsic.metrics.neighbours",
-    "intrinsic.metrics.set_distances",
-    "intrinsic.metrics.weat",
-    "intrinsic.permutation",
+    "biasbridge.intrinsic.directions",
+    "biasbridge.intrinsic.metrics.association",
+    "biasbridge.intrinsic.metrics.direct",
+    "biasbridge.intrinsic.metrics.neighbours",
+    "biasbridge.intrinsic.metrics.set_distances",
+    "biasbridge.intrinsic.metrics.weat",
+    "biasbridge.intrinsic.permutation",
 )
 
 

@@ -14,15 +14,21 @@ import yaml
 from gensim.models import KeyedVectors
 
 from biasbridge.cli.audit import main
-from files import InputError
-from files.choice_classes import PROJECT, find_choice
-from files.vector_files import vector_files
-from files.vectors import read_vectors, save_vectors
-from intrinsic import METRICS
-from intrinsic.audit import assume_language, audit, choose_metrics, rank_correlations, ranks
-from intrinsic.describe import PAGE, write_page
-from intrinsic.wordsets import load_query
-from train.cli.class_configs import configuration
+from biasbridge.files import InputError
+from biasbridge.files.choice_classes import PROJECT, find_choice
+from biasbridge.files.vector_files import vector_files
+from biasbridge.files.vectors import read_vectors, save_vectors
+from biasbridge.intrinsic import METRICS
+from biasbridge.intrinsic.audit import (
+    assume_language,
+    audit,
+    choose_metrics,
+    rank_correlations,
+    ranks,
+)
+from biasbridge.intrinsic.describe import PAGE, write_page
+from biasbridge.intrinsic.wordsets import load_query
+from biasbridge.train.cli.class_configs import configuration
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MINE = {
@@ -224,7 +230,7 @@ def test_list_names_every_metric_and_query(
 
 def test_the_page_is_what_the_code_says() -> None:
     written = (ROOT / PAGE).read_text(encoding="utf-8")
-    assert written == write_page(ROOT), "run python -m intrinsic.describe"
+    assert written == write_page(ROOT), "run python -m biasbridge.intrinsic.describe"
 
 
 @pytest.mark.parametrize("name", METRICS)

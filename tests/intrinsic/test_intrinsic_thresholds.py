@@ -19,36 +19,36 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from biasbridge import audit
-from files import InputError
-from files.choice import FieldError
-from files.vectors import keyed
-from intrinsic import permutation
-from intrinsic.audit import AuditedScore, assume_language
-from intrinsic.directions import direction, pair_differences
-from intrinsic.frequent_words import frequent_words, most_frequent
-from intrinsic.item_metric import Observations
-from intrinsic.likelihood.pairs import preferences
-from intrinsic.likelihood.planted import PlantedBias
-from intrinsic.lookup import find
-from intrinsic.metrics.set_distances import EmbeddingCoherence, coherence
-from intrinsic.metrics.vector_metrics import METRICS
-from intrinsic.metrics.weat import Weat, standardised_difference, weighted_effect_sizes
-from intrinsic.pair_scores import PairScores
-from intrinsic.permutation import (
+from biasbridge.files import InputError
+from biasbridge.files.choice import FieldError
+from biasbridge.files.vectors import keyed
+from biasbridge.intrinsic import permutation
+from biasbridge.intrinsic.audit import AuditedScore, assume_language
+from biasbridge.intrinsic.directions import direction, pair_differences
+from biasbridge.intrinsic.frequent_words import frequent_words, most_frequent
+from biasbridge.intrinsic.item_metric import Observations
+from biasbridge.intrinsic.likelihood.pairs import preferences
+from biasbridge.intrinsic.likelihood.planted import PlantedBias
+from biasbridge.intrinsic.lookup import find
+from biasbridge.intrinsic.metrics.set_distances import EmbeddingCoherence, coherence
+from biasbridge.intrinsic.metrics.vector_metrics import METRICS
+from biasbridge.intrinsic.metrics.weat import Weat, standardised_difference, weighted_effect_sizes
+from biasbridge.intrinsic.pair_scores import PairScores
+from biasbridge.intrinsic.permutation import (
     PValue,
     bounded_p,
     estimated_p,
     exact_p,
     permutation_p,
 )
-from intrinsic.resampling import times_drawn
-from intrinsic.score import percentiles
-from intrinsic.sentences.ceat import Ceat
-from intrinsic.sentences.probe import assign_folds, is_correct
-from intrinsic.sentences.seat import Seat
-from intrinsic.terminal import print_headlines, print_ranks
-from intrinsic.tsne import project_to_plane
-from intrinsic.wordsets import load_query, read_wordsets
+from biasbridge.intrinsic.resampling import times_drawn
+from biasbridge.intrinsic.score import percentiles
+from biasbridge.intrinsic.sentences.ceat import Ceat
+from biasbridge.intrinsic.sentences.probe import assign_folds, is_correct
+from biasbridge.intrinsic.sentences.seat import Seat
+from biasbridge.intrinsic.terminal import print_headlines, print_ranks
+from biasbridge.intrinsic.tsne import project_to_plane
+from biasbridge.intrinsic.wordsets import load_query, read_wordsets
 from tests.intrinsic.sentences.tables import Given
 
 RNG = np.random.default_rng(0)

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 import yaml
 
-from files import InputError
-from intrinsic import METRICS, Score
-from intrinsic.metrics.utility import SemanticQuality, read_similarities
+from biasbridge.files import InputError
+from biasbridge.intrinsic import METRICS, Score
+from biasbridge.intrinsic.metrics.utility import SemanticQuality, read_similarities
 from tests.intrinsic.metric_world import (
     DIM,
     FACTS,

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from intrinsic import METRICS
-from intrinsic.audit import audit
+from biasbridge.intrinsic import METRICS
+from biasbridge.intrinsic.audit import audit
 from tests.intrinsic.metric_world import (
     DIM,
     PAIRS,

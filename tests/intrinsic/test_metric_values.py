@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from intrinsic import METRICS, Metric, Weat
-from intrinsic.resampling import RESAMPLES
+from biasbridge.intrinsic import METRICS, Metric, Weat
+from biasbridge.intrinsic.resampling import RESAMPLES
 from tests.intrinsic.metric_world import (
     BEST,
     EDGES,

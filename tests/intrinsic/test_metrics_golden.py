@@ -15,7 +15,7 @@ import pytest
 from gensim.models import KeyedVectors
 from numpy.typing import NDArray
 
-from intrinsic import (
+from biasbridge.intrinsic import (
     METRICS,
     Score,
     coherence,
@@ -27,7 +27,7 @@ from intrinsic import (
     ripa,
     statistic,
 )
-from intrinsic.wordsets import load_wordset
+from biasbridge.intrinsic.wordsets import load_wordset
 
 pytestmark = pytest.mark.realdata
 

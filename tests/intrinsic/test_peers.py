@@ -11,7 +11,7 @@ import pytest
 from gensim.models import KeyedVectors
 from sklearn.linear_model import LogisticRegression
 
-from intrinsic import METRICS, negative_sentiment
+from biasbridge.intrinsic import METRICS, negative_sentiment
 
 QUERIES = 50
 SOLVERS: tuple[Literal["lbfgs", "liblinear"], ...] = ("lbfgs", "liblinear")

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import permutation_test
 
-from files import InputError
-from intrinsic.permutation import bounded_p, exact_p, permutation_p, sampled_p
+from biasbridge.files import InputError
+from biasbridge.intrinsic.permutation import bounded_p, exact_p, permutation_p, sampled_p
 
 SIZES: dict[str, Callable[[Fraction], Fraction]] = {
     "greater": lambda difference: difference,

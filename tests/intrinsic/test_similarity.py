@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from corpora.items import StsBenchmark
-from files import InputError
-from intrinsic.item_metric import Observations
-from intrinsic.score import Score, percentiles
-from intrinsic.sentences.similarity import RatedPair, read_sts
-from intrinsic.sentences.sts import StsB
+from biasbridge.corpora.items import StsBenchmark
+from biasbridge.files import InputError
+from biasbridge.intrinsic.item_metric import Observations
+from biasbridge.intrinsic.score import Score, percentiles
+from biasbridge.intrinsic.sentences.similarity import RatedPair, read_sts
+from biasbridge.intrinsic.sentences.sts import StsB
 from tests.minilm import minilm
 
 if TYPE_CHECKING:

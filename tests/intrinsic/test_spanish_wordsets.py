@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from intrinsic.wordsets import load_wordset, read_query
+from biasbridge.intrinsic.wordsets import load_wordset, read_query
 from tests.corpora import spanish_words as typed
 
 SETS = {

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from gensim.models import KeyedVectors
 
-from files import InputError
-from files.vectors import read_vectors
-from intrinsic import METRICS, Score
+from biasbridge.files import InputError
+from biasbridge.files.vectors import read_vectors
+from biasbridge.intrinsic import METRICS, Score
 
 # Printed by the paper: table 4, columns T3 to T10.
 GOOGLE_NEWS_300 = {

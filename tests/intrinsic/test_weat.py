@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import intrinsic
-from files import InputError
-from intrinsic import associations, effect_size, statistic
+from biasbridge import intrinsic
+from biasbridge.files import InputError
+from biasbridge.intrinsic import associations, effect_size, statistic
 from tests.intrinsic.metric_world import Vector, cos
 
 Arrays = tuple[Vector, ...]

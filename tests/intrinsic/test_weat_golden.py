@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from gensim.models import KeyedVectors
 
-from intrinsic import Score, Weat, associations, exact_p, find
-from intrinsic.wordsets import load_query
+from biasbridge.intrinsic import Score, Weat, associations, exact_p, find
+from biasbridge.intrinsic.wordsets import load_query
 
 Scores = Callable[[str, str], Score]
 pytestmark = pytest.mark.realdata

@@ -14,8 +14,8 @@ import pytest
 from gensim.models import KeyedVectors
 from numpy.typing import ArrayLike
 
-from intrinsic import Score, Weat, effect_size, exact_p, statistic
-from intrinsic.metrics.weat import associations
+from biasbridge.intrinsic import Score, Weat, effect_size, exact_p, statistic
+from biasbridge.intrinsic.metrics.weat import associations
 
 MINE = {
     "mine": {"X": ["a", "b", "c", "d"], "Y": ["e", "f", "g"], "A": ["h", "i", "j"], "B": ["k", "l"]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from intrinsic.word_forms import english_plural, word_form
+from biasbridge.intrinsic.word_forms import english_plural, word_form
 
 
 @pytest.mark.parametrize(

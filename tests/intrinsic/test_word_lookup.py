@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
-from files import InputError
-from intrinsic.lookup import ResolvedWords, describe_shortage, find
-from intrinsic.wordsets import WordSet
+from biasbridge.files import InputError
+from biasbridge.intrinsic.lookup import ResolvedWords, describe_shortage, find
+from biasbridge.intrinsic.wordsets import WordSet
 
 WORDS = ["Bill", "bill", "he", "she", "NASA", "zero", "nan", "inf"]
 ROWS = [[3, 4], [0, 2], [1, 0], [0, -5], [1, 1], [0, 0], [np.nan, 1], [np.inf, 1]]

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
-from intrinsic import Metric, Weat, effect_size
-from intrinsic.resampling import RESAMPLES, times_drawn
+from biasbridge.intrinsic import Metric, Weat, effect_size
+from biasbridge.intrinsic.resampling import RESAMPLES, times_drawn
 from tests.intrinsic.metric_world import make_vectors, write_words
 
 SETS = {role: [f"{role.lower()}{i}" for i in range(9)] for role in "XYAB"}

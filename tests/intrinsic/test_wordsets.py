@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from files import InputError
-from intrinsic.wordsets import (
+from biasbridge.files import InputError
+from biasbridge.intrinsic.wordsets import (
     load_queries,
     load_query,
     load_wordset,

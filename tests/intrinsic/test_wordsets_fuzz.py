@@ -9,8 +9,8 @@ import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from files import InputError
-from intrinsic.wordsets import WordFile, read_query, read_wordsets, write_query
+from biasbridge.files import InputError
+from biasbridge.intrinsic.wordsets import WordFile, read_query, read_wordsets, write_query
 
 KEYS = st.sampled_from(
     [

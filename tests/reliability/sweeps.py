@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from train.engine.store.entry import check
+from biasbridge.train.engine.store.entry import check
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CONF = Path(__file__).with_name("conf")

@@ -19,11 +19,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biasbridge.cli.store import main
-from files import InputError
-from train.engine.estimate import timings
-from train.engine.outcome import Outcome, read_stamp, write_outcome
-from train.engine.store import DamagedError, Step, Store, StoreError
-from train.engine.store.entry import check, read_recipe, seal
+from biasbridge.files import InputError
+from biasbridge.train.engine.estimate import timings
+from biasbridge.train.engine.outcome import Outcome, read_stamp, write_outcome
+from biasbridge.train.engine.store import DamagedError, Step, Store, StoreError
+from biasbridge.train.engine.store.entry import check, read_recipe, seal
 
 
 def write(out: Path, inputs: Mapping[str, Path]) -> None:

@@ -12,21 +12,21 @@ import pandas as pd
 import pytest
 from gensim.models import KeyedVectors
 
-from analysis.frame import as_text
-from debias.attract_repel import AttractRepel
-from extrinsic.cnn import CNN
+from biasbridge.analysis.frame import as_text
+from biasbridge.debias.attract_repel import AttractRepel
+from biasbridge.extrinsic.cnn import CNN
+from biasbridge.train.engine.outcome import read_outcome, run_point
+from biasbridge.train.engine.store import Store
+from biasbridge.train.subjects.embed import Word2Vec
 from tests.points import SUBJECT, TASK, plan
 from tests.reliability.sweeps import SWEEP, results_of, start
-from train.engine.outcome import read_outcome, run_point
-from train.engine.store import Store
-from train.subjects.embed import Word2Vec
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from debias.base import Method
+    from biasbridge.debias.base import Method
+    from biasbridge.train.tasks.hatespeech import HateSpeech
     from tests.conftest import Train
-    from train.tasks.hatespeech import HateSpeech
 
 EXPECTED = {
     "raise": "ZeroDivisionError: an unlucky post",

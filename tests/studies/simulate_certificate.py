@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from files.tables import write_csv
-from studies.certificate.verdict import CANNOT_TELL, DETECTS_HALF, DETECTS_PART
+from biasbridge.files.tables import write_csv
+from biasbridge.studies.certificate.verdict import CANNOT_TELL, DETECTS_HALF, DETECTS_PART
 from tests.studies.simulated_scores import Response, verdicts
 
 SLOPE = 12  # sd from no bias to the whole

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from studies.certificate.measures import measure
-from studies.certificate.statistics import jackknife, slope
-from studies.certificate.strength_scores import SETTINGS, StrengthScores
-from studies.certificate.verdict import (
+from biasbridge.studies.certificate.measures import measure
+from biasbridge.studies.certificate.statistics import jackknife, slope
+from biasbridge.studies.certificate.strength_scores import SETTINGS, StrengthScores
+from biasbridge.studies.certificate.verdict import (
     DETECTS_HALF,
     DETECTS_PART,
     DOES_NOT_DETECT,
@@ -29,7 +29,7 @@ from studies.certificate.verdict import (
 )
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 STRENGTHS = np.array([-0.8, -0.4, -0.2, 0.0, 0.2, 0.4, 0.8])
 SLOPES = (3.0, 10.0, 20.0, 57.0)

@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.frame import as_float, as_text
+from biasbridge.analysis.frame import as_float, as_text
 from biasbridge.cli.atlas import main
-from files import InputError
-from files.tables import read_table
-from studies.atlas.page import answer, atlas_page, atlas_table
-from studies.atlas.point_set import PointSet, read_point_set
-from studies.atlas.protocol import PointSetResult, analyse_point_set, read_atlas
+from biasbridge.files import InputError
+from biasbridge.files.tables import read_table
+from biasbridge.studies.atlas.page import answer, atlas_page, atlas_table
+from biasbridge.studies.atlas.point_set import PointSet, read_point_set
+from biasbridge.studies.atlas.protocol import PointSetResult, analyse_point_set, read_atlas
 
 ATLAS = Path(__file__).resolve().parents[2] / "docs" / "atlas"
 SET = """\

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from files import InputError
-from files.vectors import keyed
-from intrinsic.metrics.weat import Weat
-from intrinsic.wordsets import load_query
-from studies.score_properties.attribute_groups import AttributeGroups
+from biasbridge.files import InputError
+from biasbridge.files.vectors import keyed
+from biasbridge.intrinsic.metrics.weat import Weat
+from biasbridge.intrinsic.wordsets import load_query
+from biasbridge.studies.score_properties.attribute_groups import AttributeGroups
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,13 +19,13 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as peer_fleiss
 
-from analysis.agreement import fleiss_kappa
-from analysis.results import Tables
-from studies.base_pairs.estimate import jackknife
-from studies.base_pairs.study import BasePairs
+from biasbridge.analysis.agreement import fleiss_kappa
+from biasbridge.analysis.results import Tables
+from biasbridge.studies.base_pairs.estimate import jackknife
+from biasbridge.studies.base_pairs.study import BasePairs
 
 if TYPE_CHECKING:
-    from stats.arrays import Floats
+    from biasbridge.stats.arrays import Floats
 
 PAIRS = ["she:he", "woman:man", "girl:boy", "gal:guy", "female:male"]
 WORDS = [f"w{i}" for i in range(24)]

@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 from gensim.models import KeyedVectors
 
-from analysis.results import Tables
-from intrinsic import METRICS
-from studies.base_pairs.estimate import Bootstrap
-from studies.base_pairs.probe import BasePairs
-from studies.base_pairs.probe_results import read_probes
-from studies.base_pairs.study import PUBLISHED, with_published
-from studies.base_pairs.table import estimate_all
+from biasbridge.analysis.results import Tables
+from biasbridge.intrinsic import METRICS
+from biasbridge.studies.base_pairs.estimate import Bootstrap
+from biasbridge.studies.base_pairs.probe import BasePairs
+from biasbridge.studies.base_pairs.probe_results import read_probes
+from biasbridge.studies.base_pairs.study import PUBLISHED, with_published
+from biasbridge.studies.base_pairs.table import estimate_all
 
 pytestmark = pytest.mark.realdata
 

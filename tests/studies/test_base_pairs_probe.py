@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
-from analysis.frame import as_float, as_text
-from files import InputError
-from intrinsic import METRICS, find
-from intrinsic.metrics.weat import associations
-from intrinsic.pair_scores import PairScores
-from studies.base_pairs.probe import BasePairs
+from biasbridge.analysis.frame import as_float, as_text
+from biasbridge.files import InputError
+from biasbridge.intrinsic import METRICS, find
+from biasbridge.intrinsic.metrics.weat import associations
+from biasbridge.intrinsic.pair_scores import PairScores
+from biasbridge.studies.base_pairs.probe import BasePairs
 from tests.intrinsic.metric_world import VOCABULARY
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from intrinsic import Metric
+    from biasbridge.intrinsic import Metric
 
 WORDS = ["baker", "judge", "nurse", "cook"]
 FORMS = ["bakers", "Baker", "JUDGE", "nurses", "Nurse", "NURSE"]

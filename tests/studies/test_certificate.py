@@ -17,21 +17,31 @@ import pytest
 import scipy
 from rich.console import Console
 
-from analysis.results import Tables
-from analysis.study import ForecastsVerdicts
-from files.vectors import keyed
-from studies.certificate.measures import FalseAlarms, MetricProperties, false_alarms, measure
-from studies.certificate.placebo import Placebo
-from studies.certificate.statistics import correlation, jackknife, slope, smallest_strength
-from studies.certificate.strength_scores import (
+from biasbridge.analysis.results import Tables
+from biasbridge.analysis.study import ForecastsVerdicts
+from biasbridge.files.vectors import keyed
+from biasbridge.studies.certificate.measures import (
+    FalseAlarms,
+    MetricProperties,
+    false_alarms,
+    measure,
+)
+from biasbridge.studies.certificate.placebo import Placebo
+from biasbridge.studies.certificate.statistics import (
+    correlation,
+    jackknife,
+    slope,
+    smallest_strength,
+)
+from biasbridge.studies.certificate.strength_scores import (
     StrengthScores,
     default_setting,
     read_scores,
     strength_scores,
 )
-from studies.certificate.study import Certificate
-from studies.certificate.table import certify
-from studies.certificate.verdict import (
+from biasbridge.studies.certificate.study import Certificate
+from biasbridge.studies.certificate.table import certify
+from biasbridge.studies.certificate.verdict import (
     CANNOT_TELL,
     DETECTS_HALF,
     DOES_NOT_DETECT,

@@ -12,18 +12,18 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from analysis.charts import STAMP
-from analysis.results import Tables
-from analysis.terminal import as_text_columns
-from studies.base_pairs.study import BasePairs
-from studies.certificate.study import Certificate
-from studies.conclusion import MAX_ROWS, Conclusion, conclude
-from studies.control.study import Control
-from studies.score_properties.study import ScoreProperties
-from studies.silhouettes.study import SilhouetteAnalysis
+from biasbridge.analysis.charts import STAMP
+from biasbridge.analysis.results import Tables
+from biasbridge.analysis.terminal import as_text_columns
+from biasbridge.studies.base_pairs.study import BasePairs
+from biasbridge.studies.certificate.study import Certificate
+from biasbridge.studies.conclusion import MAX_ROWS, Conclusion, conclude
+from biasbridge.studies.control.study import Control
+from biasbridge.studies.score_properties.study import ScoreProperties
+from biasbridge.studies.silhouettes.study import SilhouetteAnalysis
 
 if TYPE_CHECKING:
-    from analysis.study import Study
+    from biasbridge.analysis.study import Study
 
 POINTS = pd.DataFrame({"point": ["a", "b"], "status": ["done", "failed"], "generated": True})
 SCORES = pd.DataFrame({"point": ["a"], "metric": ["weat"], "query": ["q"], "value": [1.0]})

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.results import Tables
-from studies.control.figures import r_chart
-from studies.control.studies import (
+from biasbridge.analysis.results import Tables
+from biasbridge.studies.control.figures import r_chart
+from biasbridge.studies.control.studies import (
     PLANTED,
     Design,
     designs,

@@ -11,26 +11,26 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pytest
 
-from files import InputError, choice
-from files.vectors import keyed
-from intrinsic.metric import Metric, MetricInfo
-from intrinsic.metrics.vector_metrics import METRICS
-from intrinsic.score import MetricResult
-from studies.score_properties.probe import COLUMNS, ScoreProperties
-from studies.score_properties.search import lowest
-from studies.score_properties.synthetic_words import (
+from biasbridge.files import InputError, choice
+from biasbridge.files.vectors import keyed
+from biasbridge.intrinsic.metric import Metric, MetricInfo
+from biasbridge.intrinsic.metrics.vector_metrics import METRICS
+from biasbridge.intrinsic.score import MetricResult
+from biasbridge.studies.score_properties.probe import COLUMNS, ScoreProperties
+from biasbridge.studies.score_properties.search import lowest
+from biasbridge.studies.score_properties.synthetic_words import (
     SyntheticWords,
     attribute_sets,
     target_starts,
     unit,
 )
-from studies.score_properties.table import score_table
+from biasbridge.studies.score_properties.table import score_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from intrinsic.resolved_query import ResolvedQuery
-    from stats.arrays import Floats
+    from biasbridge.intrinsic.resolved_query import ResolvedQuery
+    from biasbridge.stats.arrays import Floats
 
 NO_VECTORS = keyed(["none"], np.ones((1, 1), dtype=np.float32))
 PROBE = ScoreProperties(items=(1, 3), attributes=2, dim=3, sets=4, evaluations=60)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from studies.score_properties.table import (
+from biasbridge.studies.score_properties.table import (
     difference_table,
     embedding_names,
     score_table,

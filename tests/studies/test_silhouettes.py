@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from files import InputError
-from intrinsic import METRICS, effect_size, negative_sentiment
-from intrinsic.metrics.sentiment import divergence_from_uniform
-from intrinsic.resolved_query import ResolvedQuery, resolve_query
-from studies.silhouettes.probe import Silhouettes
-from studies.silhouettes.subsets import nested_subsets
+from biasbridge.files import InputError
+from biasbridge.intrinsic import METRICS, effect_size, negative_sentiment
+from biasbridge.intrinsic.metrics.sentiment import divergence_from_uniform
+from biasbridge.intrinsic.resolved_query import ResolvedQuery, resolve_query
+from biasbridge.studies.silhouettes.probe import Silhouettes
+from biasbridge.studies.silhouettes.subsets import nested_subsets
 from tests.intrinsic.metric_world import ROLES, SMALL, make_vectors
 
 if TYPE_CHECKING:
-    from intrinsic.metric import Metric
+    from biasbridge.intrinsic.metric import Metric
 
 VECTORS = make_vectors()
 

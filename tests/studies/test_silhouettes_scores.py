@@ -12,15 +12,15 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from analysis.frame import as_float
-from analysis.results import Tables
-from files import InputError
-from files.vectors import keyed, save_vectors
-from intrinsic.wordsets import load_query
-from studies.silhouettes.pairs import read_model_pairs
-from studies.silhouettes.scores import Scale, accuracy, robustness
-from studies.silhouettes.study import SilhouetteAnalysis
-from studies.silhouettes.table import fewer_runs, scores
+from biasbridge.analysis.frame import as_float
+from biasbridge.analysis.results import Tables
+from biasbridge.files import InputError
+from biasbridge.files.vectors import keyed, save_vectors
+from biasbridge.intrinsic.wordsets import load_query
+from biasbridge.studies.silhouettes.pairs import read_model_pairs
+from biasbridge.studies.silhouettes.scores import Scale, accuracy, robustness
+from biasbridge.studies.silhouettes.study import SilhouetteAnalysis
+from biasbridge.studies.silhouettes.table import fewer_runs, scores
 
 if TYPE_CHECKING:
     from tests.conftest import Train

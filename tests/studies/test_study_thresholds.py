@@ -12,24 +12,29 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.slice_results import SliceResult
-from files.vectors import keyed
-from intrinsic.wordsets import load_query
-from stats.intervals import Estimate
-from studies.atlas.protocol import _r_over_rows
-from studies.base_pairs.estimate import Bootstrap, empty_estimate, jackknife, with_word_interval
-from studies.base_pairs.probe_results import PairScoreTable
-from studies.base_pairs.table import _cosine_correlations
-from studies.certificate.measures import (
+from biasbridge.analysis.slice_results import SliceResult
+from biasbridge.files.vectors import keyed
+from biasbridge.intrinsic.wordsets import load_query
+from biasbridge.stats.intervals import Estimate
+from biasbridge.studies.atlas.protocol import _r_over_rows
+from biasbridge.studies.base_pairs.estimate import (
+    Bootstrap,
+    empty_estimate,
+    jackknife,
+    with_word_interval,
+)
+from biasbridge.studies.base_pairs.probe_results import PairScoreTable
+from biasbridge.studies.base_pairs.table import _cosine_correlations
+from biasbridge.studies.certificate.measures import (
     FalseAlarms,
     MetricProperties,
     Step,
     false_alarms,
     measure,
 )
-from studies.certificate.statistics import correlation, mean_interval, smallest_strength
-from studies.certificate.table import _choice_effects
-from studies.certificate.verdict import (
+from biasbridge.studies.certificate.statistics import correlation, mean_interval, smallest_strength
+from biasbridge.studies.certificate.table import _choice_effects
+from biasbridge.studies.certificate.verdict import (
     CANNOT_TELL,
     DETECTS_HALF,
     DETECTS_PART,
@@ -42,9 +47,9 @@ from studies.certificate.verdict import (
     SIGN_TURNED,
     judge,
 )
-from studies.score_properties.attribute_groups import AttributeGroups
-from studies.score_properties.table import score_table, selections
-from studies.silhouettes.pairs import read_model_pairs
+from biasbridge.studies.score_properties.attribute_groups import AttributeGroups
+from biasbridge.studies.score_properties.table import score_table, selections
+from biasbridge.studies.silhouettes.pairs import read_model_pairs
 from tests.studies.simulated_scores import Response, scores_of
 from tests.studies.test_score_properties_table import associations, searched
 from tests.studies.test_silhouettes_scores import make_tables as silhouettes

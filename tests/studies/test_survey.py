@@ -12,11 +12,11 @@ import pytest
 from gensim.models import KeyedVectors
 from rich.console import Console
 
-from analysis.results import Tables
-from files.vectors import save_vectors
-from intrinsic.wordsets import load_query
-from studies.survey import Survey, survey_scores, survey_table
-from train.cli.door import main
+from biasbridge.analysis.results import Tables
+from biasbridge.files.vectors import save_vectors
+from biasbridge.intrinsic.wordsets import load_query
+from biasbridge.studies.survey import Survey, survey_scores, survey_table
+from biasbridge.train.cli.door import main
 
 
 def tables() -> Tables:

@@ -15,18 +15,23 @@ import pandas as pd
 import pytest
 import torch
 
-from extrinsic.bbq.groups import Item, Targets, crossed_targets
-from extrinsic.bbq.model_answers import Normalisation, bbq_rows, choose_options, option_values
-from extrinsic.bbq.options import NO_ANSWER
-from extrinsic.bbq.reading import read_items
-from extrinsic.bbq.scores import flag_answers
-from files import InputError
-from files.models.language_model import LanguageModel, open_model
-from intrinsic.resampling import times_drawn
+from biasbridge.extrinsic.bbq.groups import Item, Targets, crossed_targets
+from biasbridge.extrinsic.bbq.model_answers import (
+    Normalisation,
+    bbq_rows,
+    choose_options,
+    option_values,
+)
+from biasbridge.extrinsic.bbq.options import NO_ANSWER
+from biasbridge.extrinsic.bbq.reading import read_items
+from biasbridge.extrinsic.bbq.scores import flag_answers
+from biasbridge.files import InputError
+from biasbridge.files.models.language_model import LanguageModel, open_model
+from biasbridge.intrinsic.resampling import times_drawn
+from biasbridge.train.engine.part import Task
+from biasbridge.train.tasks.bbq import BBQ, measure
 from tests.extrinsic.bbq_items import item, literal
 from tests.tiny_models import save_model
-from train.engine.part import Task
-from train.tasks.bbq import BBQ, measure
 
 if TYPE_CHECKING:
     from tests.conftest import Ended, Train
@@ -210,7 +215,7 @@ def test_an_intersection_has_the_targets_of_all_items(
         seen.append(targets)
         return flag_answers(items, chosen, targets)
 
-    monkeypatch.setattr("train.tasks.bbq.flag_answers", flag)
+    monkeypatch.setattr("biasbridge.train.tasks.bbq.flag_answers", flag)
     measure(BBQ(str(tmp_path / "bbq"), limit=1), tmp_path, {"model": tmp_path / "model"}, 0)
     assert seen == [{("Race_x_gender", "1"): "F"}]
 

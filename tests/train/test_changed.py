@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from corpora.corpus import TextCorpus
-from debias.word_choice import WordChoice, write_words
-from files import InputError
-from intrinsic.wordsets import load_query
-from intrinsic.wordsets.library import _library
-from train.engine.part import Inputs, StepBuilder
-from train.engine.store import Step, Store
-from train.subjects.static import write_corpus
+from biasbridge.corpora.corpus import TextCorpus
+from biasbridge.debias.word_choice import WordChoice, write_words
+from biasbridge.files import InputError
+from biasbridge.intrinsic.wordsets import load_query
+from biasbridge.intrinsic.wordsets.library import _library
+from biasbridge.train.engine.part import Inputs, StepBuilder
+from biasbridge.train.engine.store import Step, Store
+from biasbridge.train.subjects.static import write_corpus
 
 MEANWHILE: dict[str, Callable[[], object]] = {"before": bool, "after": bool}
 

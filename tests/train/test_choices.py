@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from files import InputError
-from train.cli.choices import Reader
+from biasbridge.files import InputError
+from biasbridge.train.cli.choices import Reader
 
 CHOICES = """
 from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
-from files import Choice, choice
+from biasbridge.files import Choice, choice
 
 @choice
 class Inner:

@@ -12,34 +12,34 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from corpora.generated_documents import (
+from biasbridge.corpora.generated_documents import (
     GeneratedChallenge,
     GeneratedDocuments,
     GeneratedOccupations,
 )
-from debias.unmodified import Unmodified
-from debias.word_choice import WordChoice
-from extrinsic.coreference.challenge.gaps import ChallengeGaps
-from extrinsic.coreference.model import training as resolver_training
-from extrinsic.coreference.resolution import Resolution, ResolverOutput
-from extrinsic.coreference.resolver import EndToEnd
-from files import choice
-from files.choice import Fileless
-from files.documents import Document, read_cases, read_documents
-from intrinsic.metrics.weat import Weat
-from train.engine import syntax
-from train.engine.point import Plan, Point, plan_point
-from train.engine.store import Store
-from train.engine.store.locks import locked
-from train.engine.store.tools import gc
-from train.subjects.embed import Word2Vec
-from train.subjects.static import StaticVectors
-from train.tasks.coreference import Coreference, code_digest
+from biasbridge.debias.unmodified import Unmodified
+from biasbridge.debias.word_choice import WordChoice
+from biasbridge.extrinsic.coreference.challenge.gaps import ChallengeGaps
+from biasbridge.extrinsic.coreference.model import training as resolver_training
+from biasbridge.extrinsic.coreference.resolution import Resolution, ResolverOutput
+from biasbridge.extrinsic.coreference.resolver import EndToEnd
+from biasbridge.files import choice
+from biasbridge.files.choice import Fileless
+from biasbridge.files.documents import Document, read_cases, read_documents
+from biasbridge.intrinsic.metrics.weat import Weat
+from biasbridge.train.engine import syntax
+from biasbridge.train.engine.point import Plan, Point, plan_point
+from biasbridge.train.engine.store import Store
+from biasbridge.train.engine.store.locks import locked
+from biasbridge.train.engine.store.tools import gc
+from biasbridge.train.subjects.embed import Word2Vec
+from biasbridge.train.subjects.static import StaticVectors
+from biasbridge.train.tasks.coreference import Coreference, code_digest
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from extrinsic.protocols import Resolver
+    from biasbridge.extrinsic.protocols import Resolver
 
 SUBJECT = StaticVectors(
     corpus=GeneratedOccupations(sentences=1000, occupations=1000),

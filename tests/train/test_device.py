@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, cast
 import pytest
 import torch
 
-from files import InputError
-from train.engine import device
-from train.engine.device import pick_device, step_device
-from train.engine.store import Step, Store
+from biasbridge.files import InputError
+from biasbridge.train.engine import device
+from biasbridge.train.engine.device import pick_device, step_device
+from biasbridge.train.engine.store import Step, Store
 
 if TYPE_CHECKING:
-    from train.engine.store.entry import Request
+    from biasbridge.train.engine.store.entry import Request
 
 
 def test_jobs_take_the_visible_gpus_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:

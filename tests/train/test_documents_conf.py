@@ -9,11 +9,11 @@ import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from corpora.protocols import DocumentSource
-from files.data.registry import collected_requests
-from train.cli import CONF, configure  # noqa: F401 (registers the resolver of paths)
-from train.cli.choices import Reader
-from train.engine.part import keyed_params
+from biasbridge.corpora.protocols import DocumentSource
+from biasbridge.files.data.registry import collected_requests
+from biasbridge.train.cli import CONF, configure  # noqa: F401 (registers the resolver of paths)
+from biasbridge.train.cli.choices import Reader
+from biasbridge.train.engine.part import keyed_params
 
 NEEDS = {
     "files": ["documents.path=folder", "documents.scheme=mine"],
@@ -40,7 +40,7 @@ def test_a_choice_within_a_choice_counts_in_the_key() -> None:
     whole = keyed_params(built("ontogum_litbank"))
     first = whole["first"]
     assert isinstance(first, dict)
-    assert first["made_by"] == "corpora.documents.DocumentFiles"
+    assert first["made_by"] == "biasbridge.corpora.documents.DocumentFiles"
     assert "path" not in first
     dropped = keyed_params(built("ontogum_litbank", "documents.first.test=0.2"))
     assert dropped["first"] != first

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from files import InputError
-from files.vectors import save_vectors
-from train.subjects.embed import FastText, Pretrained, Word2Vec
+from biasbridge.files import InputError
+from biasbridge.files.vectors import save_vectors
+from biasbridge.train.subjects.embed import FastText, Pretrained, Word2Vec
 
 SMALL = {"dim": 8, "min_count": 2, "epochs": 2}
 

@@ -10,35 +10,35 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.results import Tables
 from biasbridge import debias
-from corpora.items import BuiltInItems, UserItems
-from corpora.world import GeneratedCorpus
-from debias.attract_repel import AttractRepel
-from debias.leace import Leace
-from debias.mean_difference import MeanDifference
-from debias.random_direction import RandomDirection
-from debias.sent_debias import SentDebias
-from debias.steering import Steering
-from debias.unmodified import Unmodified
-from debias.word_choice import WordChoice
-from files import InputError, choice
-from files.choice import Fileless
-from files.eraser import ERASER, Eraser
-from files.models.encoder import Encoder
-from intrinsic.items.item import Item, ItemSet
-from intrinsic.sentences.seat import Seat
+from biasbridge.analysis.results import Tables
+from biasbridge.corpora.items import BuiltInItems, UserItems
+from biasbridge.corpora.world import GeneratedCorpus
+from biasbridge.debias.attract_repel import AttractRepel
+from biasbridge.debias.leace import Leace
+from biasbridge.debias.mean_difference import MeanDifference
+from biasbridge.debias.random_direction import RandomDirection
+from biasbridge.debias.sent_debias import SentDebias
+from biasbridge.debias.steering import Steering
+from biasbridge.debias.unmodified import Unmodified
+from biasbridge.debias.word_choice import WordChoice
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Fileless
+from biasbridge.files.eraser import ERASER, Eraser
+from biasbridge.files.models.encoder import Encoder
+from biasbridge.intrinsic.items.item import Item, ItemSet
+from biasbridge.intrinsic.sentences.seat import Seat
+from biasbridge.train.engine.finish import models_like_parent
+from biasbridge.train.engine.part import StepBuilder
+from biasbridge.train.engine.scores import build_score, open_needed
+from biasbridge.train.engine.store import Store
+from biasbridge.train.subjects.language_model import Encoding, LanguageModelSubject
+from biasbridge.train.subjects.models import PretrainedModel
+from biasbridge.train.subjects.transformer import WordsInTemplates
 from tests.tiny_models import save_model
-from train.engine.finish import models_like_parent
-from train.engine.part import StepBuilder
-from train.engine.scores import build_score, open_needed
-from train.engine.store import Store
-from train.subjects.language_model import Encoding, LanguageModelSubject
-from train.subjects.models import PretrainedModel
-from train.subjects.transformer import WordsInTemplates
 
 if TYPE_CHECKING:
-    from debias.base import Method
+    from biasbridge.debias.base import Method
     from tests.conftest import Train
 
 WORDS = WordChoice("gender_union")

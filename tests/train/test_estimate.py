@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 import pytest
 from omegaconf import OmegaConf
 
-from corpora.corpus import TextCorpus
-from corpora.world import GeneratedCorpus
+from biasbridge.corpora.corpus import TextCorpus
+from biasbridge.corpora.world import GeneratedCorpus
+from biasbridge.train.cli import local_engine as engine
+from biasbridge.train.cli.local_engine import count_workers
+from biasbridge.train.engine import estimate
+from biasbridge.train.engine.estimate import Timing, describe_cost, expected_seconds, timings_of
+from biasbridge.train.engine.store import Step, Store
+from biasbridge.train.engine.store.entry import read_recipe
+from biasbridge.train.subjects.embed import Word2Vec
 from tests.points import SUBJECT, TASK, plan
-from train.cli import local_engine as engine
-from train.cli.local_engine import count_workers
-from train.engine import estimate
-from train.engine.estimate import Timing, describe_cost, expected_seconds, timings_of
-from train.engine.store import Step, Store
-from train.engine.store.entry import read_recipe
-from train.subjects.embed import Word2Vec
 
 if TYPE_CHECKING:
-    from train.subjects.static import StaticVectors
+    from biasbridge.train.subjects.static import StaticVectors
 
 
 def subject(sentences: int = 30_000, dim: int = 50) -> StaticVectors:

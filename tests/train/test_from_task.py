@@ -8,30 +8,30 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 
-from analysis.results import Tables, read_tables, write_tables
-from analysis.terminal import word_lists
-from corpora.generated_templates import GeneratedTemplates
-from corpora.hatespeech import Davidson, HatEval
-from corpora.labelled import TableSource, hold_out
-from corpora.world import GeneratedPosts
-from debias.attract_repel import AttractRepel
-from debias.balance import Balance
-from extrinsic.tagger import MentionTagger
-from files import InputError
-from intrinsic.metrics.weat import Weat
-from intrinsic.wordsets import read_query
+from biasbridge.analysis.results import Tables, read_tables, write_tables
+from biasbridge.analysis.terminal import word_lists
+from biasbridge.corpora.generated_templates import GeneratedTemplates
+from biasbridge.corpora.hatespeech import Davidson, HatEval
+from biasbridge.corpora.labelled import TableSource, hold_out
+from biasbridge.corpora.world import GeneratedPosts
+from biasbridge.debias.attract_repel import AttractRepel
+from biasbridge.debias.balance import Balance
+from biasbridge.extrinsic.tagger import MentionTagger
+from biasbridge.files import InputError
+from biasbridge.intrinsic.metrics.weat import Weat
+from biasbridge.intrinsic.wordsets import read_query
+from biasbridge.train.engine.join import join_tables
+from biasbridge.train.engine.outcome import run_point
+from biasbridge.train.engine.part import StepBuilder
+from biasbridge.train.engine.point import Plan, Point, plan_point
+from biasbridge.train.engine.store import Store
+from biasbridge.train.tasks.task_words import TaskWords, draw_words
 from tests.points import SUBJECT, TASK, WEAT
-from train.engine.join import join_tables
-from train.engine.outcome import run_point
-from train.engine.part import StepBuilder
-from train.engine.point import Plan, Point, plan_point
-from train.engine.store import Store
-from train.tasks.task_words import TaskWords, draw_words
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from intrinsic.metric import Metric
+    from biasbridge.intrinsic.metric import Metric
 
 POSTS = GeneratedPosts(posts=2000)
 WORDS = TaskWords(POSTS, MentionTagger())

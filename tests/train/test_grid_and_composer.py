@@ -15,11 +15,11 @@ from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 
-from files import InputError
-from train.cli import CONF
-from train.cli.choices import find_class
-from train.cli.composer import Composer
-from train.cli.grid import MAX_CELLS, build_cells
+from biasbridge.files import InputError
+from biasbridge.train.cli import CONF
+from biasbridge.train.cli.choices import find_class
+from biasbridge.train.cli.composer import Composer
+from biasbridge.train.cli.grid import MAX_CELLS, build_cells
 
 STUDIES = sorted(path.stem for path in (CONF / "experiment").glob("*.yaml"))
 
@@ -129,8 +129,8 @@ def test_a_score_needs_few_modules() -> None:
     code = (
         "import sys\n"
         "from hydra import compose, initialize_config_dir\n"
-        "from train.cli import CONF\n"
-        "from train.cli.configure import read_point\n"
+        "from biasbridge.train.cli import CONF\n"
+        "from biasbridge.train.cli.configure import read_point\n"
         "with initialize_config_dir(str(CONF), version_base='1.3'):\n"
         "    read_point(compose('config', overrides=['source=none']))\n"
         "print(*sys.modules)"

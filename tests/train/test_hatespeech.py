@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from debias.labels import Relabel, Resample
-from extrinsic.crossval import read_posts
-from extrinsic.gaps import Gaps
-from extrinsic.linear import Linear
-from files.vectors import keyed, save_mapped
-from train.tasks.posts import measure_gaps, predict_challenge
+from biasbridge.debias.labels import Relabel, Resample
+from biasbridge.extrinsic.crossval import read_posts
+from biasbridge.extrinsic.gaps import Gaps
+from biasbridge.extrinsic.linear import Linear
+from biasbridge.files.vectors import keyed, save_mapped
+from biasbridge.train.tasks.posts import measure_gaps, predict_challenge
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

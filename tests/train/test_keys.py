@@ -17,27 +17,27 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pandas as pd
 import pytest
 
-from corpora.protocols import RealData
-from corpora.world import GeneratedPosts
-from debias.balance import Balance
-from debias.base import Method, OnVectors
-from debias.labels import Linked, Relabel, Resample
-from extrinsic.tagger import MentionTagger
-from files import Choice, InputError, choice
-from files.choice import Fileless
-from intrinsic.metrics.set_distances import EmbeddingCoherence
+from biasbridge.corpora.protocols import RealData
+from biasbridge.corpora.world import GeneratedPosts
+from biasbridge.debias.balance import Balance
+from biasbridge.debias.base import Method, OnVectors
+from biasbridge.debias.labels import Linked, Relabel, Resample
+from biasbridge.extrinsic.tagger import MentionTagger
+from biasbridge.files import Choice, InputError, choice
+from biasbridge.files.choice import Fileless
+from biasbridge.intrinsic.metrics.set_distances import EmbeddingCoherence
+from biasbridge.train.engine.part import Inputs, StepBuilder, keyed_params
+from biasbridge.train.engine.store import Step, Store
+from biasbridge.train.engine.store.entry import read_recipe
+from biasbridge.train.engine.store.stale import outdated
 from tests.fresh_code import forget_code
 from tests.points import SUBJECT, TASK, WEAT, plan
-from train.engine.part import Inputs, StepBuilder, keyed_params
-from train.engine.store import Step, Store
-from train.engine.store.entry import read_recipe
-from train.engine.store.stale import outdated
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from intrinsic.wordsets import Query
-    from train.tasks.hatespeech import HateSpeech
+    from biasbridge.intrinsic.wordsets import Query
+    from biasbridge.train.tasks.hatespeech import HateSpeech
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ECT = EmbeddingCoherence()
@@ -177,10 +177,10 @@ def test_dose_0_is_the_unmodified_embedding(tmp_path: Path) -> None:
 
 
 METHOD = """
-from debias.base import OnVectors
-from files import choice
-from files.choice import Fileless
-from files.vectors import with_matrix
+from biasbridge.debias.base import OnVectors
+from biasbridge.files import choice
+from biasbridge.files.choice import Fileless
+from biasbridge.files.vectors import with_matrix
 
 
 @choice
@@ -289,10 +289,10 @@ def test_definitions_that_share_a_name_are_refused(tmp_path: Path) -> None:
 RUN = """
 import sys
 from pathlib import Path
-from files import choice
-from files.choice import Fileless
-from train.engine.part import StepBuilder
-from train.engine.store import Store
+from biasbridge.files import choice
+from biasbridge.files.choice import Fileless
+from biasbridge.train.engine.part import StepBuilder
+from biasbridge.train.engine.store import Store
 
 @choice
 class Mine(Fileless):

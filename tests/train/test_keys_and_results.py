@@ -18,23 +18,23 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from corpora.corpus import DatasetCorpus, TextCorpus
-from corpora.labelled import DatasetSource, TableSource
-from corpora.world import GeneratedCorpus
-from debias.attract_repel import AttractRepel
-from debias.balance import Balance
-from debias.word_choice import WordChoice, write_words
-from extrinsic.cnn import CNN
-from extrinsic.linear import Linear
-from files import Choice, InputError
-from files.vectors import read_vectors, save_mapped
-from intrinsic.metrics.weat import Weat
-from train.engine.part import Inputs, StepBuilder, decide
-from train.engine.scores import measure
-from train.engine.store import Store
-from train.subjects.embed import FastText, Pretrained
-from train.subjects.static import load, write_corpus
-from train.tasks.posts import load_posts
+from biasbridge.corpora.corpus import DatasetCorpus, TextCorpus
+from biasbridge.corpora.labelled import DatasetSource, TableSource
+from biasbridge.corpora.world import GeneratedCorpus
+from biasbridge.debias.attract_repel import AttractRepel
+from biasbridge.debias.balance import Balance
+from biasbridge.debias.word_choice import WordChoice, write_words
+from biasbridge.extrinsic.cnn import CNN
+from biasbridge.extrinsic.linear import Linear
+from biasbridge.files import Choice, InputError
+from biasbridge.files.vectors import read_vectors, save_mapped
+from biasbridge.intrinsic.metrics.weat import Weat
+from biasbridge.train.engine.part import Inputs, StepBuilder, decide
+from biasbridge.train.engine.scores import measure
+from biasbridge.train.engine.store import Store
+from biasbridge.train.subjects.embed import FastText, Pretrained
+from biasbridge.train.subjects.static import load, write_corpus
+from biasbridge.train.tasks.posts import load_posts
 
 # A choice over the files in a folder; made in another way, which cannot matter, where asked to
 Make = Callable[..., Choice]

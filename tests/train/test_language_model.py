@@ -10,17 +10,17 @@ import pytest
 import torch
 import transformers
 
-from corpora.world import GeneratedCorpus
-from debias.unmodified import Unmodified
-from debias.word_choice import WordChoice
-from files.models.encoder import Encoder
+from biasbridge.corpora.world import GeneratedCorpus
+from biasbridge.debias.unmodified import Unmodified
+from biasbridge.debias.word_choice import WordChoice
+from biasbridge.files.models.encoder import Encoder
+from biasbridge.train.engine.part import StepBuilder
+from biasbridge.train.engine.scores import open_needed
+from biasbridge.train.engine.store import Store
+from biasbridge.train.subjects.language_model import Encoding, LanguageModelSubject
+from biasbridge.train.subjects.models import PretrainedModel
+from biasbridge.train.subjects.transformer import WordsInTemplates
 from tests.tiny_models import SMALL, save_model, word_pieces
-from train.engine.part import StepBuilder
-from train.engine.scores import open_needed
-from train.engine.store import Store
-from train.subjects.language_model import Encoding, LanguageModelSubject
-from train.subjects.models import PretrainedModel
-from train.subjects.transformer import WordsInTemplates
 
 USUAL = Encoding()
 

@@ -11,25 +11,25 @@ from typing import TYPE_CHECKING, ClassVar
 import pandas as pd
 import pytest
 
-from corpora.generated_queries import GeneratedQueries
-from corpora.query_wordings import list_occupations
-from extrinsic.encoder_classifier import EncoderClassifier
-from extrinsic.finetuned import Finetuned
-from extrinsic.retrieval.rows import retrieval_rows
-from files import InputError, choice
-from files.choice import Fileless
+from biasbridge.corpora.generated_queries import GeneratedQueries
+from biasbridge.corpora.query_wordings import list_occupations
+from biasbridge.extrinsic.encoder_classifier import EncoderClassifier
+from biasbridge.extrinsic.finetuned import Finetuned
+from biasbridge.extrinsic.retrieval.rows import retrieval_rows
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Fileless
+from biasbridge.train.engine import scores
+from biasbridge.train.engine.part import Task
+from biasbridge.train.engine.point import Point, plan_point
+from biasbridge.train.engine.store import Store
+from biasbridge.train.tasks.posts import ModelVocabulary, coverage
+from biasbridge.train.tasks.retrieval import Retrieval
 from tests.extrinsic.test_retrieval import Bag
 from tests.points import TASK, WEAT
-from train.engine import scores
-from train.engine.part import Task
-from train.engine.point import Point, plan_point
-from train.engine.store import Store
-from train.tasks.posts import ModelVocabulary, coverage
-from train.tasks.retrieval import Retrieval
 
 if TYPE_CHECKING:
-    from train.engine.part import Facts, Inputs, StepBuilder
-    from train.engine.store import Step
+    from biasbridge.train.engine.part import Facts, Inputs, StepBuilder
+    from biasbridge.train.engine.store import Step
 
 WORDS = ("he", "his", "man", *(each.name for each in list_occupations("en")[:20]))
 

@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from corpora.corpus import TextCorpus
-from corpora.hatespeech import HatEval
-from corpora.labelled import TableSource
-from corpora.world import GeneratedCorpus, GeneratedPosts
-from debias.balance import Balance
-from debias.word_choice import WordChoice
-from extrinsic.keywords import KeywordTagger
-from extrinsic.tagger import MentionTagger
-from files import InputError
-from files.language import language_of
-from intrinsic.metrics.weat import Weat
-from intrinsic.wordsets import load_query, write_query
+from biasbridge.corpora.corpus import TextCorpus
+from biasbridge.corpora.hatespeech import HatEval
+from biasbridge.corpora.labelled import TableSource
+from biasbridge.corpora.world import GeneratedCorpus, GeneratedPosts
+from biasbridge.debias.balance import Balance
+from biasbridge.debias.word_choice import WordChoice
+from biasbridge.extrinsic.keywords import KeywordTagger
+from biasbridge.extrinsic.tagger import MentionTagger
+from biasbridge.files import InputError
+from biasbridge.files.language import language_of
+from biasbridge.intrinsic.metrics.weat import Weat
+from biasbridge.intrinsic.wordsets import load_query, write_query
+from biasbridge.train.engine.point import Point
+from biasbridge.train.subjects.embed import Pretrained
 from tests.points import SUBJECT, TASK, WEAT
-from train.engine.point import Point
-from train.subjects.embed import Pretrained
 
 SPANISH = replace(SUBJECT, corpus=GeneratedCorpus(world="es_gender"))
 POSTS = replace(TASK, source=GeneratedPosts(world="es_gender"))

@@ -8,7 +8,7 @@ import sys
 SWEEP = """
 import os
 from joblib.externals.loky.backend import resource_tracker
-from train.cli.local_engine import start_trackers
+from biasbridge.train.cli.local_engine import start_trackers
 start_trackers()
 resource_tracker.register("/loky-1-never-made", "semlock")
 os._exit(130)

@@ -8,13 +8,13 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from debias.attract_repel import AttractRepel
-from debias.word_choice import WordChoice
+from biasbridge.debias.attract_repel import AttractRepel
+from biasbridge.debias.word_choice import WordChoice
+from biasbridge.train.engine.join import join_tables
+from biasbridge.train.engine.outcome import read_outcome, run_point
+from biasbridge.train.engine.store import Store
+from biasbridge.train.subjects.embed import Word2Vec
 from tests.points import SUBJECT, TASK, plan
-from train.engine.join import join_tables
-from train.engine.outcome import read_outcome, run_point
-from train.engine.store import Store
-from train.subjects.embed import Word2Vec
 
 
 def test_error_is_noted_with_its_traceback(tmp_path: Path) -> None:

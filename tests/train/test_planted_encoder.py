@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 import torch
 
-from corpora.planted_occupations import PlantedOccupations
-from files import InputError
-from files.models.folder import link_files
-from files.models.language_model import open_model
+from biasbridge.corpora.planted_occupations import PlantedOccupations
+from biasbridge.files import InputError
+from biasbridge.files.models.folder import link_files
+from biasbridge.files.models.language_model import open_model
+from biasbridge.train.subjects.models import PretrainedModel
+from biasbridge.train.subjects.planted_adapter import count_words
+from biasbridge.train.subjects.planted_encoder import UNIT, PlantedEncoder, embed
+from biasbridge.train.subjects.tiny_model import TinyModel
 from tests.tiny_models import save_model
-from train.subjects.models import PretrainedModel
-from train.subjects.planted_adapter import count_words
-from train.subjects.planted_encoder import UNIT, PlantedEncoder, embed
-from train.subjects.tiny_model import TinyModel
 
 pytest.importorskip("peft")
 CORPUS = PlantedOccupations(sentences=4_000, stereotype=1.0, held_out=True)

@@ -11,20 +11,25 @@ import pytest
 from gensim.models import KeyedVectors
 from hydra import compose, initialize_config_dir
 
-from corpora.generated_templates import GeneratedTemplates
-from corpora.world import GeneratedPosts
-from extrinsic.gaps import Gaps
-from extrinsic.linear import Linear
-from files import InputError
-from files.vectors import save_mapped
+from biasbridge.corpora.generated_templates import GeneratedTemplates
+from biasbridge.corpora.world import GeneratedPosts
+from biasbridge.extrinsic.gaps import Gaps
+from biasbridge.extrinsic.linear import Linear
+from biasbridge.files import InputError
+from biasbridge.files.vectors import save_mapped
+from biasbridge.train.cli import CONF
+from biasbridge.train.cli.configure import read_point
+from biasbridge.train.tasks.hatespeech import HateSpeech
+from biasbridge.train.tasks.posts import (
+    load_challenge,
+    load_posts,
+    measure_challenge,
+    predict_challenge,
+)
 from tests.points import TASK, plan
-from train.cli import CONF
-from train.cli.configure import read_point
-from train.tasks.hatespeech import HateSpeech
-from train.tasks.posts import load_challenge, load_posts, measure_challenge, predict_challenge
 
 if TYPE_CHECKING:
-    from train.engine.point import Point
+    from biasbridge.train.engine.point import Point
 
 
 def point(*overrides: str) -> Point:

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from corpora.labelled import TableSource
-from extrinsic.gaps import Gaps
-from train.tasks.posts import measure_gaps
+from biasbridge.corpora.labelled import TableSource
+from biasbridge.extrinsic.gaps import Gaps
+from biasbridge.train.tasks.posts import measure_gaps
 
 
 def test_posts_of_one_author_are_resampled_together(tmp_path: Path) -> None:

@@ -12,26 +12,31 @@ import pytest
 from omegaconf import OmegaConf
 from rich.console import Console
 
-from analysis.correlate import correlate_slices
-from analysis.joined import join_points
-from analysis.planner import Design, Pilot, Planner
-from analysis.results import Tables, write_tables
-from analysis.study import Correlation
-from debias.attract_repel import AttractRepel
-from files import InputError
-from intrinsic.metrics.set_distances import RelativeNormDistance
-from intrinsic.metrics.utility import Analogies
-from intrinsic.metrics.weat import Weat
-from studies.survey import Survey
+from biasbridge.analysis.correlate import correlate_slices
+from biasbridge.analysis.joined import join_points
+from biasbridge.analysis.planner import Design, Pilot, Planner
+from biasbridge.analysis.results import Tables, write_tables
+from biasbridge.analysis.study import Correlation
+from biasbridge.debias.attract_repel import AttractRepel
+from biasbridge.files import InputError
+from biasbridge.intrinsic.metrics.set_distances import RelativeNormDistance
+from biasbridge.intrinsic.metrics.utility import Analogies
+from biasbridge.intrinsic.metrics.weat import Weat
+from biasbridge.studies.survey import Survey
+from biasbridge.train.cli.configure import read_planner
+from biasbridge.train.cli.settings import Settings
+from biasbridge.train.engine.power import (
+    confirmatory_slices,
+    planned_design,
+    print_power,
+    read_pilot,
+)
+from biasbridge.train.engine.store import Store
+from biasbridge.train.subjects.embed import FastText
 from tests.points import SUBJECT, TASK, WEAT, plan
-from train.cli.configure import read_planner
-from train.cli.settings import Settings
-from train.engine.power import confirmatory_slices, planned_design, print_power, read_pilot
-from train.engine.store import Store
-from train.subjects.embed import FastText
 
 if TYPE_CHECKING:
-    from train.engine.point import Plan
+    from biasbridge.train.engine.point import Plan
 
 STATED = Planner(reliability_x=0.9, reliability_y=0.6, studies=40)
 
@@ -147,7 +152,7 @@ def test_power_is_part_of_a_plan() -> None:
 
 
 def test_the_node_planner_is_read() -> None:
-    node = {"_target_": "analysis.planner.Planner", "sesoi": 0.2, "reliability_y": 0.5}
+    node = {"_target_": "biasbridge.analysis.planner.Planner", "sesoi": 0.2, "reliability_y": 0.5}
     config = OmegaConf.create({"planner": node})
     assert read_planner(config) == Planner(sesoi=0.2, reliability_y=0.5)
     config.planner.sesi = 0.2

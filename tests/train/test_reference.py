@@ -9,14 +9,14 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from corpora.world import GeneratedCorpus
-from files import InputError
-from files.vectors import keyed, open_mapped, save_mapped
-from studies.silhouettes.probe import Silhouettes
+from biasbridge.corpora.world import GeneratedCorpus
+from biasbridge.files import InputError
+from biasbridge.files.vectors import keyed, open_mapped, save_mapped
+from biasbridge.studies.silhouettes.probe import Silhouettes
+from biasbridge.train.engine.point import Plan, Point, plan_point
+from biasbridge.train.engine.store import Store
+from biasbridge.train.subjects.reference import Reference, Shared, keep_shared
 from tests.points import SUBJECT, WEAT
-from train.engine.point import Plan, Point, plan_point
-from train.engine.store import Store
-from train.subjects.reference import Reference, Shared, keep_shared
 
 
 def write(folder: Path, words: str) -> Path:

@@ -15,21 +15,27 @@ import pandas as pd
 import pytest
 import torch
 
-from corpora.winobias import WinoBias
-from corpora.winogender import Winogender
-from extrinsic.referents import join_tokens, people_of, prompt_of, read_referents, referent_rows
-from files import InputError
-from files.documents import Case, Document, Question, write_cases
-from files.models.language_model import LanguageModel, open_model
-from intrinsic.resampling import times_drawn
+from biasbridge.corpora.winobias import WinoBias
+from biasbridge.corpora.winogender import Winogender
+from biasbridge.extrinsic.referents import (
+    join_tokens,
+    people_of,
+    prompt_of,
+    read_referents,
+    referent_rows,
+)
+from biasbridge.files import InputError
+from biasbridge.files.documents import Case, Document, Question, write_cases
+from biasbridge.files.models.language_model import LanguageModel, open_model
+from biasbridge.intrinsic.resampling import times_drawn
+from biasbridge.train.engine.part import Task
+from biasbridge.train.tasks.referents import Referents, measure
 from tests import tiny_models
-from train.engine.part import Task
-from train.tasks.referents import Referents, measure
 
 if TYPE_CHECKING:
-    from extrinsic.bbq.model_answers import Normalisation, Pair
-    from extrinsic.gap_table import Row
-    from stats.arrays import Floats
+    from biasbridge.extrinsic.bbq.model_answers import Normalisation, Pair
+    from biasbridge.extrinsic.gap_table import Row
+    from biasbridge.stats.arrays import Floats
     from tests.conftest import Ended, Train
 
 DOCTOR, NURSE, PRONOUN = (0, 2), (3, 5), (6, 7)
@@ -155,7 +161,7 @@ def rows_of_reader(
     def sums(model: object, pairs: Sequence[Pair], by: str) -> tuple[Floats, Floats]:
         return np.array([preference(*pair) for pair in pairs]), np.ones(len(pairs))
 
-    patch.setattr("extrinsic.referents.option_sums", sums)
+    patch.setattr("biasbridge.extrinsic.referents.option_sums", sums)
     model: Any = None
     rows = referent_rows(read_referents(model, pairs_of_cases(40), "sum", calibrated=calibrated))
     by_name: dict[tuple[str, str, str, str], Row] = {

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from files.folders import ROOMS
-from tests.fresh_code import forget_code
-from train.engine.source import (
+from biasbridge.files.folders import ROOMS
+from biasbridge.train.engine.source import (
     Source,
     changed_modules,
     current_source,
@@ -23,6 +22,7 @@ from train.engine.source import (
     source_of,
     user_hashes,
 )
+from tests.fresh_code import forget_code
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FILES = {
@@ -206,20 +206,27 @@ def modules_of(*roots: str) -> Mapping[str, str]:
 
 
 def test_another_metric_a_page_and_the_store_are_no_part_of_a_score() -> None:
-    weat = modules_of("intrinsic.metrics.weat", "train.engine.scores")
-    assert {"intrinsic.metrics.weat", "intrinsic.permutation", "files.vectors.mapped"} < {*weat}
+    weat = modules_of("biasbridge.intrinsic.metrics.weat", "biasbridge.train.engine.scores")
+    assert {
+        "biasbridge.intrinsic.metrics.weat",
+        "biasbridge.intrinsic.permutation",
+        "biasbridge.files.vectors.mapped",
+    } < {*weat}
     none = (
-        *("biasbridge.analysis", "train.engine.store", "train.cli"),
-        *("biasbridge.cli", "intrinsic.metrics.direct"),
+        *("biasbridge.analysis", "biasbridge.train.engine.store", "biasbridge.train.cli"),
+        *("biasbridge.cli", "biasbridge.intrinsic.metrics.direct"),
     )
     assert not [name for name in weat if name.startswith(none)]
 
 
 def test_names_of_a_lazy_package_are_found_by_its_stub(package: Path) -> None:
     (package / "choice.py").write_text(
-        "from intrinsic import ripa\nfrom analysis import correlation\n"
+        "from biasbridge.intrinsic import ripa\nfrom biasbridge.analysis import correlation\n"
     )
-    assert {"intrinsic.metrics.direct", "analysis.correlation"} < read().modules.keys()
+    assert {
+        "biasbridge.intrinsic.metrics.direct",
+        "biasbridge.analysis.correlation",
+    } < read().modules.keys()
 
 
 @pytest.mark.parametrize(
@@ -248,8 +255,8 @@ def test_every_library_that_a_module_may_import_has_a_version(package: Path) -> 
 
 
 def test_a_choice_within_a_choice_is_part_of_what_made_a_result() -> None:
-    from corpora.documents import DocumentFiles, JoinedDocuments
-    from train.engine.part import classes
+    from biasbridge.corpora.documents import DocumentFiles, JoinedDocuments
+    from biasbridge.train.engine.part import classes
 
     one = DocumentFiles("a.conll", scheme="ontonotes", singletons="drop")
     assert classes(JoinedDocuments(one, one)) == [JoinedDocuments, DocumentFiles, DocumentFiles]

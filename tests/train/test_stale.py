@@ -20,16 +20,16 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from analysis.provenance import describe_mixture
-from files import InputError
+from biasbridge.analysis.provenance import describe_mixture
+from biasbridge.files import InputError
+from biasbridge.train.engine import source
+from biasbridge.train.engine.outcome import Outcome, run_point
+from biasbridge.train.engine.source import is_ours
+from biasbridge.train.engine.store import Step, Store
+from biasbridge.train.engine.store.stale import outdated, report_outdated
+from biasbridge.train.engine.store.tools import build_records
 from tests.fresh_code import forget_code
 from tests.points import TASK, plan
-from train.engine import source
-from train.engine.outcome import Outcome, run_point
-from train.engine.source import is_ours
-from train.engine.store import Step, Store
-from train.engine.store.stale import outdated, report_outdated
-from train.engine.store.tools import build_records
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -252,8 +252,8 @@ def test_mixed_versions_are_read_from_recipes(
 
 
 EMBEDDING = """
-from train.subjects.embed import Word2Vec
-from files import choice
+from biasbridge.train.subjects.embed import Word2Vec
+from biasbridge.files import choice
 
 
 @choice

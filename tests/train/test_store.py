@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from analysis.provenance import describe_mixture, describe_processor
-from files import InputError
-from train.engine.store import Step, Store
-from train.engine.store.entry import DamagedError, read_recipe
-from train.engine.store.step import SCHEME
-from train.engine.store.tools import build_records
+from biasbridge.analysis.provenance import describe_mixture, describe_processor
+from biasbridge.files import InputError
+from biasbridge.train.engine.store import Step, Store
+from biasbridge.train.engine.store.entry import DamagedError, read_recipe
+from biasbridge.train.engine.store.step import SCHEME
+from biasbridge.train.engine.store.tools import build_records
 
 
 def write(out: Path, inputs: Mapping[str, Path]) -> None:
@@ -128,7 +128,7 @@ def test_the_instructions_of_torch_stand_in_the_recipe_and_not_in_the_key(
     records = []
     for instructions in ("AVX2", "AVX512"):
         monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda it=instructions: it)
-        step = replace(CORPUS, made_of=("extrinsic.cnn",))
+        step = replace(CORPUS, made_of=("biasbridge.extrinsic.cnn",))
         assert step.key == CORPUS.key
         store = Store(tmp_path / instructions, made={"device": device})
         made = read_recipe(store.make(step))["made"]
@@ -168,7 +168,7 @@ def test_a_result_of_an_earlier_scheme_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as earlier:
-        earlier.setattr("train.engine.store.step.SCHEME", SCHEME - 1)
+        earlier.setattr("biasbridge.train.engine.store.step.SCHEME", SCHEME - 1)
         entry = Store(tmp_path).make(replace(CORPUS))
     assert not Store(tmp_path).has(replace(CORPUS))
     with pytest.raises(DamagedError, match="stored by an earlier version"):

@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 
 from biasbridge.cli.store import main
-from files import InputError
-from files.vectors import keyed, read_vectors, save_mapped
-from train.engine.store import Step, Store
-from train.engine.store.locks import locked
+from biasbridge.files import InputError
+from biasbridge.files.vectors import keyed, read_vectors, save_mapped
+from biasbridge.train.engine.store import Step, Store
+from biasbridge.train.engine.store.locks import locked
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DAY = 86400

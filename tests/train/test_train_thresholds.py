@@ -17,23 +17,23 @@ from hydra.core.plugins import Plugins
 from hydra.core.utils import JobStatus
 from omegaconf import OmegaConf
 
-from analysis.results import Tables
-from extrinsic.gaps import Gaps
-from files import InputError
-from intrinsic.wordsets import Query, WordSet
+from biasbridge.analysis.results import Tables
+from biasbridge.extrinsic.gaps import Gaps
+from biasbridge.files import InputError
+from biasbridge.intrinsic.wordsets import Query, WordSet
+from biasbridge.train.cli import CONF
+from biasbridge.train.cli.grid import build_cells
+from biasbridge.train.cli.hydra_engine import launch
+from biasbridge.train.cli.jobs import check_engine
+from biasbridge.train.engine.finish import _describe_coverage, models_like_parent
+from biasbridge.train.engine.part import DataReport
+from biasbridge.train.engine.store import Store, StoreError
+from biasbridge.train.engine.store.locks import locked
+from biasbridge.train.engine.store.tools import _age
+from biasbridge.train.subjects.planted_probe import Fit
+from biasbridge.train.tasks.check_posts import describe_groups
+from biasbridge.train.tasks.genders import compares_genders
 from tests.train.test_store import CORPUS, write
-from train.cli import CONF
-from train.cli.grid import build_cells
-from train.cli.hydra_engine import launch
-from train.cli.jobs import check_engine
-from train.engine.finish import _describe_coverage, models_like_parent
-from train.engine.part import DataReport
-from train.engine.store import Store, StoreError
-from train.engine.store.locks import locked
-from train.engine.store.tools import _age
-from train.subjects.planted_probe import Fit
-from train.tasks.check_posts import describe_groups
-from train.tasks.genders import compares_genders
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_digest_is_remembered_of_files_that_are_two_seconds_old(
     monkeypatch.setattr(Store, "hashed", {})
     changed = path.stat().st_ctime_ns
     fake = SimpleNamespace(time_ns=lambda: changed + age)
-    monkeypatch.setattr("train.engine.store.store.time", fake)
+    monkeypatch.setattr("biasbridge.train.engine.store.store.time", fake)
     Store(tmp_path).digest(path)
     assert bool(Store.hashed) == remembered
 
@@ -102,7 +102,8 @@ def test_an_error_of_writing_is_a_full_disk_where_less_than_a_mebibyte_is_free(
         raise OSError(errno.EIO, "short write")
 
     monkeypatch.setattr(
-        "train.engine.store.locks.shutil.disk_usage", lambda _: SimpleNamespace(free=free)
+        "biasbridge.train.engine.store.locks.shutil.disk_usage",
+        lambda _: SimpleNamespace(free=free),
     )
     with pytest.raises(StoreError if full else OSError, match="disk is full" if full else "short"):
         Store(tmp_path).make(replace(CORPUS, build=fail))
@@ -142,9 +143,10 @@ def test_who_waits_for_more_than_five_seconds_says_so(
     """Between two tries half a second passes at most."""
     clock, slept, tries = iter([0.0]), list[float](), iter([None] * 12)
     fake = SimpleNamespace(monotonic=lambda: next(clock, waits), sleep=slept.append)
-    monkeypatch.setattr("train.engine.store.locks.time", fake)
+    monkeypatch.setattr("biasbridge.train.engine.store.locks.time", fake)
     monkeypatch.setattr(
-        "train.engine.store.locks._open", lambda *_: next(tries, os.open(tmp_path, os.O_RDONLY))
+        "biasbridge.train.engine.store.locks._open",
+        lambda *_: next(tries, os.open(tmp_path, os.O_RDONLY)),
     )
     with locked(tmp_path, "a result"):
         assert (slept[0], max(slept)) == (0.01, 0.5)

@@ -17,18 +17,18 @@ import torch
 import transformers
 from numpy.typing import NDArray
 
-from corpora.corpus import TextCorpus
-from debias.unmodified import Unmodified
-from debias.word_choice import WordChoice
-from files import InputError
-from files.models.encoder import Context, Encoder, WordPooling
-from intrinsic import find
+from biasbridge.corpora.corpus import TextCorpus
+from biasbridge.debias.unmodified import Unmodified
+from biasbridge.debias.word_choice import WordChoice
+from biasbridge.files import InputError
+from biasbridge.files.models.encoder import Context, Encoder, WordPooling
+from biasbridge.intrinsic import find
+from biasbridge.train.engine.point import Point, plan_point
+from biasbridge.train.engine.store import Store
+from biasbridge.train.subjects.static import StaticVectors
+from biasbridge.train.subjects.transformer import Transformer
+from biasbridge.train.subjects.word_states import template_contexts, word_vectors
 from tests.tiny_models import ARCHITECTURES, save_model
-from train.engine.point import Point, plan_point
-from train.engine.store import Store
-from train.subjects.static import StaticVectors
-from train.subjects.transformer import Transformer
-from train.subjects.word_states import template_contexts, word_vectors
 
 TEMPLATE = "the {} said that she was at home"
 WORDS = ("nurse", "engineer", "registered_nurse")

@@ -10,23 +10,23 @@ import pandas as pd
 import pytest
 from gensim.models import KeyedVectors
 
-from corpora.generated_queries import GeneratedQueries
-from extrinsic.retrieval.rows import retrieval_rows
-from files import choice
-from files.choice import Fileless
-from files.vectors import save_mapped
-from train.engine.point import Point, plan_point
-from train.engine.store import Store
-from train.subjects.word_mean import WordMean
-from train.tasks.retrieval import Retrieval
+from biasbridge.corpora.generated_queries import GeneratedQueries
+from biasbridge.extrinsic.retrieval.rows import retrieval_rows
+from biasbridge.files import choice
+from biasbridge.files.choice import Fileless
+from biasbridge.files.vectors import save_mapped
+from biasbridge.train.engine.point import Point, plan_point
+from biasbridge.train.engine.store import Store
+from biasbridge.train.subjects.word_mean import WordMean
+from biasbridge.train.tasks.retrieval import Retrieval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from train.engine.part import Facts, Inputs, StepBuilder
-    from train.engine.store import Step
+    from biasbridge.train.engine.part import Facts, Inputs, StepBuilder
+    from biasbridge.train.engine.store import Step
 
 
 def made(*words: str) -> KeyedVectors:

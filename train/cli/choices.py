@@ -11,11 +11,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
-from files import Choice, InputError, nearest
-from files.choice import FieldError, missing_attributes
-from files.choice_classes import METHODS, METRICS, PROJECT, choice_classes
-from files.folders import ROOMS
-from train.cli import CONF
+from biasbridge.files import Choice, InputError, nearest
+from biasbridge.files.choice import FieldError, missing_attributes
+from biasbridge.files.choice_classes import METHODS, METRICS, PROJECT, choice_classes
+from biasbridge.files.folders import ROOMS
+from biasbridge.train.cli import CONF
 
 TARGET = "_target_"
 MISSING = "???"  # a required value in configuration files
@@ -123,7 +123,9 @@ def find_class(target: object, where: str) -> type:
             if hasattr(importlib.import_module(f"biasbridge.{module}"), name):
                 raise InputError(f"{where}.{TARGET}={target}: give biasbridge.{target}")
     if module.partition(".")[0] in sys.stdlib_module_names:  # which an import may run
-        raise InputError(f"{where}.{TARGET}={target} is no choice; decorate it with files.choice")
+        raise InputError(
+            f"{where}.{TARGET}={target} is no choice; decorate it with biasbridge.files.choice"
+        )
     try:
         cls: object = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError, TypeError, SyntaxError) as error:
@@ -131,7 +133,9 @@ def find_class(target: object, where: str) -> type:
             f"{where}.{TARGET}={target!r} cannot be imported ({error}); give package.module.Class"
         ) from error
     if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
-        raise InputError(f"{where}.{TARGET}={target} is no choice; decorate it with files.choice")
+        raise InputError(
+            f"{where}.{TARGET}={target} is no choice; decorate it with biasbridge.files.choice"
+        )
     fields = [field.name for field in dataclasses.fields(cls)]
     required = ("name", "version", "files")
     if missing := [name for name in required if not (hasattr(cls, name) or name in fields)]:

@@ -15,12 +15,12 @@ from typing import Any, get_args
 import yaml
 from annotated_types import DocInfo
 
-from files import Choice
-from files.choice import field_types
-from files.choice_classes import METRICS, ChoiceClass
-from intrinsic.conventions import ByConvention
-from intrinsic.metric import Metric
-from train.cli.choices import MISSING, PLACEHOLDERS, TARGET
+from biasbridge.files import Choice
+from biasbridge.files.choice import field_types
+from biasbridge.files.choice_classes import METRICS, ChoiceClass
+from biasbridge.intrinsic.conventions import ByConvention
+from biasbridge.intrinsic.metric import Metric
+from biasbridge.train.cli.choices import MISSING, PLACEHOLDERS, TARGET
 
 EVERY_METRIC = "metric"  # file with the options of every metric on word vectors
 WIDTH = 120
@@ -45,7 +45,7 @@ def _values(cls: Any) -> Node:
     if issubclass(cls, ByConvention):
         values: Node = {"convention": None, **dict.fromkeys(field.name for field in fields)}
         if "items" in values:
-            values["items"] = {TARGET: "corpora.items.BuiltInItems", "sets": MISSING}
+            values["items"] = {TARGET: "biasbridge.corpora.items.BuiltInItems", "sets": MISSING}
     else:
         values = {field.name: _default(field) for field in fields}
     return {**values, **getattr(cls, "configuration", {})}

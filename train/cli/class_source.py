@@ -11,8 +11,8 @@ from hydra.plugins.config_source import ConfigResult, ConfigSource
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import OmegaConf
 
-from files.choice_classes import PROJECT, ChoiceClass, choice_classes, find_choice
-from train.cli.class_configs import configuration
+from biasbridge.files.choice_classes import PROJECT, ChoiceClass, choice_classes, find_choice
+from biasbridge.train.cli.class_configs import configuration
 
 SCHEME = "classes"  # prefix of folders in Hydra's search path
 

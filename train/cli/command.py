@@ -9,9 +9,9 @@ from hydra.conf import HydraConf
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
-from files import InputError
-from train.cli import CONF
-from train.cli.grid import build_cells, line_of, parse_overrides
+from biasbridge.files import InputError
+from biasbridge.train.cli import CONF
+from biasbridge.train.cli.grid import build_cells, line_of, parse_overrides
 
 if TYPE_CHECKING:
     from argparse import Namespace

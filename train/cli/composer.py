@@ -14,17 +14,17 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.types import OverrideType
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from files import Choice, InputError, nearest
-from train.cli import CONF
-from train.cli.choices import TARGET, find_class
-from train.cli.configure import read_point
-from train.cli.grid import line_of, parse_overrides
-from train.cli.settings import Settings, read_settings
+from biasbridge.files import Choice, InputError, nearest
+from biasbridge.train.cli import CONF
+from biasbridge.train.cli.choices import TARGET, find_class
+from biasbridge.train.cli.configure import read_point
+from biasbridge.train.cli.grid import line_of, parse_overrides
+from biasbridge.train.cli.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
 
-    from train.engine.point import Point
+    from biasbridge.train.engine.point import Point
 
 SEED = re.compile(r"\$\{\.*seed\}")  # in a value: such points differ in more than the seed
 

@@ -9,26 +9,26 @@ from typing import TYPE_CHECKING, Any, cast
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from files import Choice, InputError
-from files.choice import FieldError
-from files.data.registry import data_path, groups, required_requests
-from files.language import UNDETERMINED, language_of
-from files.printable import CONTROL
-from intrinsic.conventions import ALL_CONVENTIONS, ByConvention
-from intrinsic.probe import AnyMetric, Probe
-from train.cli import CONF
-from train.cli import class_source as class_source  # Hydra finds classes from here on
-from train.cli.choices import TARGET, Reader, Tree, find_class, require_kind
-from train.cli.error_messages import INPUT_ERRORS, one_line
-from train.engine.part import Subject, Task
-from train.engine.point import Point
-from train.tasks.task_words import TaskWords
+from biasbridge.files import Choice, InputError
+from biasbridge.files.choice import FieldError
+from biasbridge.files.data.registry import data_path, groups, required_requests
+from biasbridge.files.language import UNDETERMINED, language_of
+from biasbridge.files.printable import CONTROL
+from biasbridge.intrinsic.conventions import ALL_CONVENTIONS, ByConvention
+from biasbridge.intrinsic.probe import AnyMetric, Probe
+from biasbridge.train.cli import CONF
+from biasbridge.train.cli import class_source as class_source  # Hydra finds classes from here on
+from biasbridge.train.cli.choices import TARGET, Reader, Tree, find_class, require_kind
+from biasbridge.train.cli.error_messages import INPUT_ERRORS, one_line
+from biasbridge.train.engine.part import Subject, Task
+from biasbridge.train.engine.point import Point
+from biasbridge.train.tasks.task_words import TaskWords
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-    from analysis.planner import Planner
-    from analysis.study import Study
+    from biasbridge.analysis.planner import Planner
+    from biasbridge.analysis.study import Study
 
 # Generated corpora by language
 WORLDS = dict.fromkeys(("en", UNDETERMINED), "corpus=generated")
@@ -56,7 +56,7 @@ def compose_point(overrides: Iterable[str]) -> Point:
 
 def read_study(config: DictConfig) -> Study:
     """Return the study of a configuration."""
-    from analysis.study import Study  # loads the statistics, which a point does not need
+    from biasbridge.analysis.study import Study  # loads the statistics, which a point does not need
 
     tree = _tree(config, resolve=True)
     study: Study = require_kind(Reader(tree)(tree["study"], "study"), Study, "study")

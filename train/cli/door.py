@@ -8,14 +8,14 @@ from typing import NoReturn
 
 from hydra import initialize_config_dir
 
-from files.folders import IMPORTED_FROM
-from files.verbosity import set_verbosity
-from train.cli import CONF
-from train.cli.command import read_command
-from train.cli.error_messages import refuse
-from train.cli.interrupt import GO_ON, Interrupted, interruptible
-from train.cli.options import read_options, show
-from train.cli.sweep import run
+from biasbridge.files.folders import IMPORTED_FROM
+from biasbridge.files.verbosity import set_verbosity
+from biasbridge.train.cli import CONF
+from biasbridge.train.cli.command import read_command
+from biasbridge.train.cli.error_messages import refuse
+from biasbridge.train.cli.interrupt import GO_ON, Interrupted, interruptible
+from biasbridge.train.cli.options import read_options, show
+from biasbridge.train.cli.sweep import run
 
 
 def main() -> NoReturn:

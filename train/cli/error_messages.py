@@ -14,10 +14,10 @@ from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
-from files import InputError, nearest
-from files.errors import DISK_FULL
-from train.cli.override_quoting import quote
-from train.engine.store import StoreError
+from biasbridge.files import InputError, nearest
+from biasbridge.files.errors import DISK_FULL
+from biasbridge.train.cli.override_quoting import quote
+from biasbridge.train.engine.store import StoreError
 
 INPUT_ERRORS = (InputError, HydraException, OmegaConfBaseException, YAMLError)
 # Modules that read a configuration and raise built-in errors for invalid input.

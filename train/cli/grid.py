@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
-from files import InputError
-from train.cli.override_quoting import quote
+from biasbridge.files import InputError
+from biasbridge.train.cli.override_quoting import quote
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override

@@ -16,18 +16,18 @@ from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.types import HydraContext
 
-from files import InputError
-from train.cli.choices import search_modules
-from train.cli.jobs import Job, limit_process, prepare_point
-from train.engine.outcome import Outcome, read_outcome, run_point
-from train.engine.store.locks import end_with_the_sweep
+from biasbridge.files import InputError
+from biasbridge.train.cli.choices import search_modules
+from biasbridge.train.cli.jobs import Job, limit_process, prepare_point
+from biasbridge.train.engine.outcome import Outcome, read_outcome, run_point
+from biasbridge.train.engine.store.locks import end_with_the_sweep
 
 if TYPE_CHECKING:
     from hydra.plugins.launcher import Launcher
     from omegaconf import DictConfig
 
-    from train.cli.command import Command
-    from train.engine.progress import SweepProgress
+    from biasbridge.train.cli.command import Command
+    from biasbridge.train.engine.progress import SweepProgress
 
 TRIES = 3  # launches without progress before giving up
 MAX_ERROR_LENGTH = 500  # characters printed of an engine's error

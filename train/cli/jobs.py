@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from threadpoolctl import threadpool_limits
 
-from files import InputError
-from files.folders import TRAIN
-from train.cli.composer import Cell, Composer
-from train.cli.configure import read_point
-from train.cli.options import searched_folder
-from train.cli.override_quoting import format_override
-from train.cli.settings import read_settings
-from train.engine.device import pick_device
-from train.engine.outcome import Outcome, run_point
-from train.engine.part import Planned
-from train.engine.point import Plan, plan_point
-from train.engine.store import Store
+from biasbridge.files import InputError
+from biasbridge.files.folders import TRAIN
+from biasbridge.train.cli.composer import Cell, Composer
+from biasbridge.train.cli.configure import read_point
+from biasbridge.train.cli.options import searched_folder
+from biasbridge.train.cli.override_quoting import format_override
+from biasbridge.train.cli.settings import read_settings
+from biasbridge.train.engine.device import pick_device
+from biasbridge.train.engine.outcome import Outcome, run_point
+from biasbridge.train.engine.part import Planned
+from biasbridge.train.engine.point import Plan, plan_point
+from biasbridge.train.engine.store import Store
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig

@@ -12,14 +12,14 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING
 
-from train.cli.jobs import Job, PreparedPoint, limit_process, prepare_points
-from train.engine.outcome import Outcome, run_point, write_outcome
-from train.engine.store.locks import end_with_the_sweep
+from biasbridge.train.cli.jobs import Job, PreparedPoint, limit_process, prepare_points
+from biasbridge.train.engine.outcome import Outcome, run_point, write_outcome
+from biasbridge.train.engine.store.locks import end_with_the_sweep
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-    from train.cli.composer import Composer
+    from biasbridge.train.cli.composer import Composer
 
 KILL_HINT = "; out of memory is the usual reason: give fewer workers or smaller models"
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, get_args
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra.core.global_hydra import GlobalHydra
 
-from files import InputError
-from files.folders import TRAIN
-from files.options import Parser
-from train.cli.choices import search_modules
-from train.cli.class_source import SCHEME
-from train.engine.store.stale import Policy
+from biasbridge.files import InputError
+from biasbridge.files.folders import TRAIN
+from biasbridge.files.options import Parser
+from biasbridge.train.cli.choices import search_modules
+from biasbridge.train.cli.class_source import SCHEME
+from biasbridge.train.engine.store.stale import Policy
 
 if TYPE_CHECKING:
     from argparse import Namespace

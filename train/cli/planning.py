@@ -9,26 +9,26 @@ from typing import TYPE_CHECKING
 from hydra import initialize_config_dir
 from hydra.errors import HydraException
 
-from files import InputError
-from files.data.registry import collected_requests
-from files.verbosity import is_quiet, is_verbose
-from train.cli import CONF
-from train.cli.command import Command, list_cells, read_command
-from train.cli.composer import Composer, check_keys, drop_options_of_other_choices
-from train.cli.configure import read_point
-from train.cli.error_messages import INPUT_ERRORS, one_line
-from train.cli.jobs import Job, distinct_plans
-from train.cli.options import read_options
-from train.engine.estimate import describe_cost, print_plan
-from train.engine.part import ChecksInput, Planned
-from train.engine.point import Point, plan_point
-from train.engine.store.stale import Outdated, outdated, report_outdated
+from biasbridge.files import InputError
+from biasbridge.files.data.registry import collected_requests
+from biasbridge.files.verbosity import is_quiet, is_verbose
+from biasbridge.train.cli import CONF
+from biasbridge.train.cli.command import Command, list_cells, read_command
+from biasbridge.train.cli.composer import Composer, check_keys, drop_options_of_other_choices
+from biasbridge.train.cli.configure import read_point
+from biasbridge.train.cli.error_messages import INPUT_ERRORS, one_line
+from biasbridge.train.cli.jobs import Job, distinct_plans
+from biasbridge.train.cli.options import read_options
+from biasbridge.train.engine.estimate import describe_cost, print_plan
+from biasbridge.train.engine.part import ChecksInput, Planned
+from biasbridge.train.engine.point import Point, plan_point
+from biasbridge.train.engine.store.stale import Outdated, outdated, report_outdated
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from train.cli.settings import Settings
-    from train.engine.store import Step, Store
+    from biasbridge.train.cli.settings import Settings
+    from biasbridge.train.engine.store import Step, Store
 
 
 def compose_points(command: Command, cells: Sequence[Sequence[str]]) -> Iterator[Point]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from files import InputError, choice
-from train.engine.store.stale import Policy
+from biasbridge.files import InputError, choice
+from biasbridge.train.engine.store.stale import Policy
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Sequence
 from itertools import pairwise
 
-from files.errors import run_cli
-from files.folders import TRAIN
-from train.cli import CONF
-from train.cli.interrupt import listen
+from biasbridge.files.errors import run_cli
+from biasbridge.files.folders import TRAIN
+from biasbridge.train.cli import CONF
+from biasbridge.train.cli.interrupt import listen
 
 HELP = ("--help", "-h")
 CONFIG_DIR = ("--config-dir", "-cd")
@@ -34,16 +34,16 @@ def _start() -> None:
     if any(argument in HELP for argument in sys.argv[1:]):
         print(help_text(sys.argv[1:]), end="")
         return
-    from train.cli.door import main  # takes seconds
+    from biasbridge.train.cli.door import main  # takes seconds
 
     main()
 
 
 def help_text(arguments: Sequence[str]) -> str:
     """Return the configuration with its comments, all choices, and the files the arguments name."""
-    from files.choice_classes import PROJECT, find_choice
-    from train.cli.choices import choices, groups, search_modules
-    from train.cli.class_configs import describe
+    from biasbridge.files.choice_classes import PROJECT, find_choice
+    from biasbridge.train.cli.choices import choices, groups, search_modules
+    from biasbridge.train.cli.class_configs import describe
 
     pairs = pairwise(arguments)
     folders = [value for name, value in pairs if name in CONFIG_DIR]

@@ -12,28 +12,28 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analysis.study import ForecastsVerdicts
-from files import InputError
-from files.progress import progress_lines
-from files.terminal import open_console
-from train.cli.command import Command, list_cells
-from train.cli.composer import Composer
-from train.cli.configure import read_planner, read_study
-from train.cli.hydra_engine import launch
-from train.cli.jobs import Job, check_engine, distinct, distinct_plans, run_here
-from train.cli.local_engine import count_workers, run_locally
-from train.cli.orphan_processes import guarded
-from train.cli.planning import check_input, compose_points, plan_jobs, plan_rebuilds
-from train.cli.settings import read_settings
-from train.engine.outcome import Outcome, read_outcome, results_folder, write_outcome
-from train.engine.progress import SweepProgress
-from train.engine.store import Store
-from train.engine.store.locks import LEASE, lease
+from biasbridge.analysis.study import ForecastsVerdicts
+from biasbridge.files import InputError
+from biasbridge.files.progress import progress_lines
+from biasbridge.files.terminal import open_console
+from biasbridge.train.cli.command import Command, list_cells
+from biasbridge.train.cli.composer import Composer
+from biasbridge.train.cli.configure import read_planner, read_study
+from biasbridge.train.cli.hydra_engine import launch
+from biasbridge.train.cli.jobs import Job, check_engine, distinct, distinct_plans, run_here
+from biasbridge.train.cli.local_engine import count_workers, run_locally
+from biasbridge.train.cli.orphan_processes import guarded
+from biasbridge.train.cli.planning import check_input, compose_points, plan_jobs, plan_rebuilds
+from biasbridge.train.cli.settings import read_settings
+from biasbridge.train.engine.outcome import Outcome, read_outcome, results_folder, write_outcome
+from biasbridge.train.engine.progress import SweepProgress
+from biasbridge.train.engine.store import Store
+from biasbridge.train.engine.store.locks import LEASE, lease
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from train.cli.settings import Overwrite
+    from biasbridge.train.cli.settings import Overwrite
 
 LOCAL = "local"  # launcher of this machine
 ROUNDS = 3  # of a sweep whose results are removed while it runs
@@ -57,13 +57,13 @@ def run(command: Command) -> int:
         for line in study.forecast(facts):
             console.print(line, soft_wrap=True)
     if settings.power:
-        from train.engine.power import print_power
+        from biasbridge.train.engine.power import print_power
 
         print_power(read_planner(config), study, plans, store, Path(settings.results), console)
     if settings.plan:
         return 0
     folder = settings.results if command.is_sweep else f"{settings.results}/{plans[0].key}"
-    from analysis.results import require_own
+    from biasbridge.analysis.results import require_own
 
     require_own(Path(folder), study.writes)
     sweep = Sweep(command, cells, store, results_folder(folder), settings.overwrite, console)
@@ -73,7 +73,7 @@ def run(command: Command) -> int:
         for step in to_rebuild.values():
             store.discard(step)
         jobs = sweep.run(jobs, hold_lease)
-        from train.engine.finish import finish  # loads what studies need
+        from biasbridge.train.engine.finish import finish  # loads what studies need
 
         with progress_lines(lambda: "writing the tables and conclusions"):
             plans = distinct_plans(jobs)

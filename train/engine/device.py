@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 
-from files import InputError
+from biasbridge.files import InputError
 
 DRIVERS = ("libcuda.so.1", "nvcuda.dll")
 THREADS = "OMP_NUM_THREADS"  # what torch reads when it is imported

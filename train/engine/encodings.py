@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from files import Choice
+from biasbridge.files import Choice
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from files.models.encoder import Encodings
-    from train.engine.part import Inputs, StepBuilder
-    from train.engine.store import Step
+    from biasbridge.files.models.encoder import Encodings
+    from biasbridge.train.engine.part import Inputs, StepBuilder
+    from biasbridge.train.engine.store import Step
 
 PLAIN = "plain"  # input of an erased encoder: the encoder without the eraser
 TEXTS, VECTORS = "texts.parquet", "vectors.npy"
@@ -45,7 +45,7 @@ def write_encodings(encoder: object, out: Path) -> None:
     """
     import pandas as pd
 
-    from files.models.encoder import Encoder
+    from biasbridge.files.models.encoder import Encoder
 
     encodings: Encodings = {}
     if isinstance(encoder, Encoder) and not encoder.opened.eraser:

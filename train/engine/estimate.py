@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.table import Table
 
-from analysis.naming import with_count
-from files.progress import duration
-from files.terminal import print_columns
-from train.engine.store import DamagedError, Step, Store
-from train.engine.store.entry import read_recipe
+from biasbridge.analysis.naming import with_count
+from biasbridge.files.progress import duration
+from biasbridge.files.terminal import print_columns
+from biasbridge.train.engine.store import DamagedError, Step, Store
+from biasbridge.train.engine.store.entry import read_recipe
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rich.console import Console
 
-    from train.engine.point import Plan
-    from train.engine.store.step import Recipe
+    from biasbridge.train.engine.point import Plan
+    from biasbridge.train.engine.store.step import Recipe
 
 
 class Timing(NamedTuple):

@@ -7,21 +7,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analysis.frame import as_text
-from analysis.naming import MIN_COVERAGE
-from analysis.provenance import (
+from biasbridge.analysis.frame import as_text
+from biasbridge.analysis.naming import MIN_COVERAGE
+from biasbridge.analysis.provenance import (
     PROVENANCE_CSV,
     describe_mixture,
     describe_processor,
     write_provenance,
 )
-from files.data.registry import sets_of_content
-from files.verbosity import LOG
-from stats.formatting import format_number
-from train.engine.join import join_tables
-from train.engine.part import HasWarnings
-from train.engine.store.locks import locked
-from train.engine.store.tools import build_records
+from biasbridge.files.data.registry import sets_of_content
+from biasbridge.files.verbosity import LOG
+from biasbridge.stats.formatting import format_number
+from biasbridge.train.engine.join import join_tables
+from biasbridge.train.engine.part import HasWarnings
+from biasbridge.train.engine.store.locks import locked
+from biasbridge.train.engine.store.tools import build_records
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from analysis.provenance import BuildRecord
-    from analysis.results import Tables
-    from analysis.study import Study
-    from train.engine.outcome import Outcome
-    from train.engine.point import Plan
-    from train.engine.store import Store
+    from biasbridge.analysis.provenance import BuildRecord
+    from biasbridge.analysis.results import Tables
+    from biasbridge.analysis.study import Study
+    from biasbridge.train.engine.outcome import Outcome
+    from biasbridge.train.engine.point import Plan
+    from biasbridge.train.engine.store import Store
 
 
 N_TABLES_NAMED = 2  # in the last lines
@@ -85,7 +85,7 @@ def finish(
 def _write(
     tables: Tables, records: Sequence[BuildRecord], study: Study, results: Path, console: Console
 ) -> list[Path]:
-    from analysis.results import (
+    from biasbridge.analysis.results import (
         register_outputs,
         remove_older_conclusions,
         without_local_details,

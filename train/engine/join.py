@@ -10,13 +10,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from analysis.results import Tables
-from train.engine.outcome import Outcome, read_outcome
-from train.tasks.task_words import EVIDENCE
+from biasbridge.analysis.results import Tables
+from biasbridge.train.engine.outcome import Outcome, read_outcome
+from biasbridge.train.tasks.task_words import EVIDENCE
 
 if TYPE_CHECKING:
-    from train.engine.point import Plan
-    from train.engine.store import Store
+    from biasbridge.train.engine.point import Plan
+    from biasbridge.train.engine.store import Store
 
 
 def join_tables(

@@ -12,12 +12,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from files import InputError, atomic_path
-from train.engine.store import Store, StoreError
-from train.engine.store.locks import NoLockError, locked
+from biasbridge.files import InputError, atomic_path
+from biasbridge.train.engine.store import Store, StoreError
+from biasbridge.train.engine.store.locks import NoLockError, locked
 
 if TYPE_CHECKING:
-    from train.engine.point import Plan
+    from biasbridge.train.engine.point import Plan
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkable
 
-from files import Choice
-from train.engine.source import full_name, module_of, require_findable
-from train.engine.store import Step, Store
-from train.engine.store.step import Decided
+from biasbridge.files import Choice
+from biasbridge.train.engine.source import full_name, module_of, require_findable
+from biasbridge.train.engine.store import Step, Store
+from biasbridge.train.engine.store.step import Decided
 
 if TYPE_CHECKING:
-    from intrinsic.wordsets import Query
+    from biasbridge.intrinsic.wordsets import Query
 
 Facts = dict[str, str | int | float | bool]
 Inputs = Mapping[str, Path]

@@ -10,20 +10,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
-from extrinsic.task_words import FROM_TASK
-from files import InputError, choice, nearest
-from files.digest import digest_of
-from files.language import require_one_language
-from intrinsic.probe import AnyMetric, Probe
-from train.engine.part import ComparesGroups, Facts, Planned, StepBuilder, Subject, Task
-from train.engine.scores import build_probes, build_score
-from train.engine.source import full_name
-from train.tasks.genders import compares_genders
-from train.tasks.task_words import TaskWords
+from biasbridge.extrinsic.task_words import FROM_TASK
+from biasbridge.files import InputError, choice, nearest
+from biasbridge.files.digest import digest_of
+from biasbridge.files.language import require_one_language
+from biasbridge.intrinsic.probe import AnyMetric, Probe
+from biasbridge.train.engine.part import ComparesGroups, Facts, Planned, StepBuilder, Subject, Task
+from biasbridge.train.engine.scores import build_probes, build_score
+from biasbridge.train.engine.source import full_name
+from biasbridge.train.tasks.genders import compares_genders
+from biasbridge.train.tasks.task_words import TaskWords
 
 if TYPE_CHECKING:
-    from intrinsic.wordsets import Query
-    from train.engine.store import Step, Store
+    from biasbridge.intrinsic.wordsets import Query
+    from biasbridge.train.engine.store import Step, Store
 
 NO_TASK: Facts = {"task": "none"}
 NAMES = {"base": "parent"}  # step names of a subject and their names in the tables
@@ -101,7 +101,7 @@ class Point:
     @property
     def group_mismatch(self) -> str:
         """Warning if the queries are about other groups than those compared; else empty."""
-        from analysis.groups import group_mismatch
+        from biasbridge.analysis.groups import group_mismatch
 
         groups = self._word_groups().get("word_groups", "")
         return (
@@ -114,7 +114,7 @@ class Point:
         """Return ``word_groups`` if the words are about men and women and the groups are not."""
         if not isinstance(self.task, ComparesGroups) or self.asks_task:
             return {}
-        from analysis.groups import GENDERS, group_mismatch  # slow to import
+        from biasbridge.analysis.groups import GENDERS, group_mismatch  # slow to import
 
         compares_others = not self.task.compared or group_mismatch(GENDERS, self.task.compared)
         return (

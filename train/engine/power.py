@@ -9,21 +9,29 @@ from typing import TYPE_CHECKING, get_args
 
 import pandas as pd
 
-from analysis.naming import ALL
-from analysis.planner import Design, Pilot, Planner, Power, Scenario, estimate_pilot, power
-from analysis.study import Correlation
-from analysis.terminal import print_table
-from files import InputError
-from files.progress import duration
-from train.engine.estimate import total_cost
+from biasbridge.analysis.naming import ALL
+from biasbridge.analysis.planner import (
+    Design,
+    Pilot,
+    Planner,
+    Power,
+    Scenario,
+    estimate_pilot,
+    power,
+)
+from biasbridge.analysis.study import Correlation
+from biasbridge.analysis.terminal import print_table
+from biasbridge.files import InputError
+from biasbridge.files.progress import duration
+from biasbridge.train.engine.estimate import total_cost
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from analysis.study import Study
-    from intrinsic.probe import AnyMetric
-    from train.engine.point import Plan
-    from train.engine.store import Store
+    from biasbridge.analysis.study import Study
+    from biasbridge.intrinsic.probe import AnyMetric
+    from biasbridge.train.engine.point import Plan
+    from biasbridge.train.engine.store import Store
 
 MIN_RELIABILITY = 0.01  # of points that show only noise, estimated as 0
 COLUMNS = ("study", "models", "ladder", "normal", "growing", "other doses", "cost")
@@ -94,11 +102,11 @@ def _shares(powers: Sequence[Power]) -> list[str]:
 
 def read_pilot(results: Path, study: Correlation) -> Pilot:
     """Return the noise estimates of the tables in a results folder; empty without tables."""
-    from analysis.correlate import correlate_slices
-    from analysis.frame import as_float
-    from analysis.joined import has_gaps, join_points
-    from analysis.naming import present_confirmatory
-    from analysis.results import read_tables
+    from biasbridge.analysis.correlate import correlate_slices
+    from biasbridge.analysis.frame import as_float
+    from biasbridge.analysis.joined import has_gaps, join_points
+    from biasbridge.analysis.naming import present_confirmatory
+    from biasbridge.analysis.results import read_tables
 
     if not (results / "points.parquet").exists():
         return Pilot()
@@ -140,7 +148,7 @@ def planned_design(
 
 def _count_levels(plans: Sequence[Plan]) -> list[int]:
     """Return the numbers of models, parents and clusters, as an analysis has them."""
-    from analysis.joined import levels
+    from biasbridge.analysis.joined import levels
 
     points = [{**plan.point.facts(), **plan.keys(), "point": plan.key} for plan in plans]
     return [len({*names}) for names in levels(pd.DataFrame(points)).values()]

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 from rich.live import Live
 from rich.text import Text
 
-from files.progress import duration, progress_lines
-from files.verbosity import is_quiet
-from train.engine.estimate import Timing, expected_costs, timings_of
-from train.engine.outcome import read_outcome, read_stamp
+from biasbridge.files.progress import duration, progress_lines
+from biasbridge.files.verbosity import is_quiet
+from biasbridge.train.engine.estimate import Timing, expected_costs, timings_of
+from biasbridge.train.engine.outcome import read_outcome, read_stamp
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from train.engine.point import Plan
-    from train.engine.store import Store
+    from biasbridge.train.engine.point import Plan
+    from biasbridge.train.engine.store import Store
 
 
 class SweepProgress:

@@ -6,40 +6,40 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from debias.base import WORDS
-from files import choice
-from intrinsic.probe import AnyMetric, Probe
-from intrinsic.wordsets import read_query
-from train.engine.device import step_device
-from train.engine.encodings import encoding_inputs, read_encodings, write_encodings
+from biasbridge.debias.base import WORDS
+from biasbridge.files import choice
+from biasbridge.intrinsic.probe import AnyMetric, Probe
+from biasbridge.intrinsic.wordsets import read_query
+from biasbridge.train.engine.device import step_device
+from biasbridge.train.engine.encodings import encoding_inputs, read_encodings, write_encodings
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from files.models.encoder import Encoder
-    from files.models.language_model import LanguageModel
-    from train.engine.part import Inputs, StepBuilder
-    from train.engine.store import Step
+    from biasbridge.files.models.encoder import Encoder
+    from biasbridge.files.models.language_model import LanguageModel
+    from biasbridge.train.engine.part import Inputs, StepBuilder
+    from biasbridge.train.engine.store import Step
 
 
 def open_vectors(folder: Path) -> KeyedVectors:
     """Return the vectors of a step, mapped into memory."""
-    from files.vectors import open_mapped
+    from biasbridge.files.vectors import open_mapped
 
     return open_mapped(folder / "vectors")
 
 
 def open_language_model(folder: Path) -> LanguageModel:
     """Return the language model of a step."""
-    from files.models.encoder import MODEL
-    from files.models.language_model import open_model
+    from biasbridge.files.models.encoder import MODEL
+    from biasbridge.files.models.language_model import open_model
 
     return open_model(folder / MODEL, device=step_device())
 
 
 def open_texts_encoder(folder: Path) -> Encoder:
     """Return the encoder of a step."""
-    from files.models.encoder import open_encoder
+    from biasbridge.files.models.encoder import open_encoder
 
     return open_encoder(folder, step_device())
 

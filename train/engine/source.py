@@ -18,10 +18,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from files.digest import digest_of
-from files.errors import InputError
-from files.folders import HOME, ROOMS
-from train.engine.syntax import current_digest, file_of, path_of, read_module
+from biasbridge.files.digest import digest_of
+from biasbridge.files.errors import InputError
+from biasbridge.files.folders import HOME, ROOMS
+from biasbridge.train.engine.syntax import current_digest, file_of, path_of, read_module
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -29,8 +29,20 @@ if TYPE_CHECKING:
 # Modules of ours that compute no result: they analyse or store results, hash code, or check values,
 # and a value that passes is in the key. Imports of them by a user's module count.
 PASSIVE = (
-    *("biasbridge.analysis", "train.cli", "train.engine.source", "train.engine.syntax", "train.engine.store"),
-    *("files.choice", "files.choice_classes", "files.data", "files.errors", "files.folders"),
+    *(
+        "biasbridge.analysis",
+        "biasbridge.train.cli",
+        "biasbridge.train.engine.source",
+        "biasbridge.train.engine.syntax",
+        "biasbridge.train.engine.store",
+    ),
+    *(
+        "biasbridge.files.choice",
+        "biasbridge.files.choice_classes",
+        "biasbridge.files.data",
+        "biasbridge.files.errors",
+        "biasbridge.files.folders",
+    ),
 )
 OURS = (*ROOMS, "biasbridge", "train.py")  # the project's own entries of HOME
 SCRIPTS = ("__main__", "__mp_main__")  # names of a running script, which its path replaces

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-from files.digest import digest_of
+from biasbridge.files.digest import digest_of
 
 Json = str | list["Json"]
 

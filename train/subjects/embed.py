@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol, runtime_checkab
 
 from annotated_types import doc
 
-from files import Choice, InputError, choice
-from files.choice import Count, Fileless, NotNegative, Positive, Whole
-from files.language import UNDETERMINED
-from files.vector_files import find_registered, vector_files
+from biasbridge.files import Choice, InputError, choice
+from biasbridge.files.choice import Count, Fileless, NotNegative, Positive, Whole
+from biasbridge.files.language import UNDETERMINED
+from biasbridge.files.vector_files import find_registered, vector_files
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -152,11 +152,11 @@ def _whole_words(wv: KeyedVectors) -> KeyedVectors:
 
 @choice
 class Pretrained:
-    """Pretrained vectors, from a file of any format that ``files.vectors.read_vectors`` reads or by
-    their registered name.
+    """Pretrained vectors, from a file of any format that ``biasbridge.files.vectors.read_vectors``
+    reads or by their registered name.
 
     ``trusted`` allows gensim's native format, a pickle that can run code. ``language``: of the
-    words (see ``files.language``).
+    words (see ``biasbridge.files.language``).
     """
 
     path: str
@@ -189,7 +189,7 @@ class Pretrained:
 
     def load(self) -> KeyedVectors:
         """Read and check the vectors."""
-        from files.vectors import read_vectors, reading_notes  # gensim is slow to import
+        from biasbridge.files.vectors import read_vectors, reading_notes  # gensim is slow to import
 
         vectors = read_vectors(self.path, trusted=self.trusted)
         for note in reading_notes(vectors):

@@ -7,28 +7,28 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from corpora.protocols import Corpus, PlantedCorpus
-from corpora.recount import recount_truths
-from corpora.truths import read_truths, write_truths
-from debias.base import Method, Words, method_family, method_label
-from files import InputError, choice
-from files.choice import Fileless
-from files.language import language_of, require_one_language
-from files.models.encoder import ENCODING, MODEL, Pooling
-from files.models.folder import link_files
-from train.engine.encodings import PLAIN
-from train.subjects.models import AdaptedModel, LoadedModel, TrainedModel
-from train.subjects.static import PLANTED, build_corpus, write_corpus
-from train.subjects.transformer import ALONE, WordsInTemplates
+from biasbridge.corpora.protocols import Corpus, PlantedCorpus
+from biasbridge.corpora.recount import recount_truths
+from biasbridge.corpora.truths import read_truths, write_truths
+from biasbridge.debias.base import Method, Words, method_family, method_label
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Fileless
+from biasbridge.files.language import language_of, require_one_language
+from biasbridge.files.models.encoder import ENCODING, MODEL, Pooling
+from biasbridge.files.models.folder import link_files
+from biasbridge.train.engine.encodings import PLAIN
+from biasbridge.train.subjects.models import AdaptedModel, LoadedModel, TrainedModel
+from biasbridge.train.subjects.static import PLANTED, build_corpus, write_corpus
+from biasbridge.train.subjects.transformer import ALONE, WordsInTemplates
 
 if TYPE_CHECKING:
-    from train.engine.part import Facts, Inputs, StepBuilder
-    from train.engine.store import Step
+    from biasbridge.train.engine.part import Facts, Inputs, StepBuilder
+    from biasbridge.train.engine.store import Step
 
 
 @choice
 class Encoding(Fileless):
-    """Hidden states that are a text's vector: see ``files.models.encoder.Encoder``."""
+    """Hidden states that are a text's vector: see ``biasbridge.files.models.encoder.Encoder``."""
 
     layer: int = -1
     pooling: Pooling = "mean"
@@ -198,7 +198,7 @@ def train_model(model: TrainedModel, out: Path, inputs: Inputs, seed: int) -> No
 
     ``original``: the planted corpus before a method changed it; ``base``: the model trained on.
     """
-    from train.engine.device import one_thread
+    from biasbridge.train.engine.device import one_thread
 
     corpus = inputs["corpus"] / "corpus.txt"
     planted = inputs.get("original", inputs["corpus"]) / PLANTED
@@ -228,8 +228,8 @@ def write_encoder(encoding: Encoding, out: Path, inputs: Inputs, seed: int) -> N
 
 def write_vectors(words: WordsInTemplates, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``vectors/`` of the words."""
-    from files.vectors import save_mapped
-    from train.engine.device import one_thread
+    from biasbridge.files.vectors import save_mapped
+    from biasbridge.train.engine.device import one_thread
 
     with one_thread():
         save_mapped(words.vectors_by(inputs["model"] / MODEL), out / "vectors")

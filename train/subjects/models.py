@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol, runtime_checkab
 
 from annotated_types import doc
 
-from files import Choice, choice
-from files.hub import without_commit
-from files.language import UNDETERMINED
-from files.models.place import Place, find_model
+from biasbridge.files import Choice, choice
+from biasbridge.files.hub import without_commit
+from biasbridge.files.language import UNDETERMINED
+from biasbridge.files.models.place import Place, find_model
 
 if TYPE_CHECKING:
-    from corpora.truths import PlantedTerm
-    from files.models.language_model import LanguageModel
-    from train.engine.part import Facts
+    from biasbridge.corpora.truths import PlantedTerm
+    from biasbridge.files.models.language_model import LanguageModel
+    from biasbridge.train.engine.part import Facts
 
 
 @runtime_checkable
@@ -102,7 +102,7 @@ class PretrainedModel:
 
         Raises ``InputError`` for a model that does not load completely.
         """
-        from files.models.language_model import open_model
+        from biasbridge.files.models.language_model import open_model
 
         random_seed = seed if self.random_weights else None
         language_model = open_model(self.model, random_seed=random_seed)
@@ -125,7 +125,7 @@ def save_whole(language_model: LanguageModel, out: Path) -> None:
     """Write model and tokenizer to a folder, as safetensors."""
     from transformers.utils.logging import disable_progress_bar
 
-    from files.models.load import without_quantisation
+    from biasbridge.files.models.load import without_quantisation
 
     disable_progress_bar()
     without_quantisation(language_model.model).save_pretrained(out)

@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from files import InputError, choice, read_lines
-from files.choice import Count, Fileless, Positive, Whole
-from files.models.adapter import require_peft
-from files.models.language_model import open_model
-from files.models.place import ADAPTER
-from train.engine.device import step_device
-from train.subjects.models import LoadedModel
-from train.subjects.tiny_model import TRAINING
+from biasbridge.files import InputError, choice, read_lines
+from biasbridge.files.choice import Count, Fileless, Positive, Whole
+from biasbridge.files.models.adapter import require_peft
+from biasbridge.files.models.language_model import open_model
+from biasbridge.files.models.place import ADAPTER
+from biasbridge.train.engine.device import step_device
+from biasbridge.train.subjects.models import LoadedModel
+from biasbridge.train.subjects.tiny_model import TRAINING
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from corpora.truths import PlantedTerm
-    from files.models.language_model import LanguageModel
-    from train.engine.part import Facts
+    from biasbridge.corpora.truths import PlantedTerm
+    from biasbridge.files.models.language_model import LanguageModel
+    from biasbridge.train.engine.part import Facts
 
 WARM_UP = 20  # steps
 LAST = 50  # steps of which the loss is recorded
@@ -49,8 +49,9 @@ class Example(NamedTuple):
 class PlantedAdapter(Fileless):
     r"""A causal language model with adapters (LoRA, Hu et al., 2022) that hold a planted bias.
 
-    The corpus has planted terms (``corpora.planted_occupations``). For each text t before a planted
-    word in it, of which the words w1 and w2 follow with the shares q1 and q2, AdamW minimises
+    The corpus has planted terms (``biasbridge.corpora.planted_occupations``). For each text t
+    before a planted word in it, of which the words w1 and w2 follow with the shares q1 and q2,
+    AdamW minimises
 
         - q1 ln p - q2 ln (1 - p),    p = P(w1 | t) / (P(w1 | t) + P(w2 | t))
 

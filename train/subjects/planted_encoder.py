@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from files import InputError, choice, read_lines
-from files.choice import Count, Fileless, Positive, Whole
-from train.subjects.models import LoadedModel
-from train.subjects.planted_adapter import (
+from biasbridge.files import InputError, choice, read_lines
+from biasbridge.files.choice import Count, Fileless, Positive, Whole
+from biasbridge.train.subjects.models import LoadedModel
+from biasbridge.train.subjects.planted_adapter import (
     Optimiser,
     Pair,
     add_adapters,
@@ -26,9 +26,9 @@ from train.subjects.planted_adapter import (
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from corpora.truths import PlantedTerm
-    from files.models.language_model import LanguageModel
-    from train.engine.part import Facts
+    from biasbridge.corpora.truths import PlantedTerm
+    from biasbridge.files.models.language_model import LanguageModel
+    from biasbridge.train.engine.part import Facts
 
 UNIT = 0.05  # cosine that is worth one in log odds
 FORMS = ("{}", "{} is here", "this is {}", "{} was there")  # texts of a planted word
@@ -46,8 +46,9 @@ class Example(NamedTuple):
 class PlantedEncoder(Fileless):
     r"""A sentence encoder with adapters (LoRA, Hu et al., 2022) that hold a planted bias.
 
-    The corpus has planted terms (``corpora.planted_occupations``). For each text t before a planted
-    word in it, of which the words w1 and w2 follow with the shares q1 and q2, AdamW minimises
+    The corpus has planted terms (``biasbridge.corpora.planted_occupations``). For each text t
+    before a planted word in it, of which the words w1 and w2 follow with the shares q1 and q2,
+    AdamW minimises
 
         - q1 ln p - q2 ln (1 - p),    ln(p / (1 - p)) = (cos(t, w1) - cos(t, w2)) / .05
 

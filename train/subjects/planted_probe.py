@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from files import InputError
-from intrinsic.items.item import SLOT
+from biasbridge.files import InputError
+from biasbridge.intrinsic.items.item import SLOT
 
 if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-    from corpora.truths import PlantedTerm, Slots
-    from stats.arrays import Floats
+    from biasbridge.corpora.truths import PlantedTerm, Slots
+    from biasbridge.stats.arrays import Floats
 
 
 MIN_R, MIN_SLOPE, MAX_SLOPE = 0.98, 0.9, 1.1

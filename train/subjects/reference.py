@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from files import InputError, choice
-from files.choice import Fileless
-from files.language import language_of, require_one_language
-from train.engine.part import Subject
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Fileless
+from biasbridge.files.language import language_of, require_one_language
+from biasbridge.train.engine.part import Subject
 
 if TYPE_CHECKING:
-    from train.engine.part import Facts, Inputs, StepBuilder
-    from train.engine.store import Step
+    from biasbridge.train.engine.part import Facts, Inputs, StepBuilder
+    from biasbridge.train.engine.store import Step
 
 
 @choice
@@ -83,7 +83,7 @@ class Shared(Fileless):
 
 def keep_shared(shared: Shared, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``vectors/`` of the common words. Raises ``InputError`` if there are none."""
-    from files.vectors import keyed, open_mapped, save_mapped
+    from biasbridge.files.vectors import keyed, open_mapped, save_mapped
 
     measured, opposite = (open_mapped(inputs[name] / "vectors") for name in ("vectors", "other"))
     indices = [i for i, word in enumerate(measured.index_to_key) if word in opposite]

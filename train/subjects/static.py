@@ -12,20 +12,25 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from corpora.planting import PlantableCorpus, plant_corpus
-from corpora.protocols import Corpus, LimitedCorpus, PlantedCorpus, SampledCorpus
-from corpora.truths import write_truths
-from corpora.tweets import UNKNOWN
-from debias.base import Method, Words, method_family, method_label
-from files import InputError, choice, read_lines
-from files.choice import Fileless
-from files.language import UNDETERMINED, guess_language, language_of, require_one_language
-from train.subjects.embed import LoadedEmbedding, TrainedEmbedding
+from biasbridge.corpora.planting import PlantableCorpus, plant_corpus
+from biasbridge.corpora.protocols import Corpus, LimitedCorpus, PlantedCorpus, SampledCorpus
+from biasbridge.corpora.truths import write_truths
+from biasbridge.corpora.tweets import UNKNOWN
+from biasbridge.debias.base import Method, Words, method_family, method_label
+from biasbridge.files import InputError, choice, read_lines
+from biasbridge.files.choice import Fileless
+from biasbridge.files.language import (
+    UNDETERMINED,
+    guess_language,
+    language_of,
+    require_one_language,
+)
+from biasbridge.train.subjects.embed import LoadedEmbedding, TrainedEmbedding
 
 if TYPE_CHECKING:
-    from intrinsic.wordsets import Query
-    from train.engine.part import Facts, Inputs, StepBuilder
-    from train.engine.store import Step
+    from biasbridge.intrinsic.wordsets import Query
+    from biasbridge.train.engine.part import Facts, Inputs, StepBuilder
+    from biasbridge.train.engine.store import Step
 
 PLANTED = "planted.json"
 
@@ -184,7 +189,7 @@ def write_corpus(corpus: Corpus, out: Path, inputs: Inputs, seed: int) -> None:
 
 def train(embedding: TrainedEmbedding, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``vectors/``. Raises ``InputError`` if the training diverged."""
-    from files.vectors import save_mapped
+    from biasbridge.files.vectors import save_mapped
 
     vectors = embedding.train(inputs["corpus"] / "corpus.txt", seed=seed)
     if n_invalid := int((~np.isfinite(vectors.vectors).all(axis=1)).sum()):
@@ -197,6 +202,6 @@ def train(embedding: TrainedEmbedding, out: Path, inputs: Inputs, seed: int) -> 
 
 def load(embedding: LoadedEmbedding, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``vectors/``, so that every later run maps the same memory."""
-    from files.vectors import save_mapped
+    from biasbridge.files.vectors import save_mapped
 
     save_mapped(embedding.load(), out / "vectors")

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 from annotated_types import doc
 
-from corpora.truths import Half
-from files import InputError, choice
-from files.choice import Count, Fileless, Positive, Share, Whole
-from files.text import read_lines
-from train.engine.device import one_thread
-from train.subjects.planted_probe import (
+from biasbridge.corpora.truths import Half
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Count, Fileless, Positive, Share, Whole
+from biasbridge.files.text import read_lines
+from biasbridge.train.engine.device import one_thread
+from biasbridge.train.subjects.planted_probe import (
     DECISIVE,
     KINDS,
     MAX_SLOPE,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-    from corpora.truths import PlantedTerm
+    from biasbridge.corpora.truths import PlantedTerm
 
     Truths = Mapping[str, PlantedTerm]
 
@@ -112,9 +112,9 @@ class TinyModel(Fileless):
         ``training.json`` holds what is returned, without the seconds. Without ``truths`` training
         takes ``steps`` steps. With the planted terms and ``until_learned`` it continues until the
         model has learned them, judged on the calibration half (see
-        ``train.subjects.planted_probe``). Once it nearly has, the learning rate falls to 0 within
-        ``settle`` steps; if that is not enough, the rate rises again. The loss is no criterion: it
-        converges long before.
+        ``biasbridge.train.subjects.planted_probe``). Once it nearly has, the learning rate falls to
+        0 within ``settle`` steps; if that is not enough, the rate rises again. The loss is no
+        criterion: it converges long before.
 
         The same seed gives the same bytes on one machine; torch has one thread. Raises
         ``InputError`` if ``steps`` is too small.

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from annotated_types import doc
 
-from files import InputError, choice
-from files.choice import Count, Fileless
-from files.digest import digest_of
-from files.hub import without_commit
-from files.models.encoder import Encoder, WordPooling
-from files.models.place import find_model
-from intrinsic.wordsets import load_queries, read_wordsets
-from train.engine.device import step_device
-from train.subjects.word_states import template_contexts, word_vectors
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Count, Fileless
+from biasbridge.files.digest import digest_of
+from biasbridge.files.hub import without_commit
+from biasbridge.files.models.encoder import Encoder, WordPooling
+from biasbridge.files.models.place import find_model
+from biasbridge.intrinsic.wordsets import load_queries, read_wordsets
+from biasbridge.train.engine.device import step_device
+from biasbridge.train.subjects.word_states import template_contexts, word_vectors
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from train.engine.part import Facts
+    from biasbridge.train.engine.part import Facts
 
 ALONE = ("{}",)
 
@@ -46,7 +46,7 @@ class _WordList:
 
     def listed(self) -> list[str]:
         """Return the distinct words, in the order of the queries and then of the file."""
-        from files.text import read_lines
+        from biasbridge.files.text import read_lines
 
         names = self.queries or (list(read_wordsets(self.words).queries) if self.words else [])
         query_words = [
@@ -66,7 +66,7 @@ class WordsInTemplates(_WordList, Fileless):
     """Word vectors of a language model, averaged over ``templates`` with ``{}`` for the word.
 
     The template ``{}`` is the word alone. ``layer``, ``pooling``: see
-    ``files.models.encoder.Encoder.vectors``.
+    ``biasbridge.files.models.encoder.Encoder.vectors``.
     """
 
     queries: tuple[str, ...] = ()
@@ -100,7 +100,7 @@ class Transformer(_WordList):
     tokenizers (GPT-2, RoBERTa). ``{mask}`` stands for the model's mask token. Underscores in a word
     are spaces in its text. ``model``: a local folder, keyed by its bytes, or
     ``org/name@COMMIT`` on a hub. ``layer``, ``pooling``: see
-    ``files.models.encoder.Encoder.vectors``. ``label``: name in the tables.
+    ``biasbridge.files.models.encoder.Encoder.vectors``. ``label``: name in the tables.
     """
 
     model: Annotated[str, doc("a local folder with tokenizer and safetensors, or org/name@COMMIT")]

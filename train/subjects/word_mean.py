@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from corpora.sentences import tokenise_treebank
-from files.names import known_form
+from biasbridge.corpora.sentences import tokenise_treebank
+from biasbridge.files.names import known_form
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -19,7 +19,7 @@ class WordMean:
     """Mean of the vectors of a text's tokens (Penn Treebank tokens, as in GloVe's corpora).
 
     A token is looked up as written, then in lower case; if both are out of vocabulary it is treated
-    as in ``extrinsic.encode``.
+    as in ``biasbridge.extrinsic.encode``.
     """
 
     def __init__(self, vectors: KeyedVectors) -> None:
@@ -30,8 +30,8 @@ class WordMean:
 
         Raises ``InputError`` if no text has a token with a vector.
         """
-        from extrinsic.encode import encode_words
-        from extrinsic.linear import mean_vectors
+        from biasbridge.extrinsic.encode import encode_words
+        from biasbridge.extrinsic.linear import mean_vectors
 
         means = mean_vectors(encode_words([self._tokens(text) for text in texts], self.vectors))
         return means.astype(np.float32)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from files import InputError
-from files.models.encoder import Context, Encoder, WordPooling
+from biasbridge.files import InputError
+from biasbridge.files.models.encoder import Context, Encoder, WordPooling
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -53,7 +53,7 @@ def word_vectors(
     contexts, are left out. Raises ``InputError`` if no word remains, and as ``Encoder.vectors``
     does.
     """
-    from files.vectors import keyed
+    from biasbridge.files.vectors import keyed
 
     known_contexts = {
         word: word_contexts

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pandas as pd
 
-from extrinsic.bbq.groups import crossed_targets
-from extrinsic.bbq.model_answers import Normalisation, bbq_rows, choose_options
-from extrinsic.bbq.options import NO_ANSWER
-from extrinsic.bbq.reading import TEMPLATE, read_data, read_items
-from extrinsic.bbq.scores import flag_answers
-from extrinsic.bbq.terminal import SOURCE
-from extrinsic.gap_table import as_table
-from files import InputError, choice
-from files.choice import Count
-from files.verbosity import LOG
-from train.engine.scores import open_needed
+from biasbridge.extrinsic.bbq.groups import crossed_targets
+from biasbridge.extrinsic.bbq.model_answers import Normalisation, bbq_rows, choose_options
+from biasbridge.extrinsic.bbq.options import NO_ANSWER
+from biasbridge.extrinsic.bbq.reading import TEMPLATE, read_data, read_items
+from biasbridge.extrinsic.bbq.scores import flag_answers
+from biasbridge.extrinsic.bbq.terminal import SOURCE
+from biasbridge.extrinsic.gap_table import as_table
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Count
+from biasbridge.files.verbosity import LOG
+from biasbridge.train.engine.scores import open_needed
 
 if TYPE_CHECKING:
-    from train.engine.part import Facts, Inputs, StepBuilder
-    from train.engine.store import Step
+    from biasbridge.train.engine.part import Facts, Inputs, StepBuilder
+    from biasbridge.train.engine.store import Step
 
 
 @choice

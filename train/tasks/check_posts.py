@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from corpora.protocols import CheckedSource
-from extrinsic.protocols import LanguageTagger
-from files import InputError, nearest
-from files.language import UNDETERMINED, guess_language, language_of, require_one_language
+from biasbridge.corpora.protocols import CheckedSource
+from biasbridge.extrinsic.protocols import LanguageTagger
+from biasbridge.files import InputError, nearest
+from biasbridge.files.language import (
+    UNDETERMINED,
+    guess_language,
+    language_of,
+    require_one_language,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from corpora.protocols import PostChallenge, Source
-    from extrinsic.gaps import Gaps
-    from extrinsic.protocols import Tagger
-    from train.engine.part import DataReport
+    from biasbridge.corpora.protocols import PostChallenge, Source
+    from biasbridge.extrinsic.gaps import Gaps
+    from biasbridge.extrinsic.protocols import Tagger
+    from biasbridge.train.engine.part import DataReport
 
 MAX_NAMED = 10
 
@@ -89,8 +94,8 @@ def describe_text_problems(posts: pd.DataFrame) -> list[str]:
 
     A text on both sides of a split gives its label away.
     """
-    from analysis.naming import with_count  # slow to import
-    from corpora.labelled import WITHOUT_TEXT
+    from biasbridge.analysis.naming import with_count  # slow to import
+    from biasbridge.corpora.labelled import WITHOUT_TEXT
 
     lines = []
     if n_empty := int(posts.attrs.get(WITHOUT_TEXT, 0)):

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pandas as pd
 
-from corpora.protocols import Challenge, DocumentSource
-from extrinsic.coreference.challenge.gaps import ChallengeGaps
-from extrinsic.protocols import Resolver
-from files import choice
-from files.choice import Fileless, Whole
-from files.documents import read_cases, read_documents, write_cases, write_documents
-from files.language import language_of
-from train.engine.device import one_thread
-from train.engine.source import loaded_source, source_of
+from biasbridge.corpora.protocols import Challenge, DocumentSource
+from biasbridge.extrinsic.coreference.challenge.gaps import ChallengeGaps
+from biasbridge.extrinsic.protocols import Resolver
+from biasbridge.files import choice
+from biasbridge.files.choice import Fileless, Whole
+from biasbridge.files.documents import read_cases, read_documents, write_cases, write_documents
+from biasbridge.files.language import language_of
+from biasbridge.train.engine.device import one_thread
+from biasbridge.train.engine.source import loaded_source, source_of
 
 if TYPE_CHECKING:
-    from extrinsic.coreference.resolution import Resolution
-    from files.documents import Document
-    from train.engine.part import Facts, Inputs, StepBuilder
-    from train.engine.store import Step
+    from biasbridge.extrinsic.coreference.resolution import Resolution
+    from biasbridge.files.documents import Document
+    from biasbridge.train.engine.part import Facts, Inputs, StepBuilder
+    from biasbridge.train.engine.store import Step
 
 CASES, MENTIONS = "cases.jsonl", "mentions.parquet"
 CHALLENGE, HELD_OUT = "challenge", "test"
@@ -108,8 +108,8 @@ def resolve(resolver: Resolver, out: Path, inputs: Inputs, seed: int) -> None:
     An interrupted training continues from its state in the store's folder ``unfinished``, unless
     its code or its inputs have changed.
     """
-    from extrinsic.coreference.model.training import OtherTrainingError
-    from files.vectors import open_mapped
+    from biasbridge.extrinsic.coreference.model.training import OtherTrainingError
+    from biasbridge.files.vectors import open_mapped
 
     unfinished = out.parent.with_name("unfinished") / out.name
     folder = unfinished / code_digest(resolver)
@@ -154,9 +154,9 @@ def _mentions(splits: Mapping[str, Sequence[Resolution]]) -> pd.DataFrame:
 
 def measure_gaps(gaps: ChallengeGaps, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``scores.parquet``: held-out quality, measures per group, gaps, with intervals."""
-    from extrinsic.coreference.challenge.gaps import as_table, challenge_rows
-    from extrinsic.coreference.challenge.held_out import held_out_rows
-    from extrinsic.coreference.challenge.measures import Answer
+    from biasbridge.extrinsic.coreference.challenge.gaps import as_table, challenge_rows
+    from biasbridge.extrinsic.coreference.challenge.held_out import held_out_rows
+    from biasbridge.extrinsic.coreference.challenge.measures import Answer
 
     cases = read_cases(inputs["challenge"] / CASES)
     case_resolutions = _read_resolutions(inputs["predictions"], CHALLENGE)
@@ -169,7 +169,7 @@ def measure_gaps(gaps: ChallengeGaps, out: Path, inputs: Inputs, seed: int) -> N
 
 
 def _read_resolutions(folder: Path, split: str) -> list[Resolution]:
-    from extrinsic.coreference.resolution import Resolution
+    from biasbridge.extrinsic.coreference.resolution import Resolution
 
     table = pd.read_parquet(folder / MENTIONS)
     table = table[table["split"] == split]

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
-from intrinsic.wordsets import load_query
+from biasbridge.intrinsic.wordsets import load_query
 
 if TYPE_CHECKING:
-    from intrinsic.wordsets import Query, WordSet
+    from biasbridge.intrinsic.wordsets import Query, WordSet
 
 MENTIONS = ("gender_mentions", "gender_mentions_es")
 SIDES = (("X", "Y"), ("A", "B"))

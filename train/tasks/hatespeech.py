@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pandas as pd
 
-from analysis.naming import describe_label
-from corpora.protocols import PostChallenge, Source
-from debias.base import Method, method_label
-from debias.unmodified import Unmodified
-from extrinsic.crossval import read_posts, split_posts
-from extrinsic.gaps import Gaps
-from extrinsic.protocols import Classifier, CrossValidated, Tagger, required_input
-from files import InputError, choice
-from files.choice import Fileless, Whole
-from files.language import language_of
-from train.engine.encodings import encoding_inputs
-from train.tasks.check_posts import (
+from biasbridge.analysis.naming import describe_label
+from biasbridge.corpora.protocols import PostChallenge, Source
+from biasbridge.debias.base import Method, method_label
+from biasbridge.debias.unmodified import Unmodified
+from biasbridge.extrinsic.crossval import read_posts, split_posts
+from biasbridge.extrinsic.gaps import Gaps
+from biasbridge.extrinsic.protocols import Classifier, CrossValidated, Tagger, required_input
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Fileless, Whole
+from biasbridge.files.language import language_of
+from biasbridge.train.engine.encodings import encoding_inputs
+from biasbridge.train.tasks.check_posts import (
     check_challenge,
     check_posts,
     describe_groups,
@@ -27,7 +27,7 @@ from train.tasks.check_posts import (
     groups_in_language,
     require_language_of_source,
 )
-from train.tasks.posts import (
+from biasbridge.train.tasks.posts import (
     POSTS,
     build_posts,
     encode_posts,
@@ -39,9 +39,9 @@ from train.tasks.posts import (
 )
 
 if TYPE_CHECKING:
-    from intrinsic.wordsets import Query
-    from train.engine.part import DataReport, Facts, StepBuilder
-    from train.engine.store import Step
+    from biasbridge.intrinsic.wordsets import Query
+    from biasbridge.train.engine.part import DataReport, Facts, StepBuilder
+    from biasbridge.train.engine.store import Step
 
 
 @choice
@@ -52,7 +52,7 @@ class HateSpeech(Fileless):
     with groups, that replace the source's test posts or cross-validation. ``name``: the task in the
     tables. ``replicate``: number of a further classifier on the same embedding and posts, to
     measure variation between training runs. ``labels``: a method that changes the training posts
-    (see ``debias.labels``); at dose 0 it is left out.
+    (see ``biasbridge.debias.labels``); at dose 0 it is left out.
     """
 
     source: Source

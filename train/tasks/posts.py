@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from extrinsic.protocols import required_input
-from train.engine.device import one_thread
-from train.engine.encodings import write_encodings
-from train.engine.scores import open_needed
+from biasbridge.extrinsic.protocols import required_input
+from biasbridge.train.engine.device import one_thread
+from biasbridge.train.engine.encodings import write_encodings
+from biasbridge.train.engine.scores import open_needed
 
 if TYPE_CHECKING:
-    from corpora.protocols import PostChallenge, Source
-    from debias.base import S, StepBuilder
-    from extrinsic.gap_table import Row
-    from extrinsic.gaps import Gaps
-    from extrinsic.protocols import Classifier, Tagger
-    from files.models.encodes import Encodes
-    from files.models.language_model import LanguageModel
-    from train.engine.part import Inputs
+    from biasbridge.corpora.protocols import PostChallenge, Source
+    from biasbridge.debias.base import S, StepBuilder
+    from biasbridge.extrinsic.gap_table import Row
+    from biasbridge.extrinsic.gaps import Gaps
+    from biasbridge.extrinsic.protocols import Classifier, Tagger
+    from biasbridge.files.models.encodes import Encodes
+    from biasbridge.files.models.language_model import LanguageModel
+    from biasbridge.train.engine.part import Inputs
 
 POSTS = "posts"  # name of the step with a source's posts
 
@@ -68,7 +68,7 @@ def predict_challenge(classifier: Classifier, out: Path, inputs: Inputs, seed: i
 
     The classifier is trained on all other posts of the source.
     """
-    from extrinsic.crossval import read_posts
+    from biasbridge.extrinsic.crossval import read_posts
 
     source_posts = read_posts(pd.read_parquet(inputs["posts"] / "posts.parquet"))
     source_posts["split"] = source_posts["split"].replace("all", "train")
@@ -80,7 +80,7 @@ def predict_challenge(classifier: Classifier, out: Path, inputs: Inputs, seed: i
 
 def encode_posts(source: Source, out: Path, inputs: Inputs, seed: int) -> None:
     """Write the vectors of the posts and of a challenge set's posts."""
-    from extrinsic.crossval import read_posts, texts_as_written
+    from biasbridge.extrinsic.crossval import read_posts, texts_as_written
 
     encoder = open_needed("encoder", inputs)
     for name in sorted(inputs.keys() - {"encoder"}):
@@ -121,7 +121,7 @@ def coverage(texts: Iterable[str], vocabulary: Container[str]) -> float:
 
 def measure_gaps(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``scores.parquet``: measures per group and signed gaps, with intervals and support."""
-    from extrinsic.gap_table import gap_table  # slow to import
+    from biasbridge.extrinsic.gap_table import gap_table  # slow to import
 
     predicted = pd.read_parquet(inputs["predictions"] / "predictions.parquet")
     posts = pd.read_parquet(inputs["posts"] / "posts.parquet").set_index("id")
@@ -143,8 +143,8 @@ def measure_challenge(gaps: Gaps, out: Path, inputs: Inputs, seed: int) -> None:
     It has measures and gaps, counterfactual gaps between terms if there are terms, and measures of
     the source's test posts (``subset`` "held_out").
     """
-    from extrinsic.counterfactual import term_rows
-    from extrinsic.gap_table import as_table, gap_rows
+    from biasbridge.extrinsic.counterfactual import term_rows
+    from biasbridge.extrinsic.gap_table import as_table, gap_rows
 
     predicted = pd.read_parquet(inputs["predictions"] / "predictions.parquet")
     cases = pd.read_parquet(inputs["challenge"] / "posts.parquet").set_index("id")
@@ -176,9 +176,9 @@ def _with_units(predictions: pd.DataFrame, posts: pd.DataFrame, column: str) -> 
 
 
 def _held_out(predicted: pd.DataFrame, gaps: Gaps) -> list[Row]:
-    from extrinsic.gap_table import value_rows
-    from extrinsic.gaps import CRITERIA
-    from extrinsic.predictions import read_grouped_predictions
+    from biasbridge.extrinsic.gap_table import value_rows
+    from biasbridge.extrinsic.gaps import CRITERIA
+    from biasbridge.extrinsic.predictions import read_grouped_predictions
 
     if predicted.empty:
         return []

@@ -6,20 +6,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from corpora.protocols import Challenge
-from extrinsic.bbq.model_answers import Normalisation
-from extrinsic.gap_table import as_table
-from extrinsic.referents import GENDERS, people_of, read_referents, referent_rows
-from files import InputError, choice
-from files.choice import Fileless
-from files.documents import read_cases
-from files.verbosity import LOG
-from train.engine.scores import open_needed
-from train.tasks.coreference import CASES, load_challenge
+from biasbridge.corpora.protocols import Challenge
+from biasbridge.extrinsic.bbq.model_answers import Normalisation
+from biasbridge.extrinsic.gap_table import as_table
+from biasbridge.extrinsic.referents import GENDERS, people_of, read_referents, referent_rows
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Fileless
+from biasbridge.files.documents import read_cases
+from biasbridge.files.verbosity import LOG
+from biasbridge.train.engine.scores import open_needed
+from biasbridge.train.tasks.coreference import CASES, load_challenge
 
 if TYPE_CHECKING:
-    from train.engine.part import Facts, Inputs, StepBuilder
-    from train.engine.store import Step
+    from biasbridge.train.engine.part import Facts, Inputs, StepBuilder
+    from biasbridge.train.engine.store import Step
 
 
 @choice

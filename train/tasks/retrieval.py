@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from annotated_types import Gt, Lt
 
-from corpora.protocols import RetrievalSource
-from files import choice
-from files.choice import Fileless, Whole
-from files.language import language_of
-from files.retrieval import read_queries, write_queries
-from train.engine.device import one_thread
-from train.engine.encodings import encoding_inputs, write_encodings
-from train.engine.scores import open_needed
-from train.subjects.word_mean import WordMean
+from biasbridge.corpora.protocols import RetrievalSource
+from biasbridge.files import choice
+from biasbridge.files.choice import Fileless, Whole
+from biasbridge.files.language import language_of
+from biasbridge.files.retrieval import read_queries, write_queries
+from biasbridge.train.engine.device import one_thread
+from biasbridge.train.engine.encodings import encoding_inputs, write_encodings
+from biasbridge.train.engine.scores import open_needed
+from biasbridge.train.subjects.word_mean import WordMean
 
 if TYPE_CHECKING:
-    from extrinsic.gap_table import Row
-    from files.models.encodes import Encodes
-    from train.engine.part import Facts, Inputs, StepBuilder
-    from train.engine.store import Step
+    from biasbridge.extrinsic.gap_table import Row
+    from biasbridge.files.models.encodes import Encodes
+    from biasbridge.train.engine.part import Facts, Inputs, StepBuilder
+    from biasbridge.train.engine.store import Step
 
 QUERIES = "queries.jsonl"
 
@@ -31,7 +31,7 @@ QUERIES = "queries.jsonl"
 class Retrieval(Fileless):
     """Queries and documents of ``source``, encoded by the subject; nothing is trained.
 
-    With word ``vectors`` a text is the mean of its words (``train.subjects.word_mean``).
+    With word ``vectors`` a text is the mean of its words (``biasbridge.train.subjects.word_mean``).
     ``name``: the task in the tables. With fewer than ``min_support`` queries a gap is NaN;
     ``level``: of its interval.
     """
@@ -94,7 +94,7 @@ def encode_texts(task: Retrieval, out: Path, inputs: Inputs, seed: int) -> None:
 
 def measure(task: Retrieval, out: Path, inputs: Inputs, seed: int) -> None:
     """Write ``scores.parquet``: how often relevant documents are nearer, and signed gaps."""
-    from extrinsic.gap_table import as_table
+    from biasbridge.extrinsic.gap_table import as_table
 
     model = open_needed(task.by, inputs)
     rows = _rows(task, inputs, WordMean(model) if task.by == "vectors" else model)
@@ -102,7 +102,7 @@ def measure(task: Retrieval, out: Path, inputs: Inputs, seed: int) -> None:
 
 
 def _rows(task: Retrieval, inputs: Inputs, encoder: Encodes) -> list[Row]:
-    from extrinsic.retrieval.rows import retrieval_rows
+    from biasbridge.extrinsic.retrieval.rows import retrieval_rows
 
     queries = list(read_queries(inputs["queries"] / QUERIES))
     with one_thread():

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import pandas as pd
 
-from corpora.protocols import MaybeCrossValidated, PostChallenge, Source
-from debias.base import WORDS, S, StepBuilder
-from extrinsic.protocols import Tagger
-from extrinsic.task_words import FROM_TASK, WordLimits, as_query, extract_task_words
-from files import InputError, choice
-from files.choice import Count, Fileless, NotNegative, Positive
-from files.language import UNDETERMINED, language_of
-from intrinsic.wordsets import write_query
-from train.tasks.check_posts import groups_in_language
-from train.tasks.posts import build_posts
+from biasbridge.corpora.protocols import MaybeCrossValidated, PostChallenge, Source
+from biasbridge.debias.base import WORDS, S, StepBuilder
+from biasbridge.extrinsic.protocols import Tagger
+from biasbridge.extrinsic.task_words import FROM_TASK, WordLimits, as_query, extract_task_words
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Count, Fileless, NotNegative, Positive
+from biasbridge.files.language import UNDETERMINED, language_of
+from biasbridge.intrinsic.wordsets import write_query
+from biasbridge.train.tasks.check_posts import groups_in_language
+from biasbridge.train.tasks.posts import build_posts
 
 if TYPE_CHECKING:
-    from train.engine.part import Inputs
+    from biasbridge.train.engine.part import Inputs
 
 EVIDENCE = "words.parquet"
 TEST, ALL = "test", "all"
@@ -28,12 +28,13 @@ TEST, ALL = "test", "all"
 
 @choice
 class TaskWords(Fileless):
-    """The query ``from_task``, drawn from training posts (see ``extrinsic.task_words``).
+    """The query ``from_task``, drawn from training posts (see ``biasbridge.extrinsic.task_words``).
 
     X, Y: words of posts about the ``privileged`` and ``unprivileged`` group; A, B: of posts with
     label 0 and 1. ``source``, ``groups`` and ``challenge`` are those of the task, so that its steps
     are shared; without a source there are no words. With a challenge all posts of an unsplit source
-    are training posts. size, min_posts, min_z, prior: see ``extrinsic.task_words.WordLimits``.
+    are training posts. size, min_posts, min_z, prior: see
+    ``biasbridge.extrinsic.task_words.WordLimits``.
     """
 
     source: Source | None

@@ -14,10 +14,10 @@ from functools import cached_property
 
 import numpy as np
 
-from extrinsic.coreference.challenge.measures import extremes
-from intrinsic.resampling import times_drawn
-from stats.arrays import Floats
-from stats.intervals import Estimate
+from biasbridge.extrinsic.coreference.challenge.measures import extremes
+from biasbridge.intrinsic.resampling import times_drawn
+from biasbridge.stats.arrays import Floats
+from biasbridge.stats.intervals import Estimate
 
 N_DRAWS = 2_000
 
@@ -54,8 +54,9 @@ class Units:
         return Estimate(value, min(low, value), max(high, value))
 
     def resampled(self, statistic: Statistic) -> list[float]:
-        """Compute a statistic over 200 resamples of the units (``intrinsic.resampling``), the same
-        for all resolvers of units of the same names.
+        """Compute a statistic over 200 resamples of the units
+        (``biasbridge.intrinsic.resampling``), the same for all resolvers of units of the same
+        names.
         """
         values: list[float] = statistic(self._shared_resamples).tolist()
         return values

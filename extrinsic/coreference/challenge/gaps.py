@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 from annotated_types import Gt, Lt
 
-from extrinsic.coreference.challenge.bootstrap import Units
-from extrinsic.coreference.challenge.measures import (
+from biasbridge.extrinsic.coreference.challenge.bootstrap import Units
+from biasbridge.extrinsic.coreference.challenge.measures import (
     ACCURACY,
     CANDIDATE_MEASURES,
     CLUSTER_MEASURES,
@@ -27,14 +27,17 @@ from extrinsic.coreference.challenge.measures import (
     Measure,
     tally,
 )
-from extrinsic.coreference.challenge.percentages import correlation, percentages_and_leanings
-from files import InputError, choice
-from files.choice import Fileless, Whole
-from stats.intervals import UNDEFINED
+from biasbridge.extrinsic.coreference.challenge.percentages import (
+    correlation,
+    percentages_and_leanings,
+)
+from biasbridge.files import InputError, choice
+from biasbridge.files.choice import Fileless, Whole
+from biasbridge.stats.intervals import UNDEFINED
 
 if TYPE_CHECKING:
-    from files.documents import Case
-    from stats.arrays import Floats
+    from biasbridge.files.documents import Case
+    from biasbridge.stats.arrays import Floats
 
 PRO, ANTI = "pro", "anti"
 
@@ -141,8 +144,8 @@ def challenge_rows(answers: Sequence[Answer], gaps: ChallengeGaps) -> list[Row]:
         ``mention_recall``: share of true mentions that were candidates, for a gap the smaller of
         two; if it is low, or differs between groups, the gap may result from pruning. Below
         ``min_support`` a measure is NaN, with its reason. Intervals: see
-        ``extrinsic.coreference.challenge.bootstrap``; Fisher's for correlations. ``resampled``: a
-        gap in 200 resamples of the units.
+        ``biasbridge.extrinsic.coreference.challenge.bootstrap``; Fisher's for correlations.
+        ``resampled``: a gap in 200 resamples of the units.
 
     Raises
     ------

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from extrinsic.coreference.challenge.bootstrap import Units
-from extrinsic.coreference.challenge.gaps import Row
-from extrinsic.coreference.challenge.measures import (
+from biasbridge.extrinsic.coreference.challenge.bootstrap import Units
+from biasbridge.extrinsic.coreference.challenge.gaps import Row
+from biasbridge.extrinsic.coreference.challenge.measures import (
     CANDIDATE_MEASURES,
     CLUSTER_MEASURES,
     Answer,
     tally,
 )
-from files.documents import Case
+from biasbridge.files.documents import Case
 
 if TYPE_CHECKING:
-    from extrinsic.coreference.resolution import Resolution
-    from files.documents import Document
+    from biasbridge.extrinsic.coreference.resolution import Resolution
+    from biasbridge.files.documents import Document
 
 HELD_OUT, ALL = "held_out", "all"
 MEASURES = {f"conll_{name}": measure for name, measure in CLUSTER_MEASURES.items()}

@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from extrinsic.coreference.scorer import COUNTERS, METRICS, counts, rates
-from extrinsic.measures import FN, FP, TP
+from biasbridge.extrinsic.coreference.scorer import COUNTERS, METRICS, counts, rates
+from biasbridge.extrinsic.measures import FN, FP, TP
 
 if TYPE_CHECKING:
-    from extrinsic.coreference.resolution import Resolution
-    from files.documents import Case, Cluster, Question
-    from stats.arrays import Floats
+    from biasbridge.extrinsic.coreference.resolution import Resolution
+    from biasbridge.files.documents import Case, Cluster, Question
+    from biasbridge.stats.arrays import Floats
 
 
 N_SCORED = 4 * len(COUNTERS)
 # Columns of a tally, after those of the scorer: names asked about by truth and answer (in the order
-# of ``extrinsic.measures``), correctly resolved pronouns, documents, documents with a link,
-# mentions among the candidates, all mentions, other names among the candidates, all other names.
+# of ``biasbridge.extrinsic.measures``), correctly resolved pronouns, documents, documents with a
+# link, mentions among the candidates, all mentions, other names among the candidates, all other
+# names.
 NAME_CELLS = slice(N_SCORED, N_SCORED + 4)
 CORRECT, DOCUMENTS, RESOLVED = range(N_SCORED + 4, N_SCORED + 7)
 KEPT_MENTIONS, MENTIONS, KEPT_OTHER_NAMES, OTHER_NAMES = range(N_SCORED + 7, N_SCORED + 11)

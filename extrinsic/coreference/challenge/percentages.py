@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from extrinsic.coreference.challenge.measures import is_linked
-from stats.intervals import UNDEFINED, Estimate, quantile
+from biasbridge.extrinsic.coreference.challenge.measures import is_linked
+from biasbridge.stats.intervals import UNDEFINED, Estimate, quantile
 
 if TYPE_CHECKING:
-    from extrinsic.coreference.challenge.measures import Answer
-    from stats.arrays import Floats
+    from biasbridge.extrinsic.coreference.challenge.measures import Answer
+    from biasbridge.stats.arrays import Floats
 
 MIN_OCCUPATIONS = 4  # for an interval
 

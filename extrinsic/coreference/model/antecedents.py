@@ -9,10 +9,10 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
-from extrinsic.coreference.model.dropout import relu_dropout_
+from biasbridge.extrinsic.coreference.model.dropout import relu_dropout_
 
 if TYPE_CHECKING:
-    from extrinsic.coreference.settings import ResolverSettings
+    from biasbridge.extrinsic.coreference.settings import ResolverSettings
 
 BUCKETS = 10
 CACHED, ELSEWHERE = 2**18, 2**26

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from extrinsic.encode import encode_words
+from biasbridge.extrinsic.encode import encode_words
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-    from files.documents import Document
+    from biasbridge.files.documents import Document
 
 Integers = NDArray[np.int64]
 

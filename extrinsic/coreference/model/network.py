@@ -8,14 +8,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from extrinsic.coreference.model.antecedents import AntecedentNetwork, KeptSpans
-from extrinsic.coreference.model.dropout import dropout
-from extrinsic.coreference.model.spans import SpanNetwork
-from extrinsic.coreference.model.words import LetterNetwork, SentenceLSTM
+from biasbridge.extrinsic.coreference.model.antecedents import AntecedentNetwork, KeptSpans
+from biasbridge.extrinsic.coreference.model.dropout import dropout
+from biasbridge.extrinsic.coreference.model.spans import SpanNetwork
+from biasbridge.extrinsic.coreference.model.words import LetterNetwork, SentenceLSTM
 
 if TYPE_CHECKING:
-    from extrinsic.coreference.model.encode import Integers, Lexicon, Text
-    from extrinsic.coreference.settings import ResolverSettings
+    from biasbridge.extrinsic.coreference.model.encode import Integers, Lexicon, Text
+    from biasbridge.extrinsic.coreference.settings import ResolverSettings
 
 
 class Scores(NamedTuple):

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from extrinsic.coreference.model.dropout import relu_dropout_
+from biasbridge.extrinsic.coreference.model.dropout import relu_dropout_
 
 if TYPE_CHECKING:
-    from extrinsic.coreference.settings import ResolverSettings
+    from biasbridge.extrinsic.coreference.settings import ResolverSettings
 
 
 class SpanNetwork(nn.Module):

@@ -17,18 +17,18 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
-from extrinsic.coreference.model.antecedents import marginal_loss
-from extrinsic.coreference.model.network import clusters_on_grid
-from extrinsic.coreference.resolution import Resolution
-from extrinsic.coreference.scorer import score
-from files import InputError, atomic_path
+from biasbridge.extrinsic.coreference.model.antecedents import marginal_loss
+from biasbridge.extrinsic.coreference.model.network import clusters_on_grid
+from biasbridge.extrinsic.coreference.resolution import Resolution
+from biasbridge.extrinsic.coreference.scorer import score
+from biasbridge.files import InputError, atomic_path
 
 if TYPE_CHECKING:
-    from extrinsic.coreference.model.encode import Integers, Lexicon, Text
-    from extrinsic.coreference.model.network import Network, Scores
-    from extrinsic.coreference.resolution import Epoch
-    from extrinsic.coreference.settings import ResolverSettings
-    from files.documents import Document
+    from biasbridge.extrinsic.coreference.model.encode import Integers, Lexicon, Text
+    from biasbridge.extrinsic.coreference.model.network import Network, Scores
+    from biasbridge.extrinsic.coreference.resolution import Epoch
+    from biasbridge.extrinsic.coreference.settings import ResolverSettings
+    from biasbridge.files.documents import Document
 
 
 class Training:

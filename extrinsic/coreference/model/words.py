@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 if TYPE_CHECKING:
-    from extrinsic.coreference.model.encode import Integers
+    from biasbridge.extrinsic.coreference.model.encode import Integers
 
 BYTES = 256
 WIDTH = 1.5

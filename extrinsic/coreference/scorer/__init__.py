@@ -5,7 +5,14 @@
 sum of rows: ``rates(np.einsum("bd,dmc->bmc", weights, rows))``.
 """
 
-from extrinsic.coreference.scorer.pairs import pair_documents
-from extrinsic.coreference.scorer.scores import COUNTERS, METRICS, Score, counts, rates, score
+from biasbridge.extrinsic.coreference.scorer.pairs import pair_documents
+from biasbridge.extrinsic.coreference.scorer.scores import (
+    COUNTERS,
+    METRICS,
+    Score,
+    counts,
+    rates,
+    score,
+)
 
 __all__ = ["COUNTERS", "METRICS", "Score", "counts", "pair_documents", "rates", "score"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from extrinsic.coreference.scorer.overlap import Count, Overlap
+from biasbridge.extrinsic.coreference.scorer.overlap import Count, Overlap
 
 Similarities = npt.NDArray[np.float64]
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from files import InputError
+from biasbridge.files import InputError
 
 if TYPE_CHECKING:
-    from files.documents import Cluster, Span
+    from biasbridge.files.documents import Cluster, Span
 
 Counts = npt.NDArray[np.int64]
 

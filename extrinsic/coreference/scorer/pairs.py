@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from files import InputError, nearest
+from biasbridge.files import InputError, nearest
 
 if TYPE_CHECKING:
-    from files.documents import Document
+    from biasbridge.files.documents import Document
 
 
 def pair_documents(

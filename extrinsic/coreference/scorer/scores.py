@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from extrinsic.coreference.scorer import ceaf, links
-from extrinsic.coreference.scorer.overlap import Count, Overlap, overlap
+from biasbridge.extrinsic.coreference.scorer import ceaf, links
+from biasbridge.extrinsic.coreference.scorer.overlap import Count, Overlap, overlap
 
 if TYPE_CHECKING:
-    from files.documents import Cluster, Document
-    from stats.arrays import Floats
+    from biasbridge.files.documents import Cluster, Document
+    from biasbridge.stats.arrays import Floats
 
 COUNTERS: dict[str, Callable[[Overlap], Count]] = {
     "mentions": links.detection,

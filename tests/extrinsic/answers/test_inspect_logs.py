@@ -13,9 +13,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from extrinsic.answers import contents as log_contents
-from extrinsic.answers.reading import detect_format, read_answers
-from files import InputError
+from biasbridge.extrinsic.answers import contents as log_contents
+from biasbridge.extrinsic.answers.reading import detect_format, read_answers
+from biasbridge.files import InputError
 
 HEADER: dict[str, Any] = {
     "version": 2,

@@ -11,8 +11,8 @@ import pytest
 
 import biasbridge
 from biasbridge.__main__ import main as command
-from extrinsic.answers.reading import detect_format, read_answers
-from files import InputError
+from biasbridge.extrinsic.answers.reading import detect_format, read_answers
+from biasbridge.files import InputError
 
 TIME = "2026-01-02T03-04-05.678901"
 FIELDS = ("resps", "doc_hash", "prompt_hash", "target_hash")

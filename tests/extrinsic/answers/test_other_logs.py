@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import biasbridge
-from extrinsic.answers.reading import detect_format, read_answers
-from files import InputError
+from biasbridge.extrinsic.answers.reading import detect_format, read_answers
+from biasbridge.files import InputError
 
 
 def dump(path: Path, *values: object) -> Path:

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from files.data.download import (
+from biasbridge.files.data.download import (
     CHUNK,
     MAX_RATIO,
     DownloadError,
     extract_repository,
     extract_zip,
 )
-from files.data.registry import RAW, DataFile
+from biasbridge.files.data.registry import RAW, DataFile
 from tests.data_server import tar_gz
 
 TEXT = b"he she\n" * 50

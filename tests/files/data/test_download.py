@@ -21,10 +21,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from files import InputError
-from files.data import download as module
-from files.data.download import CHUNK, LONGEST_WAIT, TRIES, DownloadError, digest, download
-from files.data.download import find_difference as difference
+from biasbridge.files import InputError
+from biasbridge.files.data import download as module
+from biasbridge.files.data.download import (
+    CHUNK,
+    LONGEST_WAIT,
+    TRIES,
+    DownloadError,
+    digest,
+    download,
+)
+from biasbridge.files.data.download import find_difference as difference
 from tests.data_server import Reply, Server
 
 BODY = bytes(range(256)) * 3000  # 768,000 bytes: two whole chunks and a part of one

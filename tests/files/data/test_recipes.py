@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from files import InputError
-from files.data.recipes import (
+from biasbridge.files import InputError
+from biasbridge.files.data.recipes import (
     CLEANINGS,
     MIN_WORDS,
     READERS,
@@ -24,7 +24,7 @@ from files.data.recipes import (
     find_text_difference,
     read_texts,
 )
-from files.data.registry import DataSet, registry
+from biasbridge.files.data.registry import DataSet, registry
 
 CORPORA = [each.name for each in registry().values() if each.recipe]
 PACKED = io.BytesIO()

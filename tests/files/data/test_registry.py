@@ -8,9 +8,9 @@ from pathlib import Path, PurePosixPath
 import pytest
 import yaml
 
-from files import InputError
-from files.data import registry as module
-from files.data.registry import (
+from biasbridge.files import InputError
+from biasbridge.files.data import registry as module
+from biasbridge.files.data.registry import (
     HERE,
     HUB_TARGET,
     RAW,

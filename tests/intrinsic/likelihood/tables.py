@@ -11,10 +11,10 @@ import torch
 import transformers
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from files import choice
-from files.choice import Fileless
-from files.models.language_model import LanguageModel
-from intrinsic.items.item import ItemSet
+from biasbridge.files import choice
+from biasbridge.files.choice import Fileless
+from biasbridge.files.models.language_model import LanguageModel
+from biasbridge.intrinsic.items.item import ItemSet
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 Table = Mapping[tuple[str, ...], Mapping[str, float]]

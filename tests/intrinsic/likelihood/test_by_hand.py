@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from intrinsic.items.item import ItemSet, Pair, cross
-from intrinsic.likelihood.crows_pairs import CrowsPairs
-from intrinsic.likelihood.model_metrics import MODEL_METRICS
+from biasbridge.intrinsic.items.item import ItemSet, Pair, cross
+from biasbridge.intrinsic.likelihood.crows_pairs import CrowsPairs
+from biasbridge.intrinsic.likelihood.model_metrics import MODEL_METRICS
 from tests.intrinsic.likelihood.tables import Table, given, table_model
 
 if TYPE_CHECKING:
-    from files.models.language_model import LanguageModel
-    from intrinsic.score import Score
+    from biasbridge.files.models.language_model import LanguageModel
+    from biasbridge.intrinsic.score import Score
 
 KNOWN = ("he", "she", "him", "her", "likes", "told", "it", "is", "a", "nurse", "guard", "cook")
 MASKED: Table = {

@@ -15,15 +15,15 @@ import pytest
 import torch
 
 from biasbridge import audit
-from corpora.items import BecPro, Honest
-from files.models.language_model import LanguageModel, open_model
-from intrinsic.items.item import Item, ItemSet, cross
-from intrinsic.likelihood.model_metrics import MODEL_METRICS
+from biasbridge.corpora.items import BecPro, Honest
+from biasbridge.files.models.language_model import LanguageModel, open_model
+from biasbridge.intrinsic.items.item import Item, ItemSet, cross
+from biasbridge.intrinsic.likelihood.model_metrics import MODEL_METRICS
 from tests.intrinsic.likelihood.tables import Table, given, table_model
 from tests.tiny_models import save_model
 
 if TYPE_CHECKING:
-    from intrinsic.score import Score
+    from biasbridge.intrinsic.score import Score
 
 COLUMNS = ("Sent_TM", "Template", "Person", "Gender", "Profession", "Prof_Gender")
 PEOPLE = {"male": ("Er", "Unser Bruder"), "female": ("Sie", "Unsere Schwester", "Eine Frau")}

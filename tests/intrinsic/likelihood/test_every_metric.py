@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from corpora.items import named_items
-from files.models.language_model import LanguageModel, open_model
-from intrinsic.item_metric import Observations
-from intrinsic.items.item import ItemSet, Pair, cross
-from intrinsic.items.library import library
-from intrinsic.likelihood.model_metrics import MODEL_METRICS
-from intrinsic.likelihood.pairs import sign_test
+from biasbridge.corpora.items import named_items
+from biasbridge.files.models.language_model import LanguageModel, open_model
+from biasbridge.intrinsic.item_metric import Observations
+from biasbridge.intrinsic.items.item import ItemSet, Pair, cross
+from biasbridge.intrinsic.items.library import library
+from biasbridge.intrinsic.likelihood.model_metrics import MODEL_METRICS
+from biasbridge.intrinsic.likelihood.pairs import sign_test
 from tests.intrinsic.likelihood.tables import given
 from tests.tiny_models import save_model
 

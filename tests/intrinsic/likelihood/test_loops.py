@@ -11,17 +11,17 @@ import torch
 import transformers
 
 from biasbridge import audit
-from files import InputError
-from files.models.language_model import LanguageModel, open_model
-from intrinsic.likelihood import token_likelihoods as asking
-from intrinsic.likelihood.sentences import (
+from biasbridge.files import InputError
+from biasbridge.files.models.language_model import LanguageModel, open_model
+from biasbridge.intrinsic.likelihood import token_likelihoods as asking
+from biasbridge.intrinsic.likelihood.sentences import (
     log_likelihoods,
     masked_together,
     sentence_log_likelihoods,
     unmasked_log_likelihoods,
 )
-from intrinsic.likelihood.stereoset import pieces_in_turn
-from intrinsic.likelihood.tokenised_text import Text, mask_id, tokenise_texts
+from biasbridge.intrinsic.likelihood.stereoset import pieces_in_turn
+from biasbridge.intrinsic.likelihood.tokenised_text import Text, mask_id, tokenise_texts
 from tests.tiny_models import SMALL, byte_pieces, save_model
 
 CASES = Path(__file__).parents[2] / "cases" / "vectors"

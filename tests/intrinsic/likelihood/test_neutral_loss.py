@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from corpora.planted_occupations import PlantedOccupations
-from intrinsic.items.item import ItemSet, plain_line
-from intrinsic.items.library import library
-from intrinsic.likelihood.neutral_loss import NeutralLoss
-from intrinsic.wordsets import load_queries
+from biasbridge.corpora.planted_occupations import PlantedOccupations
+from biasbridge.intrinsic.items.item import ItemSet, plain_line
+from biasbridge.intrinsic.items.library import library
+from biasbridge.intrinsic.likelihood.neutral_loss import NeutralLoss
+from biasbridge.intrinsic.wordsets import load_queries
 from tests.intrinsic.likelihood.tables import Table, given, table_model
 
 if TYPE_CHECKING:
-    from corpora.planted_occupations import Language
+    from biasbridge.corpora.planted_occupations import Language
 
 KNOWN = ("it", "rains", "today", "here")
 TABLE: Table = {

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from corpora.items import BecPro, CrowsPairs, Honest, NamedItems, StereoSet
-from files import InputError
-from files.models.language_model import LanguageModel, open_model
-from intrinsic.items.item import ItemSet, plain_line
-from intrinsic.likelihood.model_metrics import MODEL_METRICS
-from intrinsic.likelihood.neutral_loss import NeutralLoss
-from intrinsic.likelihood.sentences import sentence_log_likelihoods
-from intrinsic.likelihood.stereoset import icat
-from intrinsic.likelihood.tokenised_text import tokenise_texts
+from biasbridge.corpora.items import BecPro, CrowsPairs, Honest, NamedItems, StereoSet
+from biasbridge.files import InputError
+from biasbridge.files.models.language_model import LanguageModel, open_model
+from biasbridge.intrinsic.items.item import ItemSet, plain_line
+from biasbridge.intrinsic.likelihood.model_metrics import MODEL_METRICS
+from biasbridge.intrinsic.likelihood.neutral_loss import NeutralLoss
+from biasbridge.intrinsic.likelihood.sentences import sentence_log_likelihoods
+from biasbridge.intrinsic.likelihood.stereoset import icat
+from biasbridge.intrinsic.likelihood.tokenised_text import tokenise_texts
 from tests.intrinsic.likelihood.tables import given
 
 

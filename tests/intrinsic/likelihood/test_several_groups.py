@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from files import InputError
-from files.models.language_model import LanguageModel, open_model
-from intrinsic.items.item import ItemSet, cross
-from intrinsic.items.read import parse_fillers, read_items
-from intrinsic.likelihood.lpbs import LogProbabilityBias
-from intrinsic.likelihood.next_word import NextWord
-from intrinsic.likelihood.planted import PlantedBias
+from biasbridge.files import InputError
+from biasbridge.files.models.language_model import LanguageModel, open_model
+from biasbridge.intrinsic.items.item import ItemSet, cross
+from biasbridge.intrinsic.items.read import parse_fillers, read_items
+from biasbridge.intrinsic.likelihood.lpbs import LogProbabilityBias
+from biasbridge.intrinsic.likelihood.next_word import NextWord
+from biasbridge.intrinsic.likelihood.planted import PlantedBias
 from tests.intrinsic.likelihood.tables import given
 from tests.tiny_models import save_model
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from files import choice
-from files.choice import Fileless
-from intrinsic.items.item import Item, ItemSet
+from biasbridge.files import choice
+from biasbridge.files.choice import Fileless
+from biasbridge.intrinsic.items.item import Item, ItemSet
 
 if TYPE_CHECKING:
-    from files.models.encoder import Context
-    from stats.arrays import Floats
+    from biasbridge.files.models.encoder import Context
+    from biasbridge.stats.arrays import Floats
 
 
 class Opened(NamedTuple):

@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from files.models.encoder import Context
-from intrinsic.items.item import Item
-from intrinsic.metrics.weat import associations, effect_size
-from intrinsic.sentences.ceat import Ceat, context_of, draw_contexts
-from intrinsic.sentences.effects import combine_effects
-from intrinsic.sentences.encoded import groups_of
+from biasbridge.files.models.encoder import Context
+from biasbridge.intrinsic.items.item import Item
+from biasbridge.intrinsic.metrics.weat import associations, effect_size
+from biasbridge.intrinsic.sentences.ceat import Ceat, context_of, draw_contexts
+from biasbridge.intrinsic.sentences.effects import combine_effects
+from biasbridge.intrinsic.sentences.encoded import groups_of
 from tests.intrinsic.sentences.tables import Given, Table, random_set
 
 
@@ -81,7 +81,7 @@ def test_draws_in_many_parts_are_those_in_one(monkeypatch: pytest.MonkeyPatch) -
     items, table = random_set(np.random.default_rng(3))
     metric = Ceat.by_convention("default", items=items, draws=30)
     whole = metric.score(table, seed=0)[0]
-    monkeypatch.setattr("intrinsic.sentences.ceat.CELLS", 1)
+    monkeypatch.setattr("biasbridge.intrinsic.sentences.ceat.CELLS", 1)
     parts = metric.score(table, seed=0)[0]
     assert (parts.value, parts.low, parts.p_value) == pytest.approx(
         (whole.value, whole.low, whole.p_value)

@@ -11,17 +11,17 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
-from corpora.items import named_items
-from files import InputError
-from intrinsic.items.item import Item, ItemSet, cross
-from intrinsic.items.library import library
-from intrinsic.sentences.probe import LinearProbe, assign_folds, is_correct
+from biasbridge.corpora.items import named_items
+from biasbridge.files import InputError
+from biasbridge.intrinsic.items.item import Item, ItemSet, cross
+from biasbridge.intrinsic.items.library import library
+from biasbridge.intrinsic.sentences.probe import LinearProbe, assign_folds, is_correct
 from tests.intrinsic.sentences.tables import Given, Table
 from tests.minilm import minilm
 
 if TYPE_CHECKING:
-    from intrinsic.score import Score
-    from stats.arrays import Floats
+    from biasbridge.intrinsic.score import Score
+    from biasbridge.stats.arrays import Floats
 
 GROUPS = {
     "male": tuple(f"he{number}" for number in range(6)),

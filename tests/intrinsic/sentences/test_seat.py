@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from corpora.items import BuiltInItems
-from files import InputError
-from intrinsic.items.item import Item, ItemSet
-from intrinsic.metrics.weat import effect_size
-from intrinsic.permutation import exact_p
-from intrinsic.sentences.ceat import Ceat
-from intrinsic.sentences.seat import Seat
+from biasbridge.corpora.items import BuiltInItems
+from biasbridge.files import InputError
+from biasbridge.intrinsic.items.item import Item, ItemSet
+from biasbridge.intrinsic.metrics.weat import effect_size
+from biasbridge.intrinsic.permutation import exact_p
+from biasbridge.intrinsic.sentences.ceat import Ceat
+from biasbridge.intrinsic.sentences.seat import Seat
 from tests.intrinsic.sentences.tables import Given, Table, given, random_set
 from tests.minilm import minilm
 
 if TYPE_CHECKING:
-    from intrinsic.item_metric import Observations
-    from intrinsic.score import Score
-    from stats.arrays import Floats
+    from biasbridge.intrinsic.item_metric import Observations
+    from biasbridge.intrinsic.score import Score
+    from biasbridge.stats.arrays import Floats
 
 # A bag of words: the counts of he, she, math, art
 BAG = {

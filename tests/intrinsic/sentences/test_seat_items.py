@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from intrinsic.items.inflect import article, inflect, plural_of
-from intrinsic.items.library import library, load_items
+from biasbridge.intrinsic.items.inflect import article, inflect, plural_of
+from biasbridge.intrinsic.items.library import library, load_items
 
 SETS = [name for name in library() if name.startswith("seat")]
 

@@ -15,13 +15,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from files.digest import digest_of, sha256
-from files.folders import HOME
-from train.engine.source import Source, library_versions, user_hashes
-from train.engine.store.step import SCHEME
+from biasbridge.files.digest import digest_of, sha256
+from biasbridge.files.folders import HOME
+from biasbridge.train.engine.source import Source, library_versions, user_hashes
+from biasbridge.train.engine.store.step import SCHEME
 
 if TYPE_CHECKING:
-    from train.engine.store.step import Recipe
+    from biasbridge.train.engine.store.step import Recipe
 
 RECIPE = "recipe.json"
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from files.errors import DISK_FULL
+from biasbridge.files.errors import DISK_FULL
 
 SECONDS_BEFORE_MESSAGE = 5.0  # of waiting for a lock
 MAX_PAUSE = 0.5  # seconds between two tries

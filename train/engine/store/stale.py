@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from files import InputError
-from train.engine.source import current_source
-from train.engine.store.entry import DamagedError, Lineage, lineage, read_recipe
+from biasbridge.files import InputError
+from biasbridge.train.engine.source import current_source
+from biasbridge.train.engine.store.entry import DamagedError, Lineage, lineage, read_recipe
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from train.engine.store.step import Step
-    from train.engine.store.store import Store
+    from biasbridge.train.engine.store.step import Step
+    from biasbridge.train.engine.store.store import Store
 
 Policy = Literal["refuse", "use", "rebuild"]
 

@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
-from files.digest import digest_of
-from train.engine.source import Source, source_of
+from biasbridge.files.digest import digest_of
+from biasbridge.train.engine.source import Source, source_of
 
 SCHEME = 6  # of keys: raised when the composition of keys changes, which changes every key
 

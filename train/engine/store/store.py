@@ -18,16 +18,23 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from files import InputError
-from files.data.registry import how_to_get_path
-from files.digest import sha256
-from train.engine.device import on_device
-from train.engine.source import changed_modules, loaded_source
-from train.engine.store.entry import RECIPE, DamagedError, Request, check, describe_build, seal
-from train.engine.store.locks import HeldError, NoLockError, StoreError, locked, writing
+from biasbridge.files import InputError
+from biasbridge.files.data.registry import how_to_get_path
+from biasbridge.files.digest import sha256
+from biasbridge.train.engine.device import on_device
+from biasbridge.train.engine.source import changed_modules, loaded_source
+from biasbridge.train.engine.store.entry import (
+    RECIPE,
+    DamagedError,
+    Request,
+    check,
+    describe_build,
+    seal,
+)
+from biasbridge.train.engine.store.locks import HeldError, NoLockError, StoreError, locked, writing
 
 if TYPE_CHECKING:
-    from train.engine.store.step import Step
+    from biasbridge.train.engine.store.step import Step
 
 RESERVED = ("work", "unfinished", "locks", "leases", "digests")
 KEY = re.compile("[0-9a-f]{32}")

@@ -15,14 +15,14 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from analysis.provenance import INSTRUCTIONS, BuildRecord
-from files import InputError
-from files.atomic import require_new
-from files.digest import digest_of
-from files.progress import duration
-from files.terminal import print_columns
-from train.engine.store.entry import RECIPE, Content, DamagedError, check, read_recipe
-from train.engine.store.locks import (
+from biasbridge.analysis.provenance import INSTRUCTIONS, BuildRecord
+from biasbridge.files import InputError
+from biasbridge.files.atomic import require_new
+from biasbridge.files.digest import digest_of
+from biasbridge.files.progress import duration
+from biasbridge.files.terminal import print_columns
+from biasbridge.train.engine.store.entry import RECIPE, Content, DamagedError, check, read_recipe
+from biasbridge.train.engine.store.locks import (
     HeldError,
     NoLockError,
     StoreError,
@@ -30,12 +30,12 @@ from train.engine.store.locks import (
     locked,
     writing,
 )
-from train.engine.store.store import RESERVED, Store
+from biasbridge.train.engine.store.store import RESERVED, Store
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from train.engine.store.entry import Provenance
+    from biasbridge.train.engine.store.entry import Provenance
 
 UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
@@ -226,7 +226,7 @@ def export(entry: Path, out: str | Path, console: Console, *, force: bool = Fals
 
     Raises ``InputError`` for a result that is damaged or has no vectors, and an existing file.
     """
-    from files.vectors import open_mapped, save_vectors  # loads gensim
+    from biasbridge.files.vectors import open_mapped, save_vectors  # loads gensim
 
     try:
         check(entry)
