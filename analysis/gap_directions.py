@@ -11,7 +11,7 @@ import pandas as pd
 from biasbridge.analysis.frame import as_text, text_rows
 from biasbridge.analysis.naming import ALL, REVERSED_SIGN, SLICE_COLUMNS, gap_titles, score_titles
 from biasbridge.analysis.verdict import FALLS, RISES
-from biasbridge.files.folders import HOME
+from biasbridge.files.choice_classes import METRICS, PROJECT, choice_classes
 
 if TYPE_CHECKING:
     from biasbridge.analysis.slice_results import SliceResult
@@ -23,7 +23,7 @@ ResultsByGap = dict[str, dict[str, "SliceResult"]]
 
 def own_metrics_first(results: Sequence[SliceResult]) -> list[SliceResult]:
     """Return the results, those of a user's own metrics first: where few are shown, these are."""
-    known = {path.stem for path in (HOME / "conf" / "intrinsic").glob("*.yaml")}
+    known = {each.name for each in choice_classes(PROJECT, METRICS)}
     return sorted(results, key=lambda result: result.names["metric"] in known)
 
 

@@ -16,7 +16,7 @@ TARGET_NAMES = {
     "text": "text",
 }
 VECTOR_KINDS, MODEL_KINDS = ("vectors", "states"), ("states", "model")
-_PRESENT = present_classes("debias", "debias.")
+_PRESENT = present_classes("debias", "biasbridge.debias.")
 METHODS: dict[str, dict[str, Any]] = {
     changed: {name: method for name, method in _PRESENT.items() if method.acts_on == changed}
     for changed in TARGET_NAMES

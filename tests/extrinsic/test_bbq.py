@@ -501,7 +501,7 @@ def test_fields_that_answers_lack_come_from_the_data(by: str, tmp_path: Path) ->
     names = {"id": ["category", "example_id"], "text": ["context", "question"], "prompt": ["query"]}
     part = table[[*names[by], "choices", "answer"]].sample(frac=1, random_state=0)
     pd.testing.assert_frame_equal(bbq(part, data=data), bbq(table))
-    with pytest.raises(InputError, match=r"has no .*answer_info.*; give their folder by --data"):
+    with pytest.raises(InputError, match=r"has no .*answer_info.*; run biasbridge data get bbq"):
         bbq(part)
     with pytest.raises(InputError, match="1 of 1 items are not in"):
         bbq(part[:1].assign(**dict.fromkeys(names[by], "other")), data=data)

@@ -113,7 +113,7 @@ def test_a_table_from_elsewhere(
     elsewhere = tmp_path_factory.mktemp("data")
     (folder / "points.csv").rename(elsewhere / "points.csv")
     monkeypatch.delenv("BIASBRIDGE_DATA", raising=False)
-    with pytest.raises(InputError, match="set BIASBRIDGE_DATA"):
+    with pytest.raises(InputError, match="biasbridge data get atlas_goldfarb_tarrant"):
         main([str(folder)])
     monkeypatch.setenv("BIASBRIDGE_DATA", str(elsewhere))
     assert main([str(folder)]) == 0
