@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import sys
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from biasbridge.files.verbosity import LOG
 from tests.data_server import Server, serve
 
 # Small networks gain nothing from more threads, and two test processes would share the cores
@@ -21,6 +23,12 @@ LONGEST = (
     *("test_sweeps", "test_readme", "test_coreference_world", "test_crash_points"),
     *("test_faults_points", "test_wheel", "test_front", "test_addition", "test_fuzz", "test_world"),
 )
+
+
+@pytest.fixture(autouse=True)
+def _verbosity() -> None:
+    """Forget what a command of an earlier test in this process set."""
+    LOG.setLevel(logging.NOTSET)
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,11 @@ from biasbridge.files import InputError
 from biasbridge.train.cli import CONF
 from biasbridge.train.cli.choices import find_class
 from biasbridge.train.cli.composer import Composer
+from biasbridge.train.cli.configure import read_point
 from biasbridge.train.cli.grid import MAX_CELLS, build_cells
+from biasbridge.train.engine.part import Planned
+from biasbridge.train.engine.point import plan_point
+from biasbridge.train.engine.store import Store
 
 STUDIES = sorted(path.stem for path in (CONF / "experiment").glob("*.yaml"))
 
@@ -51,6 +55,35 @@ def test_cells_are_composed_as_hydra_does(arguments: list[str]) -> None:
     composer = Composer([])
     for cell in (found[0], found[-1]):
         assert composer(cell) == compose("config", overrides=cell)
+
+
+SEEDS = ["seed=3", "corpus.stereotype=0.1", "classifier=linear"]
+
+
+def test_cells_that_differ_in_the_seed_share_the_parts_of_their_points(tmp_path: Path) -> None:
+    composer, store, planned = Composer([]), Store(tmp_path), Planned()
+    points = [composer.read([f"seed={seed}", *SEEDS[1:]]).point for seed in (3, 4, 3)]
+    assert [point.seed for point in points] == [3, 4, 3]
+    assert points[0].subject is points[1].subject
+    assert points[0].metrics is points[1].metrics
+    first, second, third = (plan_point(point, store, planned) for point in points)
+    assert first.key == plan_point(read_point(compose("config", overrides=SEEDS)), store).key
+    assert first.key == third.key != second.key
+    assert first.ends == third.ends
+    assert all(a is b for a, b in zip(first.ends, third.ends, strict=True))
+    assert first.unit.params is second.unit.params
+
+
+def test_what_refers_to_the_seed_is_not_shared() -> None:
+    composer = Composer([])
+    cells = ([f"seed={seed}", "task.name='task_${seed}'"] for seed in (1, 2))
+    tasks = [composer.read(cell).point.task for cell in cells]
+    assert [task.name for task in tasks if task] == ["task_1", "task_2"]
+
+
+def test_a_seed_that_is_no_number_is_refused() -> None:
+    with pytest.raises(InputError, match="seed='one': give a whole number"):
+        Composer([]).read(["seed=one"])
 
 
 OTHERS = {  # by experiment: a choice in the place of one whose options it sets, and such an option
