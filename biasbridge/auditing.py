@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 from biasbridge.files import InputError
 from biasbridge.files.choice import Count, Whole, check_arguments
-from biasbridge.input_tables import as_names
-from biasbridge.inputs import OpenedModel, Vectors, Words, built_in, is_model, word_file
-from biasbridge.own_classes import use_folder
+from biasbridge.inputs import (
+    OpenedModel,
+    Vectors,
+    Words,
+    as_names,
+    built_in,
+    is_model,
+    use_folder,
+    word_file,
+)
 from biasbridge.vector_audit import (
     audit_embeddings,
     embeddings_by_name,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from biasbridge.files import InputError
 from biasbridge.files.choice import check_arguments
 from biasbridge.files.data.registry import data_folder
-from biasbridge.input_tables import InputTable, as_dataframe, with_notes
+from biasbridge.inputs import InputTable, as_dataframe, with_notes
 
 if TYPE_CHECKING:
     import pandas as pd

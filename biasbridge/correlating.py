@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from biasbridge.files import InputError
 from biasbridge.files.choice import check_arguments
-from biasbridge.input_tables import InputTable, as_dataframe, as_names, with_notes
+from biasbridge.inputs import InputTable, as_dataframe, as_names, with_notes
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,9 +21,9 @@ from biasbridge.inputs import (
     built_in,
     is_model,
     query,
+    use_folder,
     word_file,
 )
-from biasbridge.own_classes import use_folder
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from biasbridge.files import InputError, nearest
 from biasbridge.files.packages import PACKAGE, in_package
-from biasbridge.input_tables import InputTable, as_dataframe, as_names
+from biasbridge.inputs import InputTable, as_dataframe, as_names
 
 if TYPE_CHECKING:
     import pandas as pd

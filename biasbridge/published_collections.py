@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from biasbridge.bbq_scores import bbq
+from biasbridge.commands.gaps import gaps
 from biasbridge.files import InputError
 from biasbridge.files.language import UNDETERMINED, guess_language
 from biasbridge.files.names import find_joined, name_key
 from biasbridge.files.tables import JSON_LINES, SEP_LINE, read_table, table_suffix
 from biasbridge.files.text import open_binary
-from biasbridge.group_gaps import gaps
-from biasbridge.input_tables import as_dataframe
+from biasbridge.inputs import as_dataframe
 from biasbridge.post_columns import GROUP_NAMES, LABEL_NAMES, TEXT_NAMES
 
 HEAD = 1 << 16  # bytes of a file searched for field names

@@ -13,7 +13,7 @@ import pytest
 
 import biasbridge
 from biasbridge.analysis.naming import SMALLEST_CHANGE
-from biasbridge.cli.gaps import main
+from biasbridge.commands.gaps import main
 from biasbridge.data_checks import _check_coverage
 from biasbridge.files.language import GRAMMAR
 from biasbridge.files.vectors import keyed

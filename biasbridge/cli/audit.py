@@ -102,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure each file, and print or write the scores."""
     args = _parser().parse_args(arguments)
     from biasbridge.files.terminal import open_console
-    from biasbridge.own_classes import use_folder
+    from biasbridge.inputs import use_folder
 
     use_folder(args.config_dir)
     console = open_console()

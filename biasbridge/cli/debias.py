@@ -21,10 +21,10 @@ from biasbridge.files.options import Parser
 from biasbridge.files.printable import printable
 from biasbridge.files.text import require_written_archive
 from biasbridge.files.vector_files import vector_files
+from biasbridge.inputs import use_folder
 from biasbridge.intrinsic.lookup import CASES
 from biasbridge.intrinsic.wordsets import read_query, write_query
 from biasbridge.intrinsic.wordsets.parse import EXAMPLE
-from biasbridge.own_classes import use_folder
 
 if TYPE_CHECKING:
     from argparse import Namespace

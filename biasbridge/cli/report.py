@@ -14,7 +14,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Build the report and print the paths."""
     raw_args = list(sys.argv[1:] if arguments is None else arguments)
     if raw_args and Path(raw_args[0]).is_file():
-        from biasbridge.cli import gaps
+        from biasbridge.commands import gaps
 
         has_page = any(argument.startswith("--report") for argument in raw_args)
         page = [] if has_page else ["--report", f"{Path(raw_args[0]).stem}.html"]

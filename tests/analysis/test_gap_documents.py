@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from biasbridge import gaps
-from biasbridge.cli.gaps import main
+from biasbridge.commands.gaps import main
 from biasbridge.files import InputError
 
 HOSTILE = ("[x](u) <b>", "a|b*_c_", "100%$&#~^{}\\", "=1\n# x")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biasbridge.cli.gaps import main
+from biasbridge.commands.gaps import main
 from biasbridge.extrinsic.gap_table import gap_table
 from biasbridge.extrinsic.gaps import Gaps
 from biasbridge.extrinsic.ranking import RANKINGS

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import biasbridge
-from biasbridge.cli.gaps import main
+from biasbridge.commands.gaps import main
 from biasbridge.extrinsic.grouped_predictions import GroupedPredictions, GroupOrRest
 from biasbridge.extrinsic.measures import MEASURES
 from biasbridge.files import InputError
