@@ -207,7 +207,7 @@ class Command:
         settings = _settings(parameter, function, metavar)
         if name in self._types:
             settings["type"] = self._types[name]
-        if isinstance(default, str | float) and default not in ("", False) and default is not True:
+        if type(default) in (str, int, float) and default != "":
             text += "" if "default" in text else f" (default: {default})"
         settings["help"] = text.replace("%", "%%")
         if is_argument:

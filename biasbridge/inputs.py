@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
     from biasbridge.files.models.language_model import LanguageModel
+    from biasbridge.intrinsic.item_metric import ItemMetric
+    from biasbridge.intrinsic.metric import Metric
     from biasbridge.intrinsic.wordsets import Query
 
 # gensim's vectors, a path of a file, a table with a row per word, a vector by word
@@ -28,6 +30,7 @@ Vectors: TypeAlias = "KeyedVectors | str | PathLike[str] | pd.DataFrame | Mappin
 # An opened language model
 OpenedModel: TypeAlias = "tuple[PreTrainedModel, PreTrainedTokenizerFast] | LanguageModel"
 InputTable: TypeAlias = "pd.DataFrame | str | PathLike[str]"
+OwnMetric: TypeAlias = "str | type[Metric] | type[ItemMetric] | Metric | ItemMetric"
 Words: TypeAlias = "Query | str | PathLike[str] | Mapping[str, object]"
 
 KINDS = (
@@ -162,6 +165,21 @@ def as_names(names: str | Sequence[str]) -> list[str]:
     if not isinstance(names, str | Iterable):
         raise InputError(f"{names!r} is not a name; give a name, or a list of names")
     return [names] if isinstance(names, str) else list(names)
+
+
+def as_metrics(metrics: OwnMetric | Sequence[OwnMetric]) -> tuple[list[str], list[Any]]:
+    """Return the names of metrics, those of classes included, and the objects that are metrics."""
+    is_one = isinstance(metrics, str | type) or hasattr(metrics, "about")
+    names: list[str] = []
+    objects: list[Any] = []
+    for metric in [metrics] if is_one else as_names(metrics):
+        if isinstance(metric, str):
+            names.append(metric)
+        elif isinstance(metric, type):
+            names.append(register(metric))
+        else:
+            objects.append(metric)
+    return names, objects
 
 
 def as_dataframe(

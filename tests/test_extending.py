@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biasbridge.cli.audit import main as audit
-from biasbridge.cli.debias import main as debias
+from biasbridge.commands.audit import main as audit
+from biasbridge.commands.debias import main as debias
 from biasbridge.debias.methods import METHODS
 from biasbridge.files import InputError
 from biasbridge.files.vectors import open_mapped, read_vectors

@@ -13,7 +13,7 @@ import torch
 import transformers
 
 from biasbridge import audit
-from biasbridge.cli.audit import main
+from biasbridge.commands.audit import main
 from biasbridge.files import InputError
 from biasbridge.files.models.encoder import Encoder
 from biasbridge.files.models.language_model import open_model

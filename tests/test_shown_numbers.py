@@ -13,7 +13,7 @@ import pytest
 from biasbridge import model_audit
 from biasbridge.analysis.terminal import print_table
 from biasbridge.before_after import print_scores as print_before_after
-from biasbridge.cli.audit import main as audit
+from biasbridge.commands.audit import main as audit
 from biasbridge.commands.gaps import main as gaps
 from biasbridge.extrinsic.bbq.terminal import print_scores
 from biasbridge.files.terminal import open_console

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
-from biasbridge.cli.debias import main
+from biasbridge.commands.debias import main
 from biasbridge.debias.constraints import mean_cosine, stereotype_pairs
 from biasbridge.debias.roles import words_by_role
 from biasbridge.files import InputError

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from biasbridge import audit, debias
-from biasbridge.cli.debias import main
+from biasbridge.commands.debias import main
 from biasbridge.files import InputError
 from biasbridge.files.eraser import ERASER, Eraser
 from biasbridge.files.models.encoder import Encoder

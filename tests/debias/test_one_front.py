@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from biasbridge import debias
-from biasbridge.cli.debias import main
+from biasbridge.commands.debias import main, move
 from biasbridge.debias.axis import OnAxis
 from biasbridge.debias.base import WORDS, write_modified
 from biasbridge.debias.mean_difference import MeanDifference
 from biasbridge.debias.until import CLOSE, Goal, dose_for_goal, find_method
-from biasbridge.debiasing import move
 from biasbridge.files import InputError, choice
 from biasbridge.files.vectors import keyed, read_vectors, save_mapped, save_vectors
 from biasbridge.intrinsic import effect_size

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from gensim.models import KeyedVectors
 
-from biasbridge.cli.audit import main
+from biasbridge.commands.audit import main
 from biasbridge.files import InputError
 from biasbridge.files.choice_classes import PROJECT, find_choice
 from biasbridge.files.vector_files import vector_files
