@@ -13,8 +13,9 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import sys
 from argparse import SUPPRESS, ArgumentTypeError
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
 from math import isfinite
 from pathlib import Path
@@ -31,7 +32,7 @@ from typing import (
     get_origin,
 )
 
-from biasbridge.files import InputError, atomic_path
+from biasbridge.files import InputError, atomic_path, nearest
 from biasbridge.files.atomic import require_output
 from biasbridge.files.options import Parser, StoreOnce
 from biasbridge.files.printable import printable
@@ -55,7 +56,7 @@ DOCUMENTS = {
     "eee": ((".json",), "Write a file of Every Eval Ever, schema 0.3.0"),
 }
 SENTENCE = re.compile(r"\.(?=\s|$)")
-MANY = re.compile(r"(.*?)(\.\.\.|\+,|\+|\*)?")
+MANY = re.compile(r"(.*?)(\.\.\.|\+,|[+*?])?")
 
 
 def returns(convert: Callable[[R], T]) -> Callable[[Callable[P, R]], Callable[P, T]]:
@@ -93,6 +94,8 @@ class Command:
         What writes the page, ``report(result, path)``.
     arguments : sequence of str
         Parameters that are arguments; by default those without a default.
+    required : sequence of str
+        Options that must be given; by default those without a default.
     spelling : mapping of str to str
         By parameter or kind of document, see the module.
     types : mapping of str to callable
@@ -115,6 +118,7 @@ class Command:
         documents: Mapping[str, Callable[..., str]] | None = None,
         report: Callable[..., object] | None = None,
         arguments: Sequence[str] | None = None,
+        required: Sequence[str] = (),
         spelling: Mapping[str, str] | None = None,
         types: Mapping[str, Callable[[str], Any]] | None = None,
         epilog: str = "",
@@ -125,16 +129,19 @@ class Command:
         self._function, self._also, self._show, self._end = function, also, show, end
         self._documents, self._report, self._epilog = documents or {}, report, epilog
         self._arguments, self._spelling = arguments, spelling or {}
-        self._types = types or {}
+        self._types, self._required = types or {}, required
 
     def __call__(self, arguments: Sequence[str] | None = None) -> int:
         """Run the command with arguments, by default those of the process; return its status."""
-        values = vars(self.parser().parse_args(arguments))
+        values = vars(self.parser().parse_intermixed_args(arguments))
         is_quiet = values.pop("quiet", False)
         paths: dict[str, Path] = {name: values[name] for name in self._documents if name in values}
         page: Path | None = values.get("report") if self._report else None
         places = [path.resolve() for path in paths.values()]
         for name, path in paths.items():
+            if places.count(path.resolve()) > 1 and path == STANDARD_OUTPUT:
+                both = " and ".join(f"--{kind}" for kind in paths if paths[kind] == path)
+                raise InputError(f"{both} both print rows; give one of them a file")
             if places.count(path.resolve()) > 1:
                 raise InputError(f"--{name} {path}: two documents in one file; name another")
         if is_quiet:
@@ -142,7 +149,10 @@ class Command:
         from biasbridge.files.terminal import open_console
 
         console = open_console(stderr=STANDARD_OUTPUT in paths.values(), quiet=is_quiet)
-        result = _call(self.run, values)
+        parameters = inspect.signature(self.run).parameters.values()
+        is_open = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
+        public = [*_parameter_names(self._function, *self._also)] if is_open else []
+        result = _call(self.run, {**values, "documents": [*paths]}, others=public)
         status = self._show and _call(self._show, values, result, console)
         for name, path in paths.items():
             write_text(_call(self._documents[name], values, result), path)
@@ -151,12 +161,21 @@ class Command:
             say(console, page)
         return (self._end and _call(self._end, values, result, console)) or status or 0
 
+    def options(self, arguments: Sequence[str] = ()) -> list[str]:
+        """Return the options, for completion after some arguments."""
+        return re.findall(r"--[\w-]+", self.parser().format_usage())
+
+    @property
+    def summary(self) -> str:
+        """First paragraph of the function's docstring."""
+        text = inspect.cleandoc(self._function.__doc__ or "").partition("\n\n")[0]
+        return " ".join(text.split())
+
     def parser(self) -> Parser:
         """Build the parser."""
-        summary = inspect.cleandoc(self._function.__doc__ or "").partition("\n\n")[0]
         parser = Parser(
             prog=f"biasbridge {self.name}",
-            description=" ".join(summary.split()),
+            description=self.summary,
             epilog=self._epilog,
             argument_default=SUPPRESS,
         )
@@ -213,7 +232,41 @@ class Command:
         if is_argument:
             parser.add_argument(name, **settings)
         else:
+            is_needed |= name in self._required
             parser.add_argument(*flags, dest=name, required=is_needed, **settings)
+
+
+class Group:
+    """Commands under one name, as ``biasbridge store ls``; ``default`` is run without one."""
+
+    def __init__(
+        self, name: str, commands: Mapping[str, Command], *, default: str = "", epilog: str = ""
+    ) -> None:
+        self.name, self._commands, self._default, self._epilog = name, commands, default, epilog
+        for action, command in commands.items():
+            command.name = f"{name} {action}"
+
+    def __call__(self, arguments: Sequence[str] | None = None) -> int:
+        """Run the command that the first argument names."""
+        arguments = sys.argv[1:] if arguments is None else arguments
+        action, *rest = arguments or [self._default or "--help"]
+        if action in ("-h", "--help"):
+            print(f"usage: biasbridge {self.name} {{{','.join(self._commands)}}} ...\n")
+            for name, command in self._commands.items():
+                print(f"  {name:<10} {command.summary}")
+            print(f"\n{self._epilog}" if self._epilog else "")
+            return 0
+        if action not in self._commands:
+            allowed = f"{nearest(action, self._commands)}; give one of {', '.join(self._commands)}"
+            remedy = f"biasbridge {self.name} --help shows what they do"
+            raise InputError(f"biasbridge {self.name} has no {action!r}{allowed}; {remedy}")
+        return self._commands[action](rest)
+
+    def options(self, arguments: Sequence[str] = ()) -> list[str]:
+        """Return the commands, or the options of the one named."""
+        if arguments and arguments[0] in self._commands:
+            return self._commands[arguments[0]].options()
+        return [*self._commands]
 
 
 class _StoreSplit(StoreOnce):
@@ -266,13 +319,22 @@ def _hint(parameter: inspect.Parameter, function: Callable[..., Any]) -> Any:
     return hints[0] if len(hints) == 1 else None
 
 
-def _call(function: Callable[..., Any], values: Mapping[str, Any], *positional: Any) -> Any:
-    """Call a function with those of the values that it has a parameter of."""
-    parameters = inspect.signature(function).parameters.values()
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        return function(*positional, **values)
-    names = [parameter.name for parameter in parameters][len(positional) :]
+def _call(
+    function: Callable[..., Any],
+    values: Mapping[str, Any],
+    *positional: Any,
+    others: Iterable[str] = (),
+) -> Any:
+    """Call a function with those of the values that it has a parameter of, or with ``others``."""
+    names = [*inspect.signature(function).parameters][len(positional) :]
+    names = list(dict.fromkeys([*names, *others]))
     return function(*positional, **{name: values[name] for name in names if name in values})
+
+
+def _parameter_names(*functions: Callable[..., Any]) -> Iterator[str]:
+    """Yield the names of the parameters of functions."""
+    for function in functions:
+        yield from inspect.signature(function).parameters
 
 
 def read_parameters(function: Callable[..., Any]) -> dict[str, str]:

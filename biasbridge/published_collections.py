@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from biasbridge.bbq_scores import bbq
+from biasbridge.commands.bbq import bbq
 from biasbridge.commands.gaps import gaps
 from biasbridge.files import InputError
 from biasbridge.files.language import UNDETERMINED, guess_language

@@ -16,7 +16,7 @@ from transformers import AutoConfig, AutoModelForCausalLM
 from biasbridge import audit, certifying
 from biasbridge.__main__ import main
 from biasbridge.certificates import certified, gender_words
-from biasbridge.certifying import certify
+from biasbridge.commands.certify import certify
 from biasbridge.files import InputError
 from biasbridge.files.terminal import open_console
 from biasbridge.inputs import as_vectors

@@ -295,7 +295,7 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
         partial(debias, BY_WORD, ROLES, until="career=0"),
     ),
     (
-        r"until='mine=0' finds the dose; leave out dose=0\.5",
+        "--until finds the dose; leave out --dose",
         partial(debias, BY_WORD, ROLES, dose=0.5, until="mine=0"),
     ),
     ("7 is not a name; give a name, or a list", partial(audit, BY_WORD, ROLES, metrics=SEVEN)),
@@ -540,8 +540,8 @@ def test_whole_numbers_of_numpy_are_taken() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        *("auditing", "bbq_scores", "correlating", "debiasing", "group_gaps", "inputs", "plot"),
-        "predicting",
+        *("commands.audit", "commands.bbq", "commands.correlate", "commands.debias"),
+        *("commands.effects", "commands.gaps", "commands.predict", "inputs", "plot"),
     ],
 )
 def test_the_examples_of_docstrings_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -367,7 +367,7 @@ def _missing_values(scores: Sequence[AuditedScore]) -> list[str]:
     ]
 
 
-def _run(vectors: Sequence[str], *, listing: bool = False, **options: Any) -> Audit | None:
+def _run(vectors: Sequence[str] = (), *, listing: bool = False, **options: Any) -> Audit | None:
     """Audit files, which are called by their names, or by their paths if two have the same name.
 
     Parameters

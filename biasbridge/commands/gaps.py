@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from argparse import ArgumentTypeError
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -336,7 +335,9 @@ def _require_score(options: Mapping[str, Any], option: str) -> None:
         raise InputError(f"{option} predicts from scores; give --score, and leave out --pred")
 
 
-def _run(*, thresholds: bool = False, **options: Any) -> Measured | ThresholdGaps:
+def _run(
+    *, thresholds: bool = False, documents: Sequence[str] = (), **options: Any
+) -> Measured | ThresholdGaps:
     """Measure gaps, with a gate, or at every threshold.
 
     Parameters
@@ -344,11 +345,9 @@ def _run(*, thresholds: bool = False, **options: Any) -> Measured | ThresholdGap
     thresholds : bool
         Show the gaps at every threshold of the score, and where they close, without pred.
     """
-    documents = [name for name in options if name in DOCUMENTS]
     rules = {
         name: options.pop(name) for name in ("bounds", "fail_if", "fail_on") if name in options
     }
-    options = {name: value for name, value in options.items() if name in OPTIONS}
     if thresholds:
         return _run_thresholds(options, documents, has_gate=bool(rules))
     scores, pred = (as_names(options.get(name, ())) for name in ("score", "pred"))
@@ -480,7 +479,6 @@ def _read_bounds(text: str) -> dict[str, float]:
     return bounds
 
 
-OPTIONS = inspect.signature(gaps).parameters
 _measure = gaps.raw  # type: ignore[attr-defined]
 main = Command(
     gaps,

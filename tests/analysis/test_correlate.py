@@ -16,7 +16,7 @@ from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.results import Tables, write_tables
 from biasbridge.analysis.slice_results import CORRELATION_COLUMNS, SliceResult
 from biasbridge.analysis.user_table import Levels, describe_repeats
-from biasbridge.cli.correlate import main
+from biasbridge.commands.correlate import main
 from biasbridge.files import InputError
 from biasbridge.files.tables import read_table
 from tests.analysis.conftest import make_rows, make_sweep

@@ -17,8 +17,8 @@ from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.results import read_tables
 from biasbridge.analysis.scopes import DOSES
 from biasbridge.analysis.slice_results import correlation_table, scope_table
-from biasbridge.cli.correlate import main as correlate
-from biasbridge.cli.effects import main as effects
+from biasbridge.commands.correlate import main as correlate
+from biasbridge.commands.effects import main as effects
 from biasbridge.studies.certificate.recorded import RECORDED_CSV
 
 RUNS = Path(__file__).resolve().parents[2] / "docs" / "runs"

@@ -33,7 +33,7 @@ from biasbridge.analysis.scopes import DOSES, RUNS
 from biasbridge.analysis.slice_results import RESULT_COLUMNS, SliceResult
 from biasbridge.analysis.summary import print_answer
 from biasbridge.analysis.verdict import VERDICTS
-from biasbridge.cli.report import main
+from biasbridge.commands.report import main
 from biasbridge.files import InputError
 from biasbridge.stats.intervals import Estimate
 

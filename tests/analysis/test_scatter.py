@@ -19,7 +19,7 @@ from biasbridge.analysis.joined import join_points
 from biasbridge.analysis.naming import query_title
 from biasbridge.analysis.results import Tables, write_tables
 from biasbridge.analysis.scatter import grid_data
-from biasbridge.cli.scatter import main
+from biasbridge.commands.scatter import main
 from biasbridge.files import InputError
 from tests.analysis.test_specifications import measured, tables_of
 

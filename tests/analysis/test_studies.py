@@ -22,8 +22,8 @@ from biasbridge.analysis.slice_results import CORRELATION_COLUMNS, EXPLORATORY_C
 from biasbridge.analysis.study import Correlation, Study
 from biasbridge.analysis.summary import print_answer
 from biasbridge.analysis.verdict import VERDICTS
-from biasbridge.cli.correlate import main as correlate
-from biasbridge.cli.report import main as report
+from biasbridge.commands.correlate import main as correlate
+from biasbridge.commands.report import main as report
 from biasbridge.files import InputError
 from biasbridge.files.terminal import open_console
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from biasbridge.cli.agreement import main
+from biasbridge.commands.agreement import main
 from biasbridge.extrinsic.agreement import count_tags, cross_table, precision
 from biasbridge.files import InputError
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from biasbridge.cli.coreference import main
+from biasbridge.commands.coreference import main
 from biasbridge.extrinsic.coreference.scorer import METRICS, score
 from biasbridge.files import InputError
 from biasbridge.files.documents import Document, write_documents

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from biasbridge.cli.store import main
+from biasbridge.commands.store import main
 from biasbridge.files import InputError
 from biasbridge.train.engine.estimate import timings
 from biasbridge.train.engine.outcome import Outcome, read_stamp, write_outcome

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from biasbridge.cli.store import main
+from biasbridge.commands.store import main
 from biasbridge.files import InputError
 from biasbridge.train.cli.orphan_processes import guarded
 from biasbridge.train.engine.outcome import results_folder

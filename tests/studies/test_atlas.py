@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from biasbridge.analysis.frame import as_float, as_text
-from biasbridge.cli.atlas import main
+from biasbridge.commands.atlas import main
 from biasbridge.files import InputError
 from biasbridge.files.tables import read_table
 from biasbridge.studies.atlas.page import answer, atlas_page, atlas_table

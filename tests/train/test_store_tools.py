@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from biasbridge.cli.store import main
+from biasbridge.commands.store import main
 from biasbridge.files import InputError
 from biasbridge.files.vectors import keyed, read_vectors, save_mapped
 from biasbridge.train.engine.store import Step, Store

@@ -5,18 +5,15 @@ The script calls ``biasbridge completion words ...`` for each completion.
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-import io
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from biasbridge.cli.store import COMMANDS as STORE_COMMANDS
 from biasbridge.commands import COMMANDS
 from biasbridge.files import InputError
 from biasbridge.train.cli.choices import choices, groups
-from biasbridge.train.cli.start import CONFIG_DIR
+from biasbridge.train.cli.start import CONFIG_DIR, OPTIONS
 
 # bash splits words at =, so it receives only what follows the last =
 BASH = """_biasbridge() {
@@ -80,13 +77,8 @@ def list_settings(typed: str, folders: Sequence[str] = ()) -> Iterator[str]:
 
 
 def list_options(command: str, arguments: Sequence[str]) -> Iterator[str]:
-    """Yield the options in the help of a command; for ``store`` its subcommands first."""
-    if command not in COMMANDS:
-        return
-    if command == "store" and not arguments:
-        yield from STORE_COMMANDS
-    help_text = io.StringIO()
-    help_args = [*arguments[:1], "--help"] if command == "store" else ["--help"]
-    with contextlib.redirect_stdout(help_text), contextlib.suppress(SystemExit):
-        importlib.import_module(f"biasbridge.cli.{command}").main(help_args)
-    yield from re.findall(r"^  (?:-\w+, )?(--[\w-]+)", help_text.getvalue(), re.MULTILINE)
+    """Yield the options of a command; of a group its commands first."""
+    if command in COMMANDS.keys() - {"train", "completion"}:
+        yield from importlib.import_module(f"biasbridge.commands.{command}").main.options(arguments)
+    elif command == "train":
+        yield from re.findall(r"--[\w-]+", OPTIONS)

@@ -1,26 +1,27 @@
-"""Certification of a bias metric on models with a planted bias of known strength."""
+"""What the score of a bias metric is worth, on models with a planted bias of known strength."""
 
 from __future__ import annotations
 
-import os
-import subprocess
+import dataclasses
+import inspect
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO
 
+from biasbridge.command_line import STANDARD_OUTPUT, Command, as_csv, as_json
+from biasbridge.commands.train import run_train
 from biasbridge.files import InputError, nearest
 from biasbridge.files.choice import Whole, check_arguments
 from biasbridge.files.choice_classes import METRICS, PROJECT, find_choice
-from biasbridge.files.folders import IMPORTED_FROM
 from biasbridge.files.nested import read_nested
 from biasbridge.train.cli import CONF
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biasbridge.train.engine.store.stale import Policy
+    from biasbridge.inputs import OwnMetric
 
 # The first is for metrics of words by two groups, which elsewhere are A and B
 PLANTED_QUERIES = (
@@ -65,38 +66,42 @@ class _ConfiguredMetric(NamedTuple):
     results=str | PathLike[str],
 )
 def certify(
-    metric: str,
+    metric: OwnMetric,
     *,
     convention: str = "all",
     query: str | None = None,
     seeds: int | None = None,
     config_dir: str | PathLike[str] | None = None,
-    stale: Policy = "refuse",
+    stale: Literal["refuse", "use", "rebuild"] = "refuse",
     results: str | PathLike[str] = "results",
     out: TextIO | None = None,
 ) -> pd.DataFrame:
-    """Measure what the scores of a metric are worth, on models with a planted bias.
+    """Measure what a metric's score is worth, on small models with a planted bias.
+
+    They are trained in some minutes and kept in ``store``.
 
     Parameters
     ----------
-    metric
-        Name, also that of your own class in ``config_dir``. Word-vector metrics are certified on
+    metric : str or metric
+        Name of the metric, such as weat, or of your own in the config-dir. In Python also a class
+        or an object of your own, which lies in a file. Word-vector metrics are certified on
         embeddings with seven planted strengths, reversed ones included, with a stereotype of other
         words and on random ones; others on small BERTs and GPT-2s with five strengths, the same of
-        other words, and random weights. Models are kept in ``store``.
-    convention
-        Name, by default all.
-    query
-        Name of a query or item set; by default the planted words, and others to vary the choice.
-    seeds
-        Models per strength, by default 8 embeddings or 3 language models.
-    config_dir
-        Folder of your own metric: a module, and ``intrinsic/METRIC.yaml`` if it has one.
-    stale
-        For stored results of former code: ``"refuse"``, ``"use"`` or ``"rebuild"``.
-    results
+        other words, and random weights.
+    convention : str
+        Convention of the metric.
+    query : str, optional
+        Query of planted words, or a set of items (default: all planted words, and others).
+    seeds : int, optional
+        Models per strength (default: 8 embeddings or 3 language models).
+    config_dir : path, optional
+        Folder with modules of your own metrics and methods. A metric may have a file
+        ``intrinsic/METRIC.yaml`` there.
+    stale : {"refuse", "use", "rebuild"}
+        What to do with stored results of former code.
+    results : path
         Parent of the results folder ``certify_METRIC``.
-    out
+    out : file
         Where the run prints, by default standard error.
 
     Returns
@@ -120,28 +125,54 @@ def certify(
     from biasbridge.studies.certificate.statistics import FEWEST_SEEDS
     from biasbridge.train.cli.override_quoting import format_override
 
-    configured = _find(metric, config_dir)
+    name, config_dir, own_fields = _name_metric(metric, config_dir)
+    configured = _find(name, config_dir)
     needs = str(configured.metric.needs)
     n_seeds = SEEDS[needs] if seeds is None else seeds
     if n_seeds < FEWEST_SEEDS:
         raise InputError(f"seeds={n_seeds}: fewer than {FEWEST_SEEDS} give no interval; give more")
-    folder = Path(results) / f"certify_{metric}"
+    folder = Path(results) / f"certify_{name}"
     *planted, random = ON_VECTORS if needs == "vectors" else ON_MODELS
     grids = ",".join([*(grid % n_seeds for grid in planted), random])
-    command = ["train", "+experiment=certificate", f"intrinsic={metric}", f"name=certify_{metric}"]
+    command = ["+experiment=certificate", f"intrinsic={name}", f"name=certify_{name}"]
     command += [
         f"stale={stale}",
         format_override("results.dir", str(folder)),
         f"hydra.sweeper.grids=[{grids}]",
     ]
     command += [*_query_overrides(configured, query), *_convention_override(configured, convention)]
+    node = f"intrinsic.{configured.key}"
+    command += [format_override(f"++{node}.{field}", value) for field, value in own_fields.items()]
     if config_dir:
-        command[1:1] = ["--config-dir", str(config_dir)]
-    _run(command, out)
+        command[:0] = ["--config-dir", str(config_dir)]
+    run = run_train(command, out or sys.__stderr__)  # notebooks replace sys.stderr
+    if run.returncode:
+        raise InputError("the run did not finish; see its output above")
     from biasbridge.files.tables import unescape_formulas
 
     table = pd.read_csv(folder / "certificate.csv", keep_default_na=True)
     return unescape_formulas(table).assign(**_versions(folder))
+
+
+def _name_metric(
+    metric: OwnMetric, config_dir: str | PathLike[str] | None
+) -> tuple[str, str | PathLike[str] | None, dict[str, Any]]:
+    """Return the name of a metric, the folder of its class, and the options that differ."""
+    if isinstance(metric, str):
+        return metric, config_dir, {}
+    cls = metric if isinstance(metric, type) else type(metric)
+    name, file = str(cls.about.name), inspect.getsourcefile(cls)
+    if not cls.__module__.startswith("biasbridge."):
+        if not file or not Path(file).is_file():
+            raise InputError(f"{cls.__qualname__} lies in no file; write its class in a module")
+        config_dir = config_dir or Path(file).resolve().parent
+    options: dict[str, Any] = {}
+    for field in dataclasses.fields(cls) if metric is not cls else ():
+        value = getattr(metric, field.name)
+        is_own = field.init and field.name not in ("queries", "items", "words")
+        if is_own and value != field.default:
+            options[field.name] = value
+    return name, config_dir, options
 
 
 def _find(metric: str, config_dir: str | PathLike[str] | None) -> _ConfiguredMetric:
@@ -219,20 +250,31 @@ def _convention_override(configured: _ConfiguredMetric, convention: str) -> list
     return [f"++intrinsic.{configured.key}.convention={convention}"]
 
 
-def _run(command: Sequence[str], out: TextIO | None) -> None:
-    path = os.pathsep.join(filter(None, (str(IMPORTED_FROM), os.environ.get("PYTHONPATH"))))
-    run = subprocess.run(
-        [sys.executable, "-m", "biasbridge", *command],
-        stdout=out or sys.__stderr__,  # notebooks replace sys.stderr
-        env={**os.environ, "PYTHONPATH": path},
-        check=False,
-    )
-    if run.returncode:
-        raise InputError("the run did not finish; see its output above")
-
-
 def _versions(folder: Path) -> dict[str, str]:
     """Return the column ``libraries``, the versions that made the numbers."""
     from biasbridge.analysis.provenance import describe_provenance, read_provenance
 
     return {"libraries": describe_provenance(read_provenance(folder))}
+
+
+def _run(*, json: Path | None = None, csv: Path | None = None, **options: Any) -> pd.DataFrame:
+    """Certify; the run prints the table, unless rows are printed."""
+    is_printed = STANDARD_OUTPUT in (json, csv)
+    return certify(**options, out=sys.__stderr__ if is_printed else sys.__stdout__)
+
+
+main = Command(
+    certify,
+    run=_run,
+    documents={"csv": as_csv, "json": as_json},
+    spelling={
+        "csv": "--csv --export",
+        "metric": "METRIC",
+        "convention": "NAME",
+        "query": "NAME",
+        "seeds": "N",
+        "config_dir": "FOLDER",
+        "results": "",
+        "out": "",
+    },
+)

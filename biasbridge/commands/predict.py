@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from biasbridge.files import InputError, nearest
+from biasbridge.command_line import Command, output_file, say
+from biasbridge.files import InputError, atomic_path, nearest
 from biasbridge.files.packages import PACKAGE, in_package
 from biasbridge.inputs import InputTable, as_dataframe, as_names
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import Console
 
     from biasbridge.files.models.onnx_classifier import OnnxClassifier
     from biasbridge.files.models.sequence_classifier import SequenceClassifier
@@ -29,23 +33,27 @@ def predict(
     positive: str | Sequence[str] = (),
     text: str | None = None,
     pred: str = "prediction",
+    out: str | PathLike[str] | None = None,
 ) -> pd.DataFrame:
     """Classify texts with a trained classifier.
 
     Parameters
     ----------
-    classifier
-        A file ``.onnx`` that takes texts, a folder that ``save_pretrained`` wrote for sequence
-        classification, ``package:NAME`` for such a file or folder inside an installed package, or
-        ``org/name@COMMIT`` on a hub. A pickle is not opened: it can run any code.
-    texts
-        A table, or its path, with a row per text.
-    positive
-        Classes that count as 1. A classifier of one class, with a single probability, needs none.
-    text
-        Column of the texts; by default by its name and content.
-    pred
-        Name of the column of predictions.
+    classifier : str
+        An .onnx file, a folder of a sequence classifier, package:NAME, or org/name@COMMIT on a hub.
+        The file takes texts; ``save_pretrained`` wrote the folder; a package is installed and holds
+        such a file or folder. A pickle is not opened: it can run any code.
+    texts : DataFrame or path
+        A table with a row per text.
+    positive : str or sequence of str
+        Class that counts as 1; may be repeated. A classifier of one class, with a single
+        probability, needs none.
+    text : str, optional
+        Column of the texts (default: by its name and content).
+    pred : str
+        Column of predictions to add; that of scores ends in _score.
+    out : path, optional
+        Table with the predictions, a CSV file.
 
     Returns
     -------
@@ -71,6 +79,9 @@ def predict(
     from biasbridge.extrinsic.predictions import get_column
     from biasbridge.post_columns import guess_text
 
+    is_read = isinstance(texts, str | PathLike) and out is not None
+    if is_read and Path(str(out)).resolve() == Path(str(texts)).resolve():
+        raise InputError(f"{out} is the file that is read; name another for the predictions")
     table = as_dataframe(texts)
     column = text or guess_text(table)
     if not column:
@@ -95,7 +106,13 @@ def predict(
     score = chosen.sum(axis=1) if is_exclusive else chosen.max(axis=1)
     names = [classes[number] for number in probabilities.argmax(axis=1)]
     labels = (score >= THRESHOLD).astype(int)
-    return table.assign(**{pred: labels, f"{pred}_class": names, f"{pred}_score": score.round(6)})
+    added = {pred: labels, f"{pred}_class": names, f"{pred}_score": score.round(6)}
+    table = table.assign(**added)
+    if out is not None:
+        with atomic_path(Path(out)) as work:
+            # As it is, for a further classifier reads these texts
+            table.to_csv(work, index=False, lineterminator="\n")
+    return table
 
 
 def _positive_classes(classes: Sequence[str], positive: Collection[str]) -> Collection[str]:
@@ -127,3 +144,29 @@ def open_classifier(name: str) -> OnnxClassifier | SequenceClassifier:
     from biasbridge.files.models.sequence_classifier import open_sequence_classifier
 
     return open_sequence_classifier(name)
+
+
+def _show(table: pd.DataFrame, console: Console, *, out: Path, pred: str = "prediction") -> None:
+    n_positive = int(table[pred].sum())
+    share = f" ({n_positive / len(table):.0%})" if len(table) else ""
+    say(console, f"{len(table):,} texts, {n_positive:,} predicted positive{share}")
+    columns = [] if pred == "prediction" else ["--pred", pred]
+    columns += ["--score", f"{pred}_score"]
+    command = shlex.join(["biasbridge", "gaps", str(out), *columns])
+    say(console, f"to measure gaps: {command} --gold LABEL_COLUMN --group GROUP_COLUMN")
+
+
+main = Command(
+    predict,
+    _show,
+    arguments=("classifier", "texts", "out"),
+    types={"out": output_file(".csv", "")},
+    spelling={
+        "classifier": "CLASSIFIER",
+        "texts": "TEXTS",
+        "out": "OUT.csv",
+        "positive": "CLASS...",
+        "text": "COL",
+        "pred": "COL",
+    },
+)

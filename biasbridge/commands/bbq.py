@@ -1,4 +1,4 @@
-"""Scores of BBQ from the answers of a model, as a function."""
+"""Accuracy and bias scores of BBQ, from a model's answers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from biasbridge.command_line import Command, as_csv
 from biasbridge.files import InputError
 from biasbridge.files.choice import check_arguments
 from biasbridge.files.data.registry import data_folder
@@ -14,8 +15,14 @@ from biasbridge.inputs import InputTable, as_dataframe, with_notes
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import Console
 
 MANY_UNMATCHED = 0.05  # share of outputs above which a note says so
+EPILOG = """\
+Scores are in [-1, 1], above 0 where answers follow the stereotype, with 95 % intervals over
+templates. An output that means none of the options is left out and counted. helm: accuracy of both
+contexts, 0 for 0 / 0; lm_eval: its groups, unmatched outputs are wrong; drop_ambiguous: without
+items that name the stereotyped group in both answers or in none."""
 Convention = Literal["paper", "helm", "lm_eval", "drop_ambiguous", "all"]
 
 
@@ -32,22 +39,23 @@ def bbq(
 
     Parameters
     ----------
-    answers
-        Answers of one model: a table with BBQ's fields and a column of answers, its path (JSON
-        Lines, CSV, Parquet), the log of an evaluation harness, a folder of these, or several.
-    answer
-        Column of a table's answers: text, letter or place (0, 1, 2; or 1, 2, 3). By default
-        ``answer``.
-    convention
-        ``"paper"`` (Parrish et al., 2022); ``"helm"``: with the accuracy over both contexts, and 0
-        where no answer names anybody; ``"lm_eval"``: with its groups, and unmatched outputs as
-        wrong answers that name nobody; ``"drop_ambiguous"``: as in the paper, without items that
-        name the stereotyped group in both answers or in none; ``"all"``: each of the four.
-    data
-        Folder of BBQ's own files, which bring the fields that a log lacks; by default that of
+    answers : DataFrame, path, or several
+        Answers of one model: tables with BBQ's fields and a column of answers, logs of evaluation
+        harnesses, or folders of these. A table is a pandas one, or JSON Lines, CSV or Parquet.
+    answer : str, optional
+        Column of a table's answers: text, letter or place of an option (default: answer). Places
+        are 0, 1, 2; or 1, 2, 3.
+    convention : {"paper", "helm", "lm_eval", "drop_ambiguous", "all"}
+        How scores are computed. ``"paper"`` (Parrish et al., 2022); ``"helm"``: with the accuracy
+        over both contexts, and 0 where no answer names anybody; ``"lm_eval"``: with its groups, and
+        unmatched outputs as wrong answers that name nobody; ``"drop_ambiguous"``: as in the paper,
+        without items that name the stereotyped group in both answers or in none; ``"all"``: each of
+        the four.
+    data : path, optional
+        Folder of BBQ's own files, which bring fields that a log lacks. By default that of
         ``biasbridge data get bbq``.
-    filter
-        Of lm-evaluation-harness: the filter of the answers, where there are several.
+    filter : str
+        Filter of the answers, of lm-evaluation-harness with several.
 
     Returns
     -------
@@ -108,3 +116,29 @@ def _downloaded() -> Path | None:
     """Return the folder of BBQ's files in the data folder; None if it is not there."""
     folder = data_folder() / "models" / "bbq"
     return folder if folder.is_dir() else None
+
+
+def _show(rows: pd.DataFrame, console: Console) -> None:
+    from biasbridge.extrinsic.bbq.terminal import print_scores
+
+    console.width = max(console.width, 130)
+    print_scores(rows, console)
+
+
+def _format_json(rows: pd.DataFrame) -> str:
+    text = rows.to_json(orient="records", double_precision=15, force_ascii=False)
+    return f"{text}\n"
+
+
+main = Command(
+    bbq,
+    _show,
+    documents={"csv": as_csv, "json": _format_json},
+    spelling={
+        "answers": "ANSWERS+",
+        "answer": "COLUMN",
+        "data": "FOLDER",
+        "filter": "NAME",
+    },
+    epilog=EPILOG,
+)
