@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from biasbridge import __version__
 from biasbridge.commands import COMMANDS
@@ -29,8 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         hint = nearest(name, COMMANDS)
         raise InputError(f"no command {name!r}{hint}; give one of {', '.join(COMMANDS)}")
     with named_extra(f"biasbridge {name}"):
-        room = "commands" if (Path(__file__).parent / "commands" / f"{name}.py").exists() else "cli"
-        main_of_command = importlib.import_module(f"biasbridge.{room}.{name}").main
+        main_of_command = importlib.import_module(f"biasbridge.commands.{name}").main
         if name in SWEEPS:
             return int(main_of_command(rest))
         with progress_lines(lambda: f"biasbridge {name} is at work"):

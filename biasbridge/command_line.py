@@ -13,6 +13,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import shlex
 import sys
 from argparse import SUPPRESS, ArgumentTypeError
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -380,6 +381,19 @@ def count(text: str) -> int:
 def split_names(text: str) -> list[str]:
     """Split ``a, b`` into names."""
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def command_text(name: str, *arguments: object, **options: Any) -> str:
+    """Return the command with these arguments and options, quoted for a shell."""
+    words = ["biasbridge", name, *map(str, arguments)]
+    for option, value in options.items():
+        flag = f"--{option.replace('_', '-')}"
+        if value is True:
+            words.append(flag)
+        elif value:
+            values = [value] if isinstance(value, str | float) else value
+            words += [word for one in values for word in (flag, str(one))]
+    return shlex.join(words)
 
 
 def say(console: Console, line: object) -> None:

@@ -13,7 +13,6 @@ from biasbridge.files import InputError
 from biasbridge.files.language import UNDETERMINED
 from biasbridge.intrinsic.metric import Metric
 from biasbridge.intrinsic.resolved_query import resolve_query
-from biasbridge.post_columns import BINARY, classes
 from biasbridge.train.engine.part import (
     ChecksInput,
     DataReport,
@@ -22,7 +21,7 @@ from biasbridge.train.engine.part import (
 )
 from biasbridge.train.tasks.genders import compares_genders
 from biasbridge.train.tasks.posts import coverage
-from biasbridge.user_data import LOOKED_AT, Data, Settings, guess_languages
+from biasbridge.user_data import BINARY, LOOKED_AT, Data, Settings, classes, guess_languages
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

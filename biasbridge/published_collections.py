@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from biasbridge.command_line import command_text
 from biasbridge.commands.bbq import bbq
 from biasbridge.commands.gaps import gaps
 from biasbridge.files import InputError
@@ -17,7 +17,7 @@ from biasbridge.files.names import find_joined, name_key
 from biasbridge.files.tables import JSON_LINES, SEP_LINE, read_table, table_suffix
 from biasbridge.files.text import open_binary
 from biasbridge.inputs import as_dataframe
-from biasbridge.post_columns import GROUP_NAMES, LABEL_NAMES, TEXT_NAMES
+from biasbridge.user_data import GROUP_NAMES, LABEL_NAMES, TEXT_NAMES
 
 HEAD = 1 << 16  # bytes of a file searched for field names
 # Columns of predictions; the first is that of biasbridge gaps, and of what biasbridge predict adds
@@ -118,16 +118,7 @@ def describe_predictions(path: Path) -> str:
     if joined := find_joined({*map(str, table[group].dropna())}):
         options["group_sep"] = joined[2].replace("\n", "\\n")
     gaps(table, **options)
-    return f"{path}: predictions; to measure gaps: {gaps_command(path, options)}"
-
-
-def gaps_command(path: Path, options: Mapping[str, Any]) -> str:
-    """Return the command with these options of ``biasbridge.gaps``."""
-    words = ["biasbridge", "gaps", str(path)]
-    for name, value in options.items():
-        flag = f"--{name.replace('_', '-')}"
-        words += [flag] if value is True else [flag, value]
-    return shlex.join(words)
+    return f"{path}: predictions; to measure gaps: {command_text('gaps', path, **options)}"
 
 
 def describe_bbq(path: Path) -> str:
@@ -140,8 +131,7 @@ def describe_bbq(path: Path) -> str:
         with suppress(InputError):
             rows = bbq(path, answer=name or None)
             if rows["n"].sum() > rows["n_unmatched"].sum():
-                option = f" --answer {shlex.quote(name)}" if name else ""
-                return f"to use it: biasbridge bbq {shlex.quote(str(path))}{option}"
+                return f"to use it: {command_text('bbq', path, answer=name)}"
     return "to score a model, write its answers into a column answer"
 
 
@@ -163,9 +153,8 @@ def describe_answers(path: Path) -> list[str]:
     ]
     listed = ", ".join(f"{name} ({counts[name]})" for name in groups)
     lines.append(f"fields with few values, for --group: {listed or 'none'}")
-    quoted = shlex.quote(str(path))
     if {"question_polarity", "context_condition"} <= {*items} or "bbq" in facts["task"].lower():
-        lines.append(f"to score the answers to BBQ: biasbridge bbq {quoted}")
+        lines.append(f"to score the answers to BBQ: {command_text('bbq', path)}")
     options: dict[str, Any] = {}
     has_classes = "label" in items and items["label"].nunique() > 1
     if not has_classes:
@@ -179,7 +168,7 @@ def describe_answers(path: Path) -> list[str]:
         with suppress(InputError):
             gaps(path, group=group, **options)
             what = "gaps" if has_classes else "gaps of accuracy"
-            command = gaps_command(path, {"group": group, **options})
+            command = command_text("gaps", path, group=group, **options)
             return [*lines, f"to measure {what}: {command}"]
     return lines
 
@@ -195,16 +184,17 @@ def describe_documents(paths: Sequence[Path]) -> str:
     """Return the command that scores the second file of documents against the first."""
     if len(paths) != 2:
         return f"{paths[0]}: documents; to score clusters, give two files: true ones first"
-    return f"to score {paths[1]}: {shlex.join(['biasbridge', 'coreference', *map(str, paths)])}"
+    return f"to score {paths[1]}: {command_text('coreference', *paths)}"
 
 
 def audit_command(model: Path | str, *items: Path, language: str | None = None) -> str:
     """Return the command that audits a model, with items in the given or guessed language."""
-    options = [word for path in items for word in ("--items", str(path))]
+    options: dict[str, Any] = {}
     if items:
         language = language or guess_language(re.findall(r"\w+", _head(items[0]).lower()))
-        options += [] if language in (UNDETERMINED, "en") else ["--language", language]
-    return shlex.join(["biasbridge", "audit", str(model), *options])
+        known = {} if language in (UNDETERMINED, "en") else {"language": language}
+        options = {"items": items, **known}
+    return command_text("audit", model, **options)
 
 
 def _field_names(path: Path) -> set[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import biasbridge.cli.check as check
+import biasbridge.commands.check as check
 from biasbridge.__main__ import main as biasbridge
 from biasbridge.corpora.world import GeneratedCorpus
 from biasbridge.files import progress

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from biasbridge.command_line import Command, output_file, say
+from biasbridge.command_line import Command, command_text, output_file, say
 from biasbridge.files import InputError, atomic_path, nearest
 from biasbridge.files.packages import PACKAGE, in_package
 from biasbridge.inputs import InputTable, as_dataframe, as_names
@@ -77,7 +76,7 @@ def predict(
     import numpy as np
 
     from biasbridge.extrinsic.predictions import get_column
-    from biasbridge.post_columns import guess_text
+    from biasbridge.user_data import guess_text
 
     is_read = isinstance(texts, str | PathLike) and out is not None
     if is_read and Path(str(out)).resolve() == Path(str(texts)).resolve():
@@ -150,9 +149,8 @@ def _show(table: pd.DataFrame, console: Console, *, out: Path, pred: str = "pred
     n_positive = int(table[pred].sum())
     share = f" ({n_positive / len(table):.0%})" if len(table) else ""
     say(console, f"{len(table):,} texts, {n_positive:,} predicted positive{share}")
-    columns = [] if pred == "prediction" else ["--pred", pred]
-    columns += ["--score", f"{pred}_score"]
-    command = shlex.join(["biasbridge", "gaps", str(out), *columns])
+    columns = {} if pred == "prediction" else {"pred": pred}
+    command = command_text("gaps", out, **columns, score=f"{pred}_score")
     say(console, f"to measure gaps: {command} --gold LABEL_COLUMN --group GROUP_COLUMN")
 
 

@@ -1,25 +1,25 @@
-"""``biasbridge init``: write an experiment file for your own data, to read, edit and run."""
+"""An experiment file for your own data, to read, edit and run."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from biasbridge.cli.options import add_data
-from biasbridge.files import InputError, atomic_path
+from biasbridge.command_line import Command, say, write_text
+from biasbridge.commands.check import DATA_SPELLING, check
+from biasbridge.files import InputError
 from biasbridge.files.atomic import require_new
-from biasbridge.files.options import Parser
-from biasbridge.files.printable import printable
-from biasbridge.user_data import read_data
+from biasbridge.user_data import DataOptions, read_data
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from rich.console import Console
 
     from biasbridge.user_data import Data, Settings
 
-DESCRIPTION = "Write an experiment file for your own data, to read, edit and run."
 SWEEP = """
 hydra:
   mode: MULTIRUN
@@ -43,31 +43,50 @@ MODIFIED: Settings = {"debias": "attract_repel", "debias.direction": "debias", "
 N_DEFAULT_QUERIES = 3  # see configuration in intrinsic/metrics/weat.py
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Write ``experiment/NAME.yaml`` and print the command that runs it."""
-    options = Parser(prog="biasbridge init", description=DESCRIPTION)
-    add_data(options)
-    options.add_argument("--name", default="mine", help="of the experiment (default: mine)")
-    options.add_argument("--force", action="store_true", help="replace the file that is there")
-    args = options.parse_args(arguments)
-    if not args.name.isidentifier():
-        raise InputError(f"--name {args.name}: give letters, digits and underscores")
-    data = read_data(args)
+class Experiment(NamedTuple):
+    """The experiment file, its command, and warnings."""
+
+    path: Path
+    command: str
+    warnings: list[str]
+
+
+def init(
+    data: Sequence[str | PathLike[str]], *, name: str = "mine", force: bool = False, **options: Any
+) -> Experiment:
+    """Write an experiment file for your own data, to read, edit and run.
+
+    Parameters
+    ----------
+    data : sequence of path
+        Labelled posts (a table), a corpus (text), words (YAML, JSON or CSV), or vectors.
+    name : str
+        Name of the experiment.
+    force : bool
+        Replace the file that is there.
+    **options
+        Of :func:`check`.
+    """
+    if not name.isidentifier():
+        raise InputError(f"--name {name}: give letters, digits and underscores")
+    found = read_data(map(Path, data), DataOptions(**options))
     from biasbridge.data_checks import examine  # takes seconds
 
-    settings = data.settings()
-    report = examine(data, settings | MODIFIED)
+    settings = found.settings()
+    report = examine(found, settings | MODIFIED)
     if report.problems:
         raise InputError("; ".join(report.problems))
-    path = Path("experiment") / f"{args.name}.yaml"
+    path = Path("experiment") / f"{name}.yaml"
     path.parent.mkdir(exist_ok=True)
-    require_new(path, inputs=data.paths.values(), force=args.force)
-    with atomic_path(path) as work:
-        work.write_text(_experiment(data, settings, args.name), encoding="utf-8")
-    for line in report.warnings:
-        print(printable(f"warning: {line}"))
-    print(f"wrote {path}; read it, then run: {_command(args.name)}")
-    return 0
+    require_new(path, inputs=found.paths.values(), force=force)
+    write_text(_experiment(found, settings, name), path)
+    return Experiment(path, _command(name), report.warnings)
+
+
+def _show(experiment: Experiment, console: Console) -> None:
+    for line in experiment.warnings:
+        say(console, f"warning: {line}")
+    say(console, f"wrote {experiment.path}; read it, then run: {experiment.command}")
 
 
 def _command(name: str) -> str:
@@ -115,3 +134,11 @@ def _power_comment(data: Data, n_doses: int) -> str:
     smallest = minimum_detectable(n_models - n_parents - 1, n_tests)
     models = f"{n_models} embeddings of {n_parents} unmodified"
     return f": {models}, enough to detect |r| of about {smallest:.2f} (docs/inference.md)"
+
+
+main = Command(
+    init,
+    _show,
+    also=[check],
+    spelling={**DATA_SPELLING, "name": "NAME", "options": ""},
+)
