@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from biasbridge.files.models.encoder import Pooling
-    from biasbridge.files.models.load import Dtype
+    from biasbridge.files.models.language_model import Dtype
     from biasbridge.intrinsic.audit import AuditedScore
     from biasbridge.intrinsic.metric import Metric
 
@@ -217,10 +217,10 @@ def _all_models(vectors: object) -> bool:
 def _audit_table(scores: Sequence[AuditedScore], notes: Sequence[str]) -> pd.DataFrame:
     """Return the scores with their lines of the recorded certificate, and notes in ``attrs``."""
     from biasbridge.certificates import certified
-    from biasbridge.intrinsic.audit import as_table
+    from biasbridge.intrinsic.audit import score_table
 
     rows, warnings, _ = certified(scores)
-    table = as_table(rows)
+    table = score_table(rows)
     table.attrs["notes"] = [*warnings, *notes, *_missing_values(rows)]
     return table
 

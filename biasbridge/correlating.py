@@ -83,10 +83,10 @@ def correlate(
     >>> print(round(correlate(table, x="weat", y="gap")["r_rm"].item(), 2))
     0.84
     """
+    from biasbridge.analysis.correlate import Levels
     from biasbridge.analysis.correlate import correlate as correlate_table
     from biasbridge.analysis.joined import WITHOUT_RESAMPLES, lacks_resamples
-    from biasbridge.analysis.slice_results import RESULT_COLUMNS, correlation_table, scope_table
-    from biasbridge.analysis.user_table import Levels
+    from biasbridge.analysis.slices import RESULT_COLUMNS, correlation_table, scope_table
 
     table = as_dataframe(table)
     levels = Levels(
@@ -143,7 +143,7 @@ def read_results(folder: str | PathLike[str], *, resamples: bool = False) -> pd.
     """
     from biasbridge.analysis.declaration import Declaration
     from biasbridge.analysis.joined import RESAMPLED, join_points
-    from biasbridge.analysis.results import read_tables
+    from biasbridge.analysis.tables import read_tables
 
     if not isinstance(folder, str | PathLike):
         raise InputError(f"{type(folder).__name__} is no folder; give the path of results")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from biasbridge.files.models.encoder import Pooling
     from biasbridge.files.models.language_model import AnyModel
     from biasbridge.intrinsic.metric import Metric
-    from biasbridge.intrinsic.wordsets import Query
+    from biasbridge.intrinsic.words import Query
 
 
 @dataclass(frozen=True)
@@ -201,8 +201,8 @@ def move(
 ) -> ModifiedVectors:
     """Modify vectors by the method's dose, or by the dose that reaches the goal."""
     from biasbridge.debias.base import require_sound, signed_dose
-    from biasbridge.debias.roles import require_roles
     from biasbridge.debias.until import find_method
+    from biasbridge.debias.words import require_roles
 
     require_roles(query, method.roles)
     if goal:

@@ -39,7 +39,7 @@ def gaps(
     ----------
     predictions
         A table with a row per item, its path, or the path of a result file of an evaluation
-        harness (``biasbridge.extrinsic.answers.reading``); its items without an answer are left
+        harness (``biasbridge.extrinsic.logs``); its items without an answer are left
         out.
     privileged, unprivileged
         The groups compared. Without ``unprivileged``: the privileged group and each other one;

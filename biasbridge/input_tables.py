@@ -33,7 +33,7 @@ def as_dataframe(
     """
     from pandas import DataFrame
 
-    from biasbridge.extrinsic.answers.reading import JSON_OBJECTS, detect_format, read_answers
+    from biasbridge.extrinsic.logs import JSON_OBJECTS, detect_format, read_answers
     from biasbridge.files.tables import index_as_columns, read_table, require_unique_columns
 
     if isinstance(table, DataFrame):

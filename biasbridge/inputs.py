@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
     from biasbridge.files.models.language_model import LanguageModel
-    from biasbridge.intrinsic.wordsets import Query
+    from biasbridge.intrinsic.words import Query
 
 # gensim's vectors, a path of a file, a table with a row per word, a vector by word
 Vectors: TypeAlias = "KeyedVectors | str | PathLike[str] | pd.DataFrame | Mapping[str, ArrayLike]"
@@ -38,7 +38,7 @@ WORD_FILES = (".yaml", ".yml", ".json", ".csv", ".tsv")
 
 def is_model(subject: object) -> bool:
     """Test whether this is a language model: opened, a folder, or inside a package."""
-    from biasbridge.files.models.place import is_model_path
+    from biasbridge.files.places import is_model_path
 
     if isinstance(subject, str | PathLike):
         return is_model_path(str(subject))
@@ -77,7 +77,7 @@ def query(words: Words, name: str | None = None, *, language: str = "und") -> Qu
     >>> weat7.language, weat7["A"].words[:2]
     ('en', ('male', 'man'))
     """
-    from biasbridge.intrinsic.wordsets import Query, load_query, read_query
+    from biasbridge.intrinsic.words import Query, load_query, read_query
 
     if isinstance(words, Query):
         return words
@@ -138,7 +138,7 @@ def word_file(words: Words | None, language: str = "und") -> Iterator[str | None
 
 
 def _write_words(words: Query | Mapping[str, object], path: Path, language: str) -> None:
-    from biasbridge.intrinsic.wordsets import Query, write_query
+    from biasbridge.intrinsic.words import Query, write_query
 
     if isinstance(words, Query):
         write_query(words, path)

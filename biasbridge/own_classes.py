@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biasbridge.files import InputError
-from biasbridge.files.choice_classes import METHODS as METHOD_GROUP
-from biasbridge.files.choice_classes import METRICS as METRIC_GROUP
-from biasbridge.files.choice_classes import PROJECT, choice_classes, find_choice
+from biasbridge.files.choice import METHODS as METHOD_GROUP
+from biasbridge.files.choice import METRICS as METRIC_GROUP
+from biasbridge.files.choice import PROJECT, choice_classes, find_choice
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -25,10 +25,9 @@ def use_folder(folder: str | PathLike[str] | None) -> None:
     if not Path(folder).is_dir():
         raise InputError(f"no such folder: {folder}; give the one with your own modules")
     from biasbridge.debias.methods import METHODS
-    from biasbridge.intrinsic.item_metric import ItemMetric
-    from biasbridge.intrinsic.likelihood.model_metrics import MODEL_METRICS
     from biasbridge.intrinsic.metric import Metric
-    from biasbridge.intrinsic.metrics.vector_metrics import METRICS
+    from biasbridge.intrinsic.models.item_metric import ItemMetric
+    from biasbridge.intrinsic.registry import METRICS, MODEL_METRICS
     from biasbridge.train.cli.choices import search_modules
 
     search_modules([Path(folder)])

@@ -14,7 +14,7 @@ from biasbridge.files.language import UNDETERMINED, guess_language
 from biasbridge.files.tables import JSON_LINES, SEPARATORS, read_table, table_suffix
 from biasbridge.files.text import open_plain
 from biasbridge.files.vector_files import find_registered
-from biasbridge.intrinsic.wordsets import Query, read_wordsets
+from biasbridge.intrinsic.words import Query, read_wordsets
 from biasbridge.post_columns import classes, find_columns, guess_pair
 from biasbridge.published_collections import recognise
 

@@ -47,8 +47,8 @@ def audit_embeddings(
         name_affix,
         suggest_lower_case,
     )
-    from biasbridge.intrinsic.audit import audit as score_all
-    from biasbridge.intrinsic.wordsets import read_wordsets
+    from biasbridge.intrinsic.audit import score_metrics as score_all
+    from biasbridge.intrinsic.words import read_wordsets
 
     own_queries = list(read_wordsets(words).queries.values()) if words else []
     scores: list[AuditedScore] = []

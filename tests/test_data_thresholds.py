@@ -18,7 +18,7 @@ from biasbridge.data_checks import _check_coverage
 from biasbridge.files.language import GRAMMAR
 from biasbridge.files.vectors import keyed
 from biasbridge.post_columns import guess_text
-from biasbridge.train.engine.part import DataReport
+from biasbridge.train.engine.steps import DataReport
 from biasbridge.user_data import Data, guess_languages, read_data
 
 

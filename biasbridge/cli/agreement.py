@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from biasbridge.files import InputError
-from biasbridge.files.options import Parser
-from biasbridge.files.printable import printable
+from biasbridge.files.errors import printable
+from biasbridge.files.terminal import Parser
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -22,12 +22,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from rich.table import Table
     from rich.text import Text
 
-    from biasbridge.extrinsic.agreement import TAGS, count_tags, precision
+    from biasbridge.extrinsic.taggers import TAGS, count_tags, tag_precision
     from biasbridge.files.tables import read_table
     from biasbridge.files.terminal import open_console, print_columns
 
     counts = count_tags(read_table(args.posts), args.text, args.group, args.query)
-    precisions = [precision(counts, *pair) for pair in _tag_annotations(args, counts)]
+    precisions = [tag_precision(counts, *pair) for pair in _tag_annotations(args, counts)]
     table = Table("annotation", title="posts by tag", title_justify="left")
     for tag in TAGS:
         table.add_column(tag, justify="right")

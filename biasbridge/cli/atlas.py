@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from biasbridge.files import InputError, atomic_path
-from biasbridge.files.atomic import require_output
-from biasbridge.files.options import Parser
+from biasbridge.files.paths import require_output
+from biasbridge.files.terminal import Parser
 
 REPLICATIONS = "replications.csv"  # tables and figures of studies: study, item, page, ...
 
@@ -20,8 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = _parser().parse_args(arguments)
     from biasbridge.files.charts import save_chart
     from biasbridge.files.tables import read_table, write_csv
-    from biasbridge.studies.atlas.page import atlas_page, atlas_table, forest_plot
-    from biasbridge.studies.atlas.protocol import read_atlas
+    from biasbridge.studies.atlas import atlas_page, atlas_table, forest_plot, read_atlas
 
     out = args.out or args.folder
     require_output(out / "README.md", [".md"])

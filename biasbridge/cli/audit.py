@@ -12,13 +12,13 @@ from biasbridge.cli.options import add_config_dir, add_trusted, count, output_fi
 from biasbridge.files import InputError, atomic_path
 from biasbridge.files.language import UNDETERMINED
 from biasbridge.files.models.encoder import Pooling
-from biasbridge.files.models.load import Dtype
-from biasbridge.files.models.place import is_model_path
-from biasbridge.files.options import Parser
+from biasbridge.files.models.language_model import Dtype
+from biasbridge.files.places import is_model_path
+from biasbridge.files.terminal import Parser
 from biasbridge.files.text import open_plain
 from biasbridge.files.vector_files import locate_vectors
 from biasbridge.intrinsic.lookup import CASES
-from biasbridge.intrinsic.wordsets.parse import EXAMPLE
+from biasbridge.intrinsic.words import EXAMPLE
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -125,17 +125,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     audited, warnings, explanation = certified(audited)
     notes = [*warnings, *notes, *explanation]
-    from biasbridge.intrinsic.audit import as_table
+    from biasbridge.intrinsic.audit import score_table
     from biasbridge.intrinsic.terminal import (
-        as_json,
         print_headlines,
         print_line,
         print_ranks,
         print_scores,
         print_summary,
+        scores_json,
     )
 
-    table = as_table(audited)
+    table = score_table(audited)
     if STDOUT not in (args.csv, args.json):
         if args.verbose or args.single_scores:
             print_headlines(audited, console)
@@ -153,7 +153,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         _write(csv_text(table), args.csv)
     if args.json:
-        _write(as_json(audited), args.json)
+        _write(scores_json(audited), args.json)
     return int(all(isnan(row.score.value) for row in audited))
 
 
@@ -197,7 +197,7 @@ def _audit(args: Namespace) -> tuple[list[AuditedScore], list[str]]:
 
 
 def _refuse_model_metrics(args: Namespace) -> None:
-    from biasbridge.intrinsic.likelihood.model_metrics import MODEL_METRICS
+    from biasbridge.intrinsic.registry import MODEL_METRICS
 
     for metric in args.metric:
         if metric in MODEL_METRICS:

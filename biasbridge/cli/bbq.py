@@ -9,7 +9,7 @@ from typing import get_args
 from biasbridge.bbq_scores import Convention, bbq
 from biasbridge.cli.options import CSV
 from biasbridge.files import atomic_path
-from biasbridge.files.options import Parser
+from biasbridge.files.terminal import Parser
 
 EPILOG = """\
 Scores are in [-1, 1], above 0 where answers follow the stereotype, with 95 % intervals over
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if args.json:
         print(rows.to_json(orient="records", double_precision=15, force_ascii=False))
         return 0
-    from biasbridge.extrinsic.bbq.terminal import print_scores
+    from biasbridge.extrinsic.bbq import print_scores
     from biasbridge.files.terminal import open_console
 
     print_scores(rows, open_console(width=max(open_console().width, 130)))

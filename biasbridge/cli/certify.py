@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from biasbridge.cli.options import CSV
 from biasbridge.files import atomic_path
-from biasbridge.files.options import Parser
+from biasbridge.files.terminal import Parser
 
 if TYPE_CHECKING:
     import pandas as pd

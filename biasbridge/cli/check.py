@@ -9,11 +9,11 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from biasbridge.analysis.frame import as_text
+from biasbridge.analysis.tables import as_text
 from biasbridge.cli.options import add_data
 from biasbridge.files import InputError
-from biasbridge.files.options import Parser
-from biasbridge.files.printable import printable
+from biasbridge.files.errors import printable
+from biasbridge.files.terminal import Parser
 from biasbridge.published_collections import (
     are_documents,
     audit_command,
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0 if is_usable else 1
     data = read_data(args)
     from biasbridge.data_checks import examine  # takes seconds
-    from biasbridge.train.cli.override_quoting import format_override
+    from biasbridge.train.cli.command import format_override
 
     settings = data.settings()
     report = examine(data, settings)

@@ -15,7 +15,7 @@ from itertools import pairwise
 from biasbridge.cli.store import COMMANDS as STORE_COMMANDS
 from biasbridge.commands import COMMANDS
 from biasbridge.files import InputError
-from biasbridge.train.cli.choices import choices, groups
+from biasbridge.train.cli.choices import choice_groups, choices
 from biasbridge.train.cli.start import CONFIG_DIR
 
 # bash splits words at =, so it receives only what follows the last =
@@ -76,7 +76,7 @@ def list_settings(typed: str, folders: Sequence[str] = ()) -> Iterator[str]:
         places = folders or (["."] if group in APPENDED else [])
         yield from (f"{key}={choice}" for choice in choices(group, places))
     else:
-        yield from (f"{'+' if group in APPENDED else ''}{group}=" for group in groups())
+        yield from (f"{'+' if group in APPENDED else ''}{group}=" for group in choice_groups())
 
 
 def list_options(command: str, arguments: Sequence[str]) -> Iterator[str]:

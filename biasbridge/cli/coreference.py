@@ -13,9 +13,8 @@ from rich.table import Table
 
 from biasbridge.extrinsic.coreference.scorer import Score, pair_documents, score
 from biasbridge.files.documents import Document, read_documents
-from biasbridge.files.options import Parser
-from biasbridge.files.printable import printable
-from biasbridge.files.terminal import open_console, print_columns
+from biasbridge.files.errors import printable
+from biasbridge.files.terminal import Parser, open_console, print_columns
 
 TITLES = {
     "mentions": "mention detection",

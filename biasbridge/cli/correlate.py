@@ -9,24 +9,23 @@ from pathlib import Path
 from biasbridge.analysis.naming import SMALLEST_CHANGE
 from biasbridge.cli.options import CSV, split_names
 from biasbridge.files import InputError, atomic_path
-from biasbridge.files.options import Parser
+from biasbridge.files.terminal import Parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print, and with ``--out`` write, the correlations of a table or results folder."""
     args = _parser().parse_args(arguments)
-    from biasbridge.analysis.correlate import correlate, correlate_slices
+    from biasbridge.analysis.answer import print_correlations, print_slices
+    from biasbridge.analysis.correlate import Levels, correlate, correlate_slices
     from biasbridge.analysis.declaration import Declaration
     from biasbridge.analysis.joined import is_joined, open_table
-    from biasbridge.analysis.slice_printing import print_correlations, print_slices
-    from biasbridge.analysis.slice_results import (
+    from biasbridge.analysis.slices import (
         CORRELATION_COLUMNS,
         RESULT_COLUMNS,
         correlation_table,
         scope_table,
+        without_repeats,
     )
-    from biasbridge.analysis.slices import without_repeats
-    from biasbridge.analysis.user_table import Levels
     from biasbridge.analysis.verdict import RULES
     from biasbridge.files.tables import write_csv
     from biasbridge.files.terminal import open_console

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 from biasbridge import data
 from biasbridge.files import InputError
 from biasbridge.files.data.registry import DATA_VARIABLE, data_folder, find_sets, groups, total_size
-from biasbridge.files.options import Parser
-from biasbridge.files.terminal import open_console, print_columns
-from biasbridge.files.verbosity import LOG
+from biasbridge.files.terminal import LOG, Parser, open_console, print_columns
 
 if TYPE_CHECKING:
     import pandas as pd

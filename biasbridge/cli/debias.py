@@ -8,22 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from biasbridge.cli.options import add_config_dir, add_trusted
-from biasbridge.debias.attract_repel import Norms
+from biasbridge.debias.attract_repel import Norms, mean_cosine, read_pairs, usable_pairs
 from biasbridge.debias.base import Direction, PairsMethod
-from biasbridge.debias.constraints import mean_cosine, read_pairs, usable_pairs
 from biasbridge.debias.methods import METHODS, MODEL_KINDS, VECTOR_KINDS, make_method
-from biasbridge.debias.word_choice import WordChoice
+from biasbridge.debias.words import WordChoice
 from biasbridge.files import InputError
-from biasbridge.files.atomic import require_new
+from biasbridge.files.errors import printable
 from biasbridge.files.models.encoder import Pooling
-from biasbridge.files.models.place import is_model_path
-from biasbridge.files.options import Parser
-from biasbridge.files.printable import printable
+from biasbridge.files.paths import require_new
+from biasbridge.files.places import is_model_path
+from biasbridge.files.terminal import Parser
 from biasbridge.files.text import require_written_archive
 from biasbridge.files.vector_files import vector_files
 from biasbridge.intrinsic.lookup import CASES
-from biasbridge.intrinsic.wordsets import read_query, write_query
-from biasbridge.intrinsic.wordsets.parse import EXAMPLE
+from biasbridge.intrinsic.words import EXAMPLE, read_query, write_query
 from biasbridge.own_classes import use_folder
 
 if TYPE_CHECKING:
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
     from biasbridge.debias.base import Pair
     from biasbridge.files.eraser import Eraser
     from biasbridge.intrinsic.metric import Metric
-    from biasbridge.intrinsic.wordsets import Query
+    from biasbridge.intrinsic.words import Query
 
 DEFAULT_QUERY = "gender_union"
 DESCRIPTION = (

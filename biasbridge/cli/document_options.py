@@ -57,7 +57,7 @@ def write_documents(
     """Write the documents of a table of gaps."""
     if not paths:
         return
-    from biasbridge.analysis.report.gap_documents import GapFacts, format_gaps
+    from biasbridge.analysis.report.documents import GapFacts, format_gaps
 
     roles = ("gold", "pred", "group", "cross", "score", "cluster")
     columns = {role: getattr(request, role) for role in roles}

@@ -7,16 +7,15 @@ from pathlib import Path
 
 from biasbridge.cli.options import CSV
 from biasbridge.files import InputError
-from biasbridge.files.options import Parser
+from biasbridge.files.terminal import Parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the effects of the largest doses, or write every effect to ``--out``."""
     args = _parser().parse_args(arguments)
     from biasbridge.analysis.declaration import Declaration
-    from biasbridge.analysis.effects import effects
-    from biasbridge.analysis.effects_table import print_effects, write_effects
-    from biasbridge.analysis.results import read_tables
+    from biasbridge.analysis.effects import effects, print_effects, write_effects
+    from biasbridge.analysis.tables import read_tables
     from biasbridge.files.terminal import open_console
 
     study = Declaration.of(args.results)

@@ -17,8 +17,8 @@ from biasbridge.cli.gate_options import FAILED, add_gate, take_gate
 from biasbridge.cli.options import PAGE, split_names
 from biasbridge.cli.threshold_options import add_thresholds, show_thresholds, take_threshold
 from biasbridge.extrinsic.gaps import ALL_MEASURES
-from biasbridge.files.options import Parser
-from biasbridge.files.printable import printable
+from biasbridge.files.errors import printable
+from biasbridge.files.terminal import Parser
 from biasbridge.input_tables import as_dataframe
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ Measures: {", ".join(ALL_MEASURES)}."""
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read predictions, print the measures and gaps, and write the files asked for."""
     args = _parser().parse_args(arguments)
+    from biasbridge.extrinsic.gap_printing import print_gap_tables
     from biasbridge.extrinsic.gap_table import as_table
     from biasbridge.extrinsic.request import GapRequest
-    from biasbridge.extrinsic.terminal import print_gap_tables
     from biasbridge.files.terminal import open_console
 
     options = vars(args).copy()

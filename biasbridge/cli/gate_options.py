@@ -37,7 +37,7 @@ def take_gate(options: dict[str, Any]) -> Callable[[GapRequest, pd.DataFrame], G
     decides it, ``None`` without a gate.
     """
     from biasbridge.extrinsic.gate import ONE_VERSION, check_gate, decide, find_gated_gaps
-    from biasbridge.extrinsic.ranking import RANKINGS
+    from biasbridge.extrinsic.measures import RANKINGS
     from biasbridge.extrinsic.request import DEFAULT_MEASURES
 
     bounds, rules = options.pop("fail_above"), {name: options.pop(name) for name in RULES}

@@ -9,9 +9,9 @@ import yaml
 
 from biasbridge.cli.options import add_data
 from biasbridge.files import InputError, atomic_path
-from biasbridge.files.atomic import require_new
-from biasbridge.files.options import Parser
-from biasbridge.files.printable import printable
+from biasbridge.files.errors import printable
+from biasbridge.files.paths import require_new
+from biasbridge.files.terminal import Parser
 from biasbridge.user_data import read_data
 
 if TYPE_CHECKING:

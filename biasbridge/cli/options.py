@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from biasbridge.files import InputError
-from biasbridge.files.atomic import require_output
+from biasbridge.files.paths import require_output
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from biasbridge.cli.options import CSV
 from biasbridge.files import InputError, atomic_path
-from biasbridge.files.options import Parser
+from biasbridge.files.terminal import Parser
 
 EPILOG = """\
 A classifier is an .onnx file that takes texts, a folder that save_pretrained wrote for sequence

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from biasbridge.cli.options import PAGE
-from biasbridge.files.options import Parser
+from biasbridge.files.terminal import Parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,9 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from biasbridge.analysis.figures import draw_figures
     from biasbridge.analysis.joined import join_points
     from biasbridge.analysis.report import build_report
-    from biasbridge.analysis.results import read_tables
-    from biasbridge.analysis.specification_curve import draw_curves
-    from biasbridge.analysis.specifications import specification_curves
+    from biasbridge.analysis.specifications import draw_curves, specification_curves
+    from biasbridge.analysis.tables import read_tables
     from biasbridge.files.terminal import open_console
 
     folder, study = args.results, Declaration.of(args.results)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from biasbridge.files import InputError
-from biasbridge.files.atomic import require_output
 from biasbridge.files.charts import FORMATS
-from biasbridge.files.options import Parser
+from biasbridge.files.paths import require_output
+from biasbridge.files.terminal import Parser
 
 COLUMNS = ("x", "y", "row", "column", "colour", "shape")
 
@@ -18,10 +18,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = _parser().parse_args(arguments)
     from biasbridge.analysis.correlate import correlate_slices
     from biasbridge.analysis.declaration import Declaration
-    from biasbridge.analysis.figures import draw_figures
+    from biasbridge.analysis.figures import draw_figures, scatter_chart
     from biasbridge.analysis.joined import join_points, open_table
-    from biasbridge.analysis.results import read_tables
-    from biasbridge.analysis.scatter import scatter_chart
+    from biasbridge.analysis.tables import read_tables
     from biasbridge.files.charts import save_chart
 
     is_folder, out_suffix = Path(args.table).is_dir(), Path(args.out).suffix

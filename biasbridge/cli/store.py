@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from biasbridge.files.options import Parser
+from biasbridge.files.terminal import Parser
 
 DESCRIPTION = "Inspect a store of results: list, explain, export, verify or remove results."
 COMMANDS = {
@@ -46,10 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command of ``biasbridge store``; return 1 if ``verify`` finds damage."""
     args = _parser().parse_args(arguments)
     from biasbridge.files.terminal import open_console
-    from biasbridge.train.engine.store.tools import (
+    from biasbridge.train.engine.store_tools import (
         explain,
         export,
-        find,
+        find_entry,
         gc,
         ls,
         open_store,
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if args.command == "explain":
         explain(store, args.key, console)
     elif args.command == "export":
-        export(find(store, args.key), args.file, console, force=args.force)
+        export(find_entry(store, args.key), args.file, console, force=args.force)
     elif args.command == "gc":
         gc(store, args.older_than, console, dry_run=args.dry_run)
     elif args.command == "verify":

@@ -50,9 +50,9 @@ def show_thresholds(
     options: dict[str, Any], items: pd.DataFrame, name: str, page: Path | None
 ) -> int:
     """Print the largest gaps by threshold and where they close, and write the files asked for."""
-    from biasbridge.extrinsic.terminal import print_text_table
-    from biasbridge.extrinsic.thresholds import as_text, describe_closing, threshold_table
-    from biasbridge.files.printable import printable
+    from biasbridge.extrinsic.gap_printing import print_text_table
+    from biasbridge.extrinsic.thresholds import describe_closing, threshold_table, threshold_text
+    from biasbridge.files.errors import printable
     from biasbridge.files.tables import write_csv
     from biasbridge.files.terminal import open_console
 
@@ -66,7 +66,7 @@ def show_thresholds(
     if options.pop("threshold") is not None or any(gate):
         raise InputError("--thresholds shows all; leave it out for --threshold and --fail-above")
     table = threshold_table(options, items)
-    text, console = as_text(table), open_console()
+    text, console = threshold_text(table), open_console()
     sentences = [*describe_closing(table), *map(printable, table.attrs["notes"])]
     print_text_table(text[:: EVERY if len(text) > 4 * EVERY else 1], console)
     for sentence in sentences:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from biasbridge.cli.options import add_trusted, output_file
 from biasbridge.files.charts import FORMATS
-from biasbridge.files.options import Parser
+from biasbridge.files.terminal import Parser
 from biasbridge.intrinsic.lookup import CASES
 
 DEFAULT_QUERY = "gender_authors"
@@ -16,8 +16,8 @@ DEFAULT_QUERY = "gender_authors"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Draw one panel per file."""
     args = _parser().parse_args(arguments)
-    from biasbridge.intrinsic.tsne import draw_words
-    from biasbridge.intrinsic.wordsets import load_queries, read_query
+    from biasbridge.intrinsic.tsne import draw_tsne
+    from biasbridge.intrinsic.words import load_queries, read_query
 
     options = vars(args).copy()
     name, words = options.pop("query"), options.pop("words")
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         query = read_query(words)
     else:
         (query,) = load_queries([name or DEFAULT_QUERY], words)
-    draw_words(query, options.pop("vectors"), options.pop("out"), **options)
+    draw_tsne(query, options.pop("vectors"), options.pop("out"), **options)
     print(args.out)
     return 0
 
